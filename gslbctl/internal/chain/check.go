@@ -212,7 +212,7 @@ func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, w
 		f.keyless = true
 		return 0, fmt.Sprintf(
 			"the parent's DS %s leads to none of the keys %s%s: give the parent %q, or bring back the key of that DS",
-			describe(q.DS), keyTags(keys), astray(q.DS, keys), record(keys[0].ToDS(dns.SHA256)))
+			describe(q.DS), keyTags(keys), mismatch(q.DS, keys), record(keys[0].ToDS(dns.SHA256)))
 	}
 	set := toRRs(keys)
 	key, why := q.signed(set, all[*dns.RRSIG](v.keys.Answer), led, f)
@@ -334,8 +334,8 @@ func toRRs(keys []*dns.DNSKEY) []dns.RR {
 	return set
 }
 
-// astray describes the difference between a DS record and the key with the same tag.
-func astray(list []*dns.DS, keys []*dns.DNSKEY) string {
+// mismatch describes the difference between a DS record and the key with the same tag.
+func mismatch(list []*dns.DS, keys []*dns.DNSKEY) string {
 	for _, ds := range list {
 		for _, key := range keys {
 			switch {

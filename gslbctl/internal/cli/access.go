@@ -38,7 +38,7 @@ func (a *app) contextsPath() (string, error) {
 func (a *app) access() (contexts.Context, error) {
 	c, err := a.cluster()
 	if err == nil {
-		err = placeDNS(&c, a.dns)
+		err = setDNSAddresses(&c, a.dns)
 	}
 	if err != nil {
 		return contexts.Context{}, err
@@ -75,12 +75,12 @@ func (a *app) cluster() (contexts.Context, error) {
 	default:
 		name = a.Getenv(environmentContext)
 	}
-	return a.kept(name)
+	return a.storedContext(name)
 }
 
-// kept returns a context of the file. Without a name it returns the current one, or else the node
+// storedContext returns a context of the file. Without a name it returns the current one, or else the node
 // on this machine.
-func (a *app) kept(name string) (contexts.Context, error) {
+func (a *app) storedContext(name string) (contexts.Context, error) {
 	path, err := a.contextsPath()
 	if err != nil {
 		if name == "" {
@@ -125,12 +125,12 @@ func adHoc(apis, dns []string) (contexts.Context, error) {
 	for _, text := range apis {
 		c.Nodes = append(c.Nodes, contexts.Node{API: text})
 	}
-	return c, placeDNS(&c, dns)
+	return c, setDNSAddresses(&c, dns)
 }
 
-// placeDNS sets the DNS addresses of the nodes, in the nodes' order. It replaces the context's list
+// setDNSAddresses sets the DNS addresses of the nodes, in the nodes' order. It replaces the context's list
 // of nodes.
-func placeDNS(c *contexts.Context, addresses []string) error {
+func setDNSAddresses(c *contexts.Context, addresses []string) error {
 	if len(addresses) > len(c.Nodes) {
 		return fmt.Errorf("%s given for %s: give at most one for each, in the same order",
 			render.Count(len(addresses), "DNS address is", "DNS addresses are"), render.Count(len(c.Nodes), "node", "nodes"))

@@ -88,7 +88,7 @@ func askNode(ctx context.Context, n target, domains []string) []dnsReply {
 			}
 			switch {
 			case failed != nil:
-				r.Error = dnsSentence(failed, n.dns)
+				r.Error = dnsFailure(failed, n.dns)
 			default:
 				r.Error, r.TTL = answer.Failure, int(answer.TTL/time.Second)
 				for _, address := range answer.Addresses {

@@ -69,8 +69,8 @@ func (a *app) backendTable(backends []api.Backend) *render.Table {
 	for _, b := range backends {
 		t.AddNamed(b.ID, render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region),
 			statusCell(b.EffectiveStatus), goodCell(b.MayServe),
-			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), saidCell(b.AgentHealthy), a.ago(b.AgentLastSeen),
-			saidCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), number(b.Weight), orNone(b.AgentID),
+			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), verdictCell(b.AgentHealthy), a.ago(b.AgentLastSeen),
+			verdictCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), number(b.Weight), orNone(b.AgentID),
 			a.ago(b.ValidationLastCheck), render.C(reason(b)))
 	}
 	return t
@@ -133,7 +133,7 @@ func validationTable(run api.ValidationRun) *render.Table {
 		if r.Error != nil {
 			problem = *r.Error
 		}
-		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), saidCell(&r.Healthy), latencyCell(&r.LatencyMS),
+		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), verdictCell(&r.Healthy), latencyCell(&r.LatencyMS),
 			render.C(problem))
 	}
 	return t

@@ -50,8 +50,8 @@ func healthyOf(healthy, total int) render.Cell {
 	return cell
 }
 
-// saidCell returns a cell with the verdict of one source about a backend.
-func saidCell(healthy *bool) render.Cell {
+// verdictCell returns a cell with the verdict of one source about a backend.
+func verdictCell(healthy *bool) render.Cell {
 	switch {
 	case healthy == nil:
 		return render.C(render.None)

@@ -16,10 +16,10 @@ func yesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask before acting")
 }
 
-// seen returns the entity tags of an object by node before a question, so that only the object that
+// entityTags returns the entity tags of an object by node before a question, so that only the object that
 // the person saw is changed. With yes it returns none. A node without the object has no tag.
-func (a *app) seen(ctx context.Context, yes bool, look func(context.Context, *api.Client) error) (map[string]string,
-	error) {
+func (a *app) entityTags(ctx context.Context, yes bool,
+	look func(context.Context, *api.Client) error) (map[string]string, error) {
 	if yes || !a.Asks {
 		return nil, nil
 	}

@@ -263,7 +263,7 @@ func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis, dns 
 			c.Nodes = append(c.Nodes, contexts.Node{API: text})
 		}
 	}
-	if err := placeDNS(c, dns); err != nil {
+	if err := setDNSAddresses(c, dns); err != nil {
 		return err
 	}
 	for flag, to := range map[string]struct{ from, into *string }{

@@ -44,8 +44,8 @@ type diffReport struct {
 	Unasked     map[string]string `json:"unasked,omitempty"` // why other nodes were not compared, by node
 }
 
-// thing identifies a fact that a node knows.
-type thing struct{ kind, name string }
+// fact identifies a fact that a node knows.
+type fact struct{ kind, name string }
 
 func (a *app) diff(ctx context.Context) error {
 	clients, err := a.clients()
@@ -56,12 +56,12 @@ func (a *app) diff(ctx context.Context) error {
 		return errors.New("diff compares nodes: name two or more, such as with --api twice")
 	}
 	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, readThings)
+	replies := everywhere(ctx, clients, readFacts)
 	stop()
 	report := diffReport{Differences: []difference{}, Unasked: map[string]string{}}
-	everything := map[thing]bool{}
+	everything := map[fact]bool{}
 	var unasked []string
-	replies = slices.DeleteFunc(replies, func(r reply[map[thing]string]) bool {
+	replies = slices.DeleteFunc(replies, func(r reply[map[fact]string]) bool {
 		if r.err == nil {
 			return false
 		}
@@ -129,10 +129,10 @@ func diffTable(report diffReport) *render.Table {
 	return t
 }
 
-// readThings reads all facts of a node that diff compares.
-func readThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
-	all := map[thing]string{}
-	for _, part := range []func(context.Context, *api.Client) (map[thing]string, error){serverThings, domainThings,
+// readFacts reads all facts of a node that diff compares.
+func readFacts(ctx context.Context, c *api.Client) (map[fact]string, error) {
+	all := map[fact]string{}
+	for _, part := range []func(context.Context, *api.Client) (map[fact]string, error){serverThings, domainThings,
 		placeThings, trustThings} {
 		found, err := part(ctx, c)
 		if err != nil {
@@ -143,55 +143,55 @@ func readThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
 	return all, nil
 }
 
-func serverThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+func serverThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	servers, err := c.Servers(ctx)
 	if err != nil {
 		return nil, err
 	}
 	overrides, err := c.Overrides(ctx)
-	found := map[thing]string{}
+	found := map[fact]string{}
 	for _, s := range servers.Servers {
 		said := fmt.Sprintf("%s, weight %d, in %s", s.EffectiveStatus, s.Weight, s.Region)
 		if s.Draining {
 			said += ", draining"
 		}
-		found[thing{"server", s.ID}] = said
+		found[fact{"server", s.ID}] = said
 	}
 	for _, o := range overrides.Overrides {
-		found[thing{"override", o.Service + " " + o.Address}] = saidCell(&o.Healthy).Text
+		found[fact{"override", o.Service + " " + o.Address}] = verdictCell(&o.Healthy).Text
 	}
 	return found, err
 }
 
-func domainThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+func domainThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	domains, err := c.Domains(ctx)
-	found := map[thing]string{}
+	found := map[fact]string{}
 	for _, d := range domains.Domains {
 		said := fmt.Sprintf("%s, TTL %ds", d.RoutingPolicy, d.TTL)
 		if !d.Enabled {
 			said += ", disabled"
 		}
-		found[thing{"domain", d.Name}] = said
+		found[fact{"domain", d.Name}] = said
 	}
 	return found, err
 }
 
-func placeThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+func placeThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	regions, err := c.Regions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	mappings, err := c.GeoMappings(ctx)
-	found := map[thing]string{}
+	found := map[fact]string{}
 	for _, r := range regions.Regions {
 		said := "disabled"
 		if r.Enabled {
 			said = "enabled"
 		}
-		found[thing{"region", r.Name}] = said
+		found[fact{"region", r.Name}] = said
 	}
 	for _, m := range mappings.Mappings {
-		found[thing{"mapping", m.CIDR}] = m.Region
+		found[fact{"mapping", m.CIDR}] = m.Region
 	}
 	return found, err
 }
@@ -199,26 +199,26 @@ func placeThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
 // fingerprintShown is the length to which fingerprints are shortened.
 const fingerprintShown = len("sha256:") + 16
 
-func trustThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+func trustThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	agents, err := c.Agents(ctx)
 	if err != nil {
 		return nil, err
 	}
 	keys, err := c.DNSSECStatus(ctx)
-	found := map[thing]string{}
+	found := map[fact]string{}
 	for _, agent := range agents.Agents {
 		said := agent.Fingerprint[:min(len(agent.Fingerprint), fingerprintShown)]
 		if agent.Revoked {
 			said = "revoked"
 		}
-		found[thing{"agent", agent.AgentID}] = said
+		found[fact{"agent", agent.AgentID}] = said
 	}
 	for _, k := range keys.Keys {
 		said := "does not sign"
 		if k.Active {
 			said = "signs"
 		}
-		found[thing{"key", k.Zone + " " + strconv.Itoa(k.KeyTag)}] = said
+		found[fact{"key", k.Zone + " " + strconv.Itoa(k.KeyTag)}] = said
 	}
 	return found, err
 }

@@ -132,7 +132,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			tags, err := a.seen(cmd.Context(), yes, func(ctx context.Context, c *api.Client) error {
+			tags, err := a.entityTags(cmd.Context(), yes, func(ctx context.Context, c *api.Client) error {
 				_, err := c.Domain(ctx, args[0])
 				return err
 			})

@@ -95,7 +95,7 @@ func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, 
 		ttl = max(ttl, time.Duration(detail.Domain.TTL)*time.Second)
 	}
 	if _, err := n.answered(ctx, w.servers[0], w.app.timeout); err != nil {
-		return 0, errors.New(dnsSentence(err, n.dns))
+		return 0, errors.New(dnsFailure(err, n.dns))
 	}
 	return ttl, nil
 }
@@ -195,7 +195,7 @@ func (w *drainWait) lookAt(ctx context.Context, n target) string {
 		}
 		switch yes, err := n.answered(ctx, s, w.app.timeout); {
 		case err != nil:
-			return dnsSentence(err, n.dns)
+			return dnsFailure(err, n.dns)
 		case yes:
 			return w.stillAnswered(n, s, "", list.Backends)
 		}

@@ -106,8 +106,8 @@ func unreachableSentence(e *api.UnreachableError) string {
 	return e.Error() + "; check the address in --api"
 }
 
-// dnsSentence returns why a node's DNS did not answer, and the next step.
-func dnsSentence(err error, address string) string {
+// dnsFailure returns why a node's DNS did not answer, and the next step.
+func dnsFailure(err error, address string) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "stopped before DNS at " + address + " answered"

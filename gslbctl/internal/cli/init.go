@@ -123,7 +123,7 @@ func (a *app) printNextSteps(r initReport, plan *pair.Plan) error {
 		step{control + " status", "on a node"},
 		step{fmt.Sprintf("  dig @%s -p %s %s", server, port, r.Services[0]), "anywhere"})
 	steps := append([]string{"wrote " + strings.Join(r.Files.Overwatch, ", ") + " and " + r.Files.Agent, "next:"},
-		lined(commands, plan.Local)...)
+		stepLines(commands, plan.Local)...)
 	if !plan.Local {
 		steps = append(steps, "in the zone above "+r.Zone+", with the record that gslbctl dnssec ds prints:")
 		for _, record := range r.Delegation {
@@ -137,8 +137,8 @@ func (a *app) printNextSteps(r initReport, plan *pair.Plan) error {
 // step is a command and the machine to run it on.
 type step struct{ command, where string }
 
-// lined returns the steps as lines. With local, all are for this machine.
-func lined(steps []step, local bool) (lines []string) {
+// stepLines returns the steps as lines. With local, all are for this machine.
+func stepLines(steps []step, local bool) (lines []string) {
 	width := 0
 	for _, s := range steps {
 		width = max(width, len(s.command))

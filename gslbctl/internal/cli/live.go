@@ -71,7 +71,7 @@ func (a *app) live(ctx context.Context, v view, f liveFlags) error {
 // ends the view: a mistake in the command line ends it at the first look.
 func (a *app) trouble(err error, first bool) (sentence string, ends bool) {
 	_, sentence = verdict(err)
-	return render.Paint(render.Printable(sentence), render.Bad, a.colour()), first && !passing(err)
+	return render.Paint(render.Printable(sentence), render.Bad, a.colour()), first && !mayPass(err)
 }
 
 // livePlain writes one look after another.
@@ -100,7 +100,7 @@ func (a *app) livePlain(ctx context.Context, v view, f liveFlags) error {
 // plainLook writes one look. A mistake in the command line ends the first one;
 // a node that does not answer may do so the next time.
 func (a *app) plainLook(p screen.Picture, failed error, first bool, title string) error {
-	if failed != nil && first && !passing(failed) {
+	if failed != nil && first && !mayPass(failed) {
 		return failed
 	}
 	if a.forPeople() {
@@ -129,8 +129,8 @@ func (a *app) plainLook(p screen.Picture, failed error, first bool, title string
 // forPeople reports whether the output is for people rather than for programs.
 func (a *app) forPeople() bool { return a.output == outputTable || a.output == outputWide }
 
-// passing reports whether a later attempt may succeed.
-func passing(err error) bool {
+// mayPass reports whether a later attempt may succeed.
+func mayPass(err error) bool {
 	if _, ok := errors.AsType[*api.UnreachableError](err); ok {
 		return true
 	}

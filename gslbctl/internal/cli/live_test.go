@@ -88,11 +88,11 @@ func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 }
 
 func TestWatch_ListsBackendsAsNodesDo(t *testing.T) {
-	n := nodeAround{}
+	n := nodeOverview{}
 	for _, address := range []string{"10.0.0.100", "10.0.0.9", "2001:db8::1"} {
 		n.Backends = append(n.Backends, api.Backend{ID: "a:" + address + ":80", Service: "a", Address: address, Port: 80})
 	}
-	table := (&around{app: &app{System: System{Now: time.Now}}, Nodes: []nodeAround{n}}).backends()
+	table := (&overview{app: &app{System: System{Now: time.Now}}, Nodes: []nodeOverview{n}}).backends()
 	for i, want := range []string{"10.0.0.9:80", "10.0.0.100:80", "[2001:db8::1]:80"} {
 		if got := table.Rows[i][1].Text; got != want {
 			t.Errorf("row %d is of %s, want %s", i, got, want)

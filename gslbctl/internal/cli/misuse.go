@@ -16,9 +16,9 @@ func (m *misuse) Error() string {
 	return m.sentence + "; " + m.command + " --help shows what is possible"
 }
 
-// sayMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
+// explainMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
 // a count.
-func sayMisuse(cmd *cobra.Command) {
+func explainMisuse(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), wrongFlag(err)} })
 	if accepts := cmd.Args; accepts != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -29,7 +29,7 @@ func sayMisuse(cmd *cobra.Command) {
 		}
 	}
 	for _, child := range cmd.Commands() {
-		sayMisuse(child)
+		explainMisuse(child)
 	}
 }
 

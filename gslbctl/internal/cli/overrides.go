@@ -40,7 +40,7 @@ func (a *app) overridesListCommand() *cobra.Command {
 				if o.ExpiresAt != nil {
 					ends = render.Until(*o.ExpiresAt, a.Now())
 				}
-				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), saidCell(&o.Healthy),
+				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), verdictCell(&o.Healthy),
 					render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends), orNone(o.Source))
 			}
 			return a.list(list, t)

@@ -123,7 +123,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.manCommand(),
 		a.versionCommand(),
 	)
-	sayMisuse(root)
+	explainMisuse(root)
 	return root
 }
 
@@ -134,7 +134,7 @@ func addCompletion(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-			sayMisuse(cmd)
+			explainMisuse(cmd)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (a *app) watchCommand() *cobra.Command {
 			return a.live(cmd.Context(), view{
 				title: "gslb", tabs: []string{"backends", "answers", "agents"},
 				gather: func(ctx context.Context) (screen.Picture, error) {
-					p, err := a.lookAround(ctx, nodes, domains)
+					p, err := a.gatherOverview(ctx, nodes, domains)
 					if err != nil || a.forPeople() {
 						return p, err
 					}
@@ -48,22 +48,22 @@ func (a *app) watchCommand() *cobra.Command {
 	return cmd
 }
 
-// around holds everything that one look of watch shows.
-type around struct {
+// overview holds everything that one look of watch shows.
+type overview struct {
 	app     *app
-	Report  statusReport  `json:"status"`
-	Nodes   []nodeAround  `json:"nodes"`
-	Answers []askedDomain `json:"answers"`
+	Report  statusReport   `json:"status"`
+	Nodes   []nodeOverview `json:"nodes"`
+	Answers []askedDomain  `json:"answers"`
 }
 
-// nodeAround holds one node's backends and agents.
-type nodeAround struct {
+// nodeOverview holds one node's backends and agents.
+type nodeOverview struct {
 	Node     string        `json:"node"`
 	Backends []api.Backend `json:"backends"`
 	Agents   []api.Agent   `json:"agents"`
 }
 
-func (a *app) lookAround(ctx context.Context, nodes []target, domains []string) (*around, error) {
+func (a *app) gatherOverview(ctx context.Context, nodes []target, domains []string) (*overview, error) {
 	var clients []*api.Client
 	for _, n := range nodes {
 		clients = append(clients, n.Client)
@@ -72,7 +72,7 @@ func (a *app) lookAround(ctx context.Context, nodes []target, domains []string) 
 	if err != nil {
 		return nil, err
 	}
-	p := &around{app: a, Report: report, Answers: []askedDomain{}}
+	p := &overview{app: a, Report: report, Answers: []askedDomain{}}
 	for _, r := range everywhere(ctx, clients, readAround) {
 		r.answer.Node = r.node
 		p.Nodes = append(p.Nodes, r.answer) // its failure is in the status
@@ -84,8 +84,8 @@ func (a *app) lookAround(ctx context.Context, nodes []target, domains []string) 
 	return p, nil
 }
 
-func readAround(ctx context.Context, c *api.Client) (nodeAround, error) {
-	var n nodeAround
+func readAround(ctx context.Context, c *api.Client) (nodeOverview, error) {
+	var n nodeOverview
 	backends, err := c.Backends(ctx, api.BackendFilter{})
 	if err != nil {
 		return n, err
@@ -97,7 +97,7 @@ func readAround(ctx context.Context, c *api.Client) (nodeAround, error) {
 }
 
 // domains returns the names that any node serves, sorted.
-func (p *around) domains() []string {
+func (p *overview) domains() []string {
 	var names []string
 	for _, n := range p.Report.Nodes {
 		for _, d := range n.Domains {
@@ -112,7 +112,7 @@ func (p *around) domains() []string {
 const maxTop = 5
 
 // Lines returns the nodes and what needs attention, and the table of a tab.
-func (p *around) Lines(tab int) (top, body []string) {
+func (p *overview) Lines(tab int) (top, body []string) {
 	top = strings.Split(p.nodes(), "\n")
 	problems := p.Report.Problems
 	summary := p.app.painted(p.Report.Status) + ": nothing needs attention"
@@ -135,14 +135,14 @@ func (p *around) Lines(tab int) (top, body []string) {
 	return top, strings.Split(p.text(tables[tab]), "\n")
 }
 
-func (p *around) text(t *render.Table) string {
+func (p *overview) text(t *render.Table) string {
 	var b strings.Builder
 	_ = t.Write(&b, p.app.style()) // a Builder takes everything
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // nodes returns a table with one line per node.
-func (p *around) nodes() string {
+func (p *overview) nodes() string {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
 	var facts []nodeFact
 	for _, column := range [][2]string{{"status", "STATUS"}, {"ready", "READY"}, {"domains up", "DOMAINS"},

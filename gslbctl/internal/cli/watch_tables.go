@@ -25,7 +25,7 @@ func differing(cells []render.Cell) render.Cell {
 }
 
 // backends merges the nodes' views of each backend. Where they differ, it shows all.
-func (p *around) backends() *render.Table {
+func (p *overview) backends() *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"},
 			{Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
@@ -58,7 +58,7 @@ func asListed(x, y *api.Backend) int {
 		cmp.Compare(x.ID, y.ID))
 }
 
-func (p *around) backendRow(said []*api.Backend) []render.Cell {
+func (p *overview) backendRow(said []*api.Backend) []render.Cell {
 	var first *api.Backend
 	var status, serves, share []render.Cell
 	for i, b := range said {
@@ -80,7 +80,7 @@ func (p *around) backendRow(said []*api.Backend) []render.Cell {
 }
 
 // agents merges the nodes' views of each agent: the newest one.
-func (p *around) agents() *render.Table {
+func (p *overview) agents() *render.Table {
 	var joined []api.Agent
 	for _, n := range p.Nodes {
 		for _, agent := range n.Agents {
@@ -98,7 +98,7 @@ func (p *around) agents() *render.Table {
 }
 
 // answers has a row for each domain and family of addresses.
-func (p *around) answers() *render.Table {
+func (p *overview) answers() *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "TYPE"}, {Name: "ANSWER"},
 		{Name: "TTL", Right: true}}, Empty: "No domain is configured."}
 	for _, asked := range p.Answers {
