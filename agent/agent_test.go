@@ -50,7 +50,8 @@ data_dir: %s
 agent:
   identity: {service_token: "0123456789abcdef0123456789abcdef", region: eu}
   backends:
-    - {service: app.example.org, address: %s, port: %s, weight: 100, health_check: {type: http, path: /, interval: 100ms, timeout: 100ms}}
+    - {service: app.example.org, address: %s, port: %s, weight: 100,
+       health_check: {type: http, path: /, interval: 100ms, timeout: 100ms}}
   gossip:
     encryption_key: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
     overwatch_nodes: ["127.0.0.1:9"]

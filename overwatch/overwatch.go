@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/leaf/heap"
 	"gslb.internal/shared/logging"
 )
 
@@ -32,7 +33,7 @@ func Run(ctx context.Context, o Options) error {
 	// one that comes while the node starts waits too; unwanted, it would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	boundHeap()
+	heap.Bound()
 	cfg, err := control.Load(o.ConfigPath)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/leaf/heap"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/service"
 )
@@ -38,6 +39,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		return fatal("DNS", n.dns.Run(answering))
 	})
 	n.core.run("signing", n.publisher.Sign)
+	n.core.run("heap", heap.Follow)
 	outer, ctx := errgroup.WithContext(ctx)
 	outer.Go(func() error { // a core that fails ends the rest
 		select {

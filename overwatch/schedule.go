@@ -3,19 +3,7 @@ package overwatch
 import (
 	"os"
 	"runtime"
-	"runtime/debug"
 )
-
-// heapPercent is how far the heap may grow beyond what lives before it is collected, in percent. More makes no answer
-// faster (measured: integration/bench/choices.md).
-const heapPercent = 60
-
-// boundHeap sets heapPercent, unless GOGC says otherwise. GOMEMLIMIT is the runtime's.
-func boundHeap() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapPercent)
-	}
-}
 
 // spread lets twice as many threads run Go code as there are cores, until restore is called and unless GOMAXPROCS is
 // set in the environment. The goroutines that answer queries then need not wait until signing, a collection or a scrape

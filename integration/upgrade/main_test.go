@@ -17,8 +17,3 @@ func newSite(t *testing.T, nodes, backends int) *site {
 	t.Helper()
 	return &site{testbed.NewSite(t, nodes, backends)}
 }
-
-func startSite(t *testing.T, nodes, backends int) *site {
-	t.Helper()
-	return &site{testbed.StartSite(t, nodes, backends)}
-}

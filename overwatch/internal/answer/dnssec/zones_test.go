@@ -290,7 +290,8 @@ func TestSigner_WhatCannotBeSignedIsCountedAndNothingIsReturned(t *testing.T) {
 	s := w.signer(t)
 	broken := *s.active[0]
 	// Zero is nobody's private key, and cannot be had otherwise.
-	broken.private = &ecdsa.PrivateKey{PublicKey: broken.private.PublicKey, D: new(big.Int)} //nolint:staticcheck // on purpose
+	public := broken.private.PublicKey
+	broken.private = &ecdsa.PrivateKey{PublicKey: public, D: new(big.Int)} //nolint:staticcheck // on purpose
 	s.active = append([]*Key{s.active[0]}, &broken)
 	set := zone.RRset{Owner: s.name, Type: dns.TypeA, TTL: 60, RData: [][]byte{{192, 0, 2, 1}}}
 	if records, _, err := s.Sign(set); err == nil || records != nil {
