@@ -1,5 +1,5 @@
-// Package heap sets how far the process's heap may grow before it is collected. It owns the runtime's GC percentage; the
-// root calls it once. It never sets anything where GOGC is in the environment.
+// Package heap sets how far the process's heap may grow before it is collected. It owns the runtime's GC percentage;
+// the root calls it once. It never sets anything where GOGC is in the environment.
 package heap
 
 import (
