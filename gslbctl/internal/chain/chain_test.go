@@ -48,14 +48,7 @@ type server struct {
 
 func start(t testing.TB, s *server) *server {
 	t.Helper()
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	streams, err := net.Listen("tcp", packets.LocalAddr().String())
-	if err != nil {
-		t.Skip("another program took the port:", err)
-	}
+	packets, streams := listen(t)
 	s.t, s.at = t, packets.LocalAddr().String()
 	if s.expires.IsZero() {
 		s.expires = now.Add(24 * time.Hour)
@@ -68,6 +61,23 @@ func start(t testing.TB, s *server) *server {
 		t.Cleanup(func() { _ = d.Shutdown() })
 	}
 	return s
+}
+
+// listen opens a port for UDP and TCP. A port that is free for one may be taken for the other, so it tries some.
+func listen(t testing.TB) (packets net.PacketConn, streams net.Listener) {
+	t.Helper()
+	var err error
+	for range 100 {
+		if packets, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		if streams, err = net.Listen("tcp", packets.LocalAddr().String()); err == nil {
+			return packets, streams
+		}
+		packets.Close()
+	}
+	t.Fatal(err)
+	return nil, nil
 }
 
 func (s *server) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {

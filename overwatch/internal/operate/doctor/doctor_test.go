@@ -41,14 +41,7 @@ func world(t *testing.T, records ...string) (at netip.AddrPort) {
 		}
 		_ = w.WriteMsg(r)
 	})
-	packets, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	streams, err := net.Listen("tcp4", packets.LocalAddr().String())
-	if err != nil {
-		t.Skipf("the port is taken for TCP: %v", err)
-	}
+	packets, streams := listenBoth(t)
 	for _, s := range []*dns.Server{{PacketConn: packets, Handler: handler}, {Listener: streams, Handler: handler}} {
 		go func() { _ = s.ActivateAndServe() }()
 		t.Cleanup(func() { _ = s.Shutdown() })
@@ -227,4 +220,21 @@ func TestExamine_LooksAtTheMachine(t *testing.T) {
 			t.Errorf("nothing was said about %s", subject)
 		}
 	}
+}
+
+// listenBoth opens a port for UDP and TCP. A port that is free for one may be taken for the other, so it tries some.
+func listenBoth(t *testing.T) (packets net.PacketConn, streams net.Listener) {
+	t.Helper()
+	var err error
+	for range 100 {
+		if packets, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		if streams, err = net.Listen("tcp4", packets.LocalAddr().String()); err == nil {
+			return packets, streams
+		}
+		packets.Close()
+	}
+	t.Fatal(err)
+	return nil, nil
 }
