@@ -175,8 +175,8 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	}
 }
 
-// untimely is how many messages a node has refused for the time of something in them. A message that came twice on a
-// busy machine is refused too, and that is another matter.
+// untimely returns the number of messages that a node has refused for the time of something in them. A message that
+// came twice on a busy machine is refused too, and that is another matter.
 func untimely(t *testing.T, n *harness.Node) float64 {
 	t.Helper()
 	return counted(t, n, `gslb_gossip_refused_total{code="expired"}`) + counted(t, n,

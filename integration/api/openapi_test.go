@@ -18,8 +18,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// officialSchema is where the JSON schema of OpenAPI 3.1 that the OpenAPI Initiative publishes can be had through the
-// Go module proxy alone: a library has it among its files.
+// officialSchema is the module from which the JSON schema of OpenAPI 3.1 that the OpenAPI Initiative publishes can be
+// had through the Go module proxy alone: a library has it among its files.
 const officialSchema = "github.com/pb33f/libopenapi@v0.42.3"
 
 // apiDocument is the document that a node serves.

@@ -174,7 +174,7 @@ func session(id int) (pids []int) {
 	return pids
 }
 
-// statFields is what stands behind the command in /proc/PID/stat: state, parent, group, session...; nil once it is
+// statFields returns the fields behind the command in /proc/PID/stat: state, parent, group, session...; nil once it is
 // gone.
 func statFields(path string) []string {
 	text, err := os.ReadFile(path)

@@ -56,7 +56,7 @@ func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
 		"127.0.0.1:1")
 }
 
-// startPromise is what a start of gslbctl takes of the processor, which is all that it does; the time by the clock
+// startPromise is the processor time that a start of gslbctl takes, which is all that it does; the time by the clock
 // depends on who else is there, and startHang is what nothing but waiting explains.
 const (
 	startPromise = 30 * time.Millisecond

@@ -1,7 +1,7 @@
 package predict
 
-// releaseBelow is how many points a value must be below its threshold for the signal to clear; for thresholds so low
-// that there are no such points, half of the threshold.
+// releaseBelow is the number of points that a value must be below its threshold for the signal to clear; for thresholds
+// so low that there are no such points, half of the threshold.
 const releaseBelow = 5
 
 // calmChecks is how many checks in a row must be that low.

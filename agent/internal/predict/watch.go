@@ -81,7 +81,7 @@ func New(o Options) (*Watch, error) {
 	return w, nil
 }
 
-// secondReading is how long after a first reading of the processor the second follows. An agent that restarts under
+// secondReading is the time between the first reading of the processor and the second. An agent that restarts under
 // load has no warning until then.
 const secondReading = time.Second
 
