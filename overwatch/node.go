@@ -347,7 +347,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		return err
 	}
 	err = metrics.Register(n.registerer, metrics.Sources{
-		View: n.registry.View(), Agents: n.trust.Agents, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump,
+		View: n.registry.View(), Agents: n.trust.Count, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump,
 		Domains: n.state.Domains,
 		Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})

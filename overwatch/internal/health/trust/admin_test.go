@@ -448,3 +448,40 @@ func TestEnrol_RaceForOneIDHasOneWinner(t *testing.T) {
 		}
 	}
 }
+
+// Pages of the pinned agents are in the order of their ids, whatever came, left and came again, and their numbers are
+// those of the records.
+func TestTrust_PagesAndCountsFollowWhatIsPinned(t *testing.T) {
+	r := newRig(t)
+	ids := []string{"c", "a", "e", "b", "d"}
+	for _, id := range ids {
+		r.agent(id).enrol("app.test")
+	}
+	if err := r.trust.Unpin(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.trust.Revoke(t.Context(), "d", "test"); err != nil {
+		t.Fatal(err)
+	}
+	page := func(offset, limit int) (got string) {
+		records, total := r.trust.Page(offset, limit)
+		for _, record := range records {
+			got += record.AgentID
+		}
+		if total != 4 {
+			t.Errorf("%d in all, want 4", total)
+		}
+		return got
+	}
+	for want, got := range map[string]string{"acde": page(0, 10), "cd": page(1, 2), "": page(9, 2)} {
+		if got != want {
+			t.Errorf("a page has %q, want %q", got, want)
+		}
+	}
+	if got, want := r.trust.Count(time.Hour), (Counts{Valid: 3, Revoked: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := r.trust.Count(100 * 365 * 24 * time.Hour).Expiring; got != 3 {
+		t.Errorf("%d end within a century, want 3", got)
+	}
+}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -41,15 +42,59 @@ type Record struct {
 
 // Agents returns the pinned agents, ordered by id.
 func (t *Trust) Agents() []Record {
-	now, _ := t.clock.now()
+	records, _ := t.Page(0, math.MaxInt)
+	return records
+}
+
+// Page returns at most limit pinned agents after the first offset ones, ordered by id, and how many are pinned.
+func (t *Trust) Page(offset, limit int) (records []Record, total int) {
 	t.mu.RLock()
-	records := make([]Record, 0, len(t.byID))
-	for _, p := range t.byID {
+	total = len(t.ordered)
+	from := min(offset, total)
+	page := slices.Clone(t.ordered[from : from+min(limit, total-from)])
+	t.mu.RUnlock()
+	now, _ := t.clock.now()
+	records = make([]Record, 0, len(page))
+	for _, p := range page {
 		records = append(records, p.record(now))
 	}
+	return records, total
+}
+
+// Counts are numbers of pinned agents.
+type Counts struct {
+	Revoked  int
+	Valid    int // not revoked
+	Expiring int // of Valid: those whose certificate ends soon or has ended
+	Outdated int // of Valid: those that speak for a service by a token of previous_agent_tokens
+}
+
+// Count counts the pinned agents; a certificate ends soon when it does within the time given.
+func (t *Trust) Count(soon time.Duration) (c Counts) {
+	t.mu.RLock()
+	all := slices.Clone(t.ordered)
 	t.mu.RUnlock()
-	slices.SortFunc(records, func(a, b Record) int { return strings.Compare(a.AgentID, b.AgentID) })
-	return records
+	now, _ := t.clock.now()
+	for _, p := range all {
+		standing := p.standing.Load()
+		if standing.revoked {
+			c.Revoked++
+			continue
+		}
+		c.Valid++
+		if p.certificate.NotAfter.Sub(now) <= soon {
+			c.Expiring++
+		}
+		if standing.outdated {
+			c.Outdated++
+		}
+	}
+	return c
+}
+
+// place returns where an agent stands among the ordered ones, or would. The caller holds mu.
+func (t *Trust) place(agentID string) (at int, found bool) {
+	return slices.BinarySearchFunc(t.ordered, agentID, func(p *pinned, id string) int { return strings.Compare(p.id, id) })
 }
 
 // Get returns one pinned agent.

@@ -13,14 +13,13 @@ import (
 
 // listAgents answers GET /overwatch/agents.
 func (s *Server) listAgents(c *call) (answer, error) {
-	records := s.o.Pins.Agents()
-	list := api.AgentList{GeneratedAt: stamp(s.o.Now()), Expiring: len(expiring(records, api.DefaultExpiringDays))}
-	for _, r := range records {
-		if r.Revoked {
-			list.Revoked++
-		}
+	counts := s.o.Pins.Count(api.DefaultExpiringDays * 24 * time.Hour)
+	list := api.AgentList{GeneratedAt: stamp(s.o.Now()), Expiring: counts.Expiring, Revoked: counts.Revoked}
+	records, total := s.o.Pins.Page(c.page.offset, c.page.limit)
+	list.Agents, list.Total = make([]api.Agent, len(records)), total
+	for i, r := range records {
+		list.Agents[i] = s.agentView(r)
 	}
-	list.Agents, list.Total = pageOf(slices.Values(records), c.page, s.agentView)
 	return ok(list), nil
 }
 

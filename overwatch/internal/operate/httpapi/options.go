@@ -150,6 +150,8 @@ type Publisher interface {
 // Pins holds the pinned agents and locked tokens.
 type Pins interface {
 	Agents() []trust.Record
+	Page(offset, limit int) (records []trust.Record, total int)
+	Count(soon time.Duration) trust.Counts
 	Get(agentID string) (trust.Record, bool)
 	// Unpin deletes a pin. After an error nothing is changed.
 	Unpin(ctx context.Context, agentID string, with ...store.Entry) error

@@ -24,10 +24,10 @@ type Fitness interface {
 // Sources are the owners that Register reads at each scrape. All are required.
 type Sources struct {
 	View          *registry.View
-	Agents        func() []trust.Record // the pinned ones
-	Pins          func() []trust.Use    // use of the limits of each service
-	ClockJump     func() time.Duration  // how far the clock is ahead of the believed time
-	Domains       func() []string       // the names that the node steers
+	Agents        func(soon time.Duration) trust.Counts // the pinned ones
+	Pins          func() []trust.Use                    // use of the limits of each service
+	ClockJump     func() time.Duration                  // how far the clock is ahead of the believed time
+	Domains       func() []string                       // the names that the node steers
 	Fitness       Fitness
 	DNSSECEnabled bool
 	Build         buildinfo.Info
@@ -159,20 +159,7 @@ func (f *facts) collectBackends(gauge gaugeFunc) {
 
 func (f *facts) collectAgents(gauge gaugeFunc) {
 	d := f.d
-	registered, revoked, expiring, outdated := 0, 0, 0, 0
-	for _, a := range f.s.Agents() {
-		switch {
-		case a.Revoked:
-			revoked++
-			continue
-		case a.ExpiresInHours <= api.DefaultExpiringDays*24:
-			expiring++
-		}
-		if a.Outdated {
-			outdated++
-		}
-		registered++
-	}
+	pinned := f.s.Agents(api.DefaultExpiringDays * 24 * time.Hour)
 	active, stale := 0, 0
 	now := time.Now()
 	for _, a := range f.s.View.Agents() {
@@ -182,10 +169,10 @@ func (f *facts) collectAgents(gauge gaugeFunc) {
 			active++
 		}
 	}
-	gauge(d.registered, float64(registered))
-	gauge(d.revoked, float64(revoked))
-	gauge(d.expiring, float64(expiring))
-	gauge(d.outdated, float64(outdated))
+	gauge(d.registered, float64(pinned.Valid))
+	gauge(d.revoked, float64(pinned.Revoked))
+	gauge(d.expiring, float64(pinned.Expiring))
+	gauge(d.outdated, float64(pinned.Outdated))
 	gauge(d.active, float64(active))
 	gauge(d.stale, float64(stale))
 }

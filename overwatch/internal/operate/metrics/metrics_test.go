@@ -57,9 +57,8 @@ func sources(t *testing.T) Sources {
 		Reason: "r"}))
 	return Sources{
 		View: r.View(), Domains: func() []string { return []string{"a.example", "b.example"} }, Fitness: fitness{},
-		Agents: func() []trust.Record {
-			return []trust.Record{{AgentID: "1", ExpiresInHours: 8000, Outdated: true}, {AgentID: "2", ExpiresInHours: 100},
-				{AgentID: "3", Revoked: true}}
+		Agents: func(time.Duration) trust.Counts {
+			return trust.Counts{Valid: 2, Revoked: 1, Expiring: 1, Outdated: 1}
 		},
 		Pins: func() []trust.Use {
 			return []trust.Use{{Service: "a.example", Pins: 3, Limit: 1024, Unreported: 1},
