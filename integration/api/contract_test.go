@@ -374,6 +374,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app +
 			`","client_ip":"198.51.100.7","edns":{"client_subnet":"203.0.113.7/24"}}`, 400, "error:s~client_subnet"},
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app + `","client_ip":"here"}`, 400, "error:s~client_ip"},
+		{"POST /api/v1/routing/consequences", "", `{"regions":["nowhere"]}`, 200, "names:a" + shapeListed},
+		{"POST /api/v1/routing/consequences", "", `{}`, 400, "error:s~backends"},
 		{"GET /api/v1/routing/decisions", "", "", 200,
 			each("decisions[].",
 				"id:s timestamp:t domain:s query_type:s{A|AAAA} client_subnet:s client_region:s algorithm:s selected_server:s "+

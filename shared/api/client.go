@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -138,6 +139,7 @@ type contextKey int
 const (
 	tagKey contextKey = iota // *string, for the tag of the answer
 	matchKey
+	safeKey // true for IfSafe
 )
 
 // NoteTag returns a context with which a successful call writes the entity tag of its answer into
@@ -155,6 +157,11 @@ func OnlyIf(ctx context.Context, tag string) context.Context {
 
 func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
 	target := c.base + call.path
+	if safe, _ := ctx.Value(safeKey).(bool); safe && call.method != http.MethodGet {
+		query := url.Values{"if_safe": {"true"}}
+		maps.Copy(query, call.query)
+		call.query = query
+	}
 	if len(call.query) > 0 {
 		target += "?" + call.query.Encode()
 	}

@@ -10,6 +10,8 @@ type ErrorBody struct {
 	Error string `json:"error"`
 	// RequestID is set with status 500: the same id is in the node's log.
 	RequestID string `json:"request_id,omitempty"`
+	// Names is set with status 409 of a change with if_safe: what it would have left with too few backends.
+	Names []Consequence `json:"names,omitempty"`
 }
 
 // Error is an answer of the node other than the expected one. A request without any answer fails

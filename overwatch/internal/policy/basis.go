@@ -72,3 +72,15 @@ type Order struct {
 	By, Reason string
 	Until      time.Time // zero: until it is taken back
 }
+
+// Serving counts those of the candidates that may serve, and how many the name needs: Rules.MinHealthy, at least 1. The
+// candidates are those of the Basis, in another state or some of them.
+func (b *Basis) Serving(candidates []Candidate) (serving, minimum int) {
+	s := selection{candidates: candidates, rules: b.Rules}
+	for i := range candidates {
+		if candidates[i].MayServe {
+			serving++
+		}
+	}
+	return serving, b.Rules.MinHealthy.of(s.known())
+}

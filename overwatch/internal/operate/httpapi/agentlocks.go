@@ -23,9 +23,14 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 	if !found {
 		return answer{}, unknownAgent(id)
 	}
+	done, err := s.safely(c, ofAgents(id))
+	defer done()
+	if err != nil {
+		return answer{}, err
+	}
 	out := api.Revocation{Success: true, Services: append([]string{}, s.o.Pins.Services(id)...), Locked: []string{}}
 	ch := &change{action: "revoke", resource: "agent", id: id, before: s.agentView(before), after: req}
-	err := s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
+	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
 		if !req.LockService {
 			return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, req.Reason, note) })
 		}
@@ -96,6 +101,11 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 	out := api.Unpinned{Unpinned: append([]string{}, batch...), Remaining: len(ids), DryRun: dryRun}
 	if dryRun || len(batch) == 0 {
 		return ok(out), nil
+	}
+	done, err := s.safely(c, ofAgents(batch...))
+	defer done()
+	if err != nil {
+		return answer{}, err
 	}
 	what := map[string]any{"service": selection.Service, "never_reported": selection.NeverReported, "agents": batch}
 	if !selection.PinnedSince.IsZero() {

@@ -72,6 +72,11 @@ func (s *Server) deleteAgentNode(c *call) (answer, error) {
 	if !pinned && announced == nil {
 		return answer{}, unknownNode(id)
 	}
+	done, err := s.safely(c, ofAgents(id))
+	defer done()
+	if err != nil {
+		return answer{}, err
+	}
 	ch := &change{action: "delete", resource: "agent", id: id}
 	if pinned {
 		ch.before = s.agentNodeView(r, announced)

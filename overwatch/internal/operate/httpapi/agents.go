@@ -77,8 +77,13 @@ func (s *Server) changeAgent(c *call, ch *change, apply func(context.Context, st
 	if !found {
 		return answer{}, unknownAgent(ch.id)
 	}
+	done, err := s.safely(c, ofAgents(ch.id))
+	defer done()
+	if err != nil {
+		return answer{}, err
+	}
 	ch.before = s.agentView(before)
-	err := s.commit(c, ch, apply)
+	err = s.commit(c, ch, apply)
 	return ok(api.Outcome{Success: true, Message: message}), err
 }
 

@@ -98,6 +98,9 @@ const (
 // changes are the errors that a change of one object may answer.
 var changes = []int{http.StatusPreconditionFailed, noStore}
 
+// unsafeChanges are the errors of a change with if_safe too.
+var unsafeChanges = append([]int{conflict}, changes...)
+
 // at returns the time of the examples.
 func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
 

@@ -14,6 +14,7 @@ func domainOperations() []Operation {
 	full := one
 	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
 	change := api.DomainChange{TTL: of(60), Enabled: of(true)}
+	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
 		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "The names that are steered",
 			Query: paged(), Status: 200,
@@ -50,6 +51,6 @@ func domainOperations() []Operation {
 			Errors: []int{noStore}},
 		{Method: del, Path: domain + "/backends/{id}", handle: (*Server).deleteDomainBackend, Header: conditionsOf(false),
 			Summary: "Take a backend out of a domain", Description: "Only one that the API has created.", Status: 204,
-			Errors: []int{noStore}},
+			Query: safe, Errors: []int{conflict, noStore}},
 	}
 }

@@ -22,6 +22,7 @@ func nodeOperations() []Operation {
 		ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 7946, Status: api.GossipAlive,
 		State: api.GossipSelf, Version: "1.2.0", LastSeen: of(at()), JoinedAt: of(at()),
 	}
+	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{
 		{Method: get, Path: v1 + "/nodes/agent", handle: (*Server).listAgentNodes, Summary: "Agents as nodes", Status: 200,
 			Query: paged(word("status", "only of this status", api.AgentStatuses()),
@@ -35,7 +36,7 @@ func nodeOperations() []Operation {
 			Status: 201,
 			Answer: announced, Errors: []int{conflict, noStore}},
 		{Method: del, Path: v1 + "/nodes/agent/{id}", handle: (*Server).deleteAgentNode,
-			Summary: "Delete the pin and the announcement of an agent", Status: 204, Errors: []int{noStore}},
+			Summary: "Delete the pin and the announcement of an agent", Query: safe, Status: 204, Errors: unsafe},
 		{Method: get, Path: certificate, handle: (*Server).getCertificate,
 			Summary: "The certificate that is pinned for an agent", Status: 200,
 			Answer: api.AgentCertificateAnswer{Certificate: api.AgentCertificate{
@@ -43,11 +44,11 @@ func nodeOperations() []Operation {
 				Fingerprint: "sha256:0f1e2d3c", Status: api.CertificateValid, IssuedAt: at(),
 			}}},
 		{Method: post, Path: certificate, handle: (*Server).postCertificate,
-			Summary: "Have the agent's next certificate pinned", Status: 201,
+			Summary: "Have the agent's next certificate pinned", Query: safe, Status: 201,
 			Answer: api.CertificateReissue{Message: "the pin of eu-west-host-1 is deleted: give it a new certificate",
-				Status: api.AgentPending}, Errors: []int{noStore}},
+				Status: api.AgentPending}, Errors: unsafe},
 		{Method: del, Path: certificate, handle: (*Server).deleteCertificate, Summary: "Revoke the certificate of an agent",
-			Status: 204, Errors: []int{noStore}},
+			Query: safe, Status: 204, Errors: unsafe},
 		{Method: get, Path: v1 + "/nodes/overwatch", handle: (*Server).listOverwatchNodes, Summary: "This node and its peers",
 			Status: 200,
 			Query: paged(word("status", "only of this status", api.OverwatchStatuses()),

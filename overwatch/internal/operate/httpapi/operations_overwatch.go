@@ -24,6 +24,7 @@ func overwatchOperations() []Operation {
 	told := []string{"healthy", "reason"}
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.1:80", Reason: "maintenance", Source: "api",
 		CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(30 * time.Minute))}
+	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{
 		{Method: get, Path: v1 + "/overwatch/backends", handle: (*Server).listBackends,
 			Summary: "Both verdicts on each backend, and the conclusion", Status: 200,
@@ -34,8 +35,9 @@ func overwatchOperations() []Operation {
 		{Method: post, Path: backend + "/override", handle: (*Server).postBackendOverride, Header: conditionsOf(true),
 			Role:    api.RoleOperate,
 			Summary: "Say by hand whether a backend works", Body: order, Required: told, Status: 200,
+			Query:  safe,
 			Answer: api.Outcome{Success: true, Message: "app.example.com/192.0.2.1:80 is unhealthy by override"},
-			Errors: []int{noStore}},
+			Errors: unsafe},
 		{Method: del, Path: backend + "/override", handle: (*Server).deleteBackendOverride, Header: conditionsOf(false),
 			Role:    api.RoleOperate,
 			Summary: "Take an override away", Status: 200,
@@ -66,7 +68,7 @@ func overwatchOperations() []Operation {
 			Summary:     "Delete the pin of an agent",
 			Description: "It must prove its service token again. What it reported is forgotten.", Status: 200,
 			Answer: api.Outcome{Success: true,
-				Message: "the pin of eu-west-host-1 is deleted: it must prove its service token again"}, Errors: []int{noStore}},
+				Message: "the pin of eu-west-host-1 is deleted: it must prove its service token again"}, Query: safe, Errors: unsafe},
 		{Method: post, Path: v1 + "/overwatch/agents/{agent_id}/revoke", handle: decoded((*Server).postRevokeAgent),
 			Role: api.RoleOperate, Summary: "Refuse an agent from now on", Body: api.RevokeRequest{Reason: "its key was stolen"},
 			Required:    []string{"reason"},
@@ -74,17 +76,17 @@ func overwatchOperations() []Operation {
 			Status:      200, Answer: api.Revocation{Success: true,
 				Message:  "eu-west-host-1 is revoked: nothing that it says counts any more",
 				Services: []string{"app.example.com"}, Locked: []string{"app.example.com"}, Next: []string{"make a new token"}},
-			Errors: []int{noStore}},
+			Query: safe, Errors: unsafe},
 		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides, Summary: "Overrides in force", Query: paged(),
 			Status: 200,
 			Answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: record, handle: (*Server).getOverride, Summary: "One override", Status: 200, Answer: override},
 		{Method: put, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Header: conditionsOf(true),
 			Summary: "Say by hand whether a backend works", Body: order, Required: told, Status: 200, Answer: override,
-			Errors: changes},
+			Query: safe, Errors: unsafeChanges},
 		{Method: patch, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Summary: "Change an override",
 			Description: "What is left out stays.", Header: conditionsOf(false), Body: order, Required: told, Status: 200,
-			Answer: override, Errors: changes},
+			Query: safe, Answer: override, Errors: unsafeChanges},
 		{Method: del, Path: record, handle: (*Server).deleteOverride, Role: api.RoleOperate, Header: conditionsOf(false),
 			Summary: "Take an override away", Status: 204, Errors: changes},
 	}

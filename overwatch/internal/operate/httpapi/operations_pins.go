@@ -14,8 +14,9 @@ func pinOperations() []Operation {
 			Query: []Parameter{
 				needed(text("service", "only of this service", nil)), flag("never_reported", "only those that never reported"),
 				moment("pinned_since", "only those pinned since this time"), flag("dry_run", "only tell which"),
+				ifSafeParameter(),
 			},
-			Answer: api.Unpinned{Unpinned: []string{"eu-west-host-7"}}, Errors: []int{noStore}},
+			Answer: api.Unpinned{Unpinned: []string{"eu-west-host-7"}}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: v1 + "/overwatch/locks", handle: (*Server).listLocks, Query: none,
 			Summary: "Services whose tokens admit no new agents", Status: 200,
 			Answer: api.TokenLockList{Locks: []api.TokenLock{

@@ -16,6 +16,7 @@ func regionOperations() []Operation {
 		Countries: &[]string{"DE", "FR"}, Priority: of(10),
 	}
 	region := v1 + "/regions/{id}"
+	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
 		{Method: get, Path: v1 + "/regions", handle: (*Server).listRegions, Summary: "Places with servers in them",
 			Status: 200,
@@ -29,10 +30,11 @@ func regionOperations() []Operation {
 		{Method: put, Path: region, handle: decoded((*Server).putRegion), Header: conditionsOf(false),
 			Summary:     "Set a region",
 			Description: "Only one that the API has created. What is left out takes its default.",
-			Body:        change, Status: 200, Answer: one, Errors: changes},
+			Query:       safe, Body: change, Status: 200, Answer: one, Errors: unsafeChanges},
 		{Method: patch, Path: region, handle: decoded((*Server).putRegion), Header: conditionsOf(false),
 			Summary:     "Change a region",
-			Description: "What is left out stays.", Body: change, Status: 200, Answer: one, Errors: changes},
+			Description: "What is left out stays.", Query: safe, Body: change, Status: 200, Answer: one,
+			Errors: unsafeChanges},
 		{Method: del, Path: region, handle: (*Server).deleteRegion, Header: conditionsOf(false), Summary: "Delete a region",
 			Description: "Only one that the API has created, and that no server, domain or mapping is in.",
 			Status:      204, Errors: append([]int{conflict}, changes...)},

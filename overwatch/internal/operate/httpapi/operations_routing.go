@@ -44,6 +44,13 @@ func routingOperations() []Operation {
 			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",
 				EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
 			Required: []string{"domain", "client_ip"}, Status: 200, Answer: test},
+		{Method: post, Path: v1 + "/routing/consequences", handle: decoded((*Server).postConsequences), Role: api.RoleOperate,
+			Summary: "Which names would be left with too few backends",
+			Description: "If these backends, those in these regions and those that live by these agents were drained, or " +
+				"removed. Drains under way count as ended. Nothing changes.",
+			Body: api.ConsequenceRequest{Backends: []string{exampleServer}}, Status: 200,
+			Answer: api.ConsequenceList{Names: []api.Consequence{{Name: "app.example.com", Answer: api.AnswerNone,
+				QueryTypes: []string{"A"}, Minimum: 1}}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/routing/answers", handle: (*Server).getRoutingAnswers,
 			Summary:     "What the clients of all regions are answered",
 			Description: "From what DNS answers from. A wildcard's name has its asterisk.", Status: 200,

@@ -16,6 +16,7 @@ func serverOperations() []Operation {
 		UnhealthyThreshold: 3, ExpectedStatus: "200",
 	}}
 	change := api.HealthCheckChange{Type: of("http"), Path: of("/healthz"), Interval: of("5s"), Timeout: of("2s")}
+	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
 		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "Servers of all sources", Query: paged(),
 			Status: 200,
@@ -36,7 +37,8 @@ func serverOperations() []Operation {
 			Answer: api.Named{Message: "server changed", ID: exampleServer},
 			Errors: changes},
 		{Method: del, Path: server, handle: (*Server).deleteServer, Header: conditionsOf(false), Summary: "Delete a server",
-			Description: "Only one that the API has created.", Status: 204, Errors: changes},
+			Query:       safe,
+			Description: "Only one that the API has created.", Status: 204, Errors: unsafeChanges},
 		{Method: get, Path: server + "/health-check", handle: (*Server).getHealthCheck,
 			Summary: "How the node checks a server", Status: 200, Answer: checked},
 		{Method: put, Path: server + "/health-check", handle: (*Server).putHealthCheck, Header: conditionsOf(false),
@@ -49,6 +51,7 @@ func serverOperations() []Operation {
 			Body: change, Status: 200, Answer: checked, Errors: changes},
 		{Method: post, Path: server + "/drain", handle: (*Server).postDrain, Role: api.RoleOperate,
 			Summary: "Lower the traffic of a server to nothing", Body: api.DrainRequest{Duration: "2m"}, Optional: true,
+			Query: safe, Errors: []int{conflict},
 			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: of(at())}},
 		{Method: del, Path: server + "/drain", handle: (*Server).deleteDrain, Role: api.RoleOperate,
 			Summary: "Give a server its traffic back", Status: 200, Answer: api.Drain{}},

@@ -35,6 +35,13 @@ func (t target) endpoint() string {
 
 func (t target) String() string { return t.service + " " + t.endpoint() }
 
+// going is the set of the backends that an override of unhealthy takes out.
+func (t target) going() going {
+	return going{t.service, func(b *registry.Backend) bool {
+		return b.Address == t.address && (t.port == 0 || b.Port == t.port)
+	}, forbidden}
+}
+
 // matches reports whether an override is about exactly this target.
 func (t target) matches(o registry.Override) bool {
 	return o.Service == t.service && o.Address == t.address && o.Port == t.port
@@ -174,6 +181,13 @@ func (s *Server) setOverride(c *call, t target) (registry.Override, error) {
 	}
 	if err := c.condition.holds(ch.before); err != nil {
 		return o, err
+	}
+	if !o.Healthy {
+		done, err := s.safely(c, t.going())
+		defer done()
+		if err != nil {
+			return o, err
+		}
 	}
 	ch.after = overrideRecord(o)
 	return o, s.commit(c, ch, func(ctx context.Context, note store.Entry) error {

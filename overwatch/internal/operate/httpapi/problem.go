@@ -18,6 +18,7 @@ import (
 type problem struct {
 	status   int
 	sentence string
+	names    []api.Consequence // of a change that was not safe
 }
 
 func (p *problem) Error() string { return p.sentence }
@@ -70,7 +71,7 @@ func problemOf(err error) (p *problem, ok bool) {
 func (s *Server) fail(c *call, err error) {
 	p, ok := problemOf(err)
 	if ok {
-		reply(c, p.status, api.ErrorBody{Error: p.sentence})
+		reply(c, p.status, api.ErrorBody{Error: p.sentence, Names: p.names})
 		return
 	}
 	s.log.Error().Err(err).Str("request_id", c.id).Str("method", c.Request.Method).Str("path",

@@ -44,6 +44,13 @@ func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 	if valueOr(req.Name, name) != name {
 		return answer{}, badRequest("name is %.64q: a region keeps its name, %.64q", *req.Name, name)
 	}
+	if !valueOr(req.Enabled, true) {
+		done, err := s.safely(c, ofRegion(name))
+		defer done()
+		if err != nil {
+			return answer{}, err
+		}
+	}
 	return s.defineRegion(c, http.StatusOK, &change{action: "update", resource: "region", id: name},
 		func(d *definitions.Draft, ch *change) (*store.Region, error) {
 			before, err := ownRegion(d, name, "changed", c.condition)

@@ -68,6 +68,7 @@ POST /api/v1/config/validate
 GET /api/v1/routing/algorithms
 GET /api/v1/routing/algorithms/weighted
 POST /api/v1/routing/test
+POST /api/v1/routing/consequences
 GET /api/v1/routing/decisions
 GET /api/v1/routing/decisions/1
 GET /api/v1/routing/flows

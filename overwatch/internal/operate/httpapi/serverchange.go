@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
@@ -224,6 +225,11 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 }
 
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
+	done, err := s.safely(c, oneBackend(id, removed))
+	defer done()
+	if err != nil {
+		return answer{}, err
+	}
 	ch := &change{action: "delete", resource: resource, id: id.String()}
 	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		return s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
@@ -257,6 +263,11 @@ func (s *Server) postDrain(c *call) (answer, error) {
 		return answer{}, err
 	}
 	over, err := drainTime(c)
+	if err != nil {
+		return answer{}, err
+	}
+	done, err := s.safely(c, oneBackend(id, explain.Drained))
+	defer done()
 	if err != nil {
 		return answer{}, err
 	}

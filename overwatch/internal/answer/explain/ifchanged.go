@@ -1,0 +1,79 @@
+package explain
+
+import (
+	"slices"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Loss is what a steered name would lose by a change of its backends.
+type Loss struct {
+	// Outcome is policy.NoHealthyBackend where clients would get no address of a family any more, policy.Fallback where
+	// they would get the last resort.
+	Outcome          policy.Outcome
+	Families         []policy.Family // whose answers get worse
+	Serving, Minimum int             // the backends that would be left to serve, and how many the name needs
+}
+
+// IfChanged decides a steered name again for all clients, with its candidates as change leaves them, and returns what
+// the name would lose. Drains under way count as ended. change edits a copy of each candidate and returns false for one
+// that would be gone. loses is false where nobody's answer would get worse, and for a name that is not steered.
+func IfChanged(view *zone.View, name string, change func(*policy.Candidate) bool) (loss Loss, loses bool, err error) {
+	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
+		audiences, err := view.Audiences(name, family)
+		if err != nil {
+			return Loss{}, false, err
+		}
+		for i := range audiences {
+			basis, client := audiences[i].Basis, audiences[i].Client()
+			after := candidatesAfter(basis, change)
+			outcome, worse := worsened(basis.Decide(family, client), basis.DecideIf(after, family, client))
+			if !worse {
+				continue
+			}
+			loss.Serving, loss.Minimum = basis.Serving(after)
+			if loss.Outcome != policy.NoHealthyBackend {
+				loss.Outcome = outcome
+			}
+			if !slices.Contains(loss.Families, family) {
+				loss.Families = append(loss.Families, family)
+			}
+		}
+	}
+	return loss, len(loss.Families) > 0, nil
+}
+
+// candidatesAfter returns the candidates of a basis after a change and after the drains under way.
+func candidatesAfter(basis *policy.Basis, change func(*policy.Candidate) bool) []policy.Candidate {
+	var after []policy.Candidate
+	for _, c := range basis.Candidates {
+		if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {
+			Drained(&c)
+		}
+		if change(&c) {
+			after = append(after, c)
+		}
+	}
+	return after
+}
+
+// Drained makes a candidate what it is at the end of a drain. It always stays.
+func Drained(c *policy.Candidate) bool {
+	c.MayServe, c.Share = false, 0
+	if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {
+		c.LastHealthy = c.Facts.DrainEndsAt
+	}
+	return true
+}
+
+// worsened reports whether an answer gets worse: to nothing from something, or to the last resort from the regular one.
+func worsened(before, after policy.Decision) (outcome policy.Outcome, worse bool) {
+	if len(before.Due) == 0 {
+		return "", false
+	}
+	if len(after.Due) == 0 {
+		return policy.NoHealthyBackend, true
+	}
+	return policy.Fallback, after.Outcome == policy.Fallback && before.Outcome != policy.Fallback
+}

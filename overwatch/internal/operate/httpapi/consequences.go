@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// maxConsequences bounds the backends, regions and agents of one question.
+const maxConsequences = 1000
+
+// ifSafeParameter is the parameter of changes that may take a name's last backends.
+func ifSafeParameter() Parameter {
+	return flag("if_safe", "refuse with 409 if a name would be left with fewer backends than min_healthy, or with none")
+}
+
+// going is a set of backends that a change takes away.
+type going struct {
+	service string // empty: they may be of any
+	takes   func(*registry.Backend) bool
+	leaves  func(*policy.Candidate) bool // what the change makes of one, as explain.IfChanged has it
+}
+
+// removed is what a removal makes of a candidate.
+func removed(*policy.Candidate) bool { return false }
+
+// forbidden is what an override of unhealthy makes of a candidate.
+func forbidden(c *policy.Candidate) bool {
+	c.MayServe, c.Forbidden = false, true
+	return true
+}
+
+// oneBackend is the set of one backend.
+func oneBackend(id registry.ID, leaves func(*policy.Candidate) bool) going {
+	return going{id.Service, func(b *registry.Backend) bool { return b.ID == id }, leaves}
+}
+
+// livesBy reports whether a backend serves only on the word of an agent.
+func livesBy(b *registry.Backend, agentID string) bool {
+	return b.AgentID == agentID && (b.Source == api.SourceAgent || b.Validation.State != check.StateHealthy)
+}
+
+// ofAgents is the set of the backends that live by agents.
+func ofAgents(ids ...string) going {
+	return going{"", func(b *registry.Backend) bool {
+		return slices.ContainsFunc(ids, func(id string) bool { return livesBy(b, id) })
+	}, removed}
+}
+
+// ofRegion is the set of the backends in a region.
+func ofRegion(name string) going {
+	return going{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained}
+}
+
+// postConsequences answers POST /routing/consequences.
+func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, error) {
+	if n := len(req.Backends) + len(req.Regions) + len(req.Agents); n == 0 || n > maxConsequences {
+		return answer{}, badRequest("backends, regions and agents have %d names together: want 1 to %d", n, maxConsequences)
+	}
+	ids := map[registry.ID]bool{}
+	for _, text := range req.Backends {
+		id, err := parseID(text)
+		if err != nil {
+			return answer{}, err
+		}
+		ids[id] = true
+	}
+	g := going{takes: func(b *registry.Backend) bool {
+		return ids[b.ID] || slices.Contains(req.Regions, b.Region) ||
+			slices.ContainsFunc(req.Agents, func(id string) bool { return livesBy(b, id) })
+	}, leaves: explain.Drained}
+	if req.Removed {
+		g.leaves = removed
+	}
+	names, err := s.losses(c.Request.Context(), g)
+	return ok(api.ConsequenceList{Names: names, Total: len(names), GeneratedAt: stamp(s.o.Now())}), err
+}
+
+// safely holds back other changes with if_safe until done is called, and refuses a change with if_safe that would leave
+// a name with too few backends. done is never nil.
+func (s *Server) safely(c *call, g going) (done func(), err error) {
+	if !c.query.flag("if_safe") {
+		return func() {}, nil
+	}
+	s.safe.Lock()
+	names, err := s.losses(c.Request.Context(), g)
+	if err == nil && len(names) > 0 {
+		err = &problem{http.StatusConflict, "nothing was changed: " + consequenceSentence(names), names}
+	}
+	return s.safe.Unlock, err
+}
+
+// consequenceSentence names what would happen to at most ten names.
+func consequenceSentence(names []api.Consequence) string {
+	const shown = 10
+	var parts []string
+	for _, n := range names[:min(len(names), shown)] {
+		parts = append(parts, fmt.Sprintf("%s would be left with %d of at least %d backends (%s: %s)", n.Name, n.Serving,
+			n.Minimum, strings.Join(n.QueryTypes, " and "), strings.ReplaceAll(string(n.Answer), "_", " ")))
+	}
+	if more := len(names) - shown; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more names", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// losses returns the names that would be left with too few backends, in their order. It decides from what DNS answers
+// from, with all changes made before.
+func (s *Server) losses(ctx context.Context, g going) ([]api.Consequence, error) {
+	if err := s.o.Publisher.Flush(ctx); err != nil {
+		return nil, err
+	}
+	gone := map[string]map[netip.AddrPort]bool{}
+	note := func(b *registry.Backend) {
+		if !g.takes(b) {
+			return
+		}
+		if gone[b.Service] == nil {
+			gone[b.Service] = map[netip.AddrPort]bool{}
+		}
+		gone[b.Service][netip.AddrPortFrom(b.Address, b.Port)] = true
+	}
+	backends := s.o.View.Backends()
+	if g.service != "" {
+		backends = slices.Values(s.o.View.Service(g.service))
+	}
+	for b := range backends {
+		note(b)
+	}
+	names := []api.Consequence{}
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		loss, loses, err := explain.IfChanged(s.o.DNSView(), name, func(c *policy.Candidate) bool {
+			return !gone[name][netip.AddrPortFrom(c.Address, c.Port)] || g.leaves(c)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if loses {
+			names = append(names, consequence(name, loss))
+		}
+	}
+	return names, nil
+}
+
+func consequence(name string, loss explain.Loss) api.Consequence {
+	c := api.Consequence{Name: name, Answer: api.AnswerLastResort, Serving: loss.Serving, Minimum: loss.Minimum}
+	if loss.Outcome == policy.NoHealthyBackend {
+		c.Answer = api.AnswerNone
+	}
+	for _, family := range loss.Families {
+		c.QueryTypes = append(c.QueryTypes, queryType(family))
+	}
+	return c
+}
