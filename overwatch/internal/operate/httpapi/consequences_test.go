@@ -88,7 +88,8 @@ func TestIfSafe_RefusesWhatLeavesANameWithNobody(t *testing.T) {
 		t.Fatalf("the first of two: %d %s", r.status, r.body)
 	}
 	r := drain(secondServer, "?if_safe=true") // while the first still has a share, which it is losing
-	w.wantError("the second", r, 409, service+" would be left with 0 of at least 1 backends", "A: none", "nothing was changed")
+	w.wantError("the second", r, 409, service+" would be left with 0 of at least 1 backends", "A: none",
+		"nothing was changed")
 	var refused api.ErrorBody
 	w.must(json.Unmarshal([]byte(r.body), &refused))
 	if len(refused.Names) != 1 || refused.Names[0].Name != service || refused.Names[0].Answer != api.AnswerNone {
