@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -25,9 +24,6 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if req.Reason == "" {
-				return errors.New("a revocation needs --reason, for whoever finds it later")
-			}
 			if err := a.confirm(cmd.Context(), yes,
 				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
 				return err
@@ -38,6 +34,7 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, for whoever finds it later")
 	cmd.Flags().BoolVar(&req.LockService, "lock-service", false,
 		"have the tokens of its services admit no new agents until they are changed")
+	need(cmd, [2]string{"reason", "why, for whoever finds it later, such as --reason \"laptop lost\""})
 	yesFlag(cmd, &yes)
 	return cmd
 }

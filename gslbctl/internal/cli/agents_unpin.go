@@ -54,8 +54,9 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	flags.StringVar(&many.service, "service", "", "of this service, many agents")
 	flags.BoolVar(&many.neverReported, "never-reported", false, "those that never reported")
 	flags.StringVar(&many.since, "since", "",
-		"those pinned since this `time`: 2026-01-31T12:00:00Z, or so long ago, such as 2h")
+		"those pinned since this `time`: 2026-01-31T12:00:00Z, or so long ago, such as 2h or 1d")
 	flags.BoolVar(&many.dryRun, "dry-run", false, "only tell which")
+	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
 	yesFlag(cmd, &yes)
 	return cmd
 }
@@ -72,7 +73,7 @@ func (m unpinMany) filter(now time.Time) (f api.UnpinFilter, err error) {
 	if m.since == "" {
 		return f, nil
 	}
-	if ago, err := time.ParseDuration(m.since); err == nil && ago > 0 {
+	if ago, err := parseSpan(m.since); err == nil && ago > 0 {
 		f.PinnedSince = now.Add(-ago)
 		return f, nil
 	}

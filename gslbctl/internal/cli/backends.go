@@ -51,7 +51,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&filter.Region, "region", "", "only backends in this `region`")
 	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
-	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(regionNames))
+	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,9 +95,37 @@ func serviceNames(ctx context.Context, c *api.Client) ([]string, error) {
 	return slices.Sorted(maps.Keys(stats.BackendsByService)), err
 }
 
-func regionNames(ctx context.Context, c *api.Client) ([]string, error) {
-	stats, err := c.Stats(ctx)
-	return slices.Sorted(maps.Keys(stats.BackendsByRegion)), err
+// policyNames returns the names that --policy and --fallback take.
+func policyNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.RoutingAlgorithms(ctx)
+	var found []string
+	for _, one := range list.Algorithms {
+		found = append(found, one.ID)
+	}
+	return found, err
+}
+
+// zoneNames returns the configured zones of a node.
+func zoneNames(ctx context.Context, c *api.Client) ([]string, error) {
+	answer, err := c.DNSConfig(ctx)
+	return answer.Config.Zones, err
+}
+
+// severalOf completes the last of several names, which are separated by commas.
+func (a *app) severalOf(of names) cobra.CompletionFunc {
+	offer := a.completion(of)
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		list, directive := offer(cmd, args, "")
+		before := strings.LastIndex(typed, ",") + 1
+		given := strings.Split(typed[:before], ",")
+		var found []string
+		for _, name := range list {
+			if !slices.Contains(given, name) {
+				found = append(found, typed[:before]+name)
+			}
+		}
+		return found, directive | cobra.ShellCompDirectiveNoSpace
+	}
 }
 
 func endpointsOf(service string) names {

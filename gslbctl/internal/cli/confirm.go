@@ -52,5 +52,5 @@ func (a *app) confirm(ctx context.Context, yes bool, consequence string) error {
 	case slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))):
 		return nil
 	}
-	return &outcome{exitDegraded, "nothing was changed"}
+	return &outcome{code: exitDegraded, sentence: nothingChanged}
 }

@@ -71,7 +71,7 @@ func (a *app) diff(ctx context.Context) error {
 		return true
 	})
 	if len(replies) < 2 {
-		return &outcome{exitNotAsked, "nothing can be compared: " + strings.Join(unasked, "; ")}
+		return &outcome{code: exitNotAsked, sentence: "nothing can be compared: " + strings.Join(unasked, "; ")}
 	}
 	for _, r := range replies {
 		report.Nodes = append(report.Nodes, r.node)
@@ -101,7 +101,7 @@ func (a *app) diff(ctx context.Context) error {
 	}
 	switch {
 	case len(unasked) > 0:
-		return &outcome{exitDegraded, "not compared: " + strings.Join(unasked, "; ")}
+		return &outcome{code: exitDegraded, sentence: "not compared: " + strings.Join(unasked, "; ")}
 	case len(report.Differences) > 0:
 		return &outcome{code: exitDegraded}
 	}

@@ -92,7 +92,7 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			case err != nil:
 				return err
 			case list.Warning != nil:
-				return &outcome{exitDegraded, *list.Warning}
+				return &outcome{code: exitDegraded, sentence: *list.Warning}
 			case len(list.DSRecords) == 0:
 				return &outcome{code: exitDegraded}
 			}

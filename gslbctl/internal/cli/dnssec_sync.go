@@ -58,7 +58,7 @@ func (a *app) dnssecSync(ctx context.Context) error {
 		return err
 	}
 	if failed > 0 {
-		return &outcome{exitDegraded, fmt.Sprintf("%d of %s failed: nothing of them was taken", failed,
+		return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%d of %s failed: nothing of them was taken", failed,
 			render.Count(len(list), "exchange", "exchanges"))}
 	}
 	return nil

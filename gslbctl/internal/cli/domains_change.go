@@ -25,7 +25,7 @@ type domainFlags struct {
 	regions     []string
 }
 
-func (f *domainFlags) add(cmd *cobra.Command) {
+func (f *domainFlags) add(cmd *cobra.Command, a *app) {
 	cmd.Flags().IntVar(&f.ttl, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen: see gslbctl routing algorithms")
 	cmd.Flags().StringVar(&f.fallback, "fallback", "", "how, where --policy lacks data; empty for none")
@@ -40,6 +40,9 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
+	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
+	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
+	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
 }
 
 func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
@@ -65,7 +68,7 @@ func given[T any](cmd *cobra.Command, flag string, value *T) *T {
 
 func (a *app) domainsAddCommand() *cobra.Command {
 	var f domainFlags
-	var wildcard bool
+	var wildcard, newZone bool
 	cmd := &cobra.Command{
 		Use:   "add <name>",
 		Short: "Have every node answer a name; DNS has it when this returns",
@@ -76,15 +79,20 @@ func (a *app) domainsAddCommand() *cobra.Command {
 			if err := checkWildcard(req.Name, wildcard); err != nil {
 				return err
 			}
+			if err := a.checkZone(cmd.Context(), req.Name, newZone); err != nil {
+				return err
+			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateDomain(ctx, req)
 				return "domain " + made.Domain.Name + " is answered", err
 			})
 		},
 	}
-	f.add(cmd)
+	f.add(cmd, a)
 	cmd.Flags().BoolVar(&wildcard, "wildcard", false,
 		"the name begins with *. and answers for every name below that has none of its own")
+	cmd.Flags().BoolVar(&newZone, "new-zone", false,
+		"the name is outside every configured zone, and becomes a zone of its own, with its own delegation and keys")
 	return cmd
 }
 
@@ -99,6 +107,31 @@ func checkWildcard(name string, asked bool) error {
 		return fmt.Errorf("--wildcard is for a name that begins with *., and %q does not", name)
 	}
 	return nil
+}
+
+// checkZone refuses a name outside every configured zone without --new-zone: it would be answered by these nodes, and
+// nobody would be led to them before it has a delegation of its own.
+func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
+	if asked {
+		return nil
+	}
+	zones, err := read(ctx, a, zoneNames)
+	if err != nil {
+		return unchanged(err)
+	}
+	plain := strings.ToLower(strings.TrimSuffix(name, "."))
+	for _, zone := range zones {
+		zone = strings.ToLower(strings.TrimSuffix(zone, "."))
+		if zone == "" || plain == zone || strings.HasSuffix(plain, "."+zone) {
+			return nil
+		}
+	}
+	there := "none is configured"
+	if len(zones) > 0 {
+		there = "configured: " + strings.Join(zones, ", ")
+	}
+	return fmt.Errorf("%q is outside every zone of the nodes (%s), and would become a zone of its own that needs its own "+
+		"delegation: write the whole name, or give --new-zone if that is meant; "+nothingChanged, name, there)
 }
 
 func (a *app) domainsSetCommand() *cobra.Command {
@@ -120,7 +153,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 			})
 		},
 	}
-	f.add(cmd)
+	f.add(cmd, a)
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -48,9 +49,9 @@ func (a *app) drainCommand() *cobra.Command {
 			return a.drain(cmd.Context(), args[0], f)
 		},
 	}
-	cmd.Flags().DurationVar(&f.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	spanVar(cmd.Flags(), &f.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when no node answers with them any more and the TTL has passed")
-	cmd.Flags().DurationVar(&f.within, "within", 0,
+	spanVar(cmd.Flags(), &f.within, "within", 0,
 		"with --wait: how long to wait at most (default the drain, the TTL and a minute)")
 	yesFlag(cmd, &f.yes)
 	return cmd
@@ -113,7 +114,8 @@ func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, err
 		}
 	}
 	return nil, &outcome{exitDegraded, fmt.Sprintf(
-		"no node knows a server, an address, an agent or a region %q: gslbctl servers -o name lists the servers", name)}
+		"no node knows a server, an address, an agent or a region %q; "+nothingChanged+": gslbctl servers -o name lists "+
+			"the servers", name), &api.Error{Status: http.StatusNotFound}}
 }
 
 // meanings returns the possible matches of a name, the most specific first.

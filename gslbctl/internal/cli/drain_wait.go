@@ -64,7 +64,7 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 		if len(nodes) > 1 {
 			sentence += "; if it is out of service, name the others alone with --api"
 		}
-		return nil, &outcome{exitNotAsked, sentence}
+		return nil, &outcome{code: exitNotAsked, sentence: sentence}
 	}
 	w.ttl = slices.Max(ttls)
 	within := f.within
@@ -151,7 +151,7 @@ func (w *drainWait) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			w.clear()
-			return &outcome{exitDegraded, "stopped waiting; the drain goes on, gslbctl undrain takes it back"}
+			return &outcome{code: exitDegraded, sentence: "stopped waiting; the drain goes on, gslbctl undrain takes it back"}
 		case w.reason == "" && left <= 0:
 			w.clear()
 			return w.report(drained{Drained: true}, began)
@@ -296,7 +296,7 @@ func (w *drainWait) report(d drained, began time.Time) error {
 		}
 	}
 	if !d.Drained {
-		return &outcome{exitDegraded, "not drained: " + d.Reason}
+		return &outcome{code: exitDegraded, sentence: "not drained: " + d.Reason}
 	}
 	return nil
 }

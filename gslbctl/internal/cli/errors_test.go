@@ -67,9 +67,9 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"regions add x --latitude north":             `--latitude is "north": it must be a number`,
 		"domains show":                               "write gslbctl domains show <name>",
 		"agents show .. --api x":                     `".." cannot be a name`,
-		"agents revoke eu-1":                         "needs --reason",
-		"servers add a 192.0.2.1 80":                 "needs --region",
-		"servers add a 192.0.2.1 x":                  "the port is",
+		"agents revoke eu-1":                         `--reason is missing: why, for whoever finds it later, such as --reason "`,
+		"servers add a 192.0.2.1 80":                 "--region is missing: where the server is, such as --region eu",
+		"servers add a 192.0.2.1 x --region eu":      "the port is",
 		"servers set a:192.0.2.1:80":                 "nothing to change",
 		"servers remove x":                           "add --yes",
 		"domains set x":                              "nothing to change",
@@ -96,7 +96,12 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"config validate /nowhere":                   "no such file",
 		"config validate testdata/list.txt": "testdata/list.txt: the key mode cannot be read: it must be a YAML " +
 			"file with mode: overwatch or mode: agent",
-		"overrides set a b":                                       "--healthy=true or --healthy=false, and --reason",
+		"routing test x": "--client is missing: the resolver that would ask, such as --client 192.0.2.1; " +
+			"gslbctl routing test --help",
+		"init x": "--service is missing: a name in the zone and what serves it, such as --service app=192.0.2.10:8080; " +
+			"--zone is missing: the zone that the nodes answer, such as --zone gslb.example.com; gslbctl init --help",
+		"overrides set a b": "--healthy is missing: give the verdict, --healthy=true or --healthy=false; " +
+			"--reason is missing: why",
 		"overrides set a b --healthy":                             "--reason",
 		"overrides set a b --healthy=maybe":                       `--healthy is "maybe": it must be true or false`,
 		"overrides set a b --reason r":                            "--healthy",

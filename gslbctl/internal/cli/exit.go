@@ -30,9 +30,13 @@ const exitCodes = `Exit codes:
 type outcome struct {
 	code     int
 	sentence string
+	cause    error // the error behind it, if there is one
 }
 
 func (o *outcome) Error() string { return o.sentence }
+
+// Unwrap returns the error behind the outcome.
+func (o *outcome) Unwrap() error { return o.cause }
 
 // verdict turns an error into an exit code and a sentence with the next step. No other place does.
 // An error that is neither a node's answer nor a failure to reach one is a mistake in the command

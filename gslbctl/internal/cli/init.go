@@ -90,9 +90,8 @@ func (a *app) initCommand() *cobra.Command {
 		"`directory` for the data of all (default: each has /var/lib/gslb on its own machine)")
 	flags.BoolVar(&plan.Local, "local", false,
 		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is enough")
-	for _, flag := range []string{"zone", "service"} {
-		_ = cmd.MarkFlagRequired(flag)
-	}
+	need(cmd, [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},
+		[2]string{"service", "a name in the zone and what serves it, such as --service app=192.0.2.10:8080"})
 	return cmd
 }
 

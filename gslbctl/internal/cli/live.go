@@ -28,7 +28,7 @@ type liveFlags struct {
 }
 
 func (f *liveFlags) add(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.interval, "interval", defaultInterval, "time between two looks")
+	spanVar(cmd.Flags(), &f.interval, "interval", defaultInterval, "time between two looks")
 	cmd.Flags().IntVar(&f.count, "count", 0, "end after so many looks (default: never)")
 }
 

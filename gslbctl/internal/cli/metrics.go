@@ -170,7 +170,7 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 			return a.print(h, a.table(historyTable(h, metrics)))
 		},
 	}
-	cmd.Flags().DurationVar(&duration, "since", time.Hour, "how far back, such as 24h")
+	spanVar(cmd.Flags(), &duration, "since", time.Hour, "how far back, such as 1d")
 	cmd.Flags().StringSliceVar(&metrics, "metrics", nil, "only these, separated by commas")
 	cmd.Flags().StringVar(&resolution, "resolution", "", "time between two points: 1m, 5m or 1h (default: what fits)")
 	return a.watchable(cmd)

@@ -17,7 +17,7 @@ func (m *misuse) Error() string {
 }
 
 // explainMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
-// a count.
+// a count, and ask for the flags that they need.
 func explainMisuse(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), wrongFlag(err)} })
 	if accepts := cmd.Args; accepts != nil {
@@ -26,6 +26,14 @@ func explainMisuse(cmd *cobra.Command) {
 				return nil
 			}
 			return &misuse{cmd.CommandPath(), wrongArguments(cmd, args)}
+		}
+	}
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if err := checkNeeded(cmd); err != nil {
+				return err
+			}
+			return run(cmd, args)
 		}
 	}
 	for _, child := range cmd.Commands() {
@@ -60,7 +68,7 @@ func wrongFlag(err error) string {
 		return err.Error()
 	}
 	kinds := map[string]string{
-		"duration": "a time with its unit, such as 500ms, 30s or 5m",
+		"duration": "a time with its unit, such as 500ms, 30s, 5m or 1d",
 		"bool":     "true or false",
 		"int":      "a whole number",
 		"float64":  "a number",

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -73,9 +72,6 @@ func (a *app) overrideSetCommand() *cobra.Command {
 				}
 				req.ExpiresIn = expires.String()
 			}
-			if !cmd.Flags().Changed("healthy") || reason == "" {
-				return errors.New("an override needs --healthy=true or --healthy=false, and --reason")
-			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				o, err := c.SetOverride(ctx, args[0], args[1], req)
 				return overrideSentence(o, a.Now()), err
@@ -84,7 +80,9 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&healthy, "healthy", false, "the verdict: `true or false`")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds it later")
-	cmd.Flags().DurationVar(&expires, "expires-in", 0, "end it by itself after this time, such as 30m (default never)")
+	spanVar(cmd.Flags(), &expires, "expires-in", 0, "end it by itself after this time, such as 30m or 1d (default never)")
+	need(cmd, [2]string{"healthy", "give the verdict, --healthy=true or --healthy=false"},
+		[2]string{"reason", "why, for whoever finds it later, such as --reason \"kernel update\""})
 	return cmd
 }
 

@@ -47,7 +47,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&req.QueryType, "type", "A", "A or AAAA")
 	cmd.Flags().StringVar(&subnet, "ecs", "",
 		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
-	_ = cmd.MarkFlagRequired("client")
+	need(cmd, [2]string{"client", "the resolver that would ask, such as --client 192.0.2.1"})
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(families, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

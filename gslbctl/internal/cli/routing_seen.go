@@ -83,10 +83,12 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	flags.StringVar(&f.algorithm, "algorithm", "", "only by this `algorithm`")
 	flags.StringVar(&f.region, "region", "", "only with a backend in this `region`")
 	flags.StringVar(&f.outcome, "outcome", "", "only of this `outcome`, such as failover")
-	flags.DurationVar(&f.since, "since", 0, "not older than this `time`, such as 10m")
+	spanVar(flags, &f.since, "since", 0, "not older than this `time`, such as 10m")
 	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "how many to show at most")
 	flags.BoolVar(&f.follow, "follow", false, "go on with those that come, the newest last, until interrupted")
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
+	_ = cmd.RegisterFlagCompletionFunc("algorithm", a.completion(policyNames))
+	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("outcome",
 		cobra.FixedCompletions(outcomeNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -200,7 +202,9 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 	flags.StringVar(&source, "source", "", "only of clients in this `region`")
 	flags.StringVar(&destination, "destination", "", "only to backends in this `region`")
 	flags.StringVar(&domain, "domain", "", "only of this `name`")
-	flags.DurationVar(&since, "since", 0, "of this `time` until now, such as 1h; default: all that is kept")
+	spanVar(flags, &since, "since", 0, "of this `time` until now, such as 1h; default: all that is kept")
+	_ = cmd.RegisterFlagCompletionFunc("source", a.completion(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("destination", a.completion(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
 	return cmd
 }

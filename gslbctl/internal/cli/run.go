@@ -54,9 +54,10 @@ func Run(ctx context.Context, sys System, args []string) int {
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		plainUsage(root)
 	}
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	code, sentence := verdict(err)
 	if sentence != "" {
+		sentence += suggestion(cmd, err)
 		fmt.Fprintln(sys.Err, "gslbctl: "+render.Printable(sentence))
 	}
 	return code
@@ -90,7 +91,7 @@ func (a *app) rootCommand() *cobra.Command {
 		"where a node answers DNS, as `host:port`; repeat it in the order of the nodes (default port 53 of the API's host)")
 	flags.StringVar(&a.context, "context", "", "the `context` to use, as gslbctl context list has them")
 	flags.StringVarP(&a.output, "output", "o", outputTable, "output `format`: "+strings.Join(outputs(), ", "))
-	flags.DurationVar(&a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
+	spanVar(flags, &a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("dns", cobra.NoFileCompletions)

@@ -25,9 +25,6 @@ func (a *app) serversAddCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
 			}
-			if region == "" {
-				return errors.New("a server needs --region")
-			}
 			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region,
 				Weight: given(cmd, "weight", &weight), Agent: agent}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -35,16 +32,20 @@ func (a *app) serversAddCommand() *cobra.Command {
 				return "server " + created.ID + " is registered", err
 			})
 		},
+		ValidArgsFunction: a.firstArgument(domainNames),
 	}
-	serverFlags(cmd, &weight, &region, &agent)
+	a.serverFlags(cmd, &weight, &region, &agent)
+	need(cmd, [2]string{"region", "where the server is, such as --region eu"})
 	return cmd
 }
 
-func serverFlags(cmd *cobra.Command, weight *int, region, agent *string) {
+func (a *app) serverFlags(cmd *cobra.Command, weight *int, region, agent *string) {
 	cmd.Flags().IntVar(weight, "weight", api.DefaultServerWeight, "its share beside the others, from 1 to 1000")
 	cmd.Flags().StringVar(region, "region", "", "the region that it is in")
 	cmd.Flags().StringVar(agent, "agent", "",
 		"the agent whose own server it is: what another one says does not count against checks that succeed; empty for none")
+	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("agent", a.completion(agentNames))
 }
 
 func (a *app) serversSetCommand() *cobra.Command {
@@ -67,7 +68,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			})
 		},
 	}
-	serverFlags(cmd, &weight, &region, &agent)
+	a.serverFlags(cmd, &weight, &region, &agent)
 	return cmd
 }
 
@@ -109,7 +110,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().DurationVar(&over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	spanVar(cmd.Flags(), &over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -68,11 +67,13 @@ func noAnswer(silent []error) error {
 	if len(silent) == 1 {
 		return silent[0]
 	}
-	var sentences []string
+	lines := make([]changed, 0, len(silent))
 	for _, err := range silent {
-		sentences = append(sentences, err.Error())
+		node, sentence := said("", err)
+		lines = append(lines, changed{Node: node, Message: sentence})
 	}
-	return &outcome{exitNotAsked, fmt.Sprintf("none of %d nodes answers: %s", len(silent), strings.Join(sentences, "; "))}
+	return &outcome{code: exitNotAsked, sentence: fmt.Sprintf("none of %d nodes answers: %s", len(silent),
+		strings.Join(merged(lines, true), "; "))}
 }
 
 // reply is the answer of one node to a request that went to all.
@@ -111,77 +112,6 @@ func atOnce(n int, do func(i int)) {
 			panic(p)
 		}
 	}
-}
-
-// changed is the result of a change on one node.
-type changed struct {
-	Node    string `json:"node"`
-	Success bool   `json:"success"`
-	Message string `json:"message"`
-}
-
-// change makes a change on every node and prints each result. A node without the object is a
-// failure only if no other node had it.
-func (a *app) change(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
-	return a.changeAll(ctx, apply, true)
-}
-
-// changeQuietly does the same as change for one of several steps. Programs get the command's final
-// report only.
-func (a *app) changeQuietly(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
-	return a.changeAll(ctx, apply, a.forPeople())
-}
-
-func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
-	clients, err := a.clients()
-	if err != nil {
-		return err
-	}
-	stop := a.progress("changing " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, apply)
-	stop()
-	if len(replies) == 1 && replies[0].err != nil {
-		return replies[0].err
-	}
-	report := make([]changed, 0, len(replies))
-	done, missing, failed := 0, 0, 0
-	for _, r := range replies {
-		line := changed{Node: r.node, Success: r.err == nil, Message: r.answer}
-		switch refused, ok := errors.AsType[*api.Error](r.err); {
-		case r.err == nil:
-			done++
-		case ok && refused.Status == http.StatusNotFound:
-			missing++
-			line.Message = refused.Message
-		default:
-			failed++
-			_, line.Message = verdict(r.err)
-		}
-		report = append(report, line)
-	}
-	if say {
-		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
-			return err
-		}
-	}
-	if failed > 0 || done == 0 {
-		return &outcome{exitDegraded, fmt.Sprintf("changed on %d of %s; repeat it for the others", done,
-			render.Count(len(replies), "node", "nodes"))}
-	}
-	return nil
-}
-
-func (a *app) printChanges(report []changed) error {
-	for _, line := range report {
-		text := render.Printable(line.Message)
-		if len(report) > 1 {
-			text = line.Node + ": " + text
-		}
-		if _, err := fmt.Fprintln(a.Out, text); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // print writes a value in the chosen format. table writes it for people.
@@ -224,7 +154,7 @@ func (a *app) entry(value any, name string, line func() error) error {
 // written wraps an error of writing the output.
 func written(err error) error {
 	if err != nil {
-		return &outcome{exitDegraded, "writing the output: " + err.Error()}
+		return &outcome{code: exitDegraded, sentence: "writing the output: " + err.Error()}
 	}
 	return nil
 }

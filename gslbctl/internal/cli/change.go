@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// nothingChanged ends the sentence of a change that no node has made.
+const nothingChanged = "nothing was changed"
+
+// changed is the result of a change on one node.
+type changed struct {
+	Node    string `json:"node"`
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+}
+
+// change makes a change on every node and prints each result. A node without the object is a
+// failure only if no other node had it.
+func (a *app) change(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
+	return a.changeAll(ctx, apply, true)
+}
+
+// changeQuietly does the same as change for one of several steps. Programs get the command's final
+// report only.
+func (a *app) changeQuietly(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
+	return a.changeAll(ctx, apply, a.forPeople())
+}
+
+func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	stop := a.progress("changing " + render.Count(len(clients), "node", "nodes"))
+	replies := everywhere(ctx, clients, apply)
+	stop()
+	if len(replies) == 1 && replies[0].err != nil {
+		return unchanged(replies[0].err)
+	}
+	report := make([]changed, 0, len(replies))
+	done, missing, unsure := 0, 0, 0
+	var refusal error
+	for _, r := range replies {
+		line := changed{Node: r.node, Success: r.err == nil, Message: r.answer}
+		refused, answered := errors.AsType[*api.Error](r.err)
+		switch {
+		case r.err == nil:
+			done++
+		case answered && refused.Status == http.StatusNotFound:
+			missing++
+		}
+		if r.err != nil {
+			_, line.Message = said(r.node, r.err)
+			if !certain(r.err) {
+				unsure++
+			}
+		}
+		if answered {
+			refusal = refused
+		}
+		report = append(report, line)
+	}
+	if say {
+		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
+			return err
+		}
+	}
+	nodes := render.Count(len(replies), "node", "nodes")
+	switch {
+	case done == 0 && unsure == 0:
+		return &outcome{exitDegraded, nothingChanged, refusal}
+	case done == 0:
+		return &outcome{exitDegraded, "no node has confirmed the change: look before you repeat it", refusal}
+	case done+missing < len(replies):
+		return &outcome{exitDegraded, fmt.Sprintf("changed on %d of %s; repeat it for the others", done, nodes), refusal}
+	}
+	return nil
+}
+
+// unchanged adds to the error of the only node that nothing was changed, where that is certain.
+func unchanged(err error) error {
+	code, sentence := verdict(err)
+	if !certain(err) || strings.Contains(sentence, nothingChanged) {
+		return err
+	}
+	return &outcome{code, sentence + "; " + nothingChanged, err}
+}
+
+// certain reports whether a failed change has certainly changed nothing: the node refused it, or was not reached.
+func certain(err error) bool {
+	if refused, ok := errors.AsType[*api.Error](err); ok {
+		return refused.Status < http.StatusInternalServerError || refused.Status == http.StatusServiceUnavailable ||
+			refused.Status == http.StatusInsufficientStorage || refused.Status == http.StatusNotImplemented
+	}
+	if _, asked := errors.AsType[*api.UnreachableError](err); asked {
+		return errors.Is(err, syscall.ECONNREFUSED)
+	}
+	return true // the request was never sent
+}
+
+// said returns what stands between a node and the wanted result, without the name of the node.
+func said(node string, err error) (from, sentence string) {
+	if refused, ok := errors.AsType[*api.Error](err); ok {
+		return node, cmp.Or(refused.Message, http.StatusText(refused.Status)) + advice(refused)
+	}
+	if silent, ok := errors.AsType[*api.UnreachableError](err); ok {
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return strings.TrimSuffix(silent.Node, "/"), "nothing listens there"
+		}
+		return strings.TrimSuffix(silent.Node, "/"), "no answer: " + silent.Err.Error()
+	}
+	_, sentence = verdict(err)
+	return node, sentence
+}
+
+// printChanges writes what the nodes said. Equal results are one line, and each node is named once.
+func (a *app) printChanges(report []changed) error {
+	for _, line := range merged(report, false) {
+		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merged returns a line for each different result: after the nodes that it is about, or after their number if it is
+// the result of all, unless these are to be named too.
+func merged(report []changed, named bool) (lines []string) {
+	var messages []string
+	nodes := map[string][]string{}
+	for _, r := range report {
+		if nodes[r.Message] == nil {
+			messages = append(messages, r.Message)
+		}
+		nodes[r.Message] = append(nodes[r.Message], r.Node)
+	}
+	for _, message := range messages {
+		switch {
+		case len(report) == 1 && !named:
+			lines = append(lines, message)
+		case len(messages) == 1 && !named:
+			lines = append(lines, fmt.Sprintf("all %d nodes: %s", len(report), message))
+		default:
+			lines = append(lines, strings.Join(nodes[message], ", ")+": "+message)
+		}
+	}
+	return lines
+}

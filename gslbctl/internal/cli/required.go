@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// needed is the annotation of a flag that a command cannot do without: what it is, with an example.
+const needed = "needed"
+
+// need marks flags that a command cannot do without. Each is a name, and what to give: what it is, and an example.
+func need(cmd *cobra.Command, flags ...[2]string) {
+	for _, f := range flags {
+		_ = cmd.Flags().SetAnnotation(f[0], needed, []string{f[1]})
+	}
+}
+
+// checkNeeded returns an error that asks for the needed flags that are not given, or given empty.
+func checkNeeded(cmd *cobra.Command) error {
+	var missing []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if what := f.Annotations[needed]; len(what) > 0 && (!f.Changed || f.Value.String() == "") {
+			missing = append(missing, "--"+f.Name+" is missing: "+what[0])
+		}
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	return &misuse{cmd.CommandPath(), strings.Join(missing, "; ")}
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"gslb.internal/gslbctl/internal/render"
+)
+
+// span is the value of a flag for a time. It takes what tables print, days included: 1d, 2d3h, 30m.
+type span time.Duration
+
+// spanVar adds a flag for a time.
+func spanVar(flags *pflag.FlagSet, to *time.Duration, name string, otherwise time.Duration, usage string) {
+	*to = otherwise
+	flags.Var((*span)(to), name, usage)
+}
+
+// Set parses the text of the flag.
+func (s *span) Set(text string) error {
+	d, err := parseSpan(text)
+	*s = span(d)
+	return err
+}
+
+// Type names the kind of the flag's value.
+func (*span) Type() string { return "duration" }
+
+func (s *span) String() string {
+	if *s == 0 {
+		return "" // help shows no default then
+	}
+	return render.Span(time.Duration(*s))
+}
+
+const day = 24 * time.Hour
+
+// parseSpan parses a time with its units, as time.ParseDuration does, with whole days before the rest.
+func parseSpan(text string) (time.Duration, error) {
+	number, rest, hasDays := strings.Cut(text, "d")
+	if !hasDays {
+		return time.ParseDuration(text)
+	}
+	days, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || max(days, -days) > int64(maxSpan/day) {
+		return 0, fmt.Errorf("%q is not a number of days from 0 to %d", number, maxSpan/day)
+	}
+	total := time.Duration(days) * day
+	if rest == "" {
+		return total, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err != nil || more < 0 || more > maxSpan || days < 0 {
+		return 0, fmt.Errorf("%q cannot follow the days", rest)
+	}
+	return total + more, nil
+}
+
+// maxSpan bounds days and what follows them, so that their sum is a time.Duration.
+const maxSpan = 50_000 * day

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"gslb.internal/shared/api"
+)
+
+// suggestion returns what the person may have meant, after a node did not know or refused something: for each argument
+// and flag that completion has names for, the name that is nearest to what was typed. "" if there is none.
+func suggestion(cmd *cobra.Command, err error) string {
+	refused, ok := errors.AsType[*api.Error](err)
+	if !ok || cmd == nil || refused.Status != http.StatusNotFound && refused.Status != http.StatusBadRequest {
+		return ""
+	}
+	if cmd.Context() == nil {
+		cmd.SetContext(context.Background())
+	}
+	var found []string
+	args := cmd.Flags().Args()
+	for i, arg := range args {
+		if cmd.ValidArgsFunction != nil {
+			found = append(found, nearest(arg, offered(cmd, cmd.ValidArgsFunction, args[:i]))...)
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		offer, ok := cmd.GetFlagCompletionFunc(f.Name)
+		if !ok || cmd.InheritedFlags().Lookup(f.Name) != nil {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		names := offered(cmd, offer, args)
+		for _, value := range values {
+			found = append(found, nearest(value, names)...)
+		}
+	})
+	if len(found) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(found, " and ") + "?"
+}
+
+// offered returns the names that completion offers, without their descriptions.
+func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []string {
+	list, _ := offer(cmd, args, "")
+	names := make([]string, 0, len(list))
+	for _, one := range list {
+		name, _, _ := strings.Cut(one, "\t")
+		names = append(names, name)
+	}
+	return names
+}
+
+// nearest returns the name nearest to a typed one, or several that are equally near, as one text in a list. It is empty
+// if the typed name is there, or none is near: with few different letters, or beginning with the typed name and a dot.
+func nearest(typed string, names []string) []string {
+	typed = strings.ToLower(strings.TrimSuffix(typed, "."))
+	const longest = 253 // of a domain name: a longer text is no name
+	isNetwork := strings.Contains(typed, "/")
+	if typed == "" || len(typed) > longest || isNetwork || slices.Contains(names, typed) {
+		return nil
+	}
+	var best []string
+	least := min(2, max(1, len(typed)/3))
+	for _, name := range names {
+		plain := strings.ToLower(name)
+		if strings.HasPrefix(plain, typed+".") {
+			return []string{name}
+		}
+		if len(plain) > longest {
+			continue
+		}
+		switch d := distance(typed, plain); {
+		case d < least:
+			best, least = []string{name}, d
+		case d == least && len(best) < maxNearest:
+			best = append(best, name)
+		}
+	}
+	if len(best) == 0 {
+		return nil
+	}
+	return []string{strings.Join(best, " or ")}
+}
+
+// maxNearest bounds the names that are equally near to a typed one.
+const maxNearest = 3
+
+// distance returns how many letters must be added, removed, replaced or swapped with their neighbour to make one word
+// from another (optimal string alignment).
+func distance(a, b string) int {
+	before, last := []int(nil), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(row[j-1]+1, last[j]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
