@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) agentsRevokeCommand() *cobra.Command {
-	var yes bool
+	var yes, force bool
 	var req api.RevokeRequest
 	cmd := &cobra.Command{
 		Use:   "revoke <agent> --reason <text>",
@@ -24,11 +24,15 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, yes,
 				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
 				return err
 			}
-			return a.revoke(cmd.Context(), args[0], req)
+			return a.revoke(ctx, args[0], req)
 		},
 	}
 	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, for whoever finds it later")
@@ -36,6 +40,7 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 		"have the tokens of its services admit no new agents until they are changed")
 	need(cmd, [2]string{"reason", "why, for whoever finds it later, such as --reason \"laptop lost\""})
 	yesFlag(cmd, &yes)
+	forceFlag(cmd, &force)
 	return cmd
 }
 

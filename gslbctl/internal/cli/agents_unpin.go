@@ -21,7 +21,7 @@ type unpinMany struct {
 }
 
 func (a *app) agentsUnpinCommand() *cobra.Command {
-	var yes bool
+	var yes, force bool
 	var many unpinMany
 	cmd := &cobra.Command{
 		Use:   "unpin <agent> | --service <name> --never-reported|--since <time>",
@@ -35,16 +35,24 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("service") || len(args) == 0 {
-				return a.unpinMany(cmd.Context(), many, args, yes)
+				ctx := cmd.Context()
+				if !force {
+					ctx = api.IfSafe(ctx)
+				}
+				return a.unpinMany(ctx, many, args, yes)
 			}
 			if many != (unpinMany{}) {
 				return errors.New("--never-reported, --since and --dry-run go with --service, not with an agent")
 			}
-			if err := a.confirm(cmd.Context(), yes,
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, yes,
 				"Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				out, err := c.Unpin(ctx, args[0])
 				return out.Message, err
 			})
@@ -58,6 +66,7 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	flags.BoolVar(&many.dryRun, "dry-run", false, "only tell which")
 	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
 	yesFlag(cmd, &yes)
+	forceFlag(cmd, &force)
 	return cmd
 }
 

@@ -22,6 +22,7 @@ type drainFlags struct {
 	wait   bool
 	within time.Duration
 	yes    bool
+	force  bool
 }
 
 func (a *app) drainCommand() *cobra.Command {
@@ -33,7 +34,8 @@ func (a *app) drainCommand() *cobra.Command {
 			"address, all that an\n" +
 			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers clients " +
 			"of any\n" +
-			"region with them any more, by its API and by its DNS, and what resolvers were told before has expired.\n" +
+			"region with them any more, by its API and by its DNS, what resolvers were told before has expired, and every " +
+			"name is\nstill answered. Before, it asks every node which names would be left with too few backends.\n" +
 			"gslbctl undrain takes it back.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
@@ -54,6 +56,7 @@ func (a *app) drainCommand() *cobra.Command {
 	spanVar(cmd.Flags(), &f.within, "within", 0,
 		"with --wait: how long to wait at most (default the drain, the TTL and a minute)")
 	yesFlag(cmd, &f.yes)
+	forceFlag(cmd, &f.force)
 	return cmd
 }
 
@@ -150,6 +153,9 @@ func (a *app) drain(ctx context.Context, name string, f drainFlags) error {
 	if err != nil {
 		return err
 	}
+	if ctx, err = a.careful(ctx, f.force, api.ConsequenceRequest{Backends: allIDs(servers)}); err != nil {
+		return err
+	}
 	if len(servers) > 1 || servers[0].ID != name {
 		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", name,
 			render.Count(len(servers), "server", "servers"), ids(servers))
@@ -186,11 +192,15 @@ func (a *app) drain(ctx context.Context, name string, f drainFlags) error {
 	return w.run(ctx)
 }
 
-func ids(servers []api.Backend) string {
-	var list []string
+func allIDs(servers []api.Backend) (list []string) {
 	for _, s := range servers {
 		list = append(list, s.ID)
 	}
+	return list
+}
+
+func ids(servers []api.Backend) string {
+	list := allIDs(servers)
 	const shown = 5
 	if more := len(list) - shown; more > 0 {
 		return strings.Join(list[:shown], ", ") + fmt.Sprintf(" and %d more", more)

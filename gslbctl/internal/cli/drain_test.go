@@ -99,7 +99,7 @@ func (n *node) looked(t *testing.T, drains, times int) {
 		begun := 0
 		for _, request := range n.asked {
 			switch {
-			case strings.HasPrefix(request, "POST"):
+			case strings.HasPrefix(request, "POST /api/v1/servers"):
 				begun, looks = begun+1, 0
 			case begun < drains:
 			case strings.HasPrefix(request, "GET /api/v1/overwatch/backends"):

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,8 @@ type drained struct {
 	Servers     []string `json:"servers"`
 	Drained     bool     `json:"drained"`
 	WaitSeconds int64    `json:"wait_seconds"`
-	Reason      string   `json:"reason,omitempty"` // why not
+	Reason      string   `json:"reason,omitempty"`     // why not
+	Unanswered  []string `json:"unanswered,omitempty"` // sentences about names that a node no longer answers
 }
 
 // newDrainWait checks that each node's API and DNS answer, and reads the TTLs.
@@ -154,7 +156,7 @@ func (w *drainWait) run(ctx context.Context) error {
 			return &outcome{code: exitDegraded, sentence: "stopped waiting; the drain goes on, gslbctl undrain takes it back"}
 		case w.reason == "" && left <= 0:
 			w.clear()
-			return w.report(drained{Drained: true}, began)
+			return w.report(drained{Drained: true, Unanswered: w.unanswered(ctx)}, began)
 		case time.Now().After(w.until):
 			w.clear()
 			return w.report(drained{Reason: w.timedOut(left)}, began)
@@ -251,6 +253,44 @@ func (w *drainWait) timedOut(left time.Duration) string {
 	return fmt.Sprintf("resolvers may use it for another %s; run the same command again", render.Span(left))
 }
 
+// unanswered returns a sentence for each node and name of the servers that has no address of their family any more.
+func (w *drainWait) unanswered(ctx context.Context) []string {
+	sentences := make([][]string, len(w.nodes))
+	atOnce(len(w.nodes), func(i int) {
+		asked := map[string]bool{}
+		for _, s := range w.servers {
+			six := strings.Contains(s.Address, ":")
+			if key := fmt.Sprint(s.Service, six); !asked[key] {
+				asked[key] = true
+				sentences[i] = append(sentences[i], w.nodes[i].unanswered(ctx, s.Service, six, w.app.timeout)...)
+			}
+		}
+	})
+	return slices.Concat(sentences...)
+}
+
+// unanswered says that a node's DNS does not answer a domain of its own with addresses of a family.
+func (n target) unanswered(ctx context.Context, service string, six bool, timeout time.Duration) []string {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if _, err := n.Domain(ctx, service); isNotFound(err) {
+		return nil
+	}
+	conn, err := dnsask.Dial(ctx, n.dns)
+	if err != nil {
+		return []string{dnsFailure(err, n.dns)}
+	}
+	defer conn.Close()
+	answer, err := conn.Ask(ctx, concrete(service), six)
+	switch {
+	case err != nil:
+		return []string{dnsFailure(err, n.dns)}
+	case len(answer.Addresses) > 0:
+		return nil
+	}
+	return []string{fmt.Sprintf("%s no longer answers %s: %s", n.Node(), service, cmp.Or(answer.Failure, "no address"))}
+}
+
 // tell shows progress: one changing line on a terminal, else a new line whenever the text changes.
 func (w *drainWait) tell(left time.Duration) {
 	what, state := w.reason, "traffic"
@@ -297,6 +337,10 @@ func (w *drainWait) report(d drained, began time.Time) error {
 	}
 	if !d.Drained {
 		return &outcome{code: exitDegraded, sentence: "not drained: " + d.Reason}
+	}
+	if len(d.Unanswered) > 0 {
+		return &outcome{code: exitDegraded,
+			sentence: strings.Join(d.Unanswered, "; ") + "; gslbctl undrain takes the drain back"}
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ func wellAnswers() map[string]any {
 	answers := fakeSettings(started)
 	maps.Copy(answers, map[string]any{
 		"GET /api/v1/audit-logs":            fakeAudit(),
+		"POST /api/v1/routing/consequences": api.ConsequenceList{Names: []api.Consequence{}, GeneratedAt: now},
 		"POST /api/v1/routing/test":         api.RoutingTest{Result: fakeExplanation()},
 		"GET /api/v1/routing/decisions/0-2": api.RoutingTest{Result: fakeExplanation()},
 		"GET /api/v1/routing/decisions":     fakeDecisions(),

@@ -161,23 +161,28 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 }
 
 func (a *app) nodesDeregisterCommand() *cobra.Command {
-	var yes bool
+	var yes, force bool
 	cmd := &cobra.Command{
 		Use:               "deregister <agent>",
 		Short:             "Forget an agent: its announcement and its certificate",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, yes,
 				"Deregistering "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				return "agent " + args[0] + " is forgotten", c.DeregisterAgent(ctx, args[0])
 			})
 		},
 	}
 	yesFlag(cmd, &yes)
+	forceFlag(cmd, &force)
 	return cmd
 }
 
@@ -209,45 +214,55 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 }
 
 func (a *app) nodesReissueCommand() *cobra.Command {
-	var yes bool
+	var yes, force bool
 	cmd := &cobra.Command{
 		Use:               "reissue <agent>",
 		Short:             "Have the next certificate of an agent pinned in place of the one it has",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, yes,
 				"Reissuing the certificate of "+args[0]+" takes the backends that only it reports out of DNS until it enrols "+
 					"with a new one"); err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.ReissueCertificate(ctx, args[0])
 				return done.Message, err
 			})
 		},
 	}
 	yesFlag(cmd, &yes)
+	forceFlag(cmd, &force)
 	return cmd
 }
 
 func (a *app) nodesRevokeCommand() *cobra.Command {
-	var yes bool
+	var yes, force bool
 	cmd := &cobra.Command{
 		Use:               "revoke <agent>",
 		Short:             "Refuse an agent from now on; gslbctl agents revoke keeps a reason as well",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, yes,
 				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				return args[0] + " is refused until it is unpinned", c.RevokeCertificate(ctx, args[0])
 			})
 		},
 	}
 	yesFlag(cmd, &yes)
+	forceFlag(cmd, &force)
 	return cmd
 }

@@ -54,6 +54,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	var healthy bool
 	var reason string
 	var expires time.Duration
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "set <service> <ip>[:<port>] --healthy=true|false --reason <text>",
 		Short: "Call a backend healthy or unhealthy, whatever its checks say",
@@ -72,7 +73,14 @@ func (a *app) overrideSetCommand() *cobra.Command {
 				}
 				req.ExpiresIn = expires.String()
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			ctx := cmd.Context()
+			if taken := a.backendsOf(ctx, args[0], args[1]); !healthy && len(taken) > 0 {
+				var err error
+				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: taken, Removed: true}); err != nil {
+					return err
+				}
+			}
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				o, err := c.SetOverride(ctx, args[0], args[1], req)
 				return overrideSentence(o, a.Now()), err
 			})
@@ -83,6 +91,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	spanVar(cmd.Flags(), &expires, "expires-in", 0, "end it by itself after this time, such as 30m or 1d (default never)")
 	need(cmd, [2]string{"healthy", "give the verdict, --healthy=true or --healthy=false"},
 		[2]string{"reason", "why, for whoever finds it later, such as --reason \"kernel update\""})
+	forceFlag(cmd, &force)
 	return cmd
 }
 

@@ -146,6 +146,7 @@ func (a *app) regionsAddCommand() *cobra.Command {
 
 func (a *app) regionsSetCommand() *cobra.Command {
 	var f regionFlags
+	var force bool
 	cmd := &cobra.Command{
 		Use:               "set <name>",
 		Short:             "Change a region that was added with add",
@@ -156,13 +157,21 @@ func (a *app) regionsSetCommand() *cobra.Command {
 			if req == (api.RegionChange{}) {
 				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help shows")
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			ctx := cmd.Context()
+			if req.Enabled != nil && !*req.Enabled {
+				var err error
+				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Regions: args}); err != nil {
+					return err
+				}
+			}
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeRegion(ctx, args[0], req)
 				return "region " + args[0] + " is changed", err
 			})
 		},
 	}
 	f.add(cmd)
+	forceFlag(cmd, &force)
 	return cmd
 }
 

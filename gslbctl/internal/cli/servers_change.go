@@ -73,27 +73,33 @@ func (a *app) serversSetCommand() *cobra.Command {
 }
 
 func (a *app) serversRemoveCommand() *cobra.Command {
-	var yes bool
+	var yes, force bool
 	cmd := &cobra.Command{
 		Use:               "remove <id>",
 		Short:             "Delete a server that was registered with add",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "removing "+args[0]+" takes it out of the answers at once"); err != nil {
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Backends: args, Removed: true})
+			if err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			if err := a.confirm(ctx, yes, "removing "+args[0]+" takes it out of the answers at once"); err != nil {
+				return err
+			}
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				return "server " + args[0] + " is removed", c.DeleteServer(ctx, args[0])
 			})
 		},
 	}
 	yesFlag(cmd, &yes)
+	forceFlag(cmd, &force)
 	return cmd
 }
 
 func (a *app) serversDrainCommand() *cobra.Command {
 	var over time.Duration
+	var force bool
 	cmd := &cobra.Command{
 		Use:               "drain <id>",
 		Short:             "Lower the traffic of a server to nothing",
@@ -104,13 +110,18 @@ func (a *app) serversDrainCommand() *cobra.Command {
 			if cmd.Flags().Changed("over") {
 				req.Duration = over.String()
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Backends: args})
+			if err != nil {
+				return err
+			}
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.DrainServer(ctx, args[0], req)
 				return "server " + args[0] + " is draining", err
 			})
 		},
 	}
 	spanVar(cmd.Flags(), &over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	forceFlag(cmd, &force)
 	return cmd
 }
 

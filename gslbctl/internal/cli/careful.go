@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// forceFlag adds --force to a command that may take a name's last backends.
+func forceFlag(cmd *cobra.Command, force *bool) {
+	cmd.Flags().BoolVar(force, "force", false, "go on although names would be left with too few backends, or with none")
+}
+
+// careful asks every node which names a change would leave with too few backends. If there are any, it fails, or with
+// force prints them. The context that it returns makes nodes refuse the change if that is no longer so when they make
+// it, except with force.
+func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceRequest) (context.Context, error) {
+	clients, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes") + " what would be left")
+	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.ConsequenceList, error) {
+		return c.Consequences(ctx, change)
+	})
+	stop()
+	var sentences []string
+	for _, r := range replies {
+		if _, silent := errors.AsType[*api.UnreachableError](r.err); silent {
+			continue // the change tells of it
+		}
+		if sentence := unsafe(r); sentence != "" && !slices.Contains(sentences, sentence) {
+			sentences = append(sentences, sentence)
+		}
+	}
+	switch {
+	case force:
+		for _, sentence := range sentences {
+			fmt.Fprintln(a.Err, "warning: "+render.Printable(sentence))
+		}
+		return ctx, nil
+	case len(sentences) > 0:
+		return nil, &outcome{code: exitDegraded, sentence: "nothing was changed: " + strings.Join(sentences, "; ") +
+			"; add --force if that is meant"}
+	}
+	return api.IfSafe(ctx), nil
+}
+
+// unsafe says why a change is not safe on one node, or returns "".
+func unsafe(r reply[api.ConsequenceList]) string {
+	refused, _ := errors.AsType[*api.Error](r.err)
+	switch {
+	case refused != nil && refused.Status == http.StatusNotFound:
+		return r.node + " is too old to tell what would be left"
+	case r.err != nil:
+		_, sentence := verdict(r.err)
+		return sentence
+	}
+	var names []string
+	for _, n := range r.answer.Names {
+		what := "nobody would answer it"
+		if n.Answer == api.AnswerLastResort {
+			what = "its last resort would answer"
+		}
+		names = append(names, fmt.Sprintf("%s would be left with %d of at least %s: %s (%s)", n.Name, n.Serving,
+			render.Count(n.Minimum, "backend", "backends"), what, strings.Join(n.QueryTypes, " and ")))
+	}
+	return strings.Join(names, "; ")
+}
+
+// backendsOf returns the ids of the backends of a service at an address, with a port or all; none if no node knows any.
+func (a *app) backendsOf(ctx context.Context, service, address string) (found []string) {
+	servers, _ := a.serversNamed(ctx, address)
+	for _, s := range servers {
+		if strings.EqualFold(s.Service, strings.TrimSuffix(service, ".")) {
+			found = append(found, s.ID)
+		}
+	}
+	return found
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+// lossOf is a name that would be left with nobody.
+func lossOf(name string) api.ConsequenceList {
+	return api.ConsequenceList{Total: 1, Names: []api.Consequence{{Name: name, Answer: api.AnswerNone,
+		QueryTypes: []string{"A"}, Minimum: 1}}}
+}
+
+// Each of two nodes is asked before anything changes; the second would lose a name.
+func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
+	const ask = "POST /api/v1/routing/consequences"
+	server := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
+	for line, asked := range map[string]string{
+		"drain " + server.ID:            `{"backends":["` + server.ID + `"]}`,
+		"drain eu -y":                   `{"backends":["` + server.ID + `"]}`,
+		"servers drain " + server.ID:    `{"backends":["` + server.ID + `"]}`,
+		"servers remove x:1.1.1.1:1 -y": `{"backends":["x:1.1.1.1:1"],"removed":true}`,
+		"overrides set app.example.com 192.0.2.10 --healthy=false --reason r": `{"backends":["` + server.ID +
+			`"],"removed":true}`,
+		"agents revoke eu-1 --reason r -y": `{"agents":["eu-1"],"removed":true}`,
+		"agents unpin eu-1 -y":             `{"agents":["eu-1"],"removed":true}`,
+		"nodes deregister eu-1 -y":         `{"agents":["eu-1"],"removed":true}`,
+		"nodes revoke eu-1 -y":             `{"agents":["eu-1"],"removed":true}`,
+		"nodes reissue eu-1 -y":            `{"agents":["eu-1"],"removed":true}`,
+		"regions set eu --enabled=false":   `{"regions":["eu"]}`,
+	} {
+		first, _ := drainingNode(t, server)
+		second, _ := drainingNode(t, server)
+		second.answers[ask] = lossOf("app.example.com")
+		nodes := []*node{first, second}
+		args := append(strings.Fields(line), "--api", documented(0), "--api", documented(1))
+		r := call(t, System{}, nodes, args...)
+		if r.code != 1 || !strings.Contains(r.errors, "nothing was changed: app.example.com would be left with 0 of at "+
+			"least 1 backend: nobody would answer it (A)") || !strings.Contains(r.errors, "--force") {
+			t.Errorf("%s: %+v", line, r)
+		}
+		for _, n := range nodes {
+			if changed := n.changes(); len(changed) > 0 {
+				t.Errorf("%s changed %q", line, changed)
+			}
+			if all := fmt.Sprint(n.asked); !strings.Contains(all, ask+"  "+asked) {
+				t.Errorf("%s asked %s, want %s", line, all, asked)
+			}
+		}
+		r = call(t, System{}, nodes, append(args, "--force")...)
+		if !strings.Contains(r.errors, "warning: app.example.com would be left with 0") || len(first.changes()) != 1 ||
+			len(second.changes()) != 1 || len(first.safe)+len(second.safe) != 0 {
+			t.Errorf("%s --force: %+v, %q, %q", line, r, first.changes(), first.safe)
+		}
+	}
+}
+
+func TestCareful_ANodeRefusesWhatIsNoLongerSafe(t *testing.T) {
+	server := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
+	for _, line := range []string{
+		"drain " + server.ID, "servers drain " + server.ID, "servers remove " + server.ID + " -y",
+		"overrides set app.example.com 192.0.2.10 --healthy=false --reason r", "agents revoke eu-1 --reason r -y",
+		"agents unpin eu-1 -y", "nodes deregister eu-1 -y", "regions set eu --enabled=false",
+		"agents unpin --service app.example.com --never-reported -y",
+	} {
+		n, _ := drainingNode(t, server)
+		call(t, System{}, []*node{n}, append(strings.Fields(line), "--api", documented(0))...)
+		if len(n.changes()) != 1 || len(n.safe) < 1 {
+			t.Errorf("%s: %q, with if_safe %q", line, n.changes(), n.safe)
+		}
+	}
+	for _, line := range []string{
+		"overrides set app.example.com 192.0.2.10 --healthy --reason r", "regions set eu --priority 3",
+		"undrain " + server.ID,
+	} {
+		n, _ := drainingNode(t, server)
+		call(t, System{}, []*node{n}, append(strings.Fields(line), "--api", documented(0))...)
+		if len(n.changes()) != 1 || len(n.safe) != 0 {
+			t.Errorf("%s takes nothing away: %q, with if_safe %q", line, n.changes(), n.safe)
+		}
+	}
+}
+
+func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
+	leaving := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
+	leaving.Share, leaving.MayServe = 0, false
+	n, dns := drainingNode(t, leaving)
+	n.set("GET /api/v1/domains/app.example.com", api.DomainDetail{Domain: api.Domain{Name: "app.example.com"}})
+	n.set("GET /api/v1/routing/answers", api.RoutingAnswerList{})
+	dns.answer("app.example.com")
+	r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--force", "--wait", "--within", "1m", "--api", documented(0),
+		"--dns", dns.at)
+	if r.code != 1 || !strings.Contains(r.errors, "http://"+documented(0)+" no longer answers app.example.com: ") ||
+		!strings.Contains(r.errors, "gslbctl undrain") {
+		t.Errorf("%+v", r)
+	}
+}
