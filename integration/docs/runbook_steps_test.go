@@ -17,6 +17,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
 )
 
 // step is a fenced block.
@@ -74,12 +75,35 @@ func (r *runbook) section(t *testing.T, under string) {
 			}
 		case "agent":
 			for _, a := range r.Agents {
+				r.othersServe(t)
 				r.do(t, s, a.Path, nil, a)
 			}
 		default:
 			t.Fatalf("%s: a block for %q: expected once, first, node or agent", r.path, s.where)
 		}
 	}
+}
+
+// othersServe waits until every backend serves on every node, so that one of them may go.
+func (r *runbook) othersServe(t *testing.T) {
+	t.Helper()
+	testbed.Until(t, testbed.StartBound, "every backend to serve", func(ctx context.Context) error {
+		for _, n := range r.Nodes {
+			list, err := n.Client.Backends(ctx, api.BackendFilter{})
+			if err != nil {
+				return err
+			}
+			for _, b := range list.Backends {
+				if !b.MayServe {
+					return fmt.Errorf("%s at %s is %s: %s", b.ID, n.Name, b.EffectiveStatus, b.Reason)
+				}
+			}
+			if len(list.Backends) < len(r.Backends) {
+				return fmt.Errorf("%s has %d backends", n.Name, len(list.Backends))
+			}
+		}
+		return nil
+	})
 }
 
 // do executes one block on one machine.

@@ -102,10 +102,12 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 	if dryRun || len(batch) == 0 {
 		return ok(out), nil
 	}
-	done, err := s.safely(c, ofAgents(batch...))
-	defer done()
-	if err != nil {
-		return answer{}, err
+	if !selection.NeverReported { // those have no backends
+		done, err := s.safely(c, ofAgents(batch...))
+		defer done()
+		if err != nil {
+			return answer{}, err
+		}
 	}
 	what := map[string]any{"service": selection.Service, "never_reported": selection.NeverReported, "agents": batch}
 	if !selection.PinnedSince.IsZero() {
