@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/logging/logtest"
 )
 
@@ -44,6 +45,13 @@ func TestExpiry_IsToldInTimeOnceADay(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The agent warns as early as the nodes do, by their API, their metrics and the runbook.
+func TestExpiry_AgentAndNodesWarnAlike(t *testing.T) {
+	if expiryWarning != api.DefaultExpiringDays*24*time.Hour {
+		t.Errorf("the agent warns %s before the end, nodes %d days", expiryWarning, api.DefaultExpiringDays)
+	}
 }
 
 func TestResetIdentity_DeletesBothHalvesUnlessTheAgentRuns(t *testing.T) {

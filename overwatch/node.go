@@ -351,7 +351,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		Domains: n.state.Domains,
 		Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})
-	if err != nil || !cfg.Metrics.Enabled {
+	if err != nil || !cfg.Metrics.Enabled || cfg.OneListener() { // then the API answers scrapes too
 		return err
 	}
 	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer,
@@ -376,6 +376,9 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
 		Pins: n.trust, Audit: n.audit, History: n.history, Members: n.members, Self: n.self, Places: n.places,
 		DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
+	}
+	if cfg.OneListener() {
+		o.Metrics = metrics.Handler(n.registerer, n.part("metrics"))
 	}
 	if n.zones != nil {
 		o.SigningKeys, o.KeySync = n.zones, n.keySync

@@ -74,6 +74,13 @@ func apiNode(t *testing.T, address string, more map[string]any) *harness.Node {
 	if address != "" {
 		n.File.API.Address = fmt.Sprintf("%s:%d", address, n.API.Port())
 	}
+	startAPI(t, n)
+	return n
+}
+
+// startAPI starts a node and waits until its API listens.
+func startAPI(t *testing.T, n *harness.Node) {
+	t.Helper()
 	testbed.Start(t, n)
 	testbed.Until(t, testbed.StartBound, "the API", func(ctx context.Context) error {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.API.String())
@@ -82,7 +89,6 @@ func apiNode(t *testing.T, address string, more map[string]any) *harness.Node {
 		}
 		return conn.Close()
 	})
-	return n
 }
 
 // Who may use the API is decided by the connection's address, each family by its own networks.

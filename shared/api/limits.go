@@ -37,8 +37,9 @@ const (
 	// MaxExpiresIn is the longest life of an override that expires.
 	MaxExpiresIn = 366 * 24 * time.Hour
 	// DefaultExpiringDays is the threshold of GET overwatch/agents/expiring
-	// when threshold_days is not given.
-	DefaultExpiringDays = 30
+	// when threshold_days is not given, and what status, metrics and the
+	// agent's own warnings go by.
+	DefaultExpiringDays = 60
 	// MaxExpiringDays is the largest threshold_days: ten years, far beyond the
 	// one year that an agent's certificate lives.
 	MaxExpiringDays = 3650

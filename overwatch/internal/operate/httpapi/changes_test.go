@@ -228,7 +228,7 @@ func TestAgents_ListShowAndExpiring(t *testing.T) {
 		}
 	}
 	if r := w.send("GET", "/api/v1/overwatch/agents/expiring",
-		""); r.body != `{"expiring":[],"count":0,"threshold_days":30}`+"\n" {
+		""); r.body != `{"expiring":[],"count":0,"threshold_days":60}`+"\n" {
 		t.Errorf("default threshold: %s", r.body)
 	}
 	w.wantError("threshold", w.send("GET", "/api/v1/overwatch/agents/expiring?threshold_days=-1", ""), 400, "0 to 3650")

@@ -35,7 +35,7 @@ func TestAPI_EveryAnswerHasItsOwnRequestID(t *testing.T) {
 
 func TestAPI_UnknownPathsAndMethodsAnswerInJSON(t *testing.T) {
 	w := newWorld(t)
-	for _, path := range []string{"/", "/api", "/api/v1", "/api/v1/", "/api/v1/servers/", "/api/v1//servers",
+	for _, path := range []string{"/index.html", "/api", "/api/v1", "/api/v1/", "/api/v1/servers/", "/api/v1//servers",
 		"//api/v1/servers", "/api/v1/health", "/metrics", "/<script>"} {
 		w.wantError(path, w.send("GET", path, ""), 404, "no path")
 	}

@@ -38,7 +38,7 @@ func routingOperations() []Operation {
 			Answer: api.RoutingAlgorithmList{Algorithms: []api.RoutingAlgorithm{algorithm}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/routing/algorithms/{id}", handle: (*Server).getRoutingAlgorithm,
 			Summary: "One routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
-		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
 			Summary:     "What a client is answered, and why",
 			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes.",
 			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -29,6 +30,9 @@ type Options struct {
 	NodeID    string     // the node's own name, accepted as Host
 	Build     buildinfo.Info
 	StartedAt time.Time // when the process started, with a monotonic reading
+
+	// Metrics answers GET /metrics; nil when metrics have a listener of their own, or none.
+	Metrics http.Handler
 
 	// SigningKeys are the keys of the zones; nil when answers are not signed.
 	SigningKeys SigningKeys

@@ -128,6 +128,10 @@ func (s *Server) engine() *gin.Engine {
 			e.Handle(http.MethodHead, o.route(), s.serve(&o))
 		}
 	}
+	for _, o := range s.besideTheAPI() {
+		e.Handle(http.MethodGet, o.Path, s.serve(&o))
+		e.Handle(http.MethodHead, o.Path, s.serve(&o))
+	}
 	e.NoRoute(s.serve(&Operation{Method: get, handle: noRoute}))
 	e.NoMethod(s.serve(&Operation{Method: get, handle: noMethod}))
 	return e

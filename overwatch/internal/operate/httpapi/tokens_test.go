@@ -37,6 +37,8 @@ func TestTokens_EachRoleMayDoWhatTheTableSays(t *testing.T) {
 		{"GET", "/api/v1/dnssec/keys", "", ""},
 		{"GET", "/api/v1/servers", "", "read"},
 		{"HEAD", "/api/v1/servers", "", "read"},
+		{"POST", "/api/v1/routing/test", `{"domain":"app.example","client_ip":"192.0.2.1"}`, "read"},
+		{"GET", "/", "", ""},
 		{"GET", "/api/v1/audit-logs/export", "", "read"},
 		{"PUT", overridePath, `{"healthy":true,"reason":"r"}`, "operate"},
 		{"POST", "/api/v1/servers/" + service + ":192.0.2.1:80/drain", "", "operate"},

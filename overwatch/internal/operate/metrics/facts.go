@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -89,7 +90,8 @@ func describe() descs {
 		revoked: desc("overwatch_agents_revoked", "Revoked agents that are still listed."),
 		outdated: desc("overwatch_agents_previous_token",
 			"Agents that speak for a service by one of previous_agent_tokens."),
-		expiring: desc("overwatch_agents_expiring", "Agents whose certificate ends within 30 days or has ended."),
+		expiring: desc("overwatch_agents_expiring", fmt.Sprintf("Agents whose certificate ends within %d days or has ended.",
+			api.DefaultExpiringDays)),
 	}
 }
 

@@ -42,17 +42,22 @@ type Server struct {
 	http     *http.Server
 }
 
+// Handler answers scrapes, on whatever listener.
+func Handler(gatherer prometheus.Gatherer, logger zerolog.Logger) http.Handler {
+	return promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{
+		ErrorLog:            gatherErrors{logger},
+		ErrorHandling:       promhttp.ContinueOnError,
+		MaxRequestsInFlight: maxScrapes,
+	})
+}
+
 // New opens the listener; nothing is answered before Run.
 func New(o Options) (*Server, error) {
 	listener, err := segment.Listen(settings.ListenNetwork("tcp", o.Address), o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics.address: listening on %s: %w", o.Address, err)
 	}
-	scrape := promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{
-		ErrorLog:            gatherErrors{o.Logger},
-		ErrorHandling:       promhttp.ContinueOnError,
-		MaxRequestsInFlight: maxScrapes,
-	})
+	scrape := Handler(o.Gatherer, o.Logger)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		defer httpserve.Answering(r)()

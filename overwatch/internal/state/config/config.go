@@ -202,7 +202,8 @@ type CustomMapping struct {
 type Metrics struct {
 	// Whether Prometheus can read metrics at `/metrics`.
 	Enabled bool `key:"enabled"`
-	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families.
+	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families. The
+	// same as `api.address`: the API's listener answers, for its networks, and where there are tokens for these.
 	Address string `key:"address" default:"127.0.0.1:9090"`
 }
 

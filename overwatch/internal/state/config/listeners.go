@@ -26,10 +26,20 @@ func (c *Config) Listeners() []Listener {
 	if c.API.Enabled {
 		list = append(list, Listener{"api.address", c.API.Address, stream, settings.ListenNetwork})
 	}
-	if c.Metrics.Enabled {
+	if c.Metrics.Enabled && !c.OneListener() {
 		list = append(list, Listener{"metrics.address", c.Metrics.Address, stream, settings.ListenNetwork})
 	}
 	return list
+}
+
+// OneListener reports whether the API's listener answers scrapes of metrics too, since both have the same address.
+func (c *Config) OneListener() bool {
+	if !c.API.Enabled || !c.Metrics.Enabled {
+		return false
+	}
+	of, remedy := settings.ParseListener(c.API.Address)
+	other, otherRemedy := settings.ParseListener(c.Metrics.Address)
+	return remedy+otherRemedy == "" && of == other && of.Port != 0
 }
 
 // Ports returns the ports of the listeners, each once, without those that the system chooses.

@@ -43,7 +43,7 @@ func (v *validator) listeners() {
 	if c.API.Enabled {
 		add("api.address", c.API.Address, false)
 	}
-	if c.Metrics.Enabled {
+	if c.Metrics.Enabled && !c.OneListener() {
 		add("metrics.address", c.Metrics.Address, false)
 	}
 }

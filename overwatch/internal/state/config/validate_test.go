@@ -123,6 +123,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"overwatch: {gossip: {bind_address: '[::]:9053'}}", []string{
 			`2: metrics.address: "0.0.0.0:8080": api.address listens there: give another port or address`,
 			`4: overwatch.gossip.bind_address: "[::]:9053": dns.listen_address[0] listens there: give another port or address`}},
+		{"one listener for API and metrics", "metrics: {enabled: true, address: '[0:0::1]:7777'}\napi: {enabled: true, " +
+			"address: '[::1]:7777'}\ndns: {listen_address: ['[::1]:7777']}", []string{
+			`2: api.address: "[::1]:7777": dns.listen_address[0] listens there: give another port or address`}},
 		{"rate limit", "dns:\n  rate_limit: {responses_per_second: -1, slip: 101}", []string{
 			`2: dns.rate_limit.responses_per_second: "-1": give a number from 0 to 1000000000`,
 			`2: dns.rate_limit.slip: "101": give a number from 0 to 100`}},
