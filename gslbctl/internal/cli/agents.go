@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -18,21 +17,10 @@ func (a *app) agentsCommand() *cobra.Command {
 }
 
 func (a *app) agentsListCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "list",
-		Short: "List all pinned agents",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentList,
-				error) {
-				return c.Agents(ctx)
-			})
-			if err != nil {
-				return err
-			}
-			return a.list(list, a.agentTable(list.Agents, "No agent is pinned."))
-		},
-	})
+	return lists(a, "list", "List all pinned agents",
+		(*api.Client).Agents, func(list api.AgentList) *render.Table {
+			return a.agentTable(list.Agents, "No agent is pinned.")
+		})
 }
 
 func (a *app) agentsExpiringCommand() *cobra.Command {
@@ -42,9 +30,7 @@ func (a *app) agentsExpiringCommand() *cobra.Command {
 		Short: "List agents whose certificate ends soon, the first to end on top",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ExpiringAgents, error) {
-				return c.ExpiringAgents(ctx, days)
-			})
+			list, err := read(cmd.Context(), a, with((*api.Client).ExpiringAgents, days))
 			if err != nil {
 				return err
 			}
@@ -95,10 +81,7 @@ func (a *app) agentsShowCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			agent, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Agent,
-				error) {
-				return c.Agent(ctx, args[0])
-			})
+			agent, err := read(cmd.Context(), a, with((*api.Client).Agent, args[0]))
 			if err != nil {
 				return err
 			}

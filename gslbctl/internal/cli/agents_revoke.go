@@ -67,18 +67,8 @@ func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) erro
 }
 
 func (a *app) agentsLocksCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "locks",
-		Short: "List services whose tokens admit no new agents",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.TokenLockList,
-				error) {
-				return c.TokenLocks(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "locks", "List services whose tokens admit no new agents",
+		(*api.Client).TokenLocks, func(list api.TokenLockList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "LOCKED"}, {Name: "TOKEN"}, {Name: "AGENT"}, {Name: "REASON"}},
 				Empty:   "No token is locked.",
@@ -90,9 +80,8 @@ func (a *app) agentsLocksCommand() *cobra.Command {
 				}
 				t.AddNamed(l.Service, render.C(l.Service), a.ago(&l.LockedAt), token, orNone(l.AgentID), orNone(l.Reason))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 func (a *app) agentsUnlockCommand() *cobra.Command {

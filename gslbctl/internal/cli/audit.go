@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -32,10 +31,7 @@ func (a *app) auditListCommand() *cobra.Command {
 			if search != "" {
 				query.Set("search", search)
 			}
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AuditList,
-				error) {
-				return c.AuditLog(ctx, query)
-			})
+			list, err := read(cmd.Context(), a, with((*api.Client).AuditLog, query))
 			if err != nil {
 				return err
 			}
@@ -72,9 +68,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Short: "Compute the chain of the audit log again, and name the first entry that breaks it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AuditList, error) {
-				return c.AuditLog(ctx, url.Values{"sort_order": {"asc"}})
-			})
+			list, err := read(cmd.Context(), a, with((*api.Client).AuditLog, url.Values{"sort_order": {"asc"}}))
 			if err != nil {
 				return err
 			}

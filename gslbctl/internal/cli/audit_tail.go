@@ -44,10 +44,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
 	from := url.Values{"limit": {strconv.Itoa(lines)}}
 	for last := uint64(0); ; {
-		list, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.AuditList,
-			error) {
-			return c.AuditLog(ctx, from)
-		})
+		list, err := read(ctx, a, with((*api.Client).AuditLog, from))
 		if err != nil {
 			return err
 		}

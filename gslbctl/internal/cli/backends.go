@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,10 +32,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.Status = api.EffectiveStatus(status)
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.BackendList,
-				error) {
-				return c.Backends(ctx, filter)
-			})
+			list, err := read(cmd.Context(), a, with((*api.Client).Backends, filter))
 			if err != nil {
 				return err
 			}
@@ -105,10 +101,7 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			run, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ValidationRun,
-				error) {
-				return c.Validate(ctx, target)
-			})
+			run, err := read(cmd.Context(), a, with((*api.Client).Validate, target))
 			if err != nil {
 				return err
 			}

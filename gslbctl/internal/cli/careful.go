@@ -28,9 +28,7 @@ func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceReq
 		return nil, err
 	}
 	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes") + " what would be left")
-	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.ConsequenceList, error) {
-		return c.Consequences(ctx, change)
-	})
+	replies := everywhere(ctx, clients, with((*api.Client).Consequences, change))
 	stop()
 	var sentences []string
 	for _, r := range replies {

@@ -72,22 +72,23 @@ func (a *app) overrideArguments(cmd *cobra.Command, args []string, typed string)
 	})(cmd, args, typed)
 }
 
+// each returns the name of each element.
+func each[E any](list []E, name func(E) string) []string {
+	names := make([]string, len(list))
+	for i, element := range list {
+		names[i] = name(element)
+	}
+	return names
+}
+
 func domainNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Domains(ctx)
-	var found []string
-	for _, d := range list.Domains {
-		found = append(found, d.Name)
-	}
-	return found, err
+	return each(list.Domains, func(d api.Domain) string { return d.Name }), err
 }
 
 func agentNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Agents(ctx)
-	var found []string
-	for _, agent := range list.Agents {
-		found = append(found, agent.AgentID)
-	}
-	return found, err
+	return each(list.Agents, func(agent api.Agent) string { return agent.AgentID }), err
 }
 
 func serviceNames(ctx context.Context, c *api.Client) ([]string, error) {
@@ -98,11 +99,7 @@ func serviceNames(ctx context.Context, c *api.Client) ([]string, error) {
 // policyNames returns the names that --policy and --fallback take.
 func policyNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.RoutingAlgorithms(ctx)
-	var found []string
-	for _, one := range list.Algorithms {
-		found = append(found, one.ID)
-	}
-	return found, err
+	return each(list.Algorithms, func(one api.RoutingAlgorithm) string { return one.ID }), err
 }
 
 // zoneNames returns the configured zones of a node.
@@ -131,10 +128,6 @@ func (a *app) severalOf(of names) cobra.CompletionFunc {
 func endpointsOf(service string) names {
 	return func(ctx context.Context, c *api.Client) ([]string, error) {
 		list, err := c.Backends(ctx, api.BackendFilter{Service: service})
-		var found []string
-		for _, b := range list.Backends {
-			found = append(found, endpoint(b.Address, b.Port))
-		}
-		return found, err
+		return each(list.Backends, func(b api.Backend) string { return endpoint(b.Address, b.Port) }), err
 	}
 }

@@ -57,10 +57,7 @@ func (a *app) gossipConfigCommand() *cobra.Command {
 		Short: "Show how a node gossips, without the key",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			shown, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipSettings,
-				error) {
-				return c.GossipSettings(ctx)
-			})
+			shown, err := read(cmd.Context(), a, just((*api.Client).GossipSettings))
 			if err != nil {
 				return err
 			}
@@ -82,10 +79,7 @@ func (a *app) gossipKeyCommand() *cobra.Command {
 		Short: "Print a new random key for encryption_key; nothing changes",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			key, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipKey,
-				error) {
-				return c.GenerateGossipKey(ctx)
-			})
+			key, err := read(cmd.Context(), a, just((*api.Client).GenerateGossipKey))
 			if err != nil {
 				return err
 			}

@@ -61,9 +61,7 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 					"--on-node out", path, n.API)
 		}
 	}
-	v, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.ConfigValidation, error) {
-		return c.ValidateConfig(ctx, text)
-	})
+	v, err := read(ctx, a, with((*api.Client).ValidateConfig, text))
 	if err != nil {
 		return err
 	}

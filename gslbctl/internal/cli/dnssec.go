@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -34,10 +33,7 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 		Short: "Show whether answers are signed, and with which keys",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			status, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECStatus,
-				error) {
-				return c.DNSSECStatus(ctx)
-			})
+			status, err := read(cmd.Context(), a, just((*api.Client).DNSSECStatus))
 			if err != nil {
 				return err
 			}
@@ -74,10 +70,7 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			"differently",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DSRecords,
-				error) {
-				return c.DSRecords(ctx)
-			})
+			list, err := read(cmd.Context(), a, just((*api.Client).DSRecords))
 			if err != nil {
 				return err
 			}
@@ -102,18 +95,8 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 }
 
 func (a *app) dnssecKeysCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "keys",
-		Short: "List the signing keys, their public halves only",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys,
-				error) {
-				return c.DNSSECKeys(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "keys", "List the signing keys, their public halves only",
+		(*api.Client).DNSSECKeys, func(list api.DNSSECKeys) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STATE"}, {Name: "ALGORITHM"},
 					{Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
@@ -124,9 +107,8 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 					render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
 					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 // peersTable shows the state of the exchange of keys with each peer.

@@ -150,10 +150,7 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	if len(zones) > 0 && len(o.servers) > 0 {
 		return []chain.Question{{Zone: zones[0]}}, nil
 	}
-	keys, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys,
-		error) {
-		return c.DNSSECKeys(ctx)
-	})
+	keys, err := read(ctx, a, just((*api.Client).DNSSECKeys))
 	if err != nil {
 		return nil, err
 	}
@@ -173,10 +170,7 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	if len(o.ds) > 0 && len(zones) > 1 {
 		return nil, fmt.Errorf("--ds is for one zone, and there are %d: name one", len(zones))
 	}
-	domains, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DomainList,
-		error) {
-		return c.Domains(ctx)
-	})
+	domains, err := read(ctx, a, just((*api.Client).Domains))
 	if err != nil {
 		return nil, err
 	}

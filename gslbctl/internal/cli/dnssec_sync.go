@@ -32,10 +32,7 @@ func (a *app) dnssecSync(ctx context.Context) error {
 		return err
 	}
 	stop := a.progress("asking for keys")
-	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.DNSSECSync,
-		error) {
-		return c.SyncDNSSEC(ctx)
-	})
+	replies := everywhere(ctx, clients, just((*api.Client).SyncDNSSEC))
 	stop()
 	if len(replies) == 1 && replies[0].err != nil {
 		return replies[0].err

@@ -19,18 +19,8 @@ func (a *app) domainsCommand() *cobra.Command {
 }
 
 func (a *app) domainsListCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "list",
-		Short: "List all domains",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DomainList,
-				error) {
-				return c.Domains(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "list", "List all domains",
+		(*api.Client).Domains, func(list api.DomainList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2},
 					{Name: "HEALTHY", Right: true}, {Name: "SIGNED", Spare: 3},
@@ -44,9 +34,8 @@ func (a *app) domainsListCommand() *cobra.Command {
 					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt),
 					orNone(strings.Join(d.Tags, ",")), orNone(d.Description))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 // domainReport is a domain with its backends.

@@ -92,9 +92,7 @@ func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, err
 		return nil, err
 	}
 	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.BackendList, error) {
-		return c.Backends(ctx, api.BackendFilter{})
-	})
+	replies := everywhere(ctx, clients, with((*api.Client).Backends, api.BackendFilter{}))
 	stop()
 	var all []api.Backend
 	var failed []error

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/render"
@@ -15,26 +13,15 @@ func (a *app) geoCommand() *cobra.Command {
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "mappings",
-		Short: "List the networks whose region is given, whatever the database says",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoMappingList,
-				error) {
-				return c.GeoMappings(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "mappings", "List the networks whose region is given, whatever the database says",
+		(*api.Client).GeoMappings, func(list api.GeoMappingList) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"},
 				{Name: "COMMENT"}}, Empty: "No custom mappings."}
 			for _, m := range list.Mappings {
 				t.AddNamed(m.CIDR, render.C(m.CIDR), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 func (a *app) geoTestCommand() *cobra.Command {
@@ -43,10 +30,7 @@ func (a *app) geoTestCommand() *cobra.Command {
 		Short: "Show which region a client is in, and why",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoTest,
-				error) {
-				return c.GeoTest(ctx, args[0])
-			})
+			test, err := read(cmd.Context(), a, with((*api.Client).GeoTest, args[0]))
 			if err != nil {
 				return err
 			}

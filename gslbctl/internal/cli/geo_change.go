@@ -59,9 +59,5 @@ func (a *app) geoRemoveCommand() *cobra.Command {
 
 func mappedNetworks(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.GeoMappings(ctx)
-	var found []string
-	for _, m := range list.Mappings {
-		found = append(found, m.CIDR)
-	}
-	return found, err
+	return each(list.Mappings, func(m api.GeoMapping) string { return m.CIDR }), err
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -11,18 +10,8 @@ import (
 )
 
 func (a *app) gossipNodesCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "nodes",
-		Short: "List who takes part in gossip, as one node sees it",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipNodeList,
-				error) {
-				return c.GossipNodes(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "nodes", "List who takes part in gossip, as one node sees it",
+		(*api.Client).GossipNodes, func(list api.GossipNodeList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "STATUS"}, {Name: "STATE", Spare: 3},
 					{Name: "REGION", Spare: 2}, {Name: "VERSION", Spare: 4}, {Name: "ROUND TRIP", Right: true, Spare: 5},
@@ -38,7 +27,6 @@ func (a *app) gossipNodesCommand() *cobra.Command {
 					orNone(n.Version),
 					render.C(strconv.Itoa(n.RTTMS)+" ms"), a.ago(n.LastSeen), a.ago(n.JoinedAt))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }

@@ -68,18 +68,8 @@ func (a *app) showHealth(ctx context.Context) error {
 }
 
 func (a *app) healthServersCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "servers",
-		Short: "Show the health record of every server",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerHealthList,
-				error) {
-				return c.ServerHealth(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "servers", "Show the health record of every server",
+		(*api.Client).ServerHealth, func(list api.ServerHealthList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 3}, {Name: "STATUS"},
 					{Name: "CHECKED", Spare: 2}, {Name: "LAST HEALTHY", Spare: 5},
@@ -95,24 +85,13 @@ func (a *app) healthServersCommand() *cobra.Command {
 					a.ago(s.LastCheck), a.ago(s.LastHealthy),
 					number(s.ConsecutiveFailures), number(s.ConsecutiveSuccesses), render.C(problem))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 func (a *app) healthRegionsCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "regions",
-		Short: "Sum up the health of each region",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RegionHealthList,
-				error) {
-				return c.RegionHealth(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "regions", "Sum up the health of each region",
+		(*api.Client).RegionHealth, func(list api.RegionHealthList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "REGION"}, {Name: "HEALTHY", Right: true}, {Name: "PERCENT", Right: true}},
 				Empty:   "No region has a server.",
@@ -121,7 +100,6 @@ func (a *app) healthRegionsCommand() *cobra.Command {
 				t.AddNamed(r.Name, orNone(r.Name), healthyOf(r.HealthyCount, r.TotalServers),
 					render.C(strconv.FormatFloat(r.HealthPercent, 'f', 0, 64)+"%"))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }

@@ -160,10 +160,7 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 			if resolution != "" {
 				query.Set("resolution", resolution)
 			}
-			h, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.History,
-				error) {
-				return c.History(ctx, query)
-			})
+			h, err := read(cmd.Context(), a, with((*api.Client).History, query))
 			if err != nil {
 				return err
 			}

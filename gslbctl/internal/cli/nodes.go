@@ -20,21 +20,10 @@ func (a *app) nodesCommand() *cobra.Command {
 }
 
 func (a *app) nodesOverwatchCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "overwatch",
-		Short: "List the overwatch nodes that one of them knows",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverwatchNodeList,
-				error) {
-				return c.OverwatchNodes(ctx)
-			})
-			if err != nil {
-				return err
-			}
-			return a.list(list, a.overwatchTable(list.Nodes))
-		},
-	})
+	return lists(a, "overwatch", "List the overwatch nodes that one of them knows",
+		(*api.Client).OverwatchNodes, func(list api.OverwatchNodeList) *render.Table {
+			return a.overwatchTable(list.Nodes)
+		})
 }
 
 func (a *app) nodesShowCommand() *cobra.Command {
@@ -44,16 +33,10 @@ func (a *app) nodesShowCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(func(ctx context.Context, c *api.Client) ([]string, error) {
 			list, err := c.OverwatchNodes(ctx)
-			var found []string
-			for _, n := range list.Nodes {
-				found = append(found, n.ID)
-			}
-			return found, err
+			return each(list.Nodes, func(n api.OverwatchNode) string { return n.ID }), err
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverwatchNode, error) {
-				return c.OverwatchNode(ctx, args[0])
-			})
+			n, err := read(cmd.Context(), a, with((*api.Client).OverwatchNode, args[0]))
 			if err != nil {
 				return err
 			}
@@ -100,18 +83,8 @@ func portCell(port int) render.Cell {
 }
 
 func (a *app) nodesAgentsCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "agents",
-		Short: "List agents with what they do; gslbctl agents says whom to believe",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentNodeList,
-				error) {
-				return c.AgentNodes(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "agents", "List agents with what they do; gslbctl agents says whom to believe",
+		(*api.Client).AgentNodes, func(list api.AgentNodeList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"}, {Name: "VERSION", Spare: 3},
 					{Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1}, {Name: "CHECKS", Right: true, Spare: 6},
@@ -125,18 +98,13 @@ func (a *app) nodesAgentsCommand() *cobra.Command {
 					a.ago(n.LastSeen), render.C(strconv.FormatUint(n.ChecksTotal, 10)), rate(n.ChecksPerSec), number(n.TargetCount),
 					a.ago(n.RegisteredAt))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 func agentNodeNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.AgentNodes(ctx)
-	var found []string
-	for _, n := range list.Nodes {
-		found = append(found, n.ID)
-	}
-	return found, err
+	return each(list.Nodes, func(n api.AgentNode) string { return n.ID }), err
 }
 
 func (a *app) nodesAnnounceCommand() *cobra.Command {
@@ -193,9 +161,7 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentCertificateAnswer, error) {
-				return c.AgentCertificate(ctx, args[0])
-			})
+			answer, err := read(cmd.Context(), a, with((*api.Client).AgentCertificate, args[0]))
 			if err != nil {
 				return err
 			}

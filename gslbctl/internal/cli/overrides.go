@@ -17,18 +17,8 @@ func (a *app) overridesCommand() *cobra.Command {
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "list",
-		Short: "List the overrides in force",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverrideList,
-				error) {
-				return c.Overrides(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "list", "List the overrides in force",
+		(*api.Client).Overrides, func(list api.OverrideList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON", Spare: 2},
 					{Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE", Wide: true}},
@@ -42,9 +32,8 @@ func (a *app) overridesListCommand() *cobra.Command {
 				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), verdictCell(&o.Healthy),
 					render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends), orNone(o.Source))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 // overrideSource is the source of overrides that gslbctl sets.

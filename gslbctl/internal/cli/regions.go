@@ -19,18 +19,8 @@ func (a *app) regionsCommand() *cobra.Command {
 }
 
 func (a *app) regionsListCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "list",
-		Short: "List all regions",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RegionList,
-				error) {
-				return c.Regions(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "list", "List all regions",
+		(*api.Client).Regions, func(list api.RegionList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1},
 					{Name: "CONTINENT", Spare: 2}, {Name: "COUNTRIES", Spare: 4}, {Name: "SOURCE", Spare: 3},
@@ -44,9 +34,8 @@ func (a *app) regionsListCommand() *cobra.Command {
 					orNone(strings.Join(r.Countries, ",")), render.C(r.Source), orNone(r.Code), orNone(position(r)),
 					number(r.Priority), orNone(r.Description))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }
 
 // position returns the place of a region in degrees, "" without one.
@@ -64,10 +53,7 @@ func (a *app) regionsShowCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Region,
-				error) {
-				return c.Region(ctx, args[0])
-			})
+			r, err := read(cmd.Context(), a, with((*api.Client).Region, args[0]))
 			if err != nil {
 				return err
 			}
@@ -87,11 +73,7 @@ func (a *app) regionsShowCommand() *cobra.Command {
 
 func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Regions(ctx)
-	var found []string
-	for _, r := range list.Regions {
-		found = append(found, r.Name)
-	}
-	return found, err
+	return each(list.Regions, func(r api.Region) string { return r.Name }), err
 }
 
 // regionFlags are the flags for the settings of a region. Only given ones are sent.

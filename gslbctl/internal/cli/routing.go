@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,10 +31,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 			if subnet != "" {
 				req.EDNS = &api.RoutingEDNS{ClientSubnet: subnet}
 			}
-			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingTest,
-				error) {
-				return c.TestRouting(ctx, req)
-			})
+			test, err := read(cmd.Context(), a, with((*api.Client).TestRouting, req))
 			if err != nil {
 				return err
 			}
@@ -58,9 +54,7 @@ func (a *app) routingWhyCommand() *cobra.Command {
 		Short: "Show why a sampled answer was given, from what was known then",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingTest, error) {
-				return c.ExplainDecision(ctx, args[0])
-			})
+			test, err := read(cmd.Context(), a, with((*api.Client).ExplainDecision, args[0]))
 			if err != nil {
 				return err
 			}
@@ -187,17 +181,8 @@ func (a *app) section(t *render.Table) func() error {
 }
 
 func (a *app) routingAlgorithmsCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "algorithms",
-		Short: "List the routing algorithms and what tunes them",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingAlgorithmList, error) {
-				return c.RoutingAlgorithms(ctx)
-			})
-			if err != nil {
-				return err
-			}
+	return lists(a, "algorithms", "List the routing algorithms and what tunes them",
+		(*api.Client).RoutingAlgorithms, func(list api.RoutingAlgorithmList) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"},
 				{Name: "DESCRIPTION"}, {Name: "KEYS"}}}
 			for _, x := range list.Algorithms {
@@ -205,7 +190,6 @@ func (a *app) routingAlgorithmsCommand() *cobra.Command {
 				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)), render.C(x.Description),
 					orNone(keys))
 			}
-			return a.list(list, t)
-		},
-	})
+			return t
+		})
 }

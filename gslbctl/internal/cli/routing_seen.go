@@ -103,9 +103,7 @@ func outcomeNames() []string {
 }
 
 func (a *app) decisions(ctx context.Context, q url.Values) (api.RoutingDecisionList, error) {
-	return read(ctx, a, func(ctx context.Context, c *api.Client) (api.RoutingDecisionList, error) {
-		return c.RoutingDecisions(ctx, q)
-	})
+	return read(ctx, a, with((*api.Client).RoutingDecisions, q))
 }
 
 func decisionTable() *render.Table {
@@ -177,10 +175,7 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingFlowList,
-				error) {
-				return c.RoutingFlows(ctx, q)
-			})
+			list, err := read(cmd.Context(), a, with((*api.Client).RoutingFlows, q))
 			if err != nil {
 				return err
 			}

@@ -149,6 +149,21 @@ func (a *app) listing(cmd *cobra.Command) *cobra.Command {
 	return a.watchable(cmd)
 }
 
+// lists returns a command that reads a list and shows it as a table.
+func lists[T any](a *app, use, short string, ask func(*api.Client, context.Context) (T, error),
+	table func(T) *render.Table) *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, just(ask))
+			if err != nil {
+				return err
+			}
+			return a.list(list, table(list))
+		},
+	})
+}
+
 // group returns a command with subcommands. On its own it does the same as list.
 func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: list.RunE, Annotations: list.Annotations}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/render"
@@ -16,21 +14,10 @@ func (a *app) serversCommand() *cobra.Command {
 }
 
 func (a *app) serversListCommand() *cobra.Command {
-	return a.listing(&cobra.Command{
-		Use:   "list",
-		Short: "List all servers, whoever declared them",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerList,
-				error) {
-				return c.Servers(ctx)
-			})
-			if err != nil {
-				return err
-			}
-			return a.list(list, a.serverTable(list.Servers))
-		},
-	})
+	return lists(a, "list", "List all servers, whoever declared them",
+		(*api.Client).Servers, func(list api.ServerList) *render.Table {
+			return a.serverTable(list.Servers)
+		})
 }
 
 func (a *app) serverTable(servers []api.Server) *render.Table {

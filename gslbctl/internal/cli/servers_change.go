@@ -145,9 +145,5 @@ func (a *app) serversUndrainCommand() *cobra.Command {
 
 func serverIDs(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Servers(ctx)
-	var found []string
-	for _, s := range list.Servers {
-		found = append(found, s.ID)
-	}
-	return found, err
+	return each(list.Servers, func(s api.Server) string { return s.ID }), err
 }

@@ -51,9 +51,7 @@ func (a *app) serversCheckCommand() *cobra.Command {
 					return "the check of " + args[0] + " is changed", err
 				})
 			}
-			shown, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerHealthCheck, error) {
-				return c.ServerHealthCheck(ctx, args[0])
-			})
+			shown, err := read(cmd.Context(), a, with((*api.Client).ServerHealthCheck, args[0]))
 			if err != nil {
 				return err
 			}

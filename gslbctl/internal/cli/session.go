@@ -62,6 +62,17 @@ func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Cli
 	return none, noAnswer(silent)
 }
 
+// just makes a request of a client's method that needs nothing else.
+func just[T any](method func(*api.Client, context.Context) (T, error)) func(context.Context, *api.Client) (T, error) {
+	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx) }
+}
+
+// with makes a request of a client's method about one thing.
+func with[T, About any](method func(*api.Client, context.Context, About) (T, error), about About) func(
+	context.Context, *api.Client) (T, error) {
+	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx, about) }
+}
+
 // noAnswer joins the errors of nodes that did not answer into one sentence.
 func noAnswer(silent []error) error {
 	if len(silent) == 1 {

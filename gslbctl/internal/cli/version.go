@@ -50,10 +50,7 @@ func (a *app) versionCommand() *cobra.Command {
 
 func nodeVersions(ctx context.Context, clients []*api.Client) []nodeVersion {
 	var list []nodeVersion
-	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Version,
-		error) {
-		return c.Version(ctx)
-	}) {
+	for _, r := range everywhere(ctx, clients, just((*api.Client).Version)) {
 		node := nodeVersion{Node: r.node, Version: &r.answer}
 		if r.err != nil {
 			_, node.Error = verdict(r.err)
