@@ -66,11 +66,7 @@ const (
 
 // Revoke refuses an agent from now on. Its reports leave the answers at once.
 func (c *Client) Revoke(ctx context.Context, id string, req RevokeRequest) (Revocation, error) {
-	p, err := under(pathPinned, id, "revoke")
-	if err != nil {
-		return Revocation{}, err
-	}
-	return send[Revocation](ctx, c, http.MethodPost, p, req)
+	return send[Revocation](ctx, c, http.MethodPost, pathPinned, req, id, "revoke")
 }
 
 // UnpinMany deletes the pins of at most MaxUnpin agents. With dryRun it only returns them.
@@ -86,9 +82,7 @@ func (c *Client) UnpinMany(ctx context.Context, f UnpinFilter, dryRun bool) (Unp
 	if dryRun {
 		query.Set("dry_run", strconv.FormatBool(dryRun))
 	}
-	var answer Unpinned
-	err := c.do(ctx, call{method: http.MethodDelete, path: pathPinned, query: query}, &answer)
-	return answer, err
+	return ask[Unpinned](ctx, c, call{method: http.MethodDelete, path: pathPinned, query: query})
 }
 
 // TokenLocks lists the services some of whose tokens admit no new agents.
@@ -98,11 +92,5 @@ func (c *Client) TokenLocks(ctx context.Context) (TokenLockList, error) {
 
 // UnlockToken lets the locked tokens of a service admit new agents again.
 func (c *Client) UnlockToken(ctx context.Context, service string) (Outcome, error) {
-	p, err := under(pathLocks, service)
-	if err != nil {
-		return Outcome{}, err
-	}
-	var answer Outcome
-	err = c.do(ctx, call{method: http.MethodDelete, path: p}, &answer)
-	return answer, err
+	return send[Outcome](ctx, c, http.MethodDelete, pathLocks, nil, service)
 }

@@ -11,34 +11,18 @@ import (
 // Unpin deletes the certificate pin of an agent. The agent must prove its token again before its
 // reports count.
 func (c *Client) Unpin(ctx context.Context, id string) (Outcome, error) {
-	p, err := under("/api/v1/overwatch/agents", id)
-	if err != nil {
-		return Outcome{}, err
-	}
-	var answer Outcome
-	err = c.do(ctx, call{method: http.MethodDelete, path: p}, &answer)
-	return answer, err
+	return send[Outcome](ctx, c, http.MethodDelete, "/api/v1/overwatch/agents", nil, id)
 }
 
 // SetOverride sets the verdict on a backend. address is "<ip>" or "<ip>:<port>". When it returns,
 // DNS answers have changed.
 func (c *Client) SetOverride(ctx context.Context, service, address string, req OverrideRequest) (Override, error) {
-	p, err := under("/api/v1/overrides", service, address)
-	if err != nil {
-		return Override{}, err
-	}
-	var answer Override
-	err = c.do(ctx, call{method: http.MethodPut, path: p, body: req}, &answer)
-	return answer, err
+	return send[Override](ctx, c, http.MethodPut, "/api/v1/overrides", req, service, address)
 }
 
 // ClearOverride removes an override. When it returns, DNS answers have changed.
 func (c *Client) ClearOverride(ctx context.Context, service, address string) error {
-	p, err := under("/api/v1/overrides", service, address)
-	if err != nil {
-		return err
-	}
-	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
+	return c.remove(ctx, "/api/v1/overrides", service, address)
 }
 
 // ValidateTarget narrows a validation run; an empty field matches all.
@@ -65,12 +49,10 @@ func (c *Client) Validate(ctx context.Context, target ValidateTarget) (Validatio
 	if target.Port != 0 {
 		query.Set("port", strconv.Itoa(target.Port))
 	}
-	var answer ValidationRun
-	err := c.do(ctx, call{
+	return ask[ValidationRun](ctx, c, call{
 		method:  http.MethodPost,
 		path:    "/api/v1/overwatch/validate",
 		query:   query,
 		timeout: ValidateTimeout + answerMargin,
-	}, &answer)
-	return answer, err
+	})
 }

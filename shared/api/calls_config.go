@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"net/url"
 )
 
 // The sections of the configuration that the API shows and changes.
@@ -18,10 +17,13 @@ const (
 )
 
 // send makes a request with a body and decodes its answer.
-func send[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
-	var answer T
-	err := c.do(ctx, call{method: method, path: path, body: body}, &answer)
-	return answer, err
+func send[T any](ctx context.Context, c *Client, method, path string, body any, names ...string) (T, error) {
+	return ask[T](ctx, c, call{method: method, path: path, names: names, body: body})
+}
+
+// remove makes a DELETE request that has no answer.
+func (c *Client) remove(ctx context.Context, path string, names ...string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: path, names: names}, nil)
 }
 
 // DNSConfig returns the settings of DNS answers.
@@ -68,15 +70,10 @@ func (c *Client) ChangeGossipSettings(ctx context.Context, change GossipConfigCh
 // ResetConfig resets a section to the settings of the file: "dns", "health-check", "logging" or
 // "gossip".
 func (c *Client) ResetConfig(ctx context.Context, section string) error {
-	path := pathGossipConfig
-	if section != "gossip" {
-		p, err := under("/api/v1/config", section)
-		if err != nil {
-			return err
-		}
-		path = p
+	if section == "gossip" {
+		return c.remove(ctx, pathGossipConfig)
 	}
-	return c.do(ctx, call{method: http.MethodDelete, path: path}, nil)
+	return c.remove(ctx, "/api/v1/config", section)
 }
 
 // SystemConfig returns the node's identity, build and configuration file.
@@ -87,10 +84,8 @@ func (c *Client) SystemConfig(ctx context.Context) (SystemConfigAnswer, error) {
 // ValidateConfig makes the node check the YAML text of a configuration. The text must not include
 // other files.
 func (c *Client) ValidateConfig(ctx context.Context, text []byte) (ConfigValidation, error) {
-	var answer ConfigValidation
-	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/validate", raw: text,
-		contentType: "application/yaml"}, &answer)
-	return answer, err
+	return ask[ConfigValidation](ctx, c, call{method: http.MethodPost, path: "/api/v1/config/validate", raw: text,
+		contentType: "application/yaml"})
 }
 
 // Preferences returns the display preferences of people.
@@ -110,11 +105,7 @@ func (c *Client) Regions(ctx context.Context) (RegionList, error) {
 
 // Region shows one region.
 func (c *Client) Region(ctx context.Context, name string) (Region, error) {
-	p, err := under(pathRegions, name)
-	if err != nil {
-		return Region{}, err
-	}
-	return get[Region](ctx, c, p, nil)
+	return get[Region](ctx, c, pathRegions, nil, name)
 }
 
 // CreateRegion creates a region. When it returns, the region can be used.
@@ -124,20 +115,12 @@ func (c *Client) CreateRegion(ctx context.Context, req RegionChange) (Region, er
 
 // ChangeRegion changes a region that was created through the API.
 func (c *Client) ChangeRegion(ctx context.Context, name string, req RegionChange) (Region, error) {
-	p, err := under(pathRegions, name)
-	if err != nil {
-		return Region{}, err
-	}
-	return send[Region](ctx, c, http.MethodPatch, p, req)
+	return send[Region](ctx, c, http.MethodPatch, pathRegions, req, name)
 }
 
 // DeleteRegion deletes an unused region that was created through the API.
 func (c *Client) DeleteRegion(ctx context.Context, name string) error {
-	p, err := under(pathRegions, name)
-	if err != nil {
-		return err
-	}
-	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
+	return c.remove(ctx, pathRegions, name)
 }
 
 // PutGeoMapping places the clients of a network in a region. When it returns, DNS answers have
@@ -148,5 +131,5 @@ func (c *Client) PutGeoMapping(ctx context.Context, req GeoMappingChange) (GeoMa
 
 // DeleteGeoMapping deletes a mapping that was created through the API.
 func (c *Client) DeleteGeoMapping(ctx context.Context, cidr string) error {
-	return c.do(ctx, call{method: http.MethodDelete, path: pathMappings + "/" + url.PathEscape(cidr)}, nil)
+	return c.remove(ctx, pathMappings, cidr)
 }

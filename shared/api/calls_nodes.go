@@ -18,11 +18,7 @@ func (c *Client) OverwatchNodes(ctx context.Context) (OverwatchNodeList, error) 
 
 // OverwatchNode shows one overwatch node.
 func (c *Client) OverwatchNode(ctx context.Context, id string) (OverwatchNode, error) {
-	p, err := under(pathOverwatchNodes, id)
-	if err != nil {
-		return OverwatchNode{}, err
-	}
-	return get[OverwatchNode](ctx, c, p, nil)
+	return get[OverwatchNode](ctx, c, pathOverwatchNodes, nil, id)
 }
 
 // AgentNodes lists the agents as nodes, including announced ones that have not reported yet.
@@ -37,36 +33,20 @@ func (c *Client) AnnounceAgent(ctx context.Context, req AgentRegistration) (Agen
 
 // DeregisterAgent deletes the pin and the announcement of an agent.
 func (c *Client) DeregisterAgent(ctx context.Context, id string) error {
-	p, err := under(pathAgentNodes, id)
-	if err != nil {
-		return err
-	}
-	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
+	return c.remove(ctx, pathAgentNodes, id)
 }
 
 // AgentCertificate shows the certificate that is pinned for an agent.
 func (c *Client) AgentCertificate(ctx context.Context, id string) (AgentCertificateAnswer, error) {
-	p, err := under(pathAgentNodes, id, "certificate")
-	if err != nil {
-		return AgentCertificateAnswer{}, err
-	}
-	return get[AgentCertificateAnswer](ctx, c, p, nil)
+	return get[AgentCertificateAnswer](ctx, c, pathAgentNodes, nil, id, "certificate")
 }
 
 // ReissueCertificate makes the node pin the agent's next certificate in place of the current one.
 func (c *Client) ReissueCertificate(ctx context.Context, id string) (CertificateReissue, error) {
-	p, err := under(pathAgentNodes, id, "certificate")
-	if err != nil {
-		return CertificateReissue{}, err
-	}
-	return send[CertificateReissue](ctx, c, http.MethodPost, p, nil)
+	return send[CertificateReissue](ctx, c, http.MethodPost, pathAgentNodes, nil, id, "certificate")
 }
 
 // RevokeCertificate refuses an agent from now on.
 func (c *Client) RevokeCertificate(ctx context.Context, id string) error {
-	p, err := under(pathAgentNodes, id, "certificate")
-	if err != nil {
-		return err
-	}
-	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
+	return c.remove(ctx, pathAgentNodes, id, "certificate")
 }

@@ -8,23 +8,21 @@ import (
 )
 
 // get makes a GET request and decodes its answer.
-func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {
-	var answer T
-	err := c.do(ctx, call{method: http.MethodGet, path: path, query: query}, &answer)
-	return answer, err
+func get[T any](ctx context.Context, c *Client, path string, query url.Values, names ...string) (T, error) {
+	return ask[T](ctx, c, call{method: http.MethodGet, path: path, names: names, query: query})
 }
 
 // everyPage reads a list page by page and returns the last page with the entries of all pages. of
 // returns a pointer to a page's entries, and the total.
-func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.Values, of func(*L) (*[]T, int)) (L,
-	error) {
+func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.Values,
+	of func(*L) (*[]T, int), names ...string) (L, error) {
 	if query == nil {
 		query = url.Values{}
 	}
 	query.Set("limit", strconv.Itoa(MaxPageLimit))
 	for all := []T{}; ; {
 		query.Set("offset", strconv.Itoa(len(all)))
-		page, err := get[L](ctx, c, path, query)
+		page, err := get[L](ctx, c, path, query, names...)
 		if err != nil {
 			return page, err
 		}
@@ -45,9 +43,7 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 
 // Readiness returns whether the node is ready. A node that is not ready is no error.
 func (c *Client) Readiness(ctx context.Context) (Readiness, error) {
-	var answer Readiness
-	err := c.do(ctx, call{method: http.MethodGet, path: "/api/v1/ready", also: http.StatusServiceUnavailable}, &answer)
-	return answer, err
+	return ask[Readiness](ctx, c, call{method: http.MethodGet, path: "/api/v1/ready", also: http.StatusServiceUnavailable})
 }
 
 // Version asks for the build of the node.
@@ -78,21 +74,13 @@ func (c *Client) Domains(ctx context.Context) (DomainList, error) {
 
 // Domain shows one domain.
 func (c *Client) Domain(ctx context.Context, name string) (DomainDetail, error) {
-	p, err := under("/api/v1/domains", name)
-	if err != nil {
-		return DomainDetail{}, err
-	}
-	return get[DomainDetail](ctx, c, p, nil)
+	return get[DomainDetail](ctx, c, "/api/v1/domains", nil, name)
 }
 
 // DomainBackends lists the backends of one domain.
 func (c *Client) DomainBackends(ctx context.Context, name string) (DomainBackendList, error) {
-	p, err := under("/api/v1/domains", name)
-	if err != nil {
-		return DomainBackendList{}, err
-	}
-	return everyPage(ctx, c, p+"/backends", nil,
-		func(l *DomainBackendList) (*[]DomainBackend, int) { return &l.Backends, l.Total })
+	return everyPage(ctx, c, "/api/v1/domains", nil,
+		func(l *DomainBackendList) (*[]DomainBackend, int) { return &l.Backends, l.Total }, name, "backends")
 }
 
 // BackendFilter narrows a list of backends; an empty field matches all.
@@ -131,11 +119,7 @@ func (c *Client) Agents(ctx context.Context) (AgentList, error) {
 
 // Agent shows one pinned agent.
 func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
-	p, err := under("/api/v1/overwatch/agents", id)
-	if err != nil {
-		return Agent{}, err
-	}
-	return get[Agent](ctx, c, p, nil)
+	return get[Agent](ctx, c, "/api/v1/overwatch/agents", nil, id)
 }
 
 // ExpiringAgents lists the agents whose certificates end within the given number of days.

@@ -97,13 +97,21 @@ func (c *Client) Node() string { return c.base }
 // call is one request.
 type call struct {
 	method      string
-	path        string // escaped, below the base URL
+	path        string   // escaped, below the base URL
+	names       []string // segments behind the path, as they are
 	query       url.Values
 	body        any    // nil: none
 	raw         []byte // a body that is not JSON, with its contentType
 	contentType string
 	timeout     time.Duration // 0: the client's
 	also        int           // a status other than 2xx that carries the answer
+}
+
+// ask makes the request and returns its answer.
+func ask[T any](ctx context.Context, c *Client, call call) (T, error) {
+	var answer T
+	err := c.do(ctx, call, &answer)
+	return answer, err
 }
 
 // do makes the request and decodes the answer into the value that into points
@@ -156,7 +164,11 @@ func OnlyIf(ctx context.Context, tag string) context.Context {
 }
 
 func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
-	target := c.base + call.path
+	path, err := under(call.path, call.names)
+	if err != nil {
+		return nil, err
+	}
+	target := c.base + path
 	if safe, _ := ctx.Value(safeKey).(bool); safe && call.method != http.MethodGet {
 		query := url.Values{"if_safe": {"true"}}
 		maps.Copy(query, call.query)
@@ -239,7 +251,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 
 // under appends variable segments to a path and escapes them. Each variable stays one segment
 // whatever it contains. The texts "", "." and ".." cannot be a segment of a URL and are refused.
-func under(prefix string, segments ...string) (string, error) {
+func under(prefix string, segments []string) (string, error) {
 	var b strings.Builder
 	b.WriteString(prefix)
 	for _, s := range segments {

@@ -42,9 +42,7 @@ type ConsequenceList struct {
 
 // Consequences returns the names that would be left with too few backends. Nothing changes.
 func (c *Client) Consequences(ctx context.Context, req ConsequenceRequest) (ConsequenceList, error) {
-	var answer ConsequenceList
-	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/routing/consequences", body: req}, &answer)
-	return answer, err
+	return send[ConsequenceList](ctx, c, http.MethodPost, "/api/v1/routing/consequences", req)
 }
 
 // IfSafe returns a context with which a change is refused with an *Error of status 409 if it would leave a name with

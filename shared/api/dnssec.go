@@ -138,7 +138,7 @@ func (c *Client) DNSSECKeys(ctx context.Context) (DNSSECKeys, error) {
 }
 
 // SyncDNSSEC makes a node ask its peers for their keys now.
-func (c *Client) SyncDNSSEC(ctx context.Context) (done DNSSECSync, err error) {
-	err = c.do(ctx, call{method: http.MethodPost, path: "/api/v1/dnssec/sync", timeout: SyncTimeout + answerMargin}, &done)
-	return done, err
+func (c *Client) SyncDNSSEC(ctx context.Context) (DNSSECSync, error) {
+	return ask[DNSSECSync](ctx, c,
+		call{method: http.MethodPost, path: "/api/v1/dnssec/sync", timeout: SyncTimeout + answerMargin})
 }

@@ -40,22 +40,12 @@ type HealthCheckChange struct {
 
 // ServerHealthCheck shows how a server is checked.
 func (c *Client) ServerHealthCheck(ctx context.Context, id string) (ServerHealthCheck, error) {
-	p, err := under("/api/v1/servers", id, "health-check")
-	if err != nil {
-		return ServerHealthCheck{}, err
-	}
-	return get[ServerHealthCheck](ctx, c, p, nil)
+	return get[ServerHealthCheck](ctx, c, "/api/v1/servers", nil, id, "health-check")
 }
 
 // ChangeServerHealthCheck changes how a server that the API has created is
 // checked, from its next check on.
 func (c *Client) ChangeServerHealthCheck(ctx context.Context, id string, req HealthCheckChange) (ServerHealthCheck,
 	error) {
-	p, err := under("/api/v1/servers", id, "health-check")
-	if err != nil {
-		return ServerHealthCheck{}, err
-	}
-	var answer ServerHealthCheck
-	err = c.do(ctx, call{method: http.MethodPatch, path: p, body: req}, &answer)
-	return answer, err
+	return send[ServerHealthCheck](ctx, c, http.MethodPatch, "/api/v1/servers", req, id, "health-check")
 }

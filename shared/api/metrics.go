@@ -158,20 +158,12 @@ func (c *Client) History(ctx context.Context, query url.Values) (History, error)
 
 // NodeMetrics returns the activity of this node or of an agent.
 func (c *Client) NodeMetrics(ctx context.Context, id string) (NodeMetricsAnswer, error) {
-	p, err := under("/api/v1/metrics/nodes", id)
-	if err != nil {
-		return NodeMetricsAnswer{}, err
-	}
-	return get[NodeMetricsAnswer](ctx, c, p, nil)
+	return get[NodeMetricsAnswer](ctx, c, "/api/v1/metrics/nodes", nil, id)
 }
 
 // RegionMetrics returns the activity of a region.
 func (c *Client) RegionMetrics(ctx context.Context, id string) (RegionMetricsAnswer, error) {
-	p, err := under("/api/v1/metrics/regions", id)
-	if err != nil {
-		return RegionMetricsAnswer{}, err
-	}
-	return get[RegionMetricsAnswer](ctx, c, p, nil)
+	return get[RegionMetricsAnswer](ctx, c, "/api/v1/metrics/regions", nil, id)
 }
 
 // RoutingMetrics returns the counts of steered answers.

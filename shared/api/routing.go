@@ -205,9 +205,7 @@ type RoutingFlowList struct {
 
 // TestRouting returns the answer that a client would get, and its explanation.
 func (c *Client) TestRouting(ctx context.Context, r RoutingTestRequest) (RoutingTest, error) {
-	var answer RoutingTest
-	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/routing/test", body: r}, &answer)
-	return answer, err
+	return send[RoutingTest](ctx, c, http.MethodPost, "/api/v1/routing/test", r)
 }
 
 // RoutingAnswers returns the answers of a domain for the clients of all regions. queryType is A or
@@ -229,11 +227,7 @@ func (c *Client) RoutingDecisions(ctx context.Context, query url.Values) (Routin
 
 // ExplainDecision explains a sampled answer.
 func (c *Client) ExplainDecision(ctx context.Context, id string) (RoutingTest, error) {
-	p, err := under("/api/v1/routing/decisions", id)
-	if err != nil {
-		return RoutingTest{}, err
-	}
-	return get[RoutingTest](ctx, c, p, nil)
+	return get[RoutingTest](ctx, c, "/api/v1/routing/decisions", nil, id)
 }
 
 // RoutingFlows lists the numbers of answers by client region and backend region.
