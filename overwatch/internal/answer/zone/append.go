@@ -4,8 +4,6 @@ import (
 	"net/netip"
 
 	"github.com/miekg/dns"
-
-	"gslb.internal/overwatch/internal/policy"
 )
 
 // Question is the name and type that a query asks for, in class IN.
@@ -89,15 +87,9 @@ func (r *reply) name(o *owner, turns *Turns) {
 	if rtype == dns.TypeANY {
 		rtype = a.any
 	}
-	if o.steered {
-		switch rtype {
-		case dns.TypeA:
-			r.address(o, a, policy.IPv4, turns)
-			return
-		case dns.TypeAAAA:
-			r.address(o, a, policy.IPv6, turns)
-			return
-		}
+	if which := a.steeredAs(rtype); which >= 0 {
+		r.steered(o, a, which, turns)
+		return
 	}
 	if set := a.set(rtype); set != nil {
 		r.set(set)
@@ -115,8 +107,8 @@ func (r *reply) name(o *owner, turns *Turns) {
 	r.noData(o)
 }
 
-// address appends the records whose turn it is.
-func (r *reply) address(o *owner, a *answers, which policy.Family, turns *Turns) {
+// steered appends the records whose turn it is. which is a place in a.steered.
+func (r *reply) steered(o *owner, a *answers, which int, turns *Turns) {
 	switch a.steered[which].state {
 	case failing:
 		r.answer.Kind = Failed
@@ -127,16 +119,17 @@ func (r *reply) address(o *owner, a *answers, which policy.Family, turns *Turns)
 		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	}
-	f, position, told := o.pick(a, r.view, which, r.q, turns)
-	r.answer.Scope, r.answer.Steered = told.scope, told.steered
-	size := f.schedule.Size()
-	if !r.room(size * recordLength(which)) {
+	var c *candidates
+	var position uint32
+	c, position, r.answer.Scope, r.answer.Steered = a.pick(r.view, which, r.q, turns)
+	size := c.schedule.Size()
+	if !r.room(size * c.recordLength()) {
 		return
 	}
-	r.msg = f.appendRecords(r.msg, which, position)
+	r.msg = c.appendRecords(r.msg, position)
 	r.answer.Answers = uint16(size)
 	if r.signed {
-		r.answer.Answers += r.signature(f.signature(f.schedule.Answer(position)), "", true, f.ttl)
+		r.answer.Answers += r.signature(c.signature(c.schedule.Answer(position)), "", true, c.ttl)
 		r.expanded()
 	}
 }
@@ -163,14 +156,14 @@ func (a *answers) alias() bool {
 	return len(a.sets) == 1 && a.sets[0].rtype == dns.TypeCNAME
 }
 
-// pickAny chooses the one type that answers ANY: a steered address if there is one to give, else the lowest type.
-func (a *answers) pickAny(steered bool) uint16 {
-	switch {
-	case steered && a.steered[policy.IPv4].state != noData:
-		return dns.TypeA
-	case steered && a.steered[policy.IPv6].state != noData:
-		return dns.TypeAAAA
-	case len(a.sets) > 0:
+// pickAny chooses the one type that answers ANY: a steered one if it has a record to give, else the lowest.
+func (a *answers) pickAny() uint16 {
+	for i := range a.steered {
+		if a.steered[i].state != noData {
+			return a.steered[i].kind.Number
+		}
+	}
+	if len(a.sets) > 0 {
 		return a.sets[0].rtype
 	}
 	return 0

@@ -22,39 +22,41 @@ func (v *View) Audiences(name string, family policy.Family) ([]Audience, error) 
 		return nil, fmt.Errorf("%w: %w", ErrName, err)
 	}
 	_, o := v.owner(key)
-	if o == nil || !o.steered {
+	if o == nil {
 		return nil, nil
 	}
 	a := o.answers.Load()
-	if a.basis == nil {
+	which := a.steeredFor(family)
+	if which < 0 || a.basis == nil {
 		return nil, nil
 	}
-	if a.placed == nil || a.placed[family].alike || len(a.placed[family].variants) == 0 {
-		return []Audience{{a.steeredAt(family, spot{}, NoLead), true}}, nil
+	if a.placed == nil || (*a.placed)[which].alike || len((*a.placed)[which].variants) == 0 {
+		return []Audience{{a.steeredAt(which, clientPlace{}, NoLead), true}}, nil
 	}
-	return a.audiences(family, &a.placed[family]), nil
+	return a.audiences(which), nil
 }
 
-func (a *answers) audiences(family policy.Family, p *placed) (list []Audience) {
+func (a *answers) audiences(which int) (list []Audience) {
+	p := &(*a.placed)[which]
 	type both struct {
 		region geo.RegionID
 		choice uint16
 	}
 	seen := map[both]bool{}
-	add := func(at spot) {
+	add := func(at clientPlace) {
 		if one := (both{at.region, at.choice}); !seen[one] {
 			seen[one] = true
-			list = append(list, Audience{a.steeredAt(family, at, NoLead), false})
+			list = append(list, Audience{a.steeredAt(which, at, NoLead), false})
 		}
 	}
 	if p.spots == nil {
 		for region, choice := range p.choice {
-			add(spot{region: geo.RegionID(region), choice: choice})
+			add(clientPlace{region: geo.RegionID(region), choice: choice})
 		}
 		return list
 	}
 	for id, where := range p.spots.List() {
-		add(spot{where.Region, geo.SpotID(id), p.choice[p.decision[id]]})
+		add(clientPlace{where.Region, geo.SpotID(id), p.choice[p.decision[id]]})
 	}
 	return list
 }

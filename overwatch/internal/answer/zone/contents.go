@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/miekg/dns"
-
-	"gslb.internal/overwatch/internal/policy"
 )
 
 // Contents is what one zone holds. Names are in zone-file form; records whose owner is outside the zone are an error.
@@ -16,8 +14,12 @@ type Contents struct {
 	Apex    string
 	SOA     *dns.SOA
 	Records []dns.RR // all that is not steered, the NS records of the apex included
-	Steered []string // owner names of steered A and AAAA records, in ascending order, each once
+	Steered []string // names that are steered, in ascending order, each once
 	Renewed []string // those of Steered whose answers must not be shared with the view before: a Writer gives them others
+
+	// Types are those of names of Steered that do not have A and AAAA, or more. A name whose types are not, by their
+	// addresses, those in the view before must be Renewed.
+	Types map[string][]*Type
 
 	Signer Signer   // nil: the zone is not signed
 	Denial Denial   // of a signed zone
@@ -74,7 +76,10 @@ func New(contents []*Contents, previous *View) (*View, error) {
 		}
 	}
 	for _, o := range v.added {
-		o.turn = v.turns.takePair()
+		steered := o.answers.Load().steered
+		for i := range steered {
+			steered[i].turn = v.turns.take()
+		}
 	}
 	v.added = nil
 	return v, nil
@@ -109,8 +114,11 @@ func (v *View) cuts(contents []*Contents, apexes []canonical) map[string][]cut {
 // answered from this view.
 func (v *View) InForce() {
 	for _, o := range v.replaced {
-		v.turns.putPair(o.turn)
-		o.answers.Load().eachVariant(func(_ policy.Family, in *variant) { v.turns.put(in.turn) })
+		a := o.answers.Load()
+		for i := range a.steered {
+			v.turns.put(a.steered[i].turn)
+		}
+		a.eachVariant(func(in *variant) { v.turns.put(in.turn) })
 	}
 	v.replaced, v.fresh = nil, nil
 }

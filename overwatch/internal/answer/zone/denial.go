@@ -2,13 +2,12 @@ package zone
 
 import (
 	"encoding/base32"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/miekg/dns"
-
-	"gslb.internal/overwatch/internal/policy"
 )
 
 // Denial is how a signed zone proves what it does not have.
@@ -23,44 +22,46 @@ const (
 
 // link is one name of a chain, with its record of denial. Only without is ever changed.
 type link struct {
-	name   canonical  // whose it is
-	prefix string     // the owner of the record, without the apex
-	types  string     // the bitmap of the types that the name can have, whatever is healthy now; the end of full's content
-	full   *Signature // of the record with all types
-	// without says all but the type of one address family, by policy.Family, for when the name has no address of it to
-	// give. It is nil until that is so.
-	without [2]atomic.Pointer[Signature]
+	name    canonical               // whose it is
+	prefix  string                  // the owner of the record, without the apex
+	types   string                  // bitmap of the types that the name can have, whatever is healthy now; full's content ends with it
+	full    *Signature              // of the record with all types
+	without atomic.Pointer[lacking] // one for each type that was denied while the name could have it
+}
+
+// lacking is a record of denial that leaves out a type of the name, which steering has taken away for now. It is
+// immutable.
+type lacking struct {
+	rtype uint16
+	sig   *Signature
+	next  *lacking
 }
 
 // deny picks the record that proves that the name does not have the type now, though it may have it at other times.
 func (l *link) deny(rtype uint16) *Signature {
-	f := policy.IPv4
-	switch rtype {
-	case dns.TypeA:
-	case dns.TypeAAAA:
-		f = policy.IPv6
-	default:
-		return l.full
+	for {
+		first := l.without.Load()
+		for left := first; left != nil; left = left.next {
+			if left.rtype == rtype {
+				return left.sig
+			}
+		}
+		if !inBitmap(l.types, rtype) {
+			return l.full
+		}
+		sig := l.leaveOut(rtype)
+		if l.without.CompareAndSwap(first, &lacking{rtype, sig, first}) {
+			return sig
+		}
 	}
-	if sig := l.without[f].Load(); sig != nil {
-		return sig
-	}
-	return l.leaveOut(f, rtype)
 }
 
-// leaveOut makes the record that does not say the type. Both address types are in the first window of the list.
-func (l *link) leaveOut(f policy.Family, rtype uint16) *Signature {
-	sig := l.full
-	content := []byte(sig.content)
-	list := content[len(content)-len(l.types):]
-	if len(list) > 0 && list[0] == 0 && rtype/8 < uint16(list[1]) && list[2+rtype/8]&(0x80>>(rtype%8)) != 0 {
-		list[2+rtype/8] &^= 0x80 >> (rtype % 8)
-		sig = &Signature{signer: sig.signer, owner: sig.owner, content: string(content)}
-	}
-	if !l.without[f].CompareAndSwap(nil, sig) {
-		return l.without[f].Load()
-	}
-	return sig
+// leaveOut makes the record that does not say a type.
+func (l *link) leaveOut(rtype uint16) *Signature {
+	kept := slices.DeleteFunc(typesIn(l.types), func(t uint16) bool { return t == rtype })
+	content := appendBitmap([]byte(l.full.content[:len(l.full.content)-len(l.types)]), kept)
+	binary.BigEndian.PutUint16(content[contentHead:], uint16(len(content)-contentHead-2))
+	return &Signature{signer: l.full.signer, owner: l.full.owner, content: string(content)}
 }
 
 // touched is a name whose place in a chain may be another.
@@ -93,7 +94,7 @@ func (d *draft) link(fresh []*Signature) []*Signature {
 			fresh = append(fresh, c.links[at].full)
 		}
 		if o := z.find([]byte(c.links[at].name)); o.steered {
-			fresh = append(fresh, c.links[at].denials(o.answers.Load().steered)...)
+			fresh = append(fresh, c.links[at].denials(o.answers.Load())...)
 		}
 	}
 	c.start()
@@ -197,8 +198,8 @@ func (o *owner) types(hashed bool) []uint16 {
 			return all // nothing of it is signed
 		}
 	}
-	if o.steered {
-		all = append(all, dns.TypeA, dns.TypeAAAA)
+	for _, c := range o.answers.Load().steered {
+		all = append(all, c.kind.Number)
 	}
 	return withSigning(all, hashed)
 }
@@ -230,6 +231,29 @@ func appendBitmap(to []byte, types []uint16) []byte {
 		to = append(append(to, byte(window), byte(length)), bits[:length]...)
 	}
 	return to
+}
+
+// typesIn lists the types of a bitmap in ascending order.
+func typesIn(bitmap string) (types []uint16) {
+	for ; len(bitmap) > 0; bitmap = bitmap[2+bitmap[1]:] {
+		for at := range 8 * uint16(bitmap[1]) {
+			if bitmap[2+at/8]&(0x80>>(at%8)) != 0 {
+				types = append(types, uint16(bitmap[0])<<8|at)
+			}
+		}
+	}
+	return types
+}
+
+// inBitmap reports whether a bitmap has a type.
+func inBitmap(bitmap string, rtype uint16) bool {
+	at := int(rtype & 0xFF)
+	for ; len(bitmap) > 0; bitmap = bitmap[2+bitmap[1]:] {
+		if bitmap[0] == byte(rtype>>8) {
+			return at/8 < int(bitmap[1]) && bitmap[2+at/8]&(0x80>>(at%8)) != 0
+		}
+	}
+	return false
 }
 
 // record is the one record of an RRset, for the slow path.

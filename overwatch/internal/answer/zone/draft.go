@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/miekg/dns"
-
-	"gslb.internal/overwatch/internal/policy"
 )
 
 // draft is a zone while it is built, from the names of the one before and what differs from them.
@@ -174,7 +172,7 @@ func (d *draft) edit(name canonical) (*owner, error) {
 	o = d.blank(name)
 	if there != nil && !own {
 		o.answers.Store(there.answers.Load())
-		o.known, o.steered, o.cut, o.turn = there.known, there.steered, there.cut, there.turn
+		o.known, o.steered, o.cut = there.known, there.steered, there.cut
 	}
 	d.own[name] = o
 	if there != nil {
@@ -230,12 +228,13 @@ func (d *draft) put(name canonical, s static) error {
 	}
 	o.cut = s.cut
 	before := o.answers.Load()
-	next := *before
-	if next.sets, err = d.sets(o, s.records, before.sets); err != nil {
+	sets, err := d.sets(o, s.records, before.sets)
+	if err != nil {
 		return err
 	}
-	next.any = next.pickAny(o.steered)
-	o.answers.Store(&next)
+	next := answersWith(before.steered, before.byPlace(), sets)
+	next.basis, next.number, next.any = before.basis, before.number, next.pickAny()
+	o.answers.Store(next)
 	d.prune(o)
 	return nil
 }
@@ -285,32 +284,32 @@ func (d *draft) steer(text string) error {
 		return fmt.Errorf("%s is steered already", text)
 	}
 	o.steered = true
-	sets, next := o.answers.Load().sets, new(answers)
-	if was := d.before.find([]byte(name)); d.whole && was != nil && was.steered {
-		next = d.resign(o, was)
+	types, sets := d.zone.contents.types(text), o.answers.Load().sets
+	next := answersWith(undecided(types), nil, sets)
+	if was := d.before.find([]byte(name)); d.whole && was != nil && was.answers.Load().has(types) {
+		next = d.resign(o, was, sets)
 	}
-	next.sets = sets
-	next.any = next.pickAny(true)
+	next.any = next.pickAny()
 	o.answers.Store(next)
 	return nil
 }
 
 // resign is what a name was steered to, with the signatures of this zone.
-func (d *draft) resign(o, was *owner) *answers {
-	if o.turn = was.turn; d.zone.signer != nil && d.zone.signer == d.before.signer {
+func (d *draft) resign(o, was *owner, sets []set) *answers {
+	if d.zone.signer != nil && d.zone.signer == d.before.signer {
 		o.known = was.known
 	}
 	before := was.answers.Load()
-	next := answersWith(before.steered, before.copyPlaced(), nil)
+	next := answersWith(before.steered, before.copyPlaced(), sets)
 	next.basis, next.number = before.basis, before.number
-	again := func(f policy.Family, in *family) {
-		o.signAgain(d.zone, f, in)
-		d.fresh = append(d.fresh, in.signatures()...)
+	again := func(c *candidates) {
+		o.signAgain(d.zone, c)
+		d.fresh = append(d.fresh, c.signatures()...)
 	}
-	for f := range next.steered {
-		again(policy.Family(f), &next.steered[f])
+	for i := range next.steered {
+		again(&next.steered[i])
 	}
-	next.eachVariant(func(f policy.Family, in *variant) { again(f, &in.family) })
+	next.eachVariant(func(in *variant) { again(&in.candidates) })
 	return next
 }
 
@@ -329,7 +328,7 @@ func (d *draft) unsteer(text string) error {
 		o.known = new(signatures)
 	}
 	next := &answers{sets: o.answers.Load().sets}
-	next.any = next.pickAny(false)
+	next.any = next.pickAny()
 	o.answers.Store(next)
 	d.prune(o)
 	return nil
@@ -354,11 +353,18 @@ func (d *draft) prune(o *owner) {
 func (d *draft) renew() error {
 	for _, text := range d.zone.contents.Renewed {
 		name, err := d.inside(text)
-		if err == nil {
-			_, err = d.edit(name)
-		}
 		if err != nil {
 			return err
+		}
+		o, err := d.edit(name)
+		if err != nil {
+			return err
+		}
+		types := d.zone.contents.types(text)
+		if before := o.answers.Load(); !before.has(types) {
+			next := answersWith(undecided(types), nil, before.sets)
+			next.any = next.pickAny()
+			o.answers.Store(next)
 		}
 	}
 	return nil
@@ -373,11 +379,13 @@ func (d *draft) finish(v *View) {
 		was := d.before.find([]byte(name))
 		had := was != nil && was.steered
 		has := o != nil && o.steered
-		switch {
-		case has && !had:
-			v.added = append(v.added, o)
-		case had && !has:
-			v.replaced = append(v.replaced, was)
+		if stays := had && has && sameTypes(was, o); !stays {
+			if has {
+				v.added = append(v.added, o)
+			}
+			if had {
+				v.replaced = append(v.replaced, was)
+			}
 		}
 		if o != nil && z.signer != nil {
 			for _, set := range o.answers.Load().sets {

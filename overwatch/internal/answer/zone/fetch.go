@@ -2,10 +2,6 @@ package zone
 
 import (
 	"hash/maphash"
-
-	"github.com/miekg/dns"
-
-	"gslb.internal/overwatch/internal/policy"
 )
 
 // MaxFetch is the number of questions that Fetch looks at.
@@ -48,12 +44,14 @@ func (v *View) Fetch(questions []*Question, turns *Turns) {
 	}
 	for i := range asked[:len(questions)] {
 		if o := asked[i].owner; o != nil {
-			sum ^= o.turn
+			sum ^= uint32(o.length)
 		}
 	}
 	for i := range asked[:len(questions)] {
 		if o := asked[i].owner; o != nil && o.steered {
-			sum ^= o.answers.Load().number ^ turns.peek(o.turn).position
+			if a := o.answers.Load(); len(a.steered) > 0 { // most questions are for the first type
+				sum ^= turns.peek(a.steered[0].turn).position
+			}
 		}
 	}
 	turns.fetched ^= sum ^ fetchSignatures(questions, &asked, turns)
@@ -75,15 +73,17 @@ func fetchSignatures(questions []*Question, asked *[MaxFetch]lookup, turns *Turn
 		if o == nil || !q.DO || !o.steered || asked[i].zone.signer == nil {
 			continue
 		}
-		which := policy.IPv4
-		if q.Type == dns.TypeAAAA {
-			which = policy.IPv6
-		}
-		f, turn := &o.answers.Load().steered[which], turns.peek(o.turn+uint32(which))
-		if f.state != answering || f.schedule.Len() > 1 && !turn.of(f) {
+		a := o.answers.Load()
+		which := a.steeredAs(q.Type)
+		if which < 0 {
 			continue
 		}
-		if signature := f.signature(f.schedule.Answer(turn.position)); signature != nil {
+		c := &a.steered[which]
+		turn := turns.peek(c.turn)
+		if c.state != answering || c.schedule.Len() > 1 && !turn.of(c) {
+			continue
+		}
+		if signature := c.signature(c.schedule.Answer(turn.position)); signature != nil {
 			signatures = append(signatures, signature)
 		}
 	}

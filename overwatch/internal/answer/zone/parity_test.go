@@ -63,6 +63,7 @@ func TestAppend_ASignedAnswerIsWholeOrNotThere(t *testing.T) {
 }
 
 func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
+	const recordA = 2 + fixedPart + 4
 	v := sample(t)
 	msg, q := question(t, "big.gslb.test.", dns.TypeA)
 	for _, room := range []int{0, 1, 100*recordA - 1, 100 * recordA} {

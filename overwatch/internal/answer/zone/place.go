@@ -8,8 +8,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// placed holds what a name answers with addresses of one family, by who asks. It is immutable. It is empty while the
-// family has nothing to answer, which is so for all clients or for none.
+// placed holds what a name answers with records of one type, by who asks. It is immutable. It is empty while there is
+// nothing to answer, which is so for all clients or for none.
 type placed struct {
 	variants []variant
 	spots    *geo.Spots // nil: regions are enough
@@ -21,8 +21,7 @@ type placed struct {
 // variant is what some of the clients are answered. Its shares are exact by themselves.
 type variant struct {
 	affinity *affinity // nil: answers take turns
-	turn     uint32    // where Turns has its position
-	family
+	candidates
 	group string // whose addresses these are
 }
 
@@ -33,7 +32,7 @@ type affinity struct {
 	due []policy.Due // what it was made from
 }
 
-func affinityOf(d policy.Decision) *affinity {
+func affinityOf(d *policy.Decision) *affinity {
 	if !d.Hashed {
 		return nil
 	}
@@ -47,53 +46,45 @@ func (a *affinity) same(other *affinity) bool {
 	return a.ClientBits == other.ClientBits && slices.Equal(a.due, other.due)
 }
 
-// pick finds what the client is answered: a position in the schedule of a family, and what that depended on.
-func (o *owner) pick(
-	a *answers,
+// pick finds what the client is answered: candidates, the position in their schedule, on how many bits of the client's
+// address that depended, and why it was given. which is a place in steered.
+func (a *answers) pick(
 	v *View,
-	which policy.Family,
+	which int,
 	q *Question,
 	turns *Turns,
-) (f *family, position uint32, told told) {
+) (c *candidates, position uint32, scope uint8, why Steered) {
 	if a.placed == nil {
-		f = &a.steered[which]
-		position = turns.next(o.turn+uint32(which), f)
-		told.steered = a.steeredBy(v, which, q.Client, f.schedule.Pick(position, 0))
-		return f, position, told
+		c = &a.steered[which]
+		position = turns.next(c)
+		return c, position, 0, a.steeredBy(v, which, q.Client, c.schedule.Pick(position, 0))
 	}
-	in, at, scope := a.placed[which].at(v, q)
-	if f = &in.family; in.affinity == nil {
-		position = turns.next(in.turn, f)
+	in, at, scope := (*a.placed)[which].at(v, q)
+	if c = &in.candidates; in.affinity == nil {
+		position = turns.next(c)
 	} else {
 		network, bits := geo.Network(q.Client, in.affinity.IPv4, in.affinity.IPv6)
 		position, scope = uint32(in.affinity.Pick(network)), max(scope, bits)
 	}
-	told.scope, told.steered = scope, a.steeredAt(which, at, f.schedule.Pick(position, 0))
-	return f, position, told
+	return c, position, scope, a.steeredAt(which, at, c.schedule.Pick(position, 0))
 }
 
-// told is what else is said of an answer.
-type told struct {
-	scope   uint8 // how many bits of the client's address it depended on
-	steered Steered
-}
-
-// spot is where a client is.
-type spot struct {
+// clientPlace is where a client is.
+type clientPlace struct {
 	region geo.RegionID
-	id     geo.SpotID // of names that tell clients apart by spots
-	choice uint16     // the variant's index
+	spot   geo.SpotID // of names that tell clients apart by spots
+	choice uint16     // index of the variant for it
 }
 
 // at finds the variant of the client, where that is, and how many bits of its address the variant depended on.
-func (p *placed) at(v *View, q *Question) (in *variant, at spot, scope uint8) {
+func (p *placed) at(v *View, q *Question) (in *variant, at clientPlace, scope uint8) {
 	if p.alike {
-		return &p.variants[0], spot{region: v.region(q.Client)}, 0
+		return &p.variants[0], clientPlace{region: v.region(q.Client)}, 0
 	}
 	if p.spots != nil {
-		at.id, scope = p.spots.Locate(q.Client)
-		at.region = p.spots.List()[at.id].Region
-		at.choice = p.choice[p.decision[at.id]]
+		at.spot, scope = p.spots.Locate(q.Client)
+		at.region = p.spots.List()[at.spot].Region
+		at.choice = p.choice[p.decision[at.spot]]
 		return &p.variants[at.choice], at, scope
 	}
 	if at.region, scope = v.locate(q.Client); int(at.region) < len(p.choice) {
@@ -160,47 +151,49 @@ func (w *Writer) PlaceAt(
 	return w.place(v, name, placed{spots: spots}, choices, answers)
 }
 
-// place makes a name answer by the client, looked at as like does.
+// place gives a name answers by the client. like says how clients are told apart; choices are by policy.Family.
 func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, answers int) (changed bool, err error) {
 	z, o, err := v.steered(name)
 	if err != nil {
 		return false, err
 	}
 	was := o.answers.Load()
-	before := was.placed
+	before := was.byPlace()
 	if before == nil {
-		before = new([2]placed)
+		before = make([]placed, len(was.steered))
 	}
-	families, after := was.steered, new([2]placed)
-	for f := range families {
-		base := familyOf(policy.Family(f), choices[f].Decisions[0], answers, w.schedules)
+	steered, after := append(w.steered[:0], was.steered...), make([]placed, len(was.steered))
+	w.steered = steered
+	for i := range steered {
+		kind := steered[i].kind
+		by := choices[kind.Family]
+		base := compile(kind, &by.Decisions[0], answers, w.schedules)
 		if base.state == answering {
-			after[f] = w.variants(v, z, o, policy.Family(f), &before[f], like, choices[f], answers)
-			base = after[f].variants[0].family
+			after[i] = w.variants(v, z, o, kind, &before[i], like, by, answers)
+			base = after[i].variants[0].candidates
 		}
-		if was.placed == nil || !base.same(&families[f]) || !after[f].same(&before[f]) {
+		if was.placed == nil || !base.same(&steered[i]) || !after[i].same(&before[i]) {
 			changed = true
 		}
-		families[f] = base
-		v.turns.release(&before[f], &after[f])
+		base.turn = steered[i].turn
+		steered[i] = base
+		v.turns.release(&before[i], &after[i])
 	}
 	basis := choices[policy.IPv4].Decisions[0].Basis
 	if changed {
-		o.steer(families, after, basis)
-		w.note(z.denials(o, families))
-		o.trim()
+		w.give(z, o, steered, after, basis)
 	} else {
-		o.steer(was.steered, was.placed, basis)
+		o.steer(was.steered, was.byPlace(), basis)
 	}
 	return changed, nil
 }
 
-// variants compiles the decisions of one family. What was there before keeps its turn.
+// variants compiles the decisions for one type. What was there before keeps its turn.
 func (w *Writer) variants(
 	v *View,
 	z *Zone,
 	o *owner,
-	f policy.Family,
+	kind *Type,
 	before *placed,
 	like placed,
 	choices Choices,
@@ -214,7 +207,7 @@ func (w *Writer) variants(
 		at := slices.IndexFunc(some, func(known variant) bool { return known.group == decision.Group })
 		if at < 0 {
 			at = len(some)
-			some = append(some, w.variant(v, z, o, f, before.find(decision.Group), *decision, answers))
+			some = append(some, w.variant(v, z, o, kind, before.find(decision.Group), decision, answers))
 		}
 		out.choice[i] = uint16(at)
 	}
@@ -226,20 +219,20 @@ func (w *Writer) variant(
 	v *View,
 	z *Zone,
 	o *owner,
-	f policy.Family,
+	kind *Type,
 	before *variant,
-	decision policy.Decision,
+	decision *policy.Decision,
 	answers int,
 ) variant {
 	next := variant{
-		family:   familyOf(f, decision, answers, w.schedules),
-		affinity: affinityOf(decision),
-		group:    decision.Group,
+		candidates: compile(kind, decision, answers, w.schedules),
+		affinity:   affinityOf(decision),
+		group:      decision.Group,
 	}
 	switch {
 	case before == nil:
 		next.turn = v.turns.take()
-	case next.same(&before.family):
+	case next.same(&before.candidates):
 		kept := *before
 		kept.affinity = next.affinity
 		return kept
@@ -247,41 +240,42 @@ func (w *Writer) variant(
 		next.turn = before.turn
 	}
 	next.edition = w.editions.Add(1)
-	o.sign(z, f, &next.family, max(decision.TTL, decision.FullTTL))
+	o.sign(z, &next.candidates, max(decision.TTL, decision.FullTTL))
 	w.note(next.signatures())
 	return next
 }
 
-// eachVariant visits the variants of both families.
-func (a *answers) eachVariant(visit func(policy.Family, *variant)) {
-	if a.placed == nil {
-		return
-	}
-	for f := range a.placed {
-		for i := range a.placed[f].variants {
-			visit(policy.Family(f), &a.placed[f].variants[i])
+// eachVariant visits the variants of all types.
+func (a *answers) eachVariant(visit func(*variant)) {
+	for _, p := range a.byPlace() {
+		for i := range p.variants {
+			visit(&p.variants[i])
 		}
 	}
 }
 
 // copyPlaced is what is placed, to be changed.
-func (a *answers) copyPlaced() *[2]placed {
+func (a *answers) copyPlaced() []placed {
+	out := slices.Clone(a.byPlace())
+	for i := range out {
+		out[i].variants = slices.Clone(out[i].variants)
+	}
+	return out
+}
+
+// byPlace is what placed refers to, nil where it is nil.
+func (a *answers) byPlace() []placed {
 	if a.placed == nil {
 		return nil
 	}
-	out := *a.placed
-	for f := range out {
-		out[f].variants = slices.Clone(out[f].variants)
-	}
-	return &out
+	return *a.placed
 }
 
-// turnNumbers hands out the places of names and variants in Turns.
+// turnNumbers hands out places in Turns.
 type turnNumbers struct {
 	mu    sync.Mutex // a view may be built while Writers work
 	spare []uint32
-	pairs []uint32 // the first of two that are spare
-	end   uint32   // all from here on are free
+	end   uint32 // all from here on are free
 }
 
 func (n *turnNumbers) take() uint32 {
@@ -296,29 +290,10 @@ func (n *turnNumbers) take() uint32 {
 	return n.end - 1
 }
 
-// takePair hands out two numbers, the second of which is the first plus one.
-func (n *turnNumbers) takePair() uint32 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if last := len(n.pairs) - 1; last >= 0 {
-		number := n.pairs[last]
-		n.pairs = n.pairs[:last]
-		return number
-	}
-	n.end += 2
-	return n.end - 2
-}
-
 func (n *turnNumbers) put(number uint32) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.spare = append(n.spare, number)
-}
-
-func (n *turnNumbers) putPair(first uint32) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.pairs = append(n.pairs, first)
 }
 
 // release takes back the numbers of variants that are gone.

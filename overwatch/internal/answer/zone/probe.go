@@ -32,7 +32,7 @@ func (v *View) Probe(name string, family policy.Family, client netip.Addr, turns
 	if err != nil {
 		return Probe{}, fmt.Errorf("%w: %w", ErrName, err)
 	}
-	q := Question{Name: []byte(key), Labels: key.labels(), Type: typeOf(family), Client: client}
+	q := Question{Name: []byte(key), Labels: key.labels(), Type: addressType(family).Number, Client: client}
 	msg := append(make([]byte, headerSize, dns.MaxMsgSize), key...)
 	msg = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(msg, q.Type), classIN)
 	msg, answer := v.Append(msg, &q, turns)

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/miekg/dns"
-
-	"gslb.internal/overwatch/internal/policy"
 )
 
 // MaxAliases bounds how many CNAME records are followed for one question. A chain that has more fails.
@@ -92,8 +90,8 @@ func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype
 	if rtype == dns.TypeANY {
 		rtype = a.any
 	}
-	if o.owner.steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA) {
-		r.steered(v, zone, o, a, rtype, turns)
+	if which := a.steeredAs(rtype); which >= 0 {
+		r.steered(v, zone, o, a, which, turns)
 		return ""
 	}
 	if rtype == dns.TypeNSEC && zone.signer != nil && !zone.chain.hashed {
@@ -117,11 +115,7 @@ func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype
 	return ""
 }
 
-func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, rtype uint16, turns *Turns) {
-	which := policy.IPv4
-	if rtype == dns.TypeAAAA {
-		which = policy.IPv6
-	}
+func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Turns) {
 	switch a.steered[which].state {
 	case failing:
 		*r = Resolution{Kind: Failed, Steered: a.unanswered(v, which, r.client), apex: r.apex}
@@ -129,26 +123,31 @@ func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, rtype uin
 	case noData:
 		r.Steered = a.unanswered(v, which, r.client)
 		r.deny(NoData, zone)
-		r.proveNoData(zone, o, rtype)
+		r.proveNoData(zone, o, a.steered[which].kind.Number)
 		return
 	}
-	f, position, told := o.owner.pick(a, v, which, &Question{Client: r.client}, turns)
-	r.Scope, r.Steered = told.scope, told.steered
+	var c *candidates
+	var position uint32
+	c, position, r.Scope, r.Steered = a.pick(v, which, &Question{Client: r.client}, turns)
 	var records []dns.RR
-	for k := range f.schedule.Size() {
-		records = append(records, f.record(which, f.schedule.Pick(position, k)))
+	for k := range c.schedule.Size() {
+		rr, err := c.record(c.schedule.Pick(position, k))
+		if err != nil {
+			*r = Resolution{Kind: Failed, apex: r.apex}
+			return
+		}
+		records = append(records, rr)
 	}
-	r.positive(zone, o, records, f.signature(f.schedule.Answer(position)))
+	r.positive(zone, o, records, c.signature(c.schedule.Answer(position)))
 }
 
-// record is the A or AAAA record with one of the addresses, without an owner.
-func (f *family) record(which policy.Family, candidate int) dns.RR {
-	header := dns.RR_Header{Rrtype: typeOf(which), Class: dns.ClassINET, Ttl: f.ttl}
-	if address := slices.Clone(f.address(which, candidate)); which == policy.IPv4 {
-		return &dns.A{Hdr: header, A: address}
-	} else {
-		return &dns.AAAA{Hdr: header, AAAA: address}
+// record is one of the records, without an owner.
+func (c *candidates) record(number int) (dns.RR, error) {
+	header := dns.RR_Header{
+		Rrtype: c.kind.Number, Class: dns.ClassINET, Ttl: c.ttl, Rdlength: uint16(c.kind.Length),
 	}
+	rr, _, err := dns.UnpackRRWithHeader(header, slices.Clone(c.one(number)), 0)
+	return rr, err
 }
 
 // delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Steered tells of a steered answer what it follows from. It is zero for all others.
+// Steered says why a steered answer was given. It is zero for all others.
 type Steered struct {
 	Basis  *policy.Basis // nil: not steered, or the basis was not kept
 	Number uint32        // of the basis, so that it need not be read
@@ -15,7 +15,7 @@ type Steered struct {
 	Spot   geo.SpotID    // where in it, for a Basis that has Spots
 	Choice uint16        // which of the name's answers for different clients it is; 0 where all are answered alike
 	Lead   uint16        // of the decision's addresses, the one that came first; of an answer without any, NoLead
-	Family policy.Family
+	Family policy.Family // that the decision was for
 }
 
 // NoLead is the Lead of an answer without an address.
@@ -24,28 +24,25 @@ const NoLead = 1<<16 - 1
 // Client is where the client is. There must be a Basis.
 func (s *Steered) Client() policy.Spot { return s.Basis.Client(uint16(s.Region), uint16(s.Spot)) }
 
-// steeredBy is what is told of an answer with an address that does not depend on where the client is.
-func (a *answers) steeredBy(v *View, which policy.Family, client netip.Addr, lead int) Steered {
+// steeredBy says why an answer was given that does not depend on where the client is. which is a place in steered.
+func (a *answers) steeredBy(v *View, which int, client netip.Addr, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
 	}
-	return a.steeredAt(which, spot{region: v.region(client)}, lead)
+	return a.steeredAt(which, clientPlace{region: v.region(client)}, lead)
 }
 
-// steeredAt is what is told of an answer with an address.
-func (a *answers) steeredAt(which policy.Family, at spot, lead int) Steered {
+// steeredAt says why an answer was given to a client at a place.
+func (a *answers) steeredAt(which int, at clientPlace, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
 	}
-	return Steered{a.basis, a.number, at.region, at.id, at.choice, uint16(lead), which}
+	return Steered{a.basis, a.number, at.region, at.spot, at.choice, uint16(lead), a.steered[which].kind.Family}
 }
 
-// unanswered is what is told of an answer without an address.
-func (a *answers) unanswered(v *View, which policy.Family, client netip.Addr) Steered {
-	if a.basis == nil {
-		return Steered{}
-	}
-	return a.steeredAt(which, spot{region: v.region(client)}, NoLead)
+// unanswered says why an answer without a record was given.
+func (a *answers) unanswered(v *View, which int, client netip.Addr) Steered {
+	return a.steeredBy(v, which, client, NoLead)
 }
 
 // locate finds where a client is, and how many bits of its address that depends on.

@@ -10,33 +10,34 @@ type Turns struct {
 	fetched uint32 // what Fetch read, kept so that the compiler does not leave the reading out
 }
 
-// turn is a position in one edition of a family's answers; positions in others mean nothing. Editions are numbered by
-// Writers together, and their numbers begin again some day.
+// turn is a position in one edition of candidates; positions in others mean nothing. Editions are numbered by Writers
+// together, and their numbers begin again some day.
 type turn struct{ edition, position uint32 }
 
-// of says whether it is one in the answers of a family as they are.
-func (t turn) of(f *family) bool { return t.edition == f.edition && t.position < f.schedule.Len() }
+// of says whether it is one in these candidates.
+func (t turn) of(c *candidates) bool { return t.edition == c.edition && t.position < c.schedule.Len() }
 
 // NewTurns begins all schedules at places chosen with the seed.
 func NewTurns(seed1, seed2 uint64) *Turns {
 	return &Turns{random: rand.NewPCG(seed1, seed2)}
 }
 
-// next is the position whose turn it is, and moves on.
-func (t *Turns) next(index uint32, f *family) uint32 {
-	if f.schedule.Len() == 1 { // which is not worth remembering
+// next returns the position whose turn it is, and moves on.
+func (t *Turns) next(c *candidates) uint32 {
+	if c.schedule.Len() == 1 { // which is not worth remembering
 		return 0
 	}
+	index := c.turn
 	if int(index) >= len(t.at) {
 		t.at = append(t.at, make([]turn, int(index)+1-len(t.at))...)
 	}
 	turn := &t.at[index]
-	if !turn.of(f) {
-		turn.edition = f.edition
-		turn.position = f.schedule.Start(uint32(t.random.Uint64()))
+	if !turn.of(c) {
+		turn.edition = c.edition
+		turn.position = c.schedule.Start(uint32(t.random.Uint64()))
 	}
 	position := turn.position
-	if turn.position++; turn.position == f.schedule.Len() {
+	if turn.position++; turn.position == c.schedule.Len() {
 		turn.position = 0
 	}
 	return position

@@ -16,8 +16,8 @@ type View struct {
 	turns  *turnNumbers // of all names; views that follow each other share them
 
 	// Until the view is in force.
-	added    []*owner // steered names that the view before does not steer
-	replaced []*owner // names of the view before that are not steered here
+	added    []*owner // names whose types the view before does not steer
+	replaced []*owner // names of the view before whose types are not steered here
 	fresh    []*Signature
 }
 
@@ -41,7 +41,6 @@ type owner struct {
 	answers atomic.Pointer[answers]
 	known   *signatures // of its addresses; nil where the zone is not signed
 	name    canonical
-	turn    uint32 // index of the first of its two turns; meaningful when steered
 	steered bool
 	cut     bool  // the name is the apex of a zone below, and has nothing but its DS records here
 	length  uint8 // of the name in short, or longName
@@ -53,13 +52,14 @@ const (
 	longName  = 255 // length of an owner that has no room for its name
 )
 
-// answers holds everything that a name answers. It is immutable.
+// answers holds everything that a name answers. It is immutable. What most queries need is in its first 128 octets.
 type answers struct {
-	placed  *[2]placed    // by policy.Family; nil for names that answer everybody alike
+	steered []candidates  // one for each type that the name is steered with; none for names that are not
+	placed  *[]placed     // by place in steered; nil for names that answer everybody alike
 	basis   *policy.Basis // what the steered answers follow from; nil where that is not kept
 	number  uint32        // of the basis
 	any     uint16        // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
-	steered [2]family     // by policy.Family; empty for names that are not steered
+	room    [2]candidates // of steered
 	sets    []set         // ascending by type
 }
 
@@ -185,8 +185,11 @@ func (z *Zone) eachSignature(yield func(*Signature) bool) bool {
 		}
 	}
 	for _, l := range z.chain.links {
-		for _, sig := range []*Signature{l.full, l.without[policy.IPv4].Load(), l.without[policy.IPv6].Load()} {
-			if sig != nil && !yield(sig) {
+		if !yield(l.full) {
+			return false
+		}
+		for left := l.without.Load(); left != nil; left = left.next {
+			if !yield(left.sig) {
 				return false
 			}
 		}

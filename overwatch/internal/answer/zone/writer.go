@@ -12,9 +12,10 @@ type Writer struct {
 	*common
 	fresh []*Signature
 
-	// Room for what place needs on the way, from name to name.
+	// Room for what a name needs on the way, from name to name.
 	choices [2]Choices
 	some    []variant
+	steered []candidates
 }
 
 // common is what Writers have together: names of equal shares hold one schedule, and no two answers have the same
@@ -51,33 +52,40 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 		return false, err
 	}
 	was := o.answers.Load()
-	families := was.steered
-	if was.placed != nil {
-		families, changed = [2]family{}, true
-		for f := range was.placed {
-			v.turns.release(&was.placed[f], new(placed))
-		}
+	steered := append(w.steered[:0], was.steered...)
+	w.steered, changed = steered, was.placed != nil
+	for _, before := range was.byPlace() {
+		v.turns.release(&before, new(placed))
 	}
-	for f, decision := range decisions {
-		next := familyOf(policy.Family(f), decision, answers, w.schedules)
-		if next.same(&families[f]) {
+	for i := range steered {
+		kind := steered[i].kind
+		decision := &decisions[kind.Family]
+		next := compile(kind, decision, answers, w.schedules)
+		if was.placed == nil && next.same(&steered[i]) {
 			continue
 		}
 		changed = true
-		next.edition = w.editions.Add(1)
-		o.sign(z, policy.Family(f), &next, max(decision.TTL, decision.FullTTL))
+		next.edition, next.turn = w.editions.Add(1), steered[i].turn
+		o.sign(z, &next, max(decision.TTL, decision.FullTTL))
 		w.note(next.signatures())
-		families[f] = next
+		steered[i] = next
 	}
 	basis := decisions[policy.IPv4].Basis
 	if changed {
-		o.steer(families, nil, basis)
-		w.note(z.denials(o, families))
-		o.trim()
+		w.give(z, o, steered, nil, basis)
 	} else {
-		o.steer(families, nil, basis)
+		o.steer(steered, nil, basis)
 	}
 	return changed, nil
+}
+
+// give gives a name answers that it did not have, with all the signatures that these need.
+func (w *Writer) give(z *Zone, o *owner, steered []candidates, placed []placed, basis *policy.Basis) {
+	o.steer(steered, placed, basis)
+	if z.chain != nil {
+		w.note(z.chain.find(o.name).denials(o.answers.Load()))
+	}
+	o.trim()
 }
 
 // steered finds a steered name.
@@ -93,19 +101,12 @@ func (v *View) steered(name string) (*Zone, *owner, error) {
 	return z, o, nil
 }
 
-// denials are the records that prove that a name of the zone has no address of a family.
-func (z *Zone) denials(o *owner, families [2]family) []*Signature {
-	if z.chain == nil {
-		return nil
-	}
-	return z.chain.find(o.name).denials(families)
-}
-
-// denials are the records that prove that the link's name has no address of a family.
-func (l *link) denials(families [2]family) (found []*Signature) {
-	for f := range families {
-		if families[f].state == noData {
-			found = append(found, l.deny(typeOf(policy.Family(f))))
+// denials are the records that prove that the link's name has none of the types that it is steered with and has no
+// record of now.
+func (l *link) denials(a *answers) (found []*Signature) {
+	for i := range a.steered {
+		if a.steered[i].state == noData {
+			found = append(found, l.deny(a.steered[i].kind.Number))
 		}
 	}
 	return found
@@ -129,24 +130,24 @@ func (o *owner) trim() {
 	}
 	a := o.answers.Load()
 	inUse := make(map[*Signature]bool)
-	note := func(_ policy.Family, in *variant) {
-		for _, sig := range in.signatures() {
+	note := func(c *candidates) {
+		for _, sig := range c.signatures() {
 			inUse[sig] = true
 		}
 	}
-	for f := range a.steered {
-		note(policy.Family(f), &variant{family: a.steered[f]})
+	for i := range a.steered {
+		note(&a.steered[i])
 	}
-	a.eachVariant(note)
+	a.eachVariant(func(in *variant) { note(&in.candidates) })
 	o.known.trim(len(inUse), func(sig *Signature) bool { return !inUse[sig] })
 }
 
 // steer replaces what depends on health and keeps the rest.
-func (o *owner) steer(families [2]family, placed *[2]placed, basis *policy.Basis) {
-	next := answersWith(families, placed, o.answers.Load().sets)
+func (o *owner) steer(steered []candidates, placed []placed, basis *policy.Basis) {
+	next := answersWith(steered, placed, o.answers.Load().sets)
 	if basis != nil {
 		next.basis, next.number = basis, basis.Number
 	}
-	next.any = next.pickAny(o.steered)
+	next.any = next.pickAny()
 	o.answers.Store(next)
 }

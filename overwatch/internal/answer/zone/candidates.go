@@ -1,0 +1,210 @@
+package zone
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// state is what a steered name answers for one record type.
+type state uint8
+
+const (
+	failing   state = iota // SERVFAIL: nothing may serve; the state of a name that was not decided yet
+	noData                 // no record of this type
+	answering              // the records of a schedule, in turn
+)
+
+// candidates are the records of one type that a steered name may answer, and whose turn is when; immutable. What most
+// queries need comes first.
+type candidates struct {
+	schedule *policy.Schedule // over the records
+	kind     *Type
+	edition  uint32 // tells one set of records from the next; see Turns
+	ttl      uint32 // seconds
+	turn     uint32 // where Turns has its position; of clients in different places, where they share one
+	state    state
+	far      bool           // the data is in more
+	near     [nearData]byte // else: that of one record after the other
+	sigs     [nearSigs]*Signature
+	more     *more // nil: near and sigs have all
+}
+
+const (
+	nearData = 16 // octets: four A, one AAAA
+	nearSigs = 4
+)
+
+// more is what candidates have no room for; immutable.
+type more struct {
+	data []byte
+	sigs []*Signature
+}
+
+// MaxAnswers is how many addresses an answer has room for, in either family.
+const MaxAnswers = maxSet / (2 + fixedPart + net.IPv6len)
+
+// compile turns a decision into the candidates of a type.
+func compile(kind *Type, decision *policy.Decision, answers int, schedules *policy.Scheduler) candidates {
+	switch {
+	case len(decision.Due) > 0:
+	case decision.Outcome == policy.NoData:
+		return candidates{kind: kind, state: noData}
+	default:
+		return candidates{kind: kind, state: failing}
+	}
+	out := candidates{
+		kind: kind, state: answering, schedule: schedules.For(turnsOf(decision), answers), ttl: decision.TTL,
+	}
+	data := out.near[:0]
+	if size := len(decision.Due) * kind.Length; size > nearData {
+		data = make([]byte, 0, size)
+	}
+	for _, due := range decision.Due {
+		data = kind.Data(data, due.Address)
+	}
+	if len(data) > nearData {
+		out.far, out.more = true, &more{data: data}
+	}
+	return out
+}
+
+// turnsOf is who takes turns. Where the client decides who leads, the schedule says who follows: its n-th position
+// is led by the n-th address.
+func turnsOf(d *policy.Decision) []policy.Due {
+	if !d.Hashed {
+		return d.Due
+	}
+	alike := make([]policy.Due, len(d.Due))
+	for i := range alike {
+		alike[i] = policy.Due{Address: d.Due[i].Address, Parts: 1}
+	}
+	return alike
+}
+
+// recordLength is the length of a packed record whose owner is the question's name.
+func (c *candidates) recordLength() int { return 2 + fixedPart + c.kind.Length }
+
+// appendRecords packs the records of the question's name at a position of the schedule.
+func (c *candidates) appendRecords(msg []byte, position uint32) []byte {
+	// The owner, type, class and TTL of each, the length of its data, and that.
+	head := questionName<<48 | uint64(c.kind.Number)<<32 | classIN<<16 | uint64(c.ttl>>16)
+	tail, data := c.ttl<<16|uint32(c.kind.Length), c.data()
+	for k := range c.schedule.Size() {
+		msg = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(msg, head), tail)
+		at := c.schedule.Pick(position, k) * c.kind.Length
+		msg = append(msg, data[at:at+c.kind.Length]...)
+	}
+	return msg
+}
+
+// data is that of all records that may be answered, one after the other, in the order of the decision.
+func (c *candidates) data() []byte {
+	if c.far {
+		return c.more.data
+	}
+	return c.near[:]
+}
+
+// one is the data of one record.
+func (c *candidates) one(number int) []byte {
+	length := c.kind.Length
+	return c.data()[number*length : (number+1)*length]
+}
+
+// same says whether two give the same answers in the same turns.
+func (c *candidates) same(other *candidates) bool {
+	return c.kind == other.kind && c.state == other.state && c.schedule == other.schedule && c.ttl == other.ttl &&
+		c.near == other.near && c.far == other.far &&
+		(!c.far || bytes.Equal(c.more.data, other.more.data))
+}
+
+// signature is that of an answer of the schedule, nil where the zone is not signed.
+func (c *candidates) signature(answer int) *Signature {
+	if c.more != nil && c.more.sigs != nil {
+		return c.more.sigs[answer]
+	}
+	if answer < nearSigs {
+		return c.sigs[answer]
+	}
+	return nil
+}
+
+// signatures are those of all answers, none where the zone is not signed.
+func (c *candidates) signatures() []*Signature {
+	switch {
+	case c.more != nil && c.more.sigs != nil:
+		return c.more.sigs
+	case c.sigs[0] != nil:
+		return c.sigs[:c.schedule.Answers()]
+	}
+	return nil
+}
+
+// keep takes signatures in the place of those that it has.
+func (c *candidates) keep(sigs []*Signature) {
+	c.sigs = [nearSigs]*Signature{}
+	var next more
+	if c.far {
+		next.data = c.more.data
+	}
+	if c.more = nil; len(sigs) > nearSigs {
+		next.sigs = sigs
+	} else {
+		copy(c.sigs[:], sigs)
+	}
+	if c.far || next.sigs != nil {
+		c.more = &next
+	}
+}
+
+// answersWith makes answers of its arguments in one piece of memory. where is nil for a name that answers everybody
+// alike.
+func answersWith(steered []candidates, where []placed, sets []set) *answers {
+	if where == nil {
+		a := &answers{sets: sets}
+		a.steered = append(a.room[:0], steered...)
+		return a
+	}
+	with := &struct {
+		answers
+		list []placed
+		room [2]placed
+	}{answers: answers{sets: sets}}
+	with.steered = append(with.answers.room[:0], steered...)
+	with.list = append(with.room[:0], where...)
+	with.placed = &with.list
+	return &with.answers
+}
+
+// sign gives each answer its signature, under the TTL in it.
+func (o *owner) sign(z *Zone, c *candidates, ttl uint32) {
+	if z.signer == nil || c.state != answering {
+		c.keep(nil)
+		return
+	}
+	sigs := make([]*Signature, c.schedule.Answers())
+	for i := range sigs {
+		picks := c.schedule.Members(i)
+		data := make([][]byte, len(picks))
+		for k, number := range picks {
+			data[k] = c.one(int(number))
+		}
+		sigs[i] = o.known.at(z.signer, o.name, contentOf(c.kind.Number, ttl, data))
+	}
+	c.keep(sigs)
+}
+
+// signAgain gives the answers of the previous view their signatures, which are the same if the zone's signer is.
+func (o *owner) signAgain(z *Zone, c *candidates) {
+	if c.state != answering {
+		return
+	}
+	ttl := c.ttl
+	if sigs := c.signatures(); len(sigs) > 0 {
+		ttl = sigs[0].ttl()
+	}
+	o.sign(z, c, ttl)
+}

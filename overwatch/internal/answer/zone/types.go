@@ -1,0 +1,78 @@
+package zone
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Type is a record type that steered names answer: one record for each address that was decided for.
+type Type struct {
+	Number uint16        // as in a question
+	Family policy.Family // of the addresses: the decision for this family counts
+	Length int           // octets of a record's data
+	// Data appends the data of the record for an address of the family: Length octets.
+	Data func(to []byte, address netip.Addr) []byte
+}
+
+// addressTypes are the types that a steered name has unless Contents gives it others.
+var addressTypes = []*Type{
+	{dns.TypeA, policy.IPv4, net.IPv4len, func(to []byte, address netip.Addr) []byte {
+		octets := address.As4()
+		return append(to, octets[:]...)
+	}},
+	{dns.TypeAAAA, policy.IPv6, net.IPv6len, func(to []byte, address netip.Addr) []byte {
+		octets := address.As16()
+		return append(to, octets[:]...)
+	}},
+}
+
+// addressType returns the type of the records that hold addresses of a family.
+func addressType(f policy.Family) *Type { return addressTypes[f] }
+
+// types returns what a name of Steered answers.
+func (c *Contents) types(name string) []*Type {
+	if types := c.Types[name]; types != nil {
+		return types
+	}
+	return addressTypes
+}
+
+// undecided returns the candidates of types before the first decision: nobody.
+func undecided(types []*Type) []candidates {
+	list := make([]candidates, len(types))
+	for i, t := range types {
+		list[i].kind = t
+	}
+	return list
+}
+
+// has reports whether these are the types that a name answers.
+func (a *answers) has(types []*Type) bool {
+	return slices.EqualFunc(a.steered, types, func(c candidates, t *Type) bool { return c.kind == t })
+}
+
+// steeredAs returns the place in steered of a record type, -1 where the name is not steered with it.
+func (a *answers) steeredAs(rtype uint16) int {
+	for i := range a.steered {
+		if a.steered[i].kind.Number == rtype {
+			return i
+		}
+	}
+	return -1
+}
+
+// steeredFor returns the place in steered of the first type that a family decides, -1 if there is none.
+func (a *answers) steeredFor(f policy.Family) int {
+	return slices.IndexFunc(a.steered, func(c candidates) bool { return c.kind.Family == f })
+}
+
+// sameTypes reports whether two names are steered with the same types.
+func sameTypes(a, b *owner) bool {
+	return slices.EqualFunc(a.answers.Load().steered, b.answers.Load().steered,
+		func(a, b candidates) bool { return a.kind == b.kind })
+}
