@@ -14,7 +14,7 @@ import (
 // asks says whether a node answers a query.
 func asks(t *testing.T, n *node) error {
 	t.Helper()
-	_, _, err := (&dns.Client{Timeout: 5 * time.Second}).Exchange(new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA),
+	_, _, err := (&dns.Client{Timeout: 30 * time.Second}).Exchange(new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA),
 		n.dns.Addrs()[0].String())
 	return err
 }

@@ -284,9 +284,10 @@ func TestAPI_SlowAndHalfRequestsKeepNobodyOut(t *testing.T) {
 			took = append(took, time.Since(started))
 		}
 	}
-	// The one in the middle, as a busy machine may take its time now and then; whoever is kept out has to wait each time.
+	// The one in the middle, as a busy machine may take its time now and then; whoever is kept out waits each time until
+	// half a request has timed out.
 	slices.Sort(took)
-	if middle := took[len(took)/2]; middle > time.Second {
+	if middle := took[len(took)/2]; middle >= headerTimeout {
 		t.Errorf("the answers took %v", took)
 	}
 }

@@ -25,7 +25,7 @@ func TestHealth_TellsTheJudgementAndTheUptime(t *testing.T) {
 		w.fitness.status = status
 		h, err := w.client.Health(t.Context())
 		w.must(err)
-		if h.Status != status || h.Version != "1.2.3" || h.UptimeSeconds < 90 || h.UptimeSeconds > 100 ||
+		if h.Status != status || h.Version != "1.2.3" || h.UptimeSeconds < 90 || h.UptimeSeconds > 90+int64(deadline.Seconds()) ||
 			time.Since(h.Timestamp) > deadline || h.Timestamp.Location() != time.UTC {
 			t.Errorf("got %+v", h)
 		}
