@@ -6,11 +6,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counters of the exchange of keys.
+// metrics are the counters and gauges of the exchange of keys.
 type metrics struct {
 	requests        *prometheus.CounterVec
 	served, refused prometheus.Counter
-	state           *state
+	gauges          []prometheus.GaugeFunc
 }
 
 func newMetrics(s *Sync) *metrics {
@@ -18,64 +18,51 @@ func newMetrics(s *Sync) *metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gslb_dnssec_sync_requests_total", Help: "Requests of other nodes for keys, by outcome.",
 		}, []string{"outcome"}),
-		state: &state{
-			sync: s,
-			success: prometheus.NewDesc("gslb_dnssec_sync_success",
-				"0 when the last round of key synchronisation failed with a peer, else 1.", nil, nil),
-			last: prometheus.NewDesc("gslb_dnssec_last_sync_timestamp",
-				"When all peers last answered, in seconds since 1970; 0 if they never did.", nil, nil),
-			off: prometheus.NewDesc("gslb_dnssec_sync_off",
-				"1 while signing keys are not exchanged with the configured peers because an agent could compute the secret, "+
-					"else 0.", nil, nil),
-			failing: prometheus.NewDesc("gslb_dnssec_sync_peers_failing", "Peers with which the last round failed.", nil, nil),
+		gauges: []prometheus.GaugeFunc{
+			s.gauge("sync_success", "0 when the last round of key synchronisation failed with a peer, else 1.",
+				func(st *status) float64 { return truth(st.failure == nil) }),
+			s.gauge("last_sync_timestamp", "When all peers last answered, in seconds since 1970; 0 if they never did.",
+				func(st *status) float64 {
+					if st.success.IsZero() {
+						return 0
+					}
+					return float64(st.success.Unix())
+				}),
+			s.gauge("sync_peers_failing", "Peers with which the last round failed.", func(st *status) (failing float64) {
+				for _, p := range st.peers {
+					failing += truth(p.err != nil)
+				}
+				return failing
+			}),
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "gslb_dnssec_sync_off",
+				Help: "1 while signing keys are not exchanged with the configured peers because an agent could compute the " +
+					"secret, else 0."}, func() float64 { return truth(s.Off() != nil) }),
 		},
 	}
 	m.served, m.refused = m.requests.WithLabelValues("served"), m.requests.WithLabelValues("refused")
 	return m
 }
 
+// gauge returns a gauge that reads the status at each scrape.
+func (s *Sync) gauge(name, help string, read func(*status) float64) prometheus.GaugeFunc {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "gslb_dnssec_" + name, Help: help}, func() float64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return read(&s.status)
+	})
+}
+
 func (m *metrics) register(r prometheus.Registerer) error {
-	return errors.Join(r.Register(m.requests), r.Register(m.state))
+	err := r.Register(m.requests)
+	for _, gauge := range m.gauges {
+		err = errors.Join(err, r.Register(gauge))
+	}
+	return err
 }
 
-// state exports the status as gauges.
-type state struct {
-	sync                   *Sync
-	success, last, failing *prometheus.Desc
-	off                    *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (c *state) Describe(out chan<- *prometheus.Desc) {
-	out <- c.success
-	out <- c.last
-	out <- c.failing
-	out <- c.off
-}
-
-// Collect implements prometheus.Collector.
-func (c *state) Collect(out chan<- prometheus.Metric) {
-	off := 0.
-	if c.sync.Off() != nil {
-		off = 1
+func truth(b bool) float64 {
+	if b {
+		return 1
 	}
-	c.sync.mu.Lock()
-	defer c.sync.mu.Unlock()
-	st := &c.sync.status
-	success, last, failing := 1., 0., 0.
-	if st.failure != nil {
-		success = 0
-	}
-	if !st.success.IsZero() {
-		last = float64(st.success.Unix())
-	}
-	for _, p := range st.peers {
-		if p.err != nil {
-			failing++
-		}
-	}
-	for desc, value := range map[*prometheus.Desc]float64{c.success: success, c.last: last, c.failing: failing,
-		c.off: off} {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
-	}
+	return 0
 }

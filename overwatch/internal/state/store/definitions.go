@@ -123,7 +123,7 @@ func (s *Store) LoadSerial() (serial uint32, err error) {
 func (b *Batch) put(bucket, key string, object any) {
 	value, err := json.Marshal(object)
 	if err != nil {
-		b.err = fmt.Errorf("encoding %s %s: %w", bucket, key, err)
+		b.err = fmt.Errorf("encoding %s %q: %w", bucket, key, err)
 		return
 	}
 	b.changes = append(b.changes, func(w *writer) { w.put(bucket, []byte(key), value) })

@@ -1,30 +1,13 @@
 package store
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // LoadOverrides returns all overrides, expired ones too, ordered by service and address.
-func (s *Store) LoadOverrides() (overrides []Override, err error) {
-	err = s.readSound(bucketOverrides, func(key, value []byte) error {
-		var o Override
-		if err := json.Unmarshal(value, &o); err != nil {
-			return fmt.Errorf("override %q: %w", key, err)
-		}
-		overrides = append(overrides, o)
-		return nil
-	})
-	return overrides, err
-}
+func (s *Store) LoadOverrides() ([]Override, error) { return load[Override](s, bucketOverrides) }
 
 // PutOverride stores an override and replaces the one of its service and address.
 func (s *Store) PutOverride(o Override, with ...Entry) error {
-	value, err := json.Marshal(o)
-	if err != nil {
-		return fmt.Errorf("encoding the override of %s %s: %w", o.Service, o.Address, err)
-	}
-	return s.keep(func(w *writer) { w.put(bucketOverrides, overrideKey(o.Service, o.Address), value) }, with...)
+	var b Batch
+	b.put(bucketOverrides, string(overrideKey(o.Service, o.Address)), o)
+	return s.Write(&b, with...)
 }
 
 // DeleteOverride deletes an override. A missing one is no error.

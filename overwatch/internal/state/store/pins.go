@@ -24,56 +24,36 @@ func (s *Store) LoadPins() (pins []Pin, err error) {
 
 // PutPin stores a pin and replaces the one of its agent.
 func (s *Store) PutPin(p Pin, with ...Entry) error {
-	value, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("encoding the pin of %s: %w", p.AgentID, err)
-	}
-	return s.keep(func(w *writer) { w.put(bucketPins, []byte(p.AgentID), value) }, with...)
+	return s.ChangePins(PinChange{Put: []Pin{p}}, with...)
 }
 
 // DeletePin deletes an agent's pin. A missing one is no error.
 func (s *Store) DeletePin(agentID string, with ...Entry) error {
-	return s.keep(func(w *writer) { w.delete(bucketPins, []byte(agentID)) }, with...)
+	return s.ChangePins(PinChange{Drop: []string{agentID}}, with...)
 }
 
 // ChangePins stores a change of several pins and locks: all of it or nothing.
 func (s *Store) ChangePins(c PinChange, with ...Entry) error {
-	type record struct {
-		bucket     string
-		key, value []byte
-	}
-	var records []record
+	var b Batch
 	for _, p := range c.Put {
-		value, err := json.Marshal(p)
-		if err != nil {
-			return fmt.Errorf("encoding the pin of %s: %w", p.AgentID, err)
-		}
-		records = append(records, record{bucketPins, []byte(p.AgentID), value})
+		b.put(bucketPins, p.AgentID, p)
 	}
 	for _, l := range c.Lock {
-		value, err := json.Marshal(l)
-		if err != nil {
-			return fmt.Errorf("encoding the lock of %s: %w", l.Service, err)
-		}
-		records = append(records, record{bucketMeta, lockKey(l.Service), value})
+		b.put(bucketMeta, lockKey(l.Service), l)
 	}
-	return s.keep(func(w *writer) {
-		for _, r := range records {
-			w.put(r.bucket, r.key, r.value)
-		}
-		for _, id := range c.Drop {
-			w.delete(bucketPins, []byte(id))
-		}
-		for _, service := range c.Unlock {
-			w.delete(bucketMeta, lockKey(service))
-		}
-	}, with...)
+	for _, id := range c.Drop {
+		b.delete(bucketPins, id)
+	}
+	for _, service := range c.Unlock {
+		b.delete(bucketMeta, lockKey(service))
+	}
+	return s.Write(&b, with...)
 }
 
 // lockPrefix begins the keys of locks in bucketMeta, where earlier programs ignore them.
 const lockPrefix = "token lock "
 
-func lockKey(service string) []byte { return []byte(lockPrefix + service) }
+func lockKey(service string) string { return lockPrefix + service }
 
 // LoadLocks returns the locked services.
 func (s *Store) LoadLocks() (locks []TokenLock, err error) {

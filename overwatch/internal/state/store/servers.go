@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -25,28 +24,13 @@ type Server struct {
 }
 
 // LoadServers returns all servers, ordered by service, address and port.
-func (s *Store) LoadServers() (servers []Server, err error) {
-	err = s.readSound(bucketServers, func(key, value []byte) error {
-		var server Server
-		if err := json.Unmarshal(value, &server); err != nil {
-			return fmt.Errorf("server %q: %w", key, err)
-		}
-		servers = append(servers, server)
-		return nil
-	})
-	return servers, err
-}
+func (s *Store) LoadServers() ([]Server, error) { return load[Server](s, bucketServers) }
 
 // PutServer stores a server and replaces the one of its service, address and port.
 func (s *Store) PutServer(server Server, with ...Entry) error {
-	value, err := json.Marshal(server)
-	if err != nil {
-		return fmt.Errorf("encoding the server %s of %s: %w", server.Address, server.Service, err)
-	}
-	return s.keep(func(w *writer) {
-		w.put(bucketServers, endpointKey(server.Service, server.Address, server.Port),
-			value)
-	}, with...)
+	var b Batch
+	b.put(bucketServers, string(endpointKey(server.Service, server.Address, server.Port)), server)
+	return s.Write(&b, with...)
 }
 
 // DeleteServer deletes a server. A missing one is no error.
