@@ -62,7 +62,8 @@ func TestControl_Scripts(t *testing.T) {
 			}
 			e.Setenv("GSLB_API", s.Nodes[0].API.String()+","+s.Nodes[1].API.String())
 			e.Setenv("GSLB_DNS", s.Nodes[0].DNS.String()+","+s.Nodes[1].DNS.String())
-			for _, name := range []string{"FREE_DNS", "FREE_GOSSIP", "FREE_API", "FREE_DNS2", "FREE_GOSSIP2", "FREE_API2"} {
+			for _, name := range []string{"FREE_DNS", "FREE_GOSSIP", "FREE_API", "FREE_DNS2", "FREE_GOSSIP2", "FREE_API2",
+				"FREE_METRICS", "FREE_METRICS2"} {
 				e.Setenv(name, testbed.UnusedAddress(t))
 			}
 			return nil

@@ -26,14 +26,18 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 	}
 	blocks := regexp.MustCompile("(?s)```yaml\n# (overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(string(text),
 		-1)
-	if len(blocks) != 2 {
-		t.Fatalf("the README shows %d configurations, want one for each role", len(blocks))
+	if len(blocks) != 3 || strings.Count(string(text), "```yaml") != 3 {
+		t.Fatalf("the README shows %d whole configurations, want two of a node, one of an agent, and no fragment", len(blocks))
+	}
+	if !strings.Contains(blocks[2][2], "key_sync:") {
+		t.Errorf("the last configuration does not exchange keys:\n%s", blocks[2][2])
 	}
 	dir := t.TempDir()
 	fill := strings.NewReplacer(
 		"put the token here", harness.NewToken(), "put the gossip key here", harness.NewGossipKey(),
 		// A test may use neither these ports nor these directories.
-		":53\"", "127.0.0.1:0\"", "0.0.0.0:7946", "127.0.0.1:0", "/var/lib/", dir+"/",
+		":53\"", "127.0.0.1:0\"", "0.0.0.0:7946", "127.0.0.1:0", "0.0.0.0:8080", "127.0.0.1:0",
+		"put another secret here", harness.NewToken(), "/var/lib/", dir+"/",
 		"{enabled: true}        # on", "{enabled: true, address: 127.0.0.1:0} # on", "{enabled: true}    # on",
 		"{enabled: true, address: 127.0.0.1:0} # on",
 	)

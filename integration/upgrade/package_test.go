@@ -198,15 +198,8 @@ func TestUnits_AreHardened(t *testing.T) {
 // The real packages on a machine with a real systemd: a container whose root is a copy-on-write layer over this
 // machine's own, booted by systemd-nspawn. What happens in it is testdata/package/life.sh.
 func TestPackages_Life(t *testing.T) {
-	nspawn := testbed.Judge(t, "systemd-nspawn")
+	nspawn := container(t)
 	testbed.Judge(t, "dnsperf")
-	testbed.Judge(t, "dig")
-	if os.Geteuid() != 0 {
-		testbed.Missing(t, "booting a container needs root")
-	}
-	if _, err := os.Stat("/var/lib/dpkg/status"); err != nil {
-		testbed.Missing(t, "installing a deb needs a machine with Debian packages")
-	}
 	root := layered(t)
 	place := filepath.Join(root, "test")
 	for _, p := range []struct{ dir, program, version string }{
@@ -226,12 +219,34 @@ func TestPackages_Life(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
-	copyFile(t, "testdata/package/life.sh", filepath.Join(place, "life.sh"), 0o755)
+	boot(t, nspawn, root, "life.sh", 8*time.Minute)
+}
+
+// container is the program that boots containers. A test that gets it installs packages in one.
+func container(t *testing.T) string {
+	t.Helper()
+	nspawn := testbed.Judge(t, "systemd-nspawn")
+	testbed.Judge(t, "dig")
+	if os.Geteuid() != 0 {
+		testbed.Missing(t, "booting a container needs root")
+	}
+	if _, err := os.Stat("/var/lib/dpkg/status"); err != nil {
+		testbed.Missing(t, "installing a deb needs a machine with Debian packages")
+	}
+	return nspawn
+}
+
+// boot starts a container with systemd on a root directory, in which a script of /test runs as a unit. The script writes
+// what it does to /test/story, "pass" to /test/verdict when all of it held, and ends the container.
+func boot(t *testing.T, nspawn, root, script string, bound time.Duration) {
+	t.Helper()
+	place := filepath.Join(root, "test")
+	copyFile(t, "testdata/package/"+script, filepath.Join(place, script), 0o755)
 	// dpkg would read all manual pages of this machine anew after each package.
 	if err := os.Remove(filepath.Join(root, "var/lib/man-db/auto-update")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	unit := "[Unit]\nAfter=basic.target\n[Service]\nExecStart=/test/life.sh\n"
+	unit := "[Unit]\nAfter=basic.target\n[Service]\nExecStart=/test/" + script + "\n"
 	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.service"), []byte(unit), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -239,11 +254,10 @@ func TestPackages_Life(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.target"), []byte(target), 0o644); err != nil {
 		t.Fatal(err)
 	}
-
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine",
-		fmt.Sprintf("gslb-test-%d", os.Getpid()),
+		fmt.Sprintf("gslb-test-%d-%s", os.Getpid(), strings.TrimSuffix(script, ".sh")),
 		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
 		"--boot", "--", "--unit=life.target", "--log-target=null", "--show-status=0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then nspawn takes the container with it

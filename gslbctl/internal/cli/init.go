@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"fmt"
-	"net"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/pair"
-	"gslb.internal/gslbctl/internal/render"
 )
 
 // initReport is the output of init. Secrets are in the files only.
@@ -19,6 +15,7 @@ type initReport struct {
 	Services   []string   `json:"services"`
 	Nodes      []initNode `json:"nodes"`
 	Delegation []string   `json:"delegation"` // the records for the parent zone, without the DS records
+	Context    string     `json:"context"`    // the context of gslbctl that was made; empty for none
 }
 
 // initNode is one overwatch node of an initReport.
@@ -36,9 +33,11 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Write matching configurations of overwatch nodes and an agent, ready to start",
 		Long: "init writes the configuration of each overwatch node that answers a zone, and agent.yaml for an agent that " +
 			"reports\n" +
-			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. init asks no " +
-			"node and changes\n" +
-			"no file that is there already.",
+			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. admin.token may " +
+			"do everything;\n" +
+			"gslbctl gets a context that uses it, called as the zone or as --context says. init asks no node and changes no " +
+			"configuration\n" +
+			"that is there already.",
 		Example: "  gslbctl init ./try --local --zone gslb.example.com --service app=127.0.0.1:8000\n" +
 			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node ns2=198.51.100.10,2001:db8::10 \\\n" +
 			"      --service app=192.0.2.10:8080,192.0.2.11:8080 --service shop=192.0.2.12:443 --check http:/health --region eu",
@@ -65,12 +64,20 @@ func (a *app) initCommand() *cobra.Command {
 			if plan.Local && plan.DataDir == "" {
 				plan.DataDir = filepath.ToSlash(filepath.Join(dir, "data"))
 			}
+			kept, err := a.contextToMake(dir, plan)
+			if err != nil {
+				return err
+			}
 			files, plan, err := pair.Write(dir, plan)
 			if err != nil {
 				return err
 			}
+			if err := kept.make(); err != nil {
+				return err
+			}
 			report := reportOf(files, &plan)
-			return a.print(report, func() error { return a.printNextSteps(report, &plan) })
+			report.Context = kept.name
+			return a.print(report, func() error { return a.printNextSteps(report, &plan, kept) })
 		},
 	}
 	flags := cmd.Flags()
@@ -82,10 +89,12 @@ func (a *app) initCommand() *cobra.Command {
 	flags.StringVar(&plan.Region, "region", pair.DefaultRegion, "the `region` that all of them are in")
 	flags.StringVar(&plan.Check, "check", pair.DefaultCheck, "how backends are checked: tcp, http:/path or https:/path")
 	flags.StringArrayVar(&plan.DNS, "dns-listen", nil,
-		"where nodes answer DNS (default :53); this and the two below: once for all nodes, or once for each in their order")
+		"where nodes answer DNS (default :53); this and the three below: once for all nodes, or once for each in their order")
 	flags.StringArrayVar(&plan.Gossip, "gossip-listen", nil, "where nodes hear agents (default 0.0.0.0:7946)")
 	flags.StringArrayVar(&plan.API, "api-listen", nil,
 		"where nodes serve the API (default 127.0.0.1:8080, of several nodes :8080 for one another)")
+	flags.StringArrayVar(&plan.Metrics, "metrics-listen", nil,
+		"where nodes serve metrics to Prometheus (default 127.0.0.1:9090)")
 	flags.StringVar(&plan.DataDir, "data-dir", "",
 		"`directory` for the data of all (default: each has /var/lib/gslb on its own machine)")
 	flags.BoolVar(&plan.Local, "local", false,
@@ -105,49 +114,4 @@ func reportOf(files pair.Files, plan *pair.Plan) initReport {
 		report.Nodes = append(report.Nodes, initNode{n.Name, n.DNSAt(), n.APIAt()})
 	}
 	return report
-}
-
-func (a *app) printNextSteps(r initReport, plan *pair.Plan) error {
-	control := "  gslbctl"
-	for _, n := range r.Nodes {
-		control += " --api " + n.API
-	}
-	server, port, _ := net.SplitHostPort(r.Nodes[0].DNS)
-	var commands []step
-	for i, path := range r.Files.Overwatch {
-		commands = append(commands, step{"  gslb-overwatch --config " + path, "on " + r.Nodes[i].Name})
-	}
-	commands = append(commands,
-		step{"  gslb-agent --config " + r.Files.Agent, "beside the backends"},
-		step{control + " status", "on a node"},
-		step{fmt.Sprintf("  dig @%s -p %s %s", server, port, r.Services[0]), "anywhere"})
-	steps := append([]string{"wrote " + strings.Join(r.Files.Overwatch, ", ") + " and " + r.Files.Agent, "next:"},
-		stepLines(commands, plan.Local)...)
-	if !plan.Local {
-		steps = append(steps, "in the zone above "+r.Zone+", with the record that gslbctl dnssec ds prints:")
-		for _, record := range r.Delegation {
-			steps = append(steps, "  "+record)
-		}
-	}
-	_, err := fmt.Fprintln(a.Out, render.PrintableLines(strings.Join(steps, "\n")))
-	return err
-}
-
-// step is a command and the machine to run it on.
-type step struct{ command, where string }
-
-// stepLines returns the steps as lines. With local, all are for this machine.
-func stepLines(steps []step, local bool) (lines []string) {
-	width := 0
-	for _, s := range steps {
-		width = max(width, len(s.command))
-	}
-	for _, s := range steps {
-		if local {
-			lines = append(lines, s.command)
-		} else {
-			lines = append(lines, fmt.Sprintf("%-*s  # %s", width, s.command, s.where))
-		}
-	}
-	return lines
 }

@@ -23,7 +23,7 @@ func TestREADME_ExamplesDoWhatTheyShow(t *testing.T) {
 		t.Fatalf("only %d examples found", len(examples))
 	}
 	code := 0
-	made := t.TempDir()
+	made, at := t.TempDir(), t.TempDir()
 	for _, e := range examples {
 		e.line, e.output = strings.ReplaceAll(e.line, exampleDir, made), strings.ReplaceAll(e.output, exampleDir, made)
 		got := fmt.Sprintln(code)
@@ -32,8 +32,9 @@ func TestREADME_ExamplesDoWhatTheyShow(t *testing.T) {
 			if words[0] != "gslbctl" {
 				t.Fatalf("%s: not a command that this test can run", e.line)
 			}
-			r := call(t, System{}, nodes, words[1:]...)
-			code, got = r.code, r.out+r.errors
+			sys := System{Getenv: func(name string) string { return map[string]string{"HOME": at}[name] }}
+			r := call(t, sys, nodes, words[1:]...)
+			code, got = r.code, strings.ReplaceAll(r.out+r.errors, at, "/home/me")
 		}
 		if got != e.output {
 			t.Errorf("$ %s\ngot\n%s\nthe README shows\n%s", e.line, got, e.output)

@@ -17,6 +17,7 @@ type Node struct {
 	DNS       string       // its listeners: address:port, or :port for all addresses
 	Gossip    string
 	API       string
+	Metrics   string
 }
 
 // The listeners of the reference deployment, and those that need no privileges
@@ -27,6 +28,7 @@ const (
 	localDNSPort = 5300
 	gossipPort   = 7946
 	apiPort      = 8080
+	metricsPort  = 9090
 )
 
 // maxNodes bounds the nodes of a plan: more cannot exchange keys.
@@ -104,6 +106,9 @@ func (p *Plan) completeNodes() error {
 		}, func(n *Node) *string { return &n.Gossip }},
 		{"--api-listen", p.API, func(i int) string { return p.listener(&nodes[i], i, apiListener(len(nodes)), apiPort) },
 			func(n *Node) *string { return &n.API }},
+		{"--metrics-listen", p.Metrics, func(i int) string {
+			return p.listener(&nodes[i], i, fmt.Sprintf("127.0.0.1:%d", metricsPort), metricsPort)
+		}, func(n *Node) *string { return &n.Metrics }},
 	} {
 		if err := listen(nodes, l.flag, l.given, l.otherwise, l.of); err != nil {
 			return err
@@ -222,6 +227,29 @@ func (n *Node) DNSAt() string { return n.here(n.DNS) }
 // APIAt returns a node's API address: for the other nodes if there are any, else for its own
 // machine.
 func (n *Node) APIAt() string { return n.here(n.API) }
+
+// Reached is where an administrator reaches a node's API and DNS, as host:port.
+type Reached struct{ API, DNS string }
+
+// AdminAt returns the nodes whose API and DNS an administrator reaches on this machine, with a token that never
+// crosses a network unencrypted: all nodes of a local plan, else the first, whose file is used here or which is reached
+// through an SSH tunnel. There are none if the API listens on no address of loopback.
+func (p *Plan) AdminAt() (list []Reached) {
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		host, port, _ := net.SplitHostPort(n.API)
+		address, err := netip.ParseAddr(host)
+		if isAny(host) {
+			host = "127.0.0.1"
+		} else if err != nil || !address.IsLoopback() {
+			continue
+		}
+		if i == 0 || p.Local {
+			list = append(list, Reached{net.JoinHostPort(host, port), n.DNSAt()})
+		}
+	}
+	return list
+}
 
 // here returns a listener with the node's address in place of a wildcard address.
 func (n *Node) here(listener string) string {

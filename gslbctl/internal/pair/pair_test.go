@@ -67,6 +67,17 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 		t.Errorf("backends %v", backends)
 	}
 
+	token, _ := os.ReadFile(files.Token)
+	if admin := of(overwatch, "api", "tokens", "admin", "admin"); string(token) != admin.(string)+"\n" || len(token) < 33 {
+		t.Errorf("the file of the token differs from the configuration, or it is short: %d bytes", len(token))
+	}
+	if of(overwatch, "metrics", "enabled") != true || of(overwatch, "metrics", "address") != "127.0.0.1:9090" {
+		t.Errorf("metrics %v", overwatch["metrics"])
+	}
+	if at := done.AdminAt(); len(at) != 1 || at[0].API != "127.0.0.1:8080" || at[0].DNS != "203.0.113.10:53" {
+		t.Errorf("an administrator reaches %v", at)
+	}
+
 	before, _ := os.ReadFile(files.Overwatch[0])
 	if _, _, err := Write(dir, p); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("a second time: %v", err)
@@ -238,7 +249,7 @@ func TestParseNode(t *testing.T) {
 
 // Whatever is taken makes files that are YAML.
 func fuzzed(t *testing.T, p Plan) {
-	p, err := p.complete()
+	p, err := p.Complete()
 	if err != nil {
 		return
 	}

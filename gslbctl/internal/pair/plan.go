@@ -19,7 +19,7 @@ type Plan struct {
 	DataDir  string // parent of all data directories; empty: the programs' defaults
 	Local    bool   // all on this machine
 	// Listeners, one for all nodes or one for each in order; none: the defaults.
-	DNS, Gossip, API []string
+	DNS, Gossip, API, Metrics []string
 }
 
 // Service is a name in the zone and its backends.
@@ -63,8 +63,8 @@ var (
 // maxName is the length of the longest DNS name as text (RFC 1035 section 2.3.4).
 const maxName = 253
 
-// complete checks the plan and fills in defaults. It merges services with the same name.
-func (p Plan) complete() (Plan, error) {
+// Complete checks the plan and fills in defaults. It merges services with the same name, and writes nothing.
+func (p Plan) Complete() (Plan, error) {
 	p.Zone = plain(p.Zone)
 	if err := checkName(p.Zone); err != nil {
 		return p, fmt.Errorf("--zone is %q: %w", p.Zone, err)

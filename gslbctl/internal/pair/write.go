@@ -20,10 +20,14 @@ var overwatchText string
 //go:embed agent.yaml.tmpl
 var agentText string
 
+// TokenFile is the name of the file with the administrator's token.
+const TokenFile = "admin.token"
+
 // Files are the paths of the written configurations.
 type Files struct {
 	Overwatch []string `json:"overwatch"` // in the order of the nodes
 	Agent     string   `json:"agent"`
+	Token     string   `json:"admin_token"` // the file of the token that may do everything
 }
 
 // facts are the values that the templates show.
@@ -31,6 +35,7 @@ type facts struct {
 	Plan
 	GossipKey  string
 	SyncSecret string
+	AdminToken string
 	Tokens     map[string]string
 	Kind       string // of the health check
 	Path       string
@@ -47,13 +52,13 @@ type nodeFacts struct {
 // Write creates all files in a directory, readable by their owner only, or none. An existing file
 // is an error and stays as it is.
 func Write(dir string, plan Plan) (Files, Plan, error) {
-	plan, err := plan.complete()
+	plan, err := plan.Complete()
 	if err != nil {
 		return Files{}, plan, err
 	}
 	f := plan.facts()
-	files := Files{Agent: filepath.Join(dir, "agent.yaml")}
-	texts := map[string][]byte{}
+	files := Files{Agent: filepath.Join(dir, "agent.yaml"), Token: filepath.Join(dir, TokenFile)}
+	texts := map[string][]byte{files.Token: []byte(f.AdminToken + "\n")}
 	for i := range plan.Nodes {
 		base := plan.base(i)
 		path := filepath.Join(dir, base+".yaml")
@@ -69,7 +74,7 @@ func Write(dir string, plan Plan) (Files, Plan, error) {
 		return Files{}, plan, fmt.Errorf("making the directory of the configurations: %w", err)
 	}
 	var made []string
-	for _, path := range append(slices.Clone(files.Overwatch), files.Agent) {
+	for _, path := range append(slices.Clone(files.Overwatch), files.Agent, files.Token) {
 		if err := create(path, texts[path]); err != nil {
 			for _, path := range made {
 				os.Remove(path)
@@ -91,7 +96,8 @@ func (p *Plan) base(i int) string {
 
 // facts returns the template values, with new secrets.
 func (p *Plan) facts() facts {
-	f := facts{Plan: *p, GossipKey: GossipKey(), SyncSecret: Token(), Tokens: map[string]string{}}
+	f := facts{Plan: *p, GossipKey: GossipKey(), SyncSecret: Token(), AdminToken: Token(),
+		Tokens: map[string]string{}}
 	f.Kind, f.Path, _ = p.check()
 	for _, s := range p.Services {
 		f.Tokens[s.Name] = Token()

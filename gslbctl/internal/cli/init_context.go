@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+
+	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/gslbctl/internal/pair"
+)
+
+// keptContext is the context that init makes for the nodes, or why it makes none.
+type keptContext struct {
+	name, path string
+	context    contexts.Context
+	current    bool   // it is in use, since no other one is
+	why        string // there is none
+}
+
+// contextToMake returns the context for a plan whose files go to a directory. It writes nothing. A context of that name
+// for another cluster is an error.
+func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
+	plan, err := plan.Complete()
+	if err != nil {
+		return keptContext{}, err
+	}
+	var k keptContext
+	if k.path, err = a.contextsPath(); err != nil {
+		return keptContext{why: err.Error()}, nil
+	}
+	k.name = a.context
+	if k.name == "" {
+		k.name = plan.Zone
+		if contexts.CheckName(k.name) != nil {
+			k.name = "gslb" // the zone's name is too long for one
+		}
+	}
+	if err := contexts.CheckName(k.name); err != nil {
+		return k, fmt.Errorf("--context: %w", err)
+	}
+	k.context.TokenFile = filepath.Join(dir, pair.TokenFile)
+	for _, at := range plan.AdminAt() {
+		k.context.Nodes = append(k.context.Nodes, contexts.Node{API: at.API, DNS: at.DNS})
+	}
+	if len(k.context.Nodes) == 0 {
+		return keptContext{why: "the API does not listen on loopback, and a token must not cross the network unencrypted"}, nil
+	}
+	f, err := contexts.Load(k.path)
+	if err != nil {
+		return k, err
+	}
+	if other, there := f.Contexts[k.name]; there && !reflect.DeepEqual(other, k.context) {
+		return k, fmt.Errorf("there is a context %q for another cluster in %s, and nothing was written: name another one "+
+			"with --context, or delete that one with gslbctl context delete %[1]s", k.name, k.path)
+	}
+	k.current = f.Current == "" || f.Current == k.name
+	return k, nil
+}
+
+// make writes the context, and has it used if no other one is.
+func (k keptContext) make() error {
+	if k.name == "" {
+		return nil
+	}
+	return contexts.Change(k.path, func(f *contexts.File) error {
+		f.Contexts[k.name] = k.context
+		if k.current {
+			f.Current = k.name
+		}
+		return nil
+	})
+}
+
+// status returns the command that asks the nodes how they are.
+func (k keptContext) status(tokenFile string, at []pair.Reached) string {
+	switch {
+	case k.name == "" && len(at) > 0:
+		return "  GSLB_TOKEN=$(cat " + tokenFile + ") gslbctl --api " + at[0].API + " status"
+	case k.name == "":
+		return "  gslbctl context set gslb --api https://NODE --token-file " + tokenFile
+	case k.current:
+		return "  gslbctl status"
+	}
+	return "  gslbctl --context " + k.name + " status"
+}
+
+// remark returns what became of the context.
+func (k keptContext) remark() string {
+	switch {
+	case k.name == "":
+		return "no context was made: " + k.why
+	case !k.current:
+		return "made the context " + k.name + " in " + k.path + "; another one stays in use"
+	}
+	return "made the context " + k.name + " in " + k.path
+}

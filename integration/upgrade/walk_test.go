@@ -1,0 +1,58 @@
+package upgrade_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+// The way from packages to an answer, as README.md has it, on a machine with a real systemd: each command of "Install
+// from packages" is run as it is written there. What the test puts around them is testdata/package/walk.sh.
+func TestPackages_TheWalkOfTheREADME(t *testing.T) {
+	nspawn := container(t)
+	root := layered(t)
+	place := filepath.Join(root, "test")
+	if err := os.MkdirAll(filepath.Join(place, "dist"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"gslb-overwatch", "gslb-agent", "gslbctl"} {
+		copyInto(t, packageOf(t, program, firstVersion, "*.deb"), filepath.Join(place, "dist"))
+	}
+	b, err := testbed.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
+	if err := os.WriteFile(filepath.Join(place, "commands"), []byte(walkOfReadme(t)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	boot(t, nspawn, root, "walk.sh", 4*time.Minute)
+}
+
+// walkOfReadme returns the commands of the section, a line each. Their packages are made beforehand.
+func walkOfReadme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## Install from packages\n")
+	section, _, ended := strings.Cut(section, "\n## ")
+	if !found || !ended {
+		t.Fatal("README.md has no section Install from packages")
+	}
+	var commands []string
+	for line := range strings.Lines(section) {
+		if command, ok := strings.CutPrefix(line, "    "); ok && !strings.HasPrefix(command, "make dist") {
+			commands = append(commands, command)
+		}
+	}
+	if len(commands) < 8 {
+		t.Fatalf("the section has only the commands %q", commands)
+	}
+	return strings.Join(commands, "")
+}
