@@ -96,7 +96,7 @@ func (a *app) initCommand() *cobra.Command {
 	flags.StringArrayVar(&plan.Metrics, "metrics-listen", nil,
 		"where nodes serve metrics to Prometheus (default 127.0.0.1:9090)")
 	flags.StringVar(&plan.DataDir, "data-dir", "",
-		"`directory` for the data of all (default: each has /var/lib/gslb on its own machine)")
+		"`directory` for the data of all (default: on its own machine, /var/lib/gslb of a node and /var/lib/gslb-agent)")
 	flags.BoolVar(&plan.Local, "local", false,
 		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is enough")
 	need(cmd, [2]string{"zone", "the zone that the nodes answer, such as --zone gslb.example.com"},

@@ -67,6 +67,9 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 		t.Errorf("backends %v", backends)
 	}
 
+	if agent["data_dir"] != "/var/lib/gslb-agent" {
+		t.Errorf("the agent's data_dir is %v, where its packaged service may not write", agent["data_dir"])
+	}
 	token, _ := os.ReadFile(files.Token)
 	if admin := of(overwatch, "api", "tokens", "admin", "admin"); string(token) != admin.(string)+"\n" || len(token) < 33 {
 		t.Errorf("the file of the token differs from the configuration, or it is short: %d bytes", len(token))
