@@ -1,15 +1,20 @@
 package agent
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
 )
 
 // loadIdentity returns the agent's certificate and key. The first start creates them. Without
@@ -43,4 +48,68 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 			id.KeyID.Fingerprint()).Msg("made a certificate and key for this agent")
 	}
 	return id, nil
+}
+
+// suffixDigits is the number of hexadecimal digits of the hash that distinguishes data directories
+// of one host.
+const suffixDigits = 8
+
+// defaultAgentID returns the name of an agent without agent_id: region and host name. A data
+// directory other than the default adds a short hash of its path, so that two agents on one host
+// differ. Characters that an agent id may not have become hyphens.
+func defaultAgentID(region, host, dataDir string) string {
+	base := strings.Trim(region+"-"+host, "-")
+	suffix := ""
+	if filepath.Clean(dataDir) != filepath.Clean(config.DefaultDataDir) {
+		sum := sha256.Sum256([]byte(filepath.Clean(dataDir)))
+		suffix = "-" + hex.EncodeToString(sum[:])[:suffixDigits]
+	}
+	base = strings.Map(idRune, base)
+	base = strings.TrimLeft(base, "-._")
+	if base == "" || base == "expiring" { // the one word that is no id: the API has a path of that name
+		base = "agent"
+	}
+	return base[:min(len(base), wire.MaxID-len(suffix))] + suffix
+}
+
+func idRune(r rune) rune {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_', r == '.':
+		return r
+	default:
+		return '-'
+	}
+}
+
+// Warnings about the certificate begin expiryWarning before its end and repeat every expiryEvery.
+const (
+	expiryWarning = 60 * 24 * time.Hour
+	expiryEvery   = 24 * time.Hour
+)
+
+// watchExpiry warns before the agent's certificate ends, and again each day, until ctx ends.
+func watchExpiry(ctx context.Context, ends time.Time, logger zerolog.Logger) error {
+	ticker := time.NewTicker(expiryEvery)
+	defer ticker.Stop()
+	for {
+		tellExpiry(ends.Round(0), time.Now().Round(0), logger) // the validity is about wall clocks
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+func tellExpiry(ends, now time.Time, logger zerolog.Logger) {
+	const remedy = "stop the agent, run gslb-agent --reset-identity, delete the agent's pin on every overwatch node, " +
+		"start it again"
+	switch left := ends.Sub(now); {
+	case left <= 0:
+		logger.Error().Time("not_after", ends).Msg("the agent's certificate has expired, overwatch nodes refuse it: " +
+			remedy)
+	case left < expiryWarning:
+		logger.Warn().Time("not_after", ends).Int("days", int(left.Hours()/24)).
+			Msg("the agent's certificate expires soon, then overwatch nodes refuse it: " + remedy)
+	}
 }

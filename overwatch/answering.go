@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
 	"syscall"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
+	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/control"
@@ -112,4 +115,13 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 func rateLimit(cfg *config.Config) dnsserver.RateLimit {
 	l := cfg.DNS.RateLimit
 	return dnsserver.RateLimit{PerSecond: l.ResponsesPerSecond, Slip: l.Slip, Exempt: l.ExemptCIDRs}
+}
+
+// why implements dnsserver.Why for the networks of routing.why_networks.
+func (n *node) why(name string, client, asker netip.Addr, subnet bool) []string {
+	networks := n.state.Config().Routing.WhyNetworks
+	if !slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(asker.Unmap()) }) {
+		return nil
+	}
+	return explain.Lines(n.view(), name, client, subnet)
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"aead.dev/minisign"
 )
@@ -68,4 +70,23 @@ func (r *release) sign(key *minisign.PrivateKey) error {
 	signature := hashed.SignWithComments(*key, trusted, "signature by the key "+public.String())
 	fmt.Printf("  %s.minisig, to be verified with: minisign -Vm SHA256SUMS -P %s\n", sums, public)
 	return os.WriteFile(sums+".minisig", signature, 0o644)
+}
+
+// sums writes SHA256SUMS, as sha256sum --check reads it.
+func (r *release) sums() error {
+	files, err := os.ReadDir(r.out)
+	if err != nil {
+		return err
+	}
+	var list strings.Builder
+	for _, f := range files {
+		content, err := os.ReadFile(filepath.Join(r.out, f.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(content), f.Name())
+	}
+	path := filepath.Join(r.out, "SHA256SUMS")
+	fmt.Println(" ", path)
+	return os.WriteFile(path, []byte(list.String()), 0o644)
 }

@@ -1,6 +1,12 @@
 package api
 
-import "time"
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
 
 // Agent is one pinned agent.
 type Agent struct {
@@ -41,4 +47,91 @@ type ExpiringAgents struct {
 type Outcome struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
+}
+
+// RevokeRequest is the body of POST /api/v1/overwatch/agents/{agent_id}/revoke.
+type RevokeRequest struct {
+	Reason string `json:"reason"`
+	// LockService makes the tokens of the agent's services admit no new agents until the tokens are
+	// changed.
+	LockService bool `json:"lock_service,omitempty"`
+}
+
+// Revocation is the answer to a RevokeRequest.
+type Revocation struct {
+	Success  bool     `json:"success"`
+	Message  string   `json:"message"`
+	Services []string `json:"services"` // whose tokens the agent knew
+	Locked   []string `json:"locked"`   // services whose tokens admit no new agents now
+	Next     []string `json:"next"`     // what to do next, step by step
+}
+
+// TokenLock is a service some of whose tokens admit no new agents.
+type TokenLock struct {
+	Service   string    `json:"service"`
+	AgentID   string    `json:"agent_id"` // that was revoked with it
+	Reason    string    `json:"reason"`
+	LockedAt  time.Time `json:"locked_at"`
+	AdmitsNew bool      `json:"admits_new"` // the token in agent_tokens has been changed; only previous tokens are locked
+}
+
+// TokenLockList is the answer of GET /api/v1/overwatch/locks.
+type TokenLockList struct {
+	Locks       []TokenLock `json:"locks"`
+	Total       int         `json:"total"`
+	GeneratedAt time.Time   `json:"generated_at"`
+}
+
+// MaxUnpin is the largest number of pins that one call of DELETE /api/v1/overwatch/agents deletes.
+const MaxUnpin = 500
+
+// UnpinFilter selects agents' pins: those of a service, and one or both of the other fields. It
+// never selects revoked agents.
+type UnpinFilter struct {
+	Service       string
+	NeverReported bool
+	PinnedSince   time.Time // zero: pinned at any time
+}
+
+// Unpinned is the answer of DELETE /api/v1/overwatch/agents.
+type Unpinned struct {
+	Unpinned  []string `json:"unpinned"`  // of a dry run: who would be; at most MaxUnpin
+	Remaining int      `json:"remaining"` // that are meant and pinned still
+	DryRun    bool     `json:"dry_run"`
+}
+
+const (
+	pathPinned = "/api/v1/overwatch/agents"
+	pathLocks  = "/api/v1/overwatch/locks"
+)
+
+// Revoke refuses an agent from now on. Its reports leave the answers at once.
+func (c *Client) Revoke(ctx context.Context, id string, req RevokeRequest) (Revocation, error) {
+	return send[Revocation](ctx, c, http.MethodPost, pathPinned, req, id, "revoke")
+}
+
+// UnpinMany deletes the pins of at most MaxUnpin agents. With dryRun it only returns them.
+// Remaining is the number of further pins that the filter selects.
+func (c *Client) UnpinMany(ctx context.Context, f UnpinFilter, dryRun bool) (Unpinned, error) {
+	query := url.Values{"service": {f.Service}}
+	if f.NeverReported {
+		query.Set("never_reported", "true")
+	}
+	if !f.PinnedSince.IsZero() {
+		query.Set("pinned_since", f.PinnedSince.UTC().Format(time.RFC3339))
+	}
+	if dryRun {
+		query.Set("dry_run", strconv.FormatBool(dryRun))
+	}
+	return ask[Unpinned](ctx, c, call{method: http.MethodDelete, path: pathPinned, query: query})
+}
+
+// TokenLocks lists the services some of whose tokens admit no new agents.
+func (c *Client) TokenLocks(ctx context.Context) (TokenLockList, error) {
+	return get[TokenLockList](ctx, c, pathLocks, nil)
+}
+
+// UnlockToken lets the locked tokens of a service admit new agents again.
+func (c *Client) UnlockToken(ctx context.Context, service string) (Outcome, error) {
+	return send[Outcome](ctx, c, http.MethodDelete, pathLocks, nil, service)
 }

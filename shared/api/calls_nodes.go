@@ -50,3 +50,9 @@ func (c *Client) ReissueCertificate(ctx context.Context, id string) (Certificate
 func (c *Client) RevokeCertificate(ctx context.Context, id string) error {
 	return c.remove(ctx, pathAgentNodes, id, "certificate")
 }
+
+// GossipNodes lists the participants of gossip.
+func (c *Client) GossipNodes(ctx context.Context) (GossipNodeList, error) {
+	return everyPage(ctx, c, "/api/v1/gossip/nodes", nil,
+		func(l *GossipNodeList) (*[]GossipNode, int) { return &l.Nodes, l.Total })
+}

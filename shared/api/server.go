@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"context"
+	"net/http"
+	"time"
+)
 
 // Server is one registered backend as GET /api/v1/servers shows it. ID is
 // "<service>:<address>:<port>"; an IPv6 address stands in it without brackets.
@@ -27,4 +31,72 @@ type ServerList struct {
 	Servers     []Server  `json:"servers"`
 	Total       int       `json:"total"`
 	GeneratedAt time.Time `json:"generated_at"`
+}
+
+// ServerCreate is the body of POST /api/v1/servers.
+type ServerCreate struct {
+	Service string `json:"service"` // a configured domain
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+	Weight  *int   `json:"weight,omitempty"` // nil: DefaultServerWeight
+	Region  string `json:"region"`           // a configured region
+	Agent   string `json:"agent,omitempty"`  // id of the agent whose own server it is; empty: of none
+}
+
+// ServerPatch is the body of PATCH /api/v1/servers/{id}. Nil fields stay as they are.
+type ServerPatch struct {
+	Weight *int    `json:"weight,omitempty"`
+	Region *string `json:"region,omitempty"`
+	Agent  *string `json:"agent,omitempty"` // empty: of none from now on
+}
+
+// DomainBackendCreate is the body of POST /api/v1/domains/{name}/backends.
+type DomainBackendCreate struct {
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+	Weight  *int   `json:"weight,omitempty"` // nil: DefaultBackendWeight
+	// empty: the first region of the domain, or of the node for a domain without any
+	Region string `json:"region,omitempty"`
+}
+
+// Named is the answer of a change of one object.
+type Named struct {
+	Message string `json:"message"`
+	ID      string `json:"id"`
+}
+
+// DrainRequest is the optional body of POST /api/v1/servers/{id}/drain.
+type DrainRequest struct {
+	Duration string `json:"duration,omitempty"` // such as "30s"; empty: the domain's TTL
+}
+
+// Drain says whether a server is drained, and when its traffic ends.
+type Drain struct {
+	Draining    bool       `json:"draining"`
+	DrainEndsAt *time.Time `json:"drain_ends_at"` // null when not draining
+}
+
+// CreateServer registers a server. DNS has changed when it returns.
+func (c *Client) CreateServer(ctx context.Context, req ServerCreate) (Named, error) {
+	return send[Named](ctx, c, http.MethodPost, "/api/v1/servers", req)
+}
+
+// PatchServer changes a server that the API has created.
+func (c *Client) PatchServer(ctx context.Context, id string, req ServerPatch) (Named, error) {
+	return send[Named](ctx, c, http.MethodPatch, "/api/v1/servers", req, id)
+}
+
+// DeleteServer deletes a server that the API has created.
+func (c *Client) DeleteServer(ctx context.Context, id string) error {
+	return c.remove(ctx, "/api/v1/servers", id)
+}
+
+// DrainServer lowers the traffic of a server to nothing.
+func (c *Client) DrainServer(ctx context.Context, id string, req DrainRequest) (Drain, error) {
+	return send[Drain](ctx, c, http.MethodPost, "/api/v1/servers", req, id, "drain")
+}
+
+// UndrainServer gives a server its traffic back.
+func (c *Client) UndrainServer(ctx context.Context, id string) (Drain, error) {
+	return send[Drain](ctx, c, http.MethodDelete, "/api/v1/servers", nil, id, "drain")
 }

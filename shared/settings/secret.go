@@ -1,6 +1,10 @@
 package settings
 
-import "strconv"
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+)
 
 // redacted is printed in place of a secret.
 const redacted = "[redacted]"
@@ -28,3 +32,37 @@ func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 
 // MarshalText returns what String does, for encoders of text and JSON, also where the secret is a map's value.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// KeySize is the size of a key in octets, as AES-256 wants it.
+const KeySize = 32
+
+// ParseKey reads a key in base64. For an invalid text it returns what would be right, without repeating the text.
+func ParseKey(s Secret) (key []byte, remedy string) {
+	const make32 = "; make one with: head -c 32 /dev/urandom | base64"
+	if s == "" {
+		return nil, fmt.Sprintf("is missing: give %d octets in base64%s", KeySize, make32)
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(s.Reveal())
+	if err != nil {
+		return nil, fmt.Sprintf("its %d characters are not base64: give %d octets in base64%s", len(s), KeySize, make32)
+	}
+	if len(key) != KeySize {
+		return nil, fmt.Sprintf("has %d octets: give %d octets in base64%s", len(key), KeySize, make32)
+	}
+	return key, ""
+}
+
+// CheckKeys notes faults of the gossip keys in the block at key: its encryption_key and its previous_encryption_keys.
+func (r *Report) CheckKeys(key string, current Secret, previous []Secret) {
+	if _, remedy := ParseKey(current); remedy != "" {
+		r.Add(key+".encryption_key", "", remedy)
+	}
+	for i, before := range previous {
+		at := fmt.Sprintf("%s.previous_encryption_keys[%d]", key, i)
+		if _, remedy := ParseKey(before); remedy != "" {
+			r.Add(at, "", remedy)
+		} else if before == current {
+			r.Add(at, "", "is the same as encryption_key: remove it")
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
 )
 
 // Live is a view that is refreshed until its end. Its functions are called
@@ -51,4 +52,14 @@ func Show(ctx context.Context, in, out *os.File, live Live) error {
 		return m.failure
 	}
 	return err
+}
+
+// Width returns the number of columns of a terminal, 0 if the terminal does
+// not report it.
+func Width(out *os.File) int {
+	width, _, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return max(width, 0)
 }

@@ -13,6 +13,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/settings"
 )
 
 // Plane puts changes into force, one after the other. It is also the State that they change.
@@ -57,4 +59,26 @@ func New(o Options) (*Plane, error) {
 		p.reloads.WithLabelValues(outcome)
 	}
 	return p, o.Registerer.Register(p.reloads)
+}
+
+// Load reads a configuration file and checks also what only the makers of DNS answers can know. What is wrong is of
+// type settings.Problems.
+func Load(path string) (*config.Config, error) { return config.Load(path, checkAnswers) }
+
+// CheckText finds what is wrong with the text of a configuration, by itself: it includes nothing.
+func CheckText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
+
+func checkAnswers(c *config.Config) settings.Problems {
+	problems, cautions := publish.Examine(DNSSettings(c, nil))
+	c.Warn(cautions...)
+	return append(problems, checkPlaces(c)...)
+}
+
+// DNSSettings returns what a configuration wants to be answered, but for where clients are. addresses are those at
+// which the node answers DNS; nil is enough for checking.
+func DNSSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
+	return publish.Settings{
+		DNS: cfg.DNS, Domains: cfg.Domains, Regions: cfg.Regions, NodeID: cfg.Overwatch.Identity.NodeID,
+		Addresses: addresses, Denial: cfg.Overwatch.DNSSEC.Denial,
+	}
 }

@@ -1,10 +1,10 @@
 package geo
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"net/netip"
-
-	"encoding/binary"
+	"strings"
 )
 
 // Network returns a number for the network of a client, which addresses of that network share. Its prefix has v4Bits
@@ -50,3 +50,31 @@ var carrierBits = func() (out [len(carriers)]struct {
 	}
 	return out
 }()
+
+// continents lists the countries and territories of ISO 3166-1 by continent, as the common databases assign them.
+var continents = [...]struct{ code, countries string }{
+	{"AF", "AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG EH ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ " +
+		"NA NE NG RE RW SC SD SH SL SN SO SS ST SZ TD TG TN TZ UG YT ZA ZM ZW"},
+	{"AN", "AQ BV GS HM TF"},
+	{"AS", "AE AF AM AZ BD BH BN BT CC CN CX CY GE HK ID IL IN IO IQ IR JO JP KG KH KP KR KW KZ LA LB LK MM MN MO MV " +
+		"MY NP OM PH PK PS QA SA SG SY TH TJ TL TM TR TW UZ VN YE"},
+	{"EU", "AD AL AT AX BA BE BG BY CH CZ DE DK EE ES FI FO FR GB GG GI GR HR HU IE IM IS IT JE LI LT LU LV MC MD ME " +
+		"MK MT NL NO PL PT RO RS RU SE SI SJ SK SM UA VA XK"},
+	{"NA", "AG AI AW BB BL BM BQ BS BZ CA CR CU CW DM DO GD GL GP GT HN HT JM KN KY LC MF MQ MS MX NI PA PM PR SV SX " +
+		"TC TT US VC VG VI"},
+	{"OC", "AS AU CK FJ FM GU KI MH MP NC NF NR NU NZ PF PG PN PW SB TK TO TV UM VU WF WS"},
+	{"SA", "AR BO BR CL CO EC FK GF GY PE PY SR UY VE"},
+}
+
+// continentOf returns the continent of a country's two-letter code, empty for an unknown code.
+func continentOf(country string) string {
+	if len(country) != 2 {
+		return ""
+	}
+	for _, c := range continents {
+		if strings.Contains(c.countries, country) && (strings.Index(c.countries, country)%3 == 0) {
+			return c.code
+		}
+	}
+	return ""
+}

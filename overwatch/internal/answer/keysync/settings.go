@@ -1,8 +1,11 @@
 package keysync
 
 import (
+	"crypto/tls"
+	"fmt"
 	"time"
 
+	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/state/config"
 )
 
@@ -22,4 +25,31 @@ func SettingsOf(c *config.Config) Settings {
 		Peers: sync.Peers, PollInterval: sync.PollInterval, Timeout: sync.Timeout, Secret: SecretOf(c),
 		TLS: TLSFiles{CA: sync.CA, Certificate: sync.Certificate, Key: sync.Key},
 	}
+}
+
+// TLSFiles are the PEM files for peers over https. They are read for each round, so that changed files need no
+// restart.
+type TLSFiles struct {
+	CA          string // authorities of the peers' certificates; "" for those that the machine trusts
+	Certificate string // shown to a peer that wants one; "" for none
+	Key         string // of Certificate; refused when group or others can read it
+}
+
+// Config returns the client side of TLS 1.2 or later. Its errors name the configuration key and the file.
+func (f TLSFiles) Config() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	var err error
+	if f.CA != "" {
+		if config.RootCAs, err = httpserve.LoadAuthorities(f.CA); err != nil {
+			return nil, fmt.Errorf("overwatch.dnssec.key_sync.ca: %w", err)
+		}
+	}
+	if f.Certificate != "" {
+		pair, err := httpserve.LoadPair(f.Certificate, f.Key)
+		if err != nil {
+			return nil, fmt.Errorf("overwatch.dnssec.key_sync.certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -63,5 +64,90 @@ func (w *writer) expire(now time.Time) {
 	for len(w.deadlines) > 0 && w.deadlines[0].at <= since {
 		d := heap.Pop(&w.deadlines).(deadline)
 		d.what.due(w, d.at, now)
+	}
+}
+
+const (
+	// longestRest is how long the writer sleeps at most, so that it notices when it was kept from running.
+	longestRest = time.Second
+	// maxLateness is how late it may wake, or how long it may be at work, without that meaning anything.
+	maxLateness = time.Second
+)
+
+// rest returns how long the writer may sleep from now on.
+func (w *writer) rest(now time.Time) time.Duration {
+	wait := longestRest
+	if len(w.deadlines) > 0 {
+		wait = min(wait, max(time.Duration(w.deadlines[0].at)-now.Sub(w.start), 0))
+	}
+	w.wakes = now.Add(wait)
+	return wait
+}
+
+// awake returns the time, after rest or after work. If that is far too late, this process, or its machine, has stood
+// still: nobody could be heard, so that is not the agents' silence. What they have sent meanwhile waits to be read.
+func (w *writer) awake() time.Time {
+	now, due := w.options.Now(), w.wakes
+	w.wakes = now
+	late := now.Sub(due)
+	if due.IsZero() || late <= maxLateness {
+		return now
+	}
+	for _, a := range w.agents {
+		a.seen = a.seen.Add(late)
+	}
+	w.options.Logger.Warn().Stringer("for", late.Round(time.Millisecond)).Int("agents", len(w.agents)).
+		Msg("this process, or its machine, has stood still: that time does not count as silence of agents")
+	return now
+}
+
+// stale reports whether an agent has been silent for the stale threshold, gone whether for remove_after.
+func (w *writer) stale(a *agent, now time.Time) bool {
+	return !now.Before(a.seen.Add(w.timing.StaleThreshold))
+}
+func (w *writer) gone(a *agent, now time.Time) bool {
+	return !now.Before(a.seen.Add(w.timing.RemoveAfter))
+}
+
+// heard notes that an agent has spoken: its claims are fresh again. If they were not, the caller looks at each.
+func (w *writer) heard(a *agent, now time.Time) {
+	a.seen = now
+	a.wasStale = false
+	if !a.listed {
+		w.agentIndex[a.id] = a
+	}
+	w.wake(a, &a.timer, now.Add(w.timing.StaleThreshold))
+}
+
+// due implements timed: the agent has perhaps been silent for too long. A heartbeat does not move the deadline, it is
+// looked at when it comes.
+func (a *agent) due(w *writer, at deadlineAt, now time.Time) {
+	if a.timer != at || w.agents[a.id] != a {
+		return
+	}
+	a.timer = 0
+	w.judgeAgent(a, now)
+}
+
+// judgeAgent looks at what an agent claims if it has become stale or gone, and asks to be woken when it may.
+func (w *writer) judgeAgent(a *agent, now time.Time) {
+	stale, gone := w.stale(a, now), w.gone(a, now)
+	switch {
+	case !stale:
+		w.wake(a, &a.timer, a.seen.Add(w.timing.StaleThreshold))
+	case !gone:
+		w.wake(a, &a.timer, a.seen.Add(w.timing.RemoveAfter))
+	}
+	if stale == a.wasStale && gone == a.wasGone {
+		return
+	}
+	a.wasStale, a.wasGone = stale, gone
+	w.refreshClaims(a, now)
+}
+
+// refreshClaims derives everything that the agent claims anew. Those that are removed by that leave the agent's list.
+func (w *writer) refreshClaims(a *agent, now time.Time) {
+	for _, rec := range slices.Clone(a.claims) {
+		w.refresh(rec, now)
 	}
 }

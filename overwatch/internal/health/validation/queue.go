@@ -1,5 +1,13 @@
 package validation
 
+import (
+	"container/heap"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/check"
+)
+
 // queue is a heap of entries by due time, for container/heap. Each entry knows its place.
 type queue []*entry
 
@@ -26,4 +34,62 @@ func (q *queue) Pop() any {
 	*q = (*q)[:last]
 	e.index = -1
 	return e
+}
+
+// lane is the part of the schedule whose checks share a bound of how many may be under way. Checks that match a
+// pattern have one of their own, so that those which cost processor time do not hold up the others.
+type lane struct {
+	queue   queue
+	running int
+	most    int
+}
+
+// heavy reports whether a check costs noticeable processor time of this node.
+func heavy(spec check.Spec) bool { return spec.Detail.Detail().BodyMatches != "" }
+
+// next returns the entry whose check should have started by now and may, marked as running; nil if there is none.
+func (l *lane) next(now time.Time) *entry {
+	if l.running >= l.most || len(l.queue) == 0 || l.queue[0].due.After(now) {
+		return nil
+	}
+	e := heap.Pop(&l.queue).(*entry)
+	e.running = true
+	l.running++
+	return e
+}
+
+// overdue returns how late the check is that waits longest, and the time until one may start. ok is false if none
+// waits, or none may start before another has ended.
+func (l *lane) overdue(now time.Time) (late, wait time.Duration, ok bool) {
+	if len(l.queue) == 0 {
+		return 0, 0, false
+	}
+	d := now.Sub(l.queue[0].due)
+	return max(d, 0), max(-d, 0), l.running < l.most
+}
+
+// batch is one call of CheckNow. Run's goroutine fills it and then closes done; the caller reads it afterwards.
+type batch struct {
+	wants    func(registry.ID) bool
+	missing  int
+	verdicts []registry.Verdict
+	done     chan struct{}
+}
+
+func (b *batch) finishIfComplete() {
+	if b.missing == 0 {
+		close(b.done)
+	}
+}
+
+// release gives the entry's verdict to everyone who waits for it; nil if there will be none.
+func (e *entry) release(v *registry.Verdict) {
+	for _, b := range e.waiting {
+		if v != nil {
+			b.verdicts = append(b.verdicts, *v)
+		}
+		b.missing--
+		b.finishIfComplete()
+	}
+	e.waiting = nil
 }

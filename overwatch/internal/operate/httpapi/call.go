@@ -1,7 +1,14 @@
 package httpapi
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
 	"net/netip"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -46,3 +53,82 @@ func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
 		Duration: time.Since(began),
 	}
 }
+
+// yamlTypes are the media types of YAML: that of RFC 9512, those in use before it, and text in general. JSON is YAML.
+var yamlTypes = []string{
+	"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain", "application/json",
+}
+
+// readBody reads a body of at most api.MaxBody bytes, which must be JSON, or YAML where yaml says so.
+func readBody(r *http.Request, yaml bool) ([]byte, error) {
+	if r.ContentLength > api.MaxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, api.MaxBody+1))
+	kind, _, malformed := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	types := []string{"application/json"}
+	if yaml {
+		types = yamlTypes
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, problemf(http.StatusRequestTimeout, "the body did not arrive within %s", bodyTimeout)
+	case err != nil:
+		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
+	case len(body) > api.MaxBody:
+		return nil, tooLarge()
+	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
+		return nil, problemf(http.StatusUnsupportedMediaType,
+			"the body is encoded as %.64q: send it as it is, without Content-Encoding", r.Header.Get("Content-Encoding"))
+	case len(body) > 0 && (malformed != nil || !slices.Contains(types, kind)):
+		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be %s",
+			r.Header.Get("Content-Type"), types[0])
+	}
+	return body, nil
+}
+
+func tooLarge() *problem {
+	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", api.MaxBody)
+}
+
+// answer is the result of a handler: a status, and a body that is encoded as JSON; nil for none.
+type answer struct {
+	status int
+	body   any
+}
+
+func ok(body any) answer { return answer{http.StatusOK, body} }
+
+func noContent() answer { return answer{http.StatusNoContent, nil} }
+
+// reply writes a status and a JSON body and ends the request. A type of shared/api that cannot be encoded is a fault
+// of this node, which the recovery answers.
+func reply(c *call, status int, body any) {
+	c.Abort()
+	c.Status(status)
+	if body == nil {
+		c.Writer.WriteHeaderNow()
+		return
+	}
+	c.Header("Content-Type", "application/json")
+	encoder := json.NewEncoder(c.Writer)
+	encoder.SetEscapeHTML(false) // sentences have < and &, and nobody takes this for HTML
+	if err := encoder.Encode(body); err != nil && !c.Writer.Written() {
+		panic(err)
+	}
+}
+
+// stamp returns a time as the API shows it: UTC, in milliseconds.
+func stamp(t time.Time) time.Time { return api.Moment(t).Truncate(time.Millisecond) }
+
+// stampOrNull is stamp for a time that may be zero, which becomes null.
+func stampOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	at := stamp(t)
+	return &at
+}
+
+// milliseconds shows a duration with microsecond precision.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

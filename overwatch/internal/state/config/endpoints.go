@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"slices"
+
+	"gslb.internal/shared/settings"
 )
 
 // serverKey identifies a server; it must be unique.
@@ -81,3 +84,50 @@ func (e *endpoints) addOther(at serverPlace, s *Server) (first serverPlace, agai
 }
 
 func (e *endpoints) number(p serverPlace) int32 { return e.begin[p.region] + p.server }
+
+// Listener is an address that the configuration has the node listen on.
+type Listener struct {
+	Key, Address string
+	Protocols    []string // tcp, udp
+	// Network returns the network of package net for a protocol and the address, which says the IP versions.
+	Network func(protocol, address string) string
+}
+
+// Listeners returns every address that the node listens on.
+func (c *Config) Listeners() []Listener {
+	both, stream := []string{"tcp", "udp"}, []string{"tcp"}
+	list := []Listener{
+		{"overwatch.gossip.bind_address", c.Overwatch.Gossip.BindAddress, both, settings.ListenNetwork},
+	}
+	for _, address := range c.DNS.ListenAddress {
+		list = append(list, Listener{"dns.listen_address", address, both, settings.FamilyNetwork})
+	}
+	if c.API.Enabled {
+		list = append(list, Listener{"api.address", c.API.Address, stream, settings.ListenNetwork})
+	}
+	if c.Metrics.Enabled && !c.OneListener() {
+		list = append(list, Listener{"metrics.address", c.Metrics.Address, stream, settings.ListenNetwork})
+	}
+	return list
+}
+
+// OneListener reports whether the API's listener answers scrapes of metrics too, since both have the same address.
+func (c *Config) OneListener() bool {
+	if !c.API.Enabled || !c.Metrics.Enabled {
+		return false
+	}
+	of, remedy := settings.ParseListener(c.API.Address)
+	other, otherRemedy := settings.ParseListener(c.Metrics.Address)
+	return remedy+otherRemedy == "" && of == other && of.Port != 0
+}
+
+// Ports returns the ports of the listeners, each once, without those that the system chooses.
+func (c *Config) Ports() (ports []uint16) {
+	for _, l := range c.Listeners() {
+		at, remedy := settings.ParseListener(l.Address)
+		if remedy == "" && at.Port != 0 && !slices.Contains(ports, at.Port) {
+			ports = append(ports, at.Port)
+		}
+	}
+	return ports
+}

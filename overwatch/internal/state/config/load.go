@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/settings"
 )
 
@@ -95,3 +97,58 @@ func (c *Config) Warn(sentences ...string) { c.warnings = append(c.warnings, sen
 
 // Warnings returns warnings for the log at the start, one sentence each with its key.
 func (c *Config) Warnings() []string { return c.warnings }
+
+// DefaultRoutingAlgorithm is the policy of domains without routing_algorithm.
+const DefaultRoutingAlgorithm = string(policy.DefaultAlgorithm)
+
+// Kinds of authenticated denial of existence.
+const (
+	DenialNSEC  = "nsec"
+	DenialNSEC3 = "nsec3"
+)
+
+// Default returns the configuration of an empty file.
+func Default() *Config {
+	c := &Config{}
+	settings.SetDefaults(c)
+	return c
+}
+
+// defaultDomain returns a domain with nothing but defaults.
+var defaultDomain = sync.OnceValue(func() (d Domain) {
+	settings.SetDefaults(&d)
+	return d
+})
+
+// SetDefaults resets a domain to the defaults.
+func (d *Domain) SetDefaults() { *d = defaultDomain() }
+
+// UnmarshalText reads a zone that is given by its name alone.
+func (z *Zone) UnmarshalText(text []byte) error {
+	z.Name = string(text)
+	return nil
+}
+
+// maxCautions bounds the warnings of one kind: a file may cause 100 000.
+const maxCautions = 50
+
+// cautions collects warnings.
+type cautions struct {
+	told []string
+	more int
+}
+
+func (c *cautions) warn(format string, args ...any) {
+	if len(c.told) == maxCautions {
+		c.more++
+		return
+	}
+	c.told = append(c.told, fmt.Sprintf(format, args...))
+}
+
+func (c *cautions) all() []string {
+	if c.more > 0 {
+		return append(c.told, fmt.Sprintf("and %d warnings more", c.more))
+	}
+	return c.told
+}
