@@ -16,6 +16,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/fleet"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/identity"
@@ -27,7 +28,7 @@ import (
 func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
-	cipher := newCipher(t, s.GossipKey)
+	cipher := fleet.Cipher(t, s.GossipKey)
 	told := func(name, ahead string) (count int) {
 		for _, l := range n.Output() {
 			if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) &&
@@ -56,15 +57,15 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 			time.Now().Add(off)); err != nil {
 			t.Fatal(err)
 		}
-		agent, err := newFleetAgent(dir, i+1, cipher, n.Gossip, testbed.OtherName, s.Tokens[testbed.OtherName],
+		agent, err := fleet.New(dir, i+1, cipher, n.Gossip, testbed.OtherName, s.Tokens[testbed.OtherName],
 			func() time.Time { return time.Now().Add(off) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { agent.Close() })
-		agent.registers(t)
+		agent.Registers(t)
 		for range 3 {
-			agent.keeps(t)
+			agent.Keeps(t)
 		}
 		toldOnce(name, []string{"2", "-2"}[i]) // 24h0m0s, or seconds less
 	}
@@ -72,8 +73,8 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Backends) != 2*fleetBackends {
-		t.Errorf("the node took %d backends of two agents, want %d", len(list.Backends), 2*fleetBackends)
+	if len(list.Backends) != 2*fleet.BackendsEach {
+		t.Errorf("the node took %d backends of two agents, want %d", len(list.Backends), 2*fleet.BackendsEach)
 	}
 	refused := untimely(t, n)
 	for i, a := range s.Agents {

@@ -21,18 +21,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/relay"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
 // relayed is a site of one node whose agents all come by relays.
-func relayed(t *testing.T, backends int) (*site, []*relay) {
+func relayed(t *testing.T, backends int) (*site, []*relay.Relay) {
 	t.Helper()
 	s := newSite(t, 1, backends)
-	var relays []*relay
+	var relays []*relay.Relay
 	for _, a := range s.Agents {
-		r := newRelay(t, s.Nodes[0].Gossip)
-		a.File.Agent.Gossip.OverwatchNodes[0] = r.at.String()
+		r := relay.New(t, s.Nodes[0].Gossip)
+		a.File.Agent.Gossip.OverwatchNodes[0] = r.At.String()
 		relays = append(relays, r)
 	}
 	s.StartAll(t)
@@ -86,7 +87,7 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	s, relays := relayed(t, 2)
 	n := s.Nodes[0]
 	for _, r := range relays {
-		r.cutPackets.Store(true)
+		r.CutPackets.Store(true)
 	}
 	// What was true at the cut is true for a while anyhow.
 	s.heardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
@@ -106,10 +107,10 @@ func TestPartition_PacketsOneWayOnly(t *testing.T) {
 	n := s.Nodes[0]
 	for _, way := range []struct {
 		name string
-		cut  func(*relay, bool)
+		cut  func(*relay.Relay, bool)
 	}{
-		{"only from the node", func(r *relay, cut bool) { r.cutThere.Store(cut) }},
-		{"only to the node", func(r *relay, cut bool) { r.cutBack.Store(cut) }},
+		{"only from the node", func(r *relay.Relay, cut bool) { r.CutThere.Store(cut) }},
+		{"only to the node", func(r *relay.Relay, cut bool) { r.CutBack.Store(cut) }},
 	} {
 		t.Logf("packets pass %s", way.name)
 		for _, r := range relays {
@@ -132,7 +133,7 @@ func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
 	n := s.Nodes[0]
 	for _, percent := range []int32{30, 60} {
 		for _, r := range relays {
-			r.loss.Store(percent)
+			r.Loss.Store(percent)
 		}
 		s.heardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
 	}
@@ -399,14 +400,14 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	garbage := make([]byte, 1200)
 	// it may have come this far by streams alone
 	testbed.Until(t, testbed.StartBound, "a packet of the agent's", func(context.Context) error {
-		if !relays[0].inject(garbage) {
+		if !relays[0].Inject(garbage) {
 			return errors.New("there is none")
 		}
 		return nil
 	})
 	for range 2000 {
 		_, _ = rand.Read(garbage)
-		relays[0].inject(garbage)
+		relays[0].Inject(garbage)
 	}
 	s.heardAlways(t, s.Nodes[0], s.Backends[0], 2*s.Timing.StaleThreshold)
 	if !s.Agents[0].Running() {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/fleet"
 )
 
 // fleetPart is the environment variable by which the program of these tests, started once more, is a fleet of agents
@@ -54,10 +55,10 @@ func fleetOf(in *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	agents := make([]*fleetAgent, order.Count)
+	agents := make([]*fleet.Agent, order.Count)
 	for i := range agents {
 		service := fmt.Sprintf("s%d.test.gslb.test", i%fleetServices)
-		if agents[i], err = newFleetAgent(order.Dir, i, cipher, order.Node, service, order.Tokens[service], nil); err != nil {
+		if agents[i], err = fleet.New(order.Dir, i, cipher, order.Node, service, order.Tokens[service], nil); err != nil {
 			return err
 		}
 	}
@@ -65,7 +66,7 @@ func fleetOf(in *bufio.Reader) error {
 	if _, err := in.ReadString('\n'); err != nil {
 		return err
 	}
-	f := &fleet{}
+	f := &fleetRun{}
 	end := f.begin(agents)
 	defer end()
 	ended := make(chan struct{})

@@ -14,13 +14,12 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/fleet"
 	"gslb.internal/integration/harness/testbed"
 )
 
 const (
-	fleetBackends = 3
-	fleetInterval = 10 * time.Second
-	fleetPing     = 2 * time.Second // what gslb-agent does
+	fleetPing = 2 * time.Second // what gslb-agent does
 	// fleetServices is how many names the agents share among them.
 	fleetServices = 100
 	// fleetBound is how long all of them may take to be registered at a node that has never seen one of them.
@@ -51,7 +50,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	idle := testbed.Memory(t, n.Path)
 
 	begin, idleCPU := time.Now(), testbed.Cpu(t, n.Path)
-	f := &fleet{}
+	f := &fleetRun{}
 	f.run(t, agents)
 	testbed.Until(t, fleetBound, fmt.Sprint(count, " agents to be registered"), func(context.Context) error {
 		if got := f.registered.Load(); got < int64(count) {
@@ -61,17 +60,17 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d agents with %d backends each were registered after %s and %s of processor time; Hellos tried again: %d, "+
-		"messages: %d", count, fleetBackends,
+		"messages: %d", count, fleet.BackendsEach,
 		time.Since(begin).Round(10*time.Millisecond), testbed.Cpu(t, n.Path).Since(idleCPU).Sum(), f.hellos.Load(),
 		f.repeated.Load())
 
-	rest := fleetInterval / 5
+	rest := fleet.Interval / 5
 	if os.Getenv("GSLB_FLEET") != "" {
-		rest = fleetInterval
+		rest = fleet.Interval
 	}
 	<-time.After(rest) // what the start left to do is done
 	from, used, lost := time.Now(), testbed.Cpu(t, n.Path), f.repeated.Load()
-	<-time.After(fleetInterval) // one heartbeat of each, five pings
+	<-time.After(fleet.Interval) // one heartbeat of each, five pings
 	spent, over := testbed.Cpu(t, n.Path).Since(used), time.Since(from).Seconds()
 	cores := spent.Sum().Seconds() / over
 	rss := testbed.Memory(t, n.Path)
@@ -85,7 +84,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		t.Errorf("%d MiB in memory, allowed are %d", rss>>20, fleetMemory>>20)
 	}
 	for name, want := range map[string]int{"gslb_overwatch_agents_active": count,
-		"gslb_overwatch_backends_healthy": count * fleetBackends} {
+		"gslb_overwatch_backends_healthy": count * fleet.BackendsEach} {
 		testbed.ComesTo(t, n, name, float64(want))
 	}
 	// What an agent waits a second for goes unacknowledged when the machine stops for that long, which is judged at rest.
@@ -98,7 +97,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 }
 
 // newFleet prepares a node, whose own checks are off so that only the agents cost anything, and its agents.
-func newFleet(t *testing.T, count int) (*harness.Node, []*fleetAgent) {
+func newFleet(t *testing.T, count int) (*harness.Node, []*fleet.Agent) {
 	t.Helper()
 	var domains []harness.Domain
 	for i := range fleetServices {
@@ -112,19 +111,19 @@ func newFleet(t *testing.T, count int) (*harness.Node, []*fleetAgent) {
 	}
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
-	n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleetInterval, 5*time.Minute
-	cipher, dir, agents := newCipher(t, c.GossipKey), t.TempDir(), make([]*fleetAgent, count)
+	n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleet.Interval, 5*time.Minute
+	cipher, dir, agents := fleet.Cipher(t, c.GossipKey), t.TempDir(), make([]*fleet.Agent, count)
 	for i := range agents {
 		service := domains[i%fleetServices].Name
-		if agents[i], err = newFleetAgent(dir, i, cipher, n.Gossip, service, c.Tokens[service], nil); err != nil {
+		if agents[i], err = fleet.New(dir, i, cipher, n.Gossip, service, c.Tokens[service], nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return n, agents
 }
 
-// fleet is what has happened to the agents so far.
-type fleet struct {
+// fleetRun is what has happened to the agents so far.
+type fleetRun struct {
 	registered atomic.Int64 // agents whose first heartbeat was acknowledged
 	hellos     atomic.Int64 // that failed
 	repeated   atomic.Int64 // messages that were acknowledged on no path
@@ -132,15 +131,15 @@ type fleet struct {
 }
 
 // run lets the agents live until the test ends.
-func (f *fleet) run(t *testing.T, agents []*fleetAgent) { t.Cleanup(f.begin(agents)) }
+func (f *fleetRun) run(t *testing.T, agents []*fleet.Agent) { t.Cleanup(f.begin(agents)) }
 
 // begin lets the agents live until end is called.
-func (f *fleet) begin(agents []*fleetAgent) (end func()) {
+func (f *fleetRun) begin(agents []*fleet.Agent) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	for _, a := range agents {
 		group.Go(func() { f.live(ctx, a) })
-		group.Go(func() { a.keepPinging(ctx) })
+		group.Go(func() { keepPinging(ctx, a) })
 	}
 	return func() {
 		cancel()
@@ -152,7 +151,7 @@ func (f *fleet) begin(agents []*fleetAgent) (end func()) {
 }
 
 // live is an agent's life from the moment at which its node is back: each notices it by its next ping.
-func (f *fleet) live(ctx context.Context, a *fleetAgent) {
+func (f *fleetRun) live(ctx context.Context, a *fleet.Agent) {
 	if !testbed.Pause(ctx, rand.N(fleetPing+250*time.Millisecond)) {
 		return
 	}
@@ -182,24 +181,24 @@ func (f *fleet) live(ctx context.Context, a *fleetAgent) {
 		patience = min(2*patience, 15*time.Second)
 	}
 	for first := true; ctx.Err() == nil; {
-		if err := a.heartbeat(); err != nil {
+		if err := a.Beat(); err != nil {
 			f.failed(ctx, err)
 		} else if first {
 			first = false
 			f.registered.Add(1)
 		}
-		testbed.Pause(ctx, fleetInterval-rand.N(fleetInterval/10))
+		testbed.Pause(ctx, fleet.Interval-rand.N(fleet.Interval/10))
 	}
 }
 
-func (f *fleet) failed(ctx context.Context, err error) {
+func (f *fleetRun) failed(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		f.repeated.Add(1)
 		f.trouble.Store(err.Error())
 	}
 }
 
-func (a *fleetAgent) keepPinging(ctx context.Context) {
+func keepPinging(ctx context.Context, a *fleet.Agent) {
 	if !testbed.Pause(ctx, rand.N(fleetPing)) {
 		return
 	}

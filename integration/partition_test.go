@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/relay"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -21,16 +22,16 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2, 3)
 	cutOff, other := s.Nodes[0], s.Nodes[1]
-	var relays []*relay // each agent has a way of its own to the node
+	var relays []*relay.Relay // each agent has a way of its own to the node
 	for _, a := range s.Agents {
-		r := newRelay(t, cutOff.Gossip)
-		a.File.Agent.Gossip.OverwatchNodes[0] = r.at.String()
+		r := relay.New(t, cutOff.Gossip)
+		a.File.Agent.Gossip.OverwatchNodes[0] = r.At.String()
 		relays = append(relays, r)
 	}
 	s.StartAll(t)
 
 	for _, r := range relays {
-		r.cut.Store(true)
+		r.Cut.Store(true)
 	}
 	for _, b := range s.Backends {
 		s.Status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+testbed.StaleResolution,
@@ -47,7 +48,7 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	}
 
 	for _, r := range relays {
-		r.cut.Store(false)
+		r.Cut.Store(false)
 	}
 	for _, b := range s.Backends[1:] {
 		s.Status(t, cutOff, b, heardAgainBound, func(v api.Backend) error {

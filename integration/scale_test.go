@@ -19,6 +19,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/fleet"
 	"gslb.internal/integration/harness/testbed"
 )
 
@@ -83,7 +84,7 @@ func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*ha
 		}
 		n.File.Includes, n.File.DNS.Zones = []string{path}, []string{"test.gslb.test"}
 		n.File.Overwatch.Validation.Enabled = false
-		n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleetInterval, 5*time.Minute
+		n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleet.Interval, 5*time.Minute
 		all = append(all, n)
 	}
 	return c, all

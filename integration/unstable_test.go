@@ -20,6 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/fleet"
+	"gslb.internal/integration/harness/relay"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -133,16 +135,16 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	n, own := s.Nodes[0], s.Backends[2]
 	s.Agents = s.Agents[:2]
 	s.StartAll(t)
-	moody, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName,
+	moody, err := fleet.New(t.TempDir(), 1, fleet.Cipher(t, s.GossipKey), n.Gossip, testbed.AppName,
 		s.Tokens[testbed.AppName], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { moody.Close() })
-	moody.backends = moody.backends[:1]
-	moody.backends[0].Address, moody.backends[0].Port = own.At.Addr(), own.At.Port()
-	moody.registers(t)
-	moody.keeps(t)
+	moody.Backends = moody.Backends[:1]
+	moody.Backends[0].Address, moody.Backends[0].Port = own.At.Addr(), own.At.Port()
+	moody.Registers(t)
+	moody.Keeps(t)
 	s.Status(t, n, own, testbed.StartBound, testbed.WantSound)
 
 	const publications = "gslb_dns_publications_total"
@@ -155,8 +157,8 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 			time.Since(began) > over+testbed.Patience
 	}
 	for ; time.Since(began) < over || !tooMuch(); sent++ {
-		moody.backends[0].Claim = []wire.Claim{wire.ClaimUnhealthy, wire.ClaimHealthy}[sent%2]
-		_ = moody.heartbeat() // refused or not
+		moody.Backends[0].Claim = []wire.Claim{wire.ClaimUnhealthy, wire.ClaimHealthy}[sent%2]
+		_ = moody.Beat() // refused or not
 	}
 	seconds := time.Since(began).Seconds()
 	published, took := testbed.Metric(t, n, publications)-before, testbed.Cpu(t, n.Path).Since(used).Sum()
@@ -186,10 +188,10 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	t.Parallel()
 	s := newSite(t, 2, 2)
 	a, b := s.Nodes[0], s.Nodes[1]
-	to := [2]*relay{newRelay(t, b.API), newRelay(t, a.API)}
+	to := [2]*relay.Relay{relay.New(t, b.API), relay.New(t, a.API)}
 	for i, n := range s.Nodes {
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: time.Second,
-			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + to[i].at.String()}}
+			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + to[i].At.String()}}
 	}
 	s.StartAll(t)
 	keys := sameKeys(t, 1, a, b)
@@ -214,7 +216,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	testbed.Until(t, testbed.KeyBound, "the nodes to have exchanged keys", synced(1, true))
 	cut := time.Now()
 	for _, r := range to {
-		r.cut.Store(true)
+		r.Cut.Store(true)
 	}
 	testbed.Until(t, 30*time.Second, "the nodes to say that they are cut off", synced(0, false))
 	t.Logf("said %s after the cut", time.Since(cut).Round(time.Millisecond))
@@ -231,7 +233,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 		s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 	}
 	for _, r := range to {
-		r.cut.Store(false)
+		r.Cut.Store(false)
 	}
 	testbed.Until(t, testbed.KeyBound, "the nodes to exchange keys again", synced(1, true))
 	for _, n := range s.Nodes {

@@ -12,6 +12,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -48,16 +49,12 @@ type stand struct {
 // its story if it failed.
 func newStand(t *testing.T, more ...string) *stand {
 	t.Helper()
-	b, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var domains []harness.Domain
 	for _, name := range append([]string{goodName, evilName, calmName}, more...) {
 		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: []string{"eu"},
 			TTL: 5})
 	}
-	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: harness.Fast(), Domains: domains})
+	c, err := harness.NewCluster(harness.Options{Binaries: testbed.Binaries(t), Timing: harness.Fast(), Domains: domains})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,11 +258,8 @@ func refused(err error) bool {
 // control runs gslbctl against the node and returns what it printed.
 func (s *stand) control(t *testing.T, args ...string) string {
 	t.Helper()
-	b, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), b.Control, append([]string{"--api", s.node.API.String()}, args...)...)
+	args = append([]string{"--api", s.node.API.String()}, args...)
+	cmd := exec.CommandContext(t.Context(), testbed.Binaries(t).Control, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -1,4 +1,5 @@
-package integration_test
+// Package relay stands between a program and a node: it cuts, loses, records and replays what passes.
+package relay
 
 import (
 	"bytes"
@@ -15,16 +16,16 @@ import (
 	"time"
 )
 
-// relay stands between an agent and a node, like a NAT, and records all that the agent sends.
-type relay struct {
-	at  netip.AddrPort
+// Relay stands between an agent and a node, like a NAT, and records all that the agent sends.
+type Relay struct {
+	At  netip.AddrPort // where the agent finds the node
 	to  netip.AddrPort
-	cut atomic.Bool // nothing passes, in neither direction
+	Cut atomic.Bool // nothing passes, in neither direction
 
 	// Packets only: cut in both directions, towards the node, and towards the agent; and how many of a hundred are lost
 	// each way.
-	cutPackets, cutThere, cutBack atomic.Bool
-	loss                          atomic.Int32
+	CutPackets, CutThere, CutBack atomic.Bool
+	Loss                          atomic.Int32
 
 	back atomic.Value // func([]byte): sends the agent a packet as if the node had
 
@@ -33,11 +34,11 @@ type relay struct {
 	streams []*bytes.Buffer
 }
 
-// newRelay opens a relay to a node's gossip port; it closes with the test.
-func newRelay(t *testing.T, to netip.AddrPort) *relay {
+// New opens a relay to a node's gossip port; it closes with the test.
+func New(t *testing.T, to netip.AddrPort) *Relay {
 	t.Helper()
 	tcp, udp := bothNetworks(t)
-	r := &relay{at: tcp.Addr().(*net.TCPAddr).AddrPort(), to: to}
+	r := &Relay{At: tcp.Addr().(*net.TCPAddr).AddrPort(), to: to}
 	var running sync.WaitGroup
 	running.Go(func() { r.relayStreams(tcp, &running) })
 	running.Go(func() { r.relayPackets(udp, &running) })
@@ -67,14 +68,14 @@ func bothNetworks(t *testing.T) (net.Listener, net.PacketConn) {
 	return nil, nil
 }
 
-func (r *relay) relayStreams(l net.Listener, running *sync.WaitGroup) {
+func (r *Relay) relayStreams(l net.Listener, running *sync.WaitGroup) {
 	for {
 		in, err := l.Accept()
 		if err != nil {
 			return
 		}
 		out, err := net.DialTimeout("tcp", r.to.String(), time.Second)
-		if err == nil && r.cut.Load() {
+		if err == nil && r.Cut.Load() {
 			out.Close()
 			err = net.ErrClosed
 		}
@@ -103,7 +104,7 @@ func (r *relay) relayStreams(l net.Listener, running *sync.WaitGroup) {
 
 // locked writes to a buffer of the relay.
 type locked struct {
-	relay *relay
+	relay *Relay
 	to    *bytes.Buffer
 }
 
@@ -113,7 +114,7 @@ func (l locked) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
+func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 	out, err := net.Dial("udp", r.to.String())
 	if err != nil {
 		return
@@ -126,7 +127,7 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 		if err != nil {
 			return
 		}
-		if r.cut.Load() || r.cutThere.Load() || r.loses() {
+		if r.Cut.Load() || r.CutThere.Load() || r.loses() {
 			continue
 		}
 		r.mu.Lock()
@@ -146,7 +147,7 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 					if err != nil {
 						return
 					}
-					if !r.cut.Load() && !r.cutBack.Load() && !r.loses() {
+					if !r.Cut.Load() && !r.CutBack.Load() && !r.loses() {
 						in.WriteTo(back[:n], agent)
 					}
 				}
@@ -155,9 +156,9 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 	}
 }
 
-// inject sends the agent a packet as if it came from the node. It says false where the agent has sent none yet: to
+// Inject sends the agent a packet as if it came from the node. It says false where the agent has sent none yet: to
 // where it would go is not known.
-func (r *relay) inject(packet []byte) bool {
+func (r *Relay) Inject(packet []byte) bool {
 	send, known := r.back.Load().(func([]byte))
 	if known {
 		send(packet)
@@ -166,19 +167,19 @@ func (r *relay) inject(packet []byte) bool {
 }
 
 // loses tells whether the next packet is lost.
-func (r *relay) loses() bool {
-	return r.cutPackets.Load() || rand.Int32N(100) < r.loss.Load()
+func (r *Relay) loses() bool {
+	return r.CutPackets.Load() || rand.Int32N(100) < r.Loss.Load()
 }
 
-// recorded is how many packets and streams the agent has sent so far.
-func (r *relay) recorded() (packets, streams int) {
+// Recorded is how many packets and streams the agent has sent so far.
+func (r *Relay) Recorded() (packets, streams int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.packets), len(r.streams)
 }
 
-// replay sends all that was recorded to the node once more, from another socket.
-func (r *relay) replay(t *testing.T) {
+// Replay sends all that was recorded to the node once more, from another socket.
+func (r *Relay) Replay(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
 	packets := slices.Clone(r.packets)

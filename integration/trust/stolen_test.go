@@ -1,10 +1,11 @@
-package integration_test
+package trust_test
 
 import (
 	"testing"
 	"time"
 
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/fleet"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -14,9 +15,9 @@ import (
 // about backends of his own or of others.
 func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	thief, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName,
+	thief, err := fleet.New(t.TempDir(), 1, fleet.Cipher(t, s.GossipKey), n.Gossip, testbed.AppName,
 		"a token that he guessed, of some length", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -25,15 +26,15 @@ func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 	if err := thief.Hello(); err != nil {
 		t.Fatal("the key opens the gossip itself:", err)
 	}
-	his := thief.backends[0].Address
+	his := thief.Backends[0].Address
 	for _, b := range s.Backends {
-		thief.backends = append(thief.backends, wire.Backend{Service: testbed.AppName, Address: b.At.Addr(),
+		thief.Backends = append(thief.Backends, wire.Backend{Service: testbed.AppName, Address: b.At.Addr(),
 			Port: b.At.Port(), Weight: 1,
-			Claim: wire.ClaimUnhealthy, Check: thief.backends[0].Check})
+			Claim: wire.ClaimUnhealthy, Check: thief.Backends[0].Check})
 	}
 	begin := time.Now()
 	enrol := func() error { return thief.Enrol(false, agent.AckTime) }
-	for name, message := range map[string]func() error{"enrolment": enrol, "heartbeat": thief.heartbeat} {
+	for name, message := range map[string]func() error{"enrolment": enrol, "heartbeat": thief.Beat} {
 		if err := message(); err == nil {
 			t.Errorf("his %s was acknowledged", name)
 		}

@@ -1,4 +1,5 @@
-package integration_test
+// Package fleet has agents of one service with some backends each, many of which are a fleet.
+package fleet
 
 import (
 	"context"
@@ -13,8 +14,13 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// newCipher returns the cluster's gossip key at work.
-func newCipher(t *testing.T, gossipKey string) *agent.Cipher {
+const (
+	BackendsEach = 3                // of each agent
+	Interval     = 10 * time.Second // of each agent's heartbeats
+)
+
+// Cipher returns the cluster's gossip key at work.
+func Cipher(t *testing.T, gossipKey string) *agent.Cipher {
 	t.Helper()
 	c, err := agent.NewCipher(gossipKey)
 	if err != nil {
@@ -23,16 +29,16 @@ func newCipher(t *testing.T, gossipKey string) *agent.Cipher {
 	return c
 }
 
-// fleetAgent is an agent of one service with some backends.
-type fleetAgent struct {
+// Agent is an agent of one service with some backends.
+type Agent struct {
 	*agent.Agent
-	backends []wire.Backend
+	Backends []wire.Backend
 }
 
-// newFleetAgent makes the i-th agent. Its source address and those of its backends belong to nobody else. A clock of
+// New makes the i-th agent. Its source address and those of its backends belong to nobody else. A clock of
 // nil is that of the system.
-func newFleetAgent(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token string,
-	clock func() time.Time) (*fleetAgent, error) {
+func New(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token string,
+	clock func() time.Time) (*Agent, error) {
 	known, err := agent.New(agent.Options{
 		Dir: dir, Name: fmt.Sprintf("fleet-%05d", i), Cipher: c, Node: node, Tokens: map[string]string{service: token},
 		Source: netip.AddrFrom4([4]byte{127, 80, byte(i >> 8), byte(i)}), Clock: clock,
@@ -40,9 +46,9 @@ func newFleetAgent(dir string, i int, c *agent.Cipher, node netip.AddrPort, serv
 	if err != nil {
 		return nil, err
 	}
-	a := &fleetAgent{Agent: known}
-	for k := range fleetBackends {
-		a.backends = append(a.backends, wire.Backend{
+	a := &Agent{Agent: known}
+	for k := range BackendsEach {
+		a.Backends = append(a.Backends, wire.Backend{
 			Service: service, Address: netip.AddrFrom4([4]byte{10, byte(k), byte(i >> 8), byte(i)}), Port: 8080, Weight: 100,
 			Claim: wire.ClaimHealthy,
 			Check: wire.Check{Type: "http", Path: "/health", IntervalMillis: 5000, TimeoutMillis: 2000, FailureThreshold: 3,
@@ -52,21 +58,21 @@ func newFleetAgent(dir string, i int, c *agent.Cipher, node netip.AddrPort, serv
 	return a, nil
 }
 
-// heartbeat sends the whole state.
-func (a *fleetAgent) heartbeat() error { return a.Heartbeat(fleetInterval, a.backends) }
+// Beat sends the whole state.
+func (a *Agent) Beat() error { return a.Heartbeat(Interval, a.Backends) }
 
-// registers has a node take the agent as one that it knows, and goes on trying on a machine that is late, as
+// Registers has a node take the agent as one that it knows, and goes on trying on a machine that is late, as
 // gslb-agent does.
-func (a *fleetAgent) registers(t *testing.T) {
+func (a *Agent) Registers(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, 3*agent.AckTime, a.Name+" to be registered", func(context.Context) error {
 		return errors.Join(a.Hello(), a.Enrol(false, agent.AckTime))
 	})
 }
 
-// keeps has a node take a heartbeat, in the same way.
-func (a *fleetAgent) keeps(t *testing.T) {
+// Keeps has a node take a heartbeat, in the same way.
+func (a *Agent) Keeps(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken",
-		func(context.Context) error { return a.heartbeat() })
+		func(context.Context) error { return a.Beat() })
 }

@@ -1,4 +1,4 @@
-package integration_test
+package trust_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // guarded is a site with an agent that is not to be believed.
 type guarded struct {
-	*site
+	*testbed.Site
 	intruder *harness.Agent
 	target   *harness.Backend // that the intruder would bring into the answers
 }
@@ -26,8 +26,8 @@ type guarded struct {
 // newGuarded prepares a site with one proper agent and an intruder, which the test has yet to spoil.
 func newGuarded(t *testing.T) *guarded {
 	t.Helper()
-	s := newSite(t, 1, 2)
-	g := &guarded{site: s, intruder: s.Agents[1], target: s.Backends[1]}
+	s := testbed.NewSite(t, 1, 2)
+	g := &guarded{Site: s, intruder: s.Agents[1], target: s.Backends[1]}
 	s.Agents = s.Agents[:1]
 	return g
 }
@@ -140,7 +140,7 @@ func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 // A new certificate under a known agent id is refused until an operator deletes the pin, and then it is pinned.
 func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	before := s.Pins(t, n)[agent.Name]
 	if _, err := agent.Kill(); err != nil {
@@ -175,7 +175,7 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 // Revoking takes an agent's backends out of the answers at once, and a restart of either side changes nothing.
 func TestTrust_RevokedAgentLeavesAtOnceAndStaysOut(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	revoked := time.Now()
 	if _, err := n.Client.Revoke(t.Context(), agent.Name, api.RevokeRequest{Reason: "a test"}); err != nil {

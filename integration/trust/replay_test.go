@@ -1,4 +1,4 @@
-package integration_test
+package trust_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/relay"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -14,13 +15,13 @@ import (
 // node nor in a later one (row 21).
 func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
-	relay := newRelay(t, n.Gossip)
-	agent.File.Agent.Gossip.OverwatchNodes = []string{relay.at.String()}
+	relay := relay.New(t, n.Gossip)
+	agent.File.Agent.Gossip.OverwatchNodes = []string{relay.At.String()}
 	s.StartAll(t)
 	testbed.Until(t, testbed.StartBound, "some heartbeats", func(context.Context) error {
-		if packets, streams := relay.recorded(); packets < 5 || streams < 1 {
+		if packets, streams := relay.Recorded(); packets < 5 || streams < 1 {
 			return errors.New("not yet")
 		}
 		return nil
@@ -31,7 +32,7 @@ func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error {
-		relay.replay(t)
+		relay.Replay(t)
 		return testbed.WantStatus(v, api.EffectiveStale, true)
 	})
 	testbed.Counts(t, n, "replayed messages", `gslb_gossip_refused_total{code="replay"}`)
@@ -43,7 +44,7 @@ func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 	s.Ready(t, n)
 	ready := time.Now()
 	for range 10 {
-		relay.replay(t)
+		relay.Replay(t)
 	}
 	list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: testbed.AppName})
 	if err != nil {
