@@ -85,25 +85,15 @@ func (a *app) agentsLocksCommand() *cobra.Command {
 }
 
 func (a *app) agentsUnlockCommand() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "unlock <service>",
-		Short: "Have the locked tokens of a service admit new agents again",
-		Long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may enrol " +
+	return a.removal(removal{
+		use: "unlock <service>", short: "Have the locked tokens of a service admit new agents again",
+		long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may enrol " +
 			"again.\n" +
 			"A changed token ends it by itself.",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
-				"Unlocking "+args[0]+" admits everybody who has its token, also whoever stole it"); err != nil {
-				return err
-			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				out, err := c.UnlockToken(ctx, args[0])
-				return out.Message, err
-			})
+		question: "Unlocking %s admits everybody who has its token, also whoever stole it",
+		apply: func(ctx context.Context, c *api.Client, service string) (string, error) {
+			out, err := c.UnlockToken(ctx, service)
+			return out.Message, err
 		},
-	}
-	yesFlag(cmd, &yes)
-	return cmd
+	})
 }

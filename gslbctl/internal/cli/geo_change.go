@@ -37,24 +37,12 @@ func (a *app) geoSetCommand() *cobra.Command {
 }
 
 func (a *app) geoRemoveCommand() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:               "remove <network>",
-		Short:             "Delete a mapping that was made with set",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(mappedNetworks),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
-				"removing the mapping of "+args[0]+" leads its clients elsewhere at once"); err != nil {
-				return err
-			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return "the mapping of " + args[0] + " is gone", c.DeleteGeoMapping(ctx, args[0])
-			})
-		},
-	}
-	yesFlag(cmd, &yes)
-	return cmd
+	return a.removal(removal{
+		use: "remove <network>", short: "Delete a mapping that was made with set",
+		names:    mappedNetworks,
+		question: "removing the mapping of %s leads its clients elsewhere at once",
+		apply:    deleting((*api.Client).DeleteGeoMapping, "the mapping of %s is gone"),
+	})
 }
 
 func mappedNetworks(ctx context.Context, c *api.Client) ([]string, error) {

@@ -129,29 +129,12 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 }
 
 func (a *app) nodesDeregisterCommand() *cobra.Command {
-	var yes, force bool
-	cmd := &cobra.Command{
-		Use:               "deregister <agent>",
-		Short:             "Forget an agent: its announcement and its certificate",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNodeNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
-			if err != nil {
-				return err
-			}
-			if err := a.confirm(ctx, yes,
-				"Deregistering "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
-				return err
-			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				return "agent " + args[0] + " is forgotten", c.DeregisterAgent(ctx, args[0])
-			})
-		},
-	}
-	yesFlag(cmd, &yes)
-	forceFlag(cmd, &force)
-	return cmd
+	return a.removal(removal{
+		use: "deregister <agent>", short: "Forget an agent: its announcement and its certificate",
+		names: agentNodeNames, takes: agentGone,
+		question: "Deregistering %s takes the backends that only it reports out of DNS until it enrols again",
+		apply:    deleting((*api.Client).DeregisterAgent, "agent %s is forgotten"),
+	})
 }
 
 func (a *app) nodesCertificateCommand() *cobra.Command {
@@ -180,55 +163,23 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 }
 
 func (a *app) nodesReissueCommand() *cobra.Command {
-	var yes, force bool
-	cmd := &cobra.Command{
-		Use:               "reissue <agent>",
-		Short:             "Have the next certificate of an agent pinned in place of the one it has",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNodeNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
-			if err != nil {
-				return err
-			}
-			if err := a.confirm(ctx, yes,
-				"Reissuing the certificate of "+args[0]+" takes the backends that only it reports out of DNS until it enrols "+
-					"with a new one"); err != nil {
-				return err
-			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				done, err := c.ReissueCertificate(ctx, args[0])
-				return done.Message, err
-			})
+	return a.removal(removal{
+		use: "reissue <agent>", short: "Have the next certificate of an agent pinned in place of the one it has",
+		names: agentNodeNames, takes: agentGone,
+		question: "Reissuing the certificate of %s takes the backends that only it reports out of DNS until it enrols " +
+			"with a new one",
+		apply: func(ctx context.Context, c *api.Client, agent string) (string, error) {
+			done, err := c.ReissueCertificate(ctx, agent)
+			return done.Message, err
 		},
-	}
-	yesFlag(cmd, &yes)
-	forceFlag(cmd, &force)
-	return cmd
+	})
 }
 
 func (a *app) nodesRevokeCommand() *cobra.Command {
-	var yes, force bool
-	cmd := &cobra.Command{
-		Use:               "revoke <agent>",
-		Short:             "Refuse an agent from now on; gslbctl agents revoke keeps a reason as well",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNodeNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
-			if err != nil {
-				return err
-			}
-			if err := a.confirm(ctx, yes,
-				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
-				return err
-			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				return args[0] + " is refused until it is unpinned", c.RevokeCertificate(ctx, args[0])
-			})
-		},
-	}
-	yesFlag(cmd, &yes)
-	forceFlag(cmd, &force)
-	return cmd
+	return a.removal(removal{
+		use: "revoke <agent>", short: "Refuse an agent from now on; gslbctl agents revoke keeps a reason as well",
+		names: agentNodeNames, takes: agentGone,
+		question: "Revoking %s takes the backends that only it reports out of DNS",
+		apply:    deleting((*api.Client).RevokeCertificate, "%s is refused until it is unpinned"),
+	})
 }

@@ -158,22 +158,10 @@ func (a *app) regionsSetCommand() *cobra.Command {
 }
 
 func (a *app) regionsRemoveCommand() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:               "remove <name>",
-		Short:             "Delete a region that was added with add and that nothing uses",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(allRegionNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes,
-				"after removing the region "+args[0]+" no client is placed in it"); err != nil {
-				return err
-			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return "region " + args[0] + " is removed", c.DeleteRegion(ctx, args[0])
-			})
-		},
-	}
-	yesFlag(cmd, &yes)
-	return cmd
+	return a.removal(removal{
+		use: "remove <name>", short: "Delete a region that was added with add and that nothing uses",
+		names:    allRegionNames,
+		question: "after removing the region %s no client is placed in it",
+		apply:    deleting((*api.Client).DeleteRegion, "region %s is removed"),
+	})
 }

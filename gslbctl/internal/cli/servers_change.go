@@ -73,28 +73,15 @@ func (a *app) serversSetCommand() *cobra.Command {
 }
 
 func (a *app) serversRemoveCommand() *cobra.Command {
-	var yes, force bool
-	cmd := &cobra.Command{
-		Use:               "remove <id>",
-		Short:             "Delete a server that was registered with add",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Backends: args, Removed: true})
-			if err != nil {
-				return err
-			}
-			if err := a.confirm(ctx, yes, "removing "+args[0]+" takes it out of the answers at once"); err != nil {
-				return err
-			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				return "server " + args[0] + " is removed", c.DeleteServer(ctx, args[0])
-			})
+	return a.removal(removal{
+		use: "remove <id>", short: "Delete a server that was registered with add",
+		names: serverIDs,
+		takes: func(id string) api.ConsequenceRequest {
+			return api.ConsequenceRequest{Backends: []string{id}, Removed: true}
 		},
-	}
-	yesFlag(cmd, &yes)
-	forceFlag(cmd, &force)
-	return cmd
+		question: "removing %s takes it out of the answers at once",
+		apply:    deleting((*api.Client).DeleteServer, "server %s is removed"),
+	})
 }
 
 func (a *app) serversDrainCommand() *cobra.Command {

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+// removal is a command that takes one thing away on every node, after a question.
+type removal struct {
+	use, short, long string
+	names            names                                    // completes the argument; nil: nothing does
+	takes            func(name string) api.ConsequenceRequest // nil: it takes no backend from a name
+	question         string                                   // with %s for the argument
+	apply            func(ctx context.Context, c *api.Client, name string) (done string, err error)
+}
+
+func (a *app) removal(r removal) *cobra.Command {
+	var yes, force bool
+	cmd := &cobra.Command{
+		Use: r.use, Short: r.short, Long: r.long, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			ctx := cmd.Context()
+			if r.takes != nil {
+				if ctx, err = a.careful(ctx, force, r.takes(args[0])); err != nil {
+					return err
+				}
+			}
+			if err := a.confirm(ctx, yes, fmt.Sprintf(r.question, args[0])); err != nil {
+				return err
+			}
+			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+				return r.apply(ctx, c, args[0])
+			})
+		},
+	}
+	if r.names != nil {
+		cmd.ValidArgsFunction = a.firstArgument(r.names)
+	}
+	yesFlag(cmd, &yes)
+	if r.takes != nil {
+		forceFlag(cmd, &force)
+	}
+	return cmd
+}
+
+// deleting returns the apply of a removal that makes one request. done says what has happened, with %s for the name.
+func deleting(request func(*api.Client, context.Context, string) error,
+	done string) func(context.Context, *api.Client, string) (string, error) {
+	return func(ctx context.Context, c *api.Client, name string) (string, error) {
+		return fmt.Sprintf(done, name), request(c, ctx, name)
+	}
+}
+
+// agentGone is what becomes of names without an agent.
+func agentGone(id string) api.ConsequenceRequest {
+	return api.ConsequenceRequest{Agents: []string{id}, Removed: true}
+}
