@@ -75,19 +75,7 @@ func (a *app) certificateCell(agent api.Agent) render.Cell {
 }
 
 func (a *app) agentsShowCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
-		Use:               "show <agent>",
-		Short:             "Show one agent",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			agent, err := read(cmd.Context(), a, with((*api.Client).Agent, args[0]))
-			if err != nil {
-				return err
-			}
-			return a.print(agent, a.table(a.agentFacts(agent)))
-		},
-	})
+	return shows(a, "show <agent>", "Show one agent", agentNames, (*api.Client).Agent, a.agentFacts)
 }
 
 func (a *app) agentFacts(agent api.Agent) *render.Table {

@@ -25,21 +25,13 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 }
 
 func (a *app) geoTestCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
-		Use:   "test <ip>",
-		Short: "Show which region a client is in, and why",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			test, err := read(cmd.Context(), a, with((*api.Client).GeoTest, args[0]))
-			if err != nil {
-				return err
-			}
+	return shows(a, "test <ip>", "Show which region a client is in, and why", nil,
+		(*api.Client).GeoTest, func(test api.GeoTest) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"}, {Name: "NETWORK"},
 				{Name: "COUNTRY"}, {Name: "CONTINENT"}, {Name: "SCOPE", Right: true}, {Name: "COMMENT"}}}
 			t.Add(render.C(test.IP), orNone(test.Region), render.C(test.MatchType), orNone(test.MatchedCIDR),
 				orNone(test.Country), orNone(test.Continent),
 				number(test.ScopePrefix), orNone(test.Comment))
-			return a.print(test, a.table(t))
-		},
-	})
+			return t
+		})
 }

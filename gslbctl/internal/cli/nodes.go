@@ -27,22 +27,15 @@ func (a *app) nodesOverwatchCommand() *cobra.Command {
 }
 
 func (a *app) nodesShowCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
-		Use:   "show <node>",
-		Short: "Show one overwatch node",
-		Args:  cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(func(ctx context.Context, c *api.Client) ([]string, error) {
-			list, err := c.OverwatchNodes(ctx)
-			return each(list.Nodes, func(n api.OverwatchNode) string { return n.ID }), err
-		}),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := read(cmd.Context(), a, with((*api.Client).OverwatchNode, args[0]))
-			if err != nil {
-				return err
-			}
-			return a.print(n, a.table(a.overwatchTable([]api.OverwatchNode{n})))
-		},
-	})
+	return shows(a, "show <node>", "Show one overwatch node", overwatchNames,
+		(*api.Client).OverwatchNode, func(n api.OverwatchNode) *render.Table {
+			return a.overwatchTable([]api.OverwatchNode{n})
+		})
+}
+
+func overwatchNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.OverwatchNodes(ctx)
+	return each(list.Nodes, func(n api.OverwatchNode) string { return n.ID }), err
 }
 
 func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
@@ -138,16 +131,8 @@ func (a *app) nodesDeregisterCommand() *cobra.Command {
 }
 
 func (a *app) nodesCertificateCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
-		Use:               "certificate <agent>",
-		Short:             "Show the certificate that is pinned for an agent",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNodeNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := read(cmd.Context(), a, with((*api.Client).AgentCertificate, args[0]))
-			if err != nil {
-				return err
-			}
+	return shows(a, "certificate <agent>", "Show the certificate that is pinned for an agent", agentNodeNames,
+		(*api.Client).AgentCertificate, func(answer api.AgentCertificateAnswer) *render.Table {
 			k := answer.Certificate
 			t := &render.Table{Columns: []render.Column{{Name: "AGENT"}, {Name: k.AgentID}}}
 			for _, fact := range [][2]string{
@@ -157,9 +142,8 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 			} {
 				t.Add(render.C(fact[0]), orNone(fact[1]))
 			}
-			return a.print(answer, a.table(t))
-		},
-	})
+			return t
+		})
 }
 
 func (a *app) nodesReissueCommand() *cobra.Command {

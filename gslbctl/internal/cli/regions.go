@@ -47,16 +47,8 @@ func position(r api.Region) string {
 }
 
 func (a *app) regionsShowCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
-		Use:               "show <name>",
-		Short:             "Show one region",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(allRegionNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := read(cmd.Context(), a, with((*api.Client).Region, args[0]))
-			if err != nil {
-				return err
-			}
+	return shows(a, "show <name>", "Show one region", allRegionNames,
+		(*api.Client).Region, func(r api.Region) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "REGION"}, {Name: r.Name}}}
 			t.Add(render.C("healthy"), healthyOf(r.HealthyServers, r.ServerCount))
 			for _, fact := range [][2]string{
@@ -66,9 +58,8 @@ func (a *app) regionsShowCommand() *cobra.Command {
 			} {
 				t.Add(render.C(fact[0]), orNone(fact[1]))
 			}
-			return a.print(r, a.table(t))
-		},
-	})
+			return t
+		})
 }
 
 func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {

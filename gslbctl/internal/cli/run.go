@@ -164,6 +164,25 @@ func lists[T any](a *app, use, short string, ask func(*api.Client, context.Conte
 	})
 }
 
+// shows returns a command that reads the one thing that its argument names, and shows it as a table.
+func shows[T any](a *app, use, short string, of names, ask func(*api.Client, context.Context, string) (T, error),
+	table func(T) *render.Table) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			thing, err := read(cmd.Context(), a, with(ask, args[0]))
+			if err != nil {
+				return err
+			}
+			return a.print(thing, a.table(table(thing)))
+		},
+	}
+	if of != nil {
+		cmd.ValidArgsFunction = a.firstArgument(of)
+	}
+	return a.watchable(cmd)
+}
+
 // group returns a command with subcommands. On its own it does the same as list.
 func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: list.RunE, Annotations: list.Annotations}
