@@ -109,6 +109,26 @@ func (n *node) announce(cfg *config.Config) {
 		e = e.Stringer("metrics", n.metrics.Addr())
 	}
 	e.Msg("overwatch started")
+	n.announceEmpty()
+}
+
+// announceEmpty names the domains that nothing has a backend for yet, so that nobody wonders at their answers.
+func (n *node) announceEmpty() {
+	const most = 10
+	var empty []string
+	count := 0
+	for _, name := range n.state.Domains() {
+		if len(n.registry.View().Service(name)) == 0 {
+			if count++; count <= most {
+				empty = append(empty, name)
+			}
+		}
+	}
+	if count > 0 {
+		n.log.Info().Int("count", count).Strs("domains", empty).Msg("waiting for backends of these domains: until " +
+			"an agent reports one or a server is configured, they go to their last resort, which is SERVFAIL unless " +
+			"on_all_down says otherwise")
+	}
 }
 
 // tell says something of the node to the service manager.

@@ -28,7 +28,9 @@ func (s *Sync) Bootstrap(ctx context.Context) {
 		len(s.o.Zones.Missing()) == 0 || !s.o.Zones.NoKeys() && s.o.Zones.Damage() == nil {
 		return
 	}
-	s.o.Logger.Info().Strs("zones", firstTen(s.o.Zones.Missing())).Msg("asking the other nodes for signing keys")
+	s.o.Logger.Info().Strs("zones", firstTen(s.o.Zones.Missing())).Strs("peers", s.current().Peers).
+		Stringer("at_most", bootTime).
+		Msg("waiting for the signing keys of the other nodes before DNS is answered; then new ones are made")
 	for range bootAttempts {
 		bounded, cancel := context.WithTimeout(ctx, bootTime/bootAttempts)
 		outcomes, _ := s.round(bounded, func(context.Context) error { return nil }) // nothing is published yet
