@@ -32,6 +32,7 @@ import (
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/overwatch/internal/operate/metrics"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
@@ -331,12 +332,27 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 
 func (n *node) checksCycled() bool { return n.validator == nil || n.validator.FirstCycleDone() }
 
+// steered lists the names that the node steers, for its judgement.
+func (n *node) steered() []ready.Domain {
+	cfg := n.state.Config()
+	list := make([]ready.Domain, len(cfg.Domains))
+	for i := range cfg.Domains {
+		d := &cfg.Domains[i]
+		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
+		last := policy.OnAllDown(d.OnAllDown)
+		list[i] = ready.Domain{Name: d.Name, MinHealthy: minimum, LastResort: last == policy.All ||
+			last == policy.LastHealthy || last == "" && cfg.DNS.ReturnLastHealthy}
+	}
+	return list
+}
+
 func (n *node) judge() (*ready.Judge, error) {
-	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.state.Domains,
-		View: n.registry.View()}
+	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.steered,
+		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
 	o.StoreFailing = n.store.Failing
 	if n.zones != nil {
-		o.KeysLost, o.KeysApart = n.zones.KeysLost, n.keySync.Apart
+		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
+		o.KeySync = n.keySync.Status
 	}
 	return ready.New(o)
 }

@@ -292,6 +292,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				"unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + app, "", 200,
 			each("results[].", "service:s address:s port:i healthy:b latency_ms:n error:s?") + " checked:i"},
+		{"GET /api/v1/overwatch/conditions", "", "", 200, "status:s{healthy|degraded|unhealthy} conditions:a" + shapeListed},
 		{"GET /api/v1/overwatch/agents", "", "", 200, each("agents[].", shapeAgent) + " revoked:i expiring:i" + shapeListed},
 		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeAgent},
 		{"GET /api/v1/overwatch/agents/expiring", "/v1/overwatch/agents/expiring?threshold_days=3650", "", 200,

@@ -59,7 +59,6 @@ func (a *app) diff(ctx context.Context) error {
 	replies := everywhere(ctx, clients, readFacts)
 	stop()
 	report := diffReport{Differences: []difference{}, Unasked: map[string]string{}}
-	everything := map[fact]bool{}
 	var unasked []string
 	replies = slices.DeleteFunc(replies, func(r reply[map[fact]string]) bool {
 		if r.err == nil {
@@ -75,6 +74,25 @@ func (a *app) diff(ctx context.Context) error {
 	}
 	for _, r := range replies {
 		report.Nodes = append(report.Nodes, r.node)
+	}
+	report.Differences = differences(replies)
+	if err := a.print(report, a.table(diffTable(report))); err != nil {
+		return err
+	}
+	switch {
+	case len(unasked) > 0:
+		return &outcome{code: exitDegraded, sentence: "not compared: " + strings.Join(unasked, "; ")}
+	case len(report.Differences) > 0:
+		return &outcome{code: exitDegraded}
+	}
+	return nil
+}
+
+// differences returns the facts on which nodes that answered disagree, in order.
+func differences(replies []reply[map[fact]string]) []difference {
+	list := []difference{}
+	everything := map[fact]bool{}
+	for _, r := range replies {
 		for t := range r.answer {
 			everything[t] = true
 		}
@@ -90,20 +108,39 @@ func (a *app) diff(ctx context.Context) error {
 			versions[fmt.Sprint(known, said)] = true
 		}
 		if len(versions) > 1 {
-			report.Differences = append(report.Differences, d)
+			list = append(list, d)
 		}
 	}
-	slices.SortFunc(report.Differences, func(x, y difference) int {
+	slices.SortFunc(list, func(x, y difference) int {
 		return slices.Compare([]string{x.Kind, x.Name}, []string{y.Kind, y.Name})
 	})
-	if err := a.print(report, a.table(diffTable(report))); err != nil {
-		return err
+	return list
+}
+
+// differing returns the facts on which nodes that answer disagree. They must do so twice, since a change may be on its
+// way to some. Signing keys are left out.
+func (a *app) differing(ctx context.Context, clients []*api.Client) []difference {
+	if len(clients) < 2 {
+		return nil
 	}
-	switch {
-	case len(unasked) > 0:
-		return &outcome{code: exitDegraded, sentence: "not compared: " + strings.Join(unasked, "; ")}
-	case len(report.Differences) > 0:
-		return &outcome{code: exitDegraded}
+	var first []difference
+	for range 2 {
+		replies := slices.DeleteFunc(everywhere(ctx, clients, readFacts),
+			func(r reply[map[fact]string]) bool { return r.err != nil })
+		for _, r := range replies { // nodes tell of keys that are not exchanged themselves
+			maps.DeleteFunc(r.answer, func(f fact, _ string) bool { return f.kind == "key" })
+		}
+		now := differences(replies)
+		if len(now) == 0 || len(replies) < 2 {
+			return nil
+		}
+		if first == nil {
+			first = now
+			continue
+		}
+		return slices.DeleteFunc(now, func(d difference) bool {
+			return !slices.ContainsFunc(first, func(f difference) bool { return f.Kind == d.Kind && f.Name == d.Name })
+		})
 	}
 	return nil
 }

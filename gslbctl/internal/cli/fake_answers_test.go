@@ -40,6 +40,7 @@ func wellAnswers() map[string]any {
 	answers := fakeSettings(started)
 	maps.Copy(answers, map[string]any{
 		"GET /api/v1/audit-logs":            fakeAudit(),
+		"GET /api/v1/overwatch/conditions":  fakeConditions(),
 		"POST /api/v1/routing/consequences": api.ConsequenceList{Names: []api.Consequence{}, GeneratedAt: now},
 		"POST /api/v1/routing/test":         api.RoutingTest{Result: fakeExplanation()},
 		"GET /api/v1/routing/decisions/0-2": api.RoutingTest{Result: fakeExplanation()},
@@ -211,4 +212,24 @@ func fakeAgents() []api.Agent {
 			Version: "1.2.3", FirstSeen: now.Add(-353 * 24 * time.Hour), LastSeen: ago(2 * time.Second),
 			NotAfter: now.Add(12 * 24 * time.Hour), ExpiresInHours: 288, Backends: 2},
 	}
+}
+
+// fakeConditions is one condition of each severity but the worst.
+func fakeConditions() (list api.ConditionList) {
+	list.Status, list.GeneratedAt = api.ServiceDegraded, now
+	for _, c := range []api.Condition{
+		{Kind: api.BackendUnwell, Severity: api.SeverityDegraded,
+			Sentence: "app.example.com:198.51.100.20:443 in us is unhealthy: its agent says unhealthy: connection refused",
+			Command:  "gslbctl backends list --service app.example.com"},
+		{Kind: api.DrainInForce, Severity: api.SeverityAttention,
+			Sentence: "app.example.com:192.0.2.10:443 is drained since 2026-01-02T02:00:00Z",
+			Command:  "gslbctl undrain app.example.com:192.0.2.10:443"},
+		{Kind: api.CertificateEnds, Severity: api.SeverityAttention,
+			Sentence: "the certificate of us-1 ends 2026-01-14T03:04:05Z: renew and unpin it",
+			Command:  "gslbctl agents expiring"},
+	} {
+		list.Conditions = append(list.Conditions, c)
+	}
+	list.Total = len(list.Conditions)
+	return list
 }

@@ -15,9 +15,9 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Answer on one screen: is it well?",
 		Long: "status asks all nodes that are named, shows them side by side, and lists what needs attention.\n" +
-			"The exit code is 0 when the service is healthy, though something may need attention, such as a certificate that " +
-			"ends soon;\n" +
-			"1 when it is degraded or unhealthy, 2 when no node answers.",
+			"The word at the end follows from the list: healthy; attention and how many, such as overrides and drains in\n" +
+			"force or a certificate that ends soon; degraded; unhealthy. The exit code is 0 for the\n" +
+			"first two, 1 when it is degraded or unhealthy, 2 when no node answers.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
 	})
@@ -33,16 +33,13 @@ type statusReport struct {
 
 // nodeStatus is the state of one node. Without an answer only Node and Error are set.
 type nodeStatus struct {
-	Node      string               `json:"node"`
-	Error     string               `json:"error,omitempty"`
-	Health    *api.Health          `json:"health,omitempty"`
-	Readiness *api.Readiness       `json:"readiness,omitempty"`
-	Stats     *api.Stats           `json:"stats,omitempty"`
-	Domains   []api.Domain         `json:"domains,omitempty"`
-	Unwell    []api.Backend        `json:"unwell,omitempty"` // unhealthy or stale
-	Expiring  []api.Agent          `json:"expiring,omitempty"`
-	Locks     []api.TokenLock      `json:"locks,omitempty"`
-	KeySync   *api.DNSSECSyncState `json:"key_sync,omitempty"`
+	Node       string          `json:"node"`
+	Error      string          `json:"error,omitempty"`
+	Health     *api.Health     `json:"health,omitempty"`
+	Readiness  *api.Readiness  `json:"readiness,omitempty"`
+	Stats      *api.Stats      `json:"stats,omitempty"`
+	Domains    []api.Domain    `json:"domains,omitempty"`
+	Conditions []api.Condition `json:"conditions,omitempty"`
 }
 
 func (a *app) showStatus(ctx context.Context) error {
@@ -54,6 +51,7 @@ func (a *app) showStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	report.addDifferences(a.differing(ctx, clients))
 	if err := a.print(report, func() error { return a.printStatus(report) }); err != nil {
 		return err
 	}
@@ -82,7 +80,7 @@ func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusRe
 	if len(silent) == len(replies) {
 		return report, noAnswer(silent)
 	}
-	report.judge(a.Now())
+	report.judge()
 	return report, nil
 }
 
@@ -104,27 +102,11 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 		return s, err
 	}
 	s.Domains = domains.Domains
-	for _, status := range []api.EffectiveStatus{api.EffectiveUnhealthy, api.EffectiveStale} {
-		list, err := c.Backends(ctx, api.BackendFilter{Status: status})
-		if err != nil {
-			return s, err
-		}
-		s.Unwell = append(s.Unwell, list.Backends...)
+	conditions, err := c.Conditions(ctx)
+	if isNotFound(err) {
+		err = &outcome{code: exitDegraded, sentence: c.Node() + " is too old to tell what needs attention: upgrade it"}
 	}
-	expiring, err := c.ExpiringAgents(ctx, api.DefaultExpiringDays)
-	if err != nil {
-		return s, err
-	}
-	s.Expiring = expiring.Expiring
-	locks, err := c.TokenLocks(ctx)
-	if err != nil && !isNotFound(err) { // a node of before has none
-		return s, err
-	}
-	s.Locks = locks.Locks
-	dnssec, err := c.DNSSECStatus(ctx)
-	if err == nil {
-		s.KeySync = &dnssec.Sync
-	}
+	s.Conditions = conditions.Conditions
 	return s, err
 }
 

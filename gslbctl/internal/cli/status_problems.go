@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
@@ -15,12 +14,12 @@ const maxProblems = 20
 
 // judge computes the overall status and the list of problems. A problem of several nodes is listed
 // once with their names.
-func (r *statusReport) judge(now time.Time) {
+func (r *statusReport) judge() {
 	seen := map[string][]string{}
 	var order []string
 	for _, n := range r.Nodes {
 		r.Status = worse(r.Status, n)
-		for _, problem := range nodeProblems(n, now) {
+		for _, problem := range nodeProblems(n) {
 			if seen[problem] == nil {
 				order = append(order, problem)
 			}
@@ -46,72 +45,56 @@ func worse(so api.ServiceStatus, n nodeStatus) api.ServiceStatus {
 	return order[max(slices.Index(order, so), slices.Index(order, status))]
 }
 
-func nodeProblems(n nodeStatus, now time.Time) []string {
+// nodeProblems returns what one node says of itself, each with the command that shows or mends it.
+func nodeProblems(n nodeStatus) []string {
 	var list []string
 	if n.Error != "" {
 		list = append(list, n.Error)
-	}
-	if n.Readiness != nil && !n.Readiness.Ready {
-		list = append(list, "not ready: "+n.Readiness.Message)
-	}
-	if n.Stats != nil && n.Stats.ValidationSuspended {
-		list = append(list,
-			"the node's own checks fail everywhere at once, so it has set them aside: see whether it is cut off")
-	}
-	for _, d := range n.Domains {
-		switch {
-		case d.BackendCount == 0:
-			list = append(list, d.Name+" has no backend: none is configured or reported for it")
-		case d.HealthyBackends == 0:
-			list = append(list, fmt.Sprintf("%s is down: none of its %s is healthy", d.Name,
-				render.Count(d.BackendCount, "backend", "backends")))
+		if n.Readiness != nil && !n.Readiness.Ready {
+			list = append(list, "not ready: "+n.Readiness.Message)
 		}
 	}
-	for _, b := range n.Unwell {
-		if b.Override != nil {
-			continue // somebody meant it
-		}
-		list = append(list, fmt.Sprintf("%s %s in %s is %s: %s", b.Service, endpoint(b.Address, b.Port), b.Region,
-			b.EffectiveStatus, reason(b)))
-	}
-	for _, agent := range n.Expiring {
-		list = append(list, fmt.Sprintf("the certificate of %s ends %s: unpin it and renew", agent.AgentID,
-			render.Until(agent.NotAfter, now)))
-	}
-	for _, lock := range n.Locks {
-		list = append(list, lockProblem(lock))
-	}
-	switch {
-	case n.KeySync == nil || !n.KeySync.Enabled:
-	case n.KeySync.OffReason != nil:
-		list = append(list, notExchanged+*n.KeySync.OffReason)
-	default:
-		for _, p := range n.KeySync.Peers {
-			if p.Error != nil {
-				list = append(list, fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error))
-			}
-		}
+	for _, c := range n.Conditions {
+		list = append(list, fmt.Sprintf("%s (%s)", c.Sentence, c.Command))
 	}
 	return list
 }
 
-// lockProblem describes the open step of a locked service.
-func lockProblem(lock api.TokenLock) string {
-	if lock.AdmitsNew {
-		return fmt.Sprintf("%s has a locked previous token: remove it from overwatch.previous_agent_tokens", lock.Service)
+// maxDiffering bounds the differences that the list of problems names.
+const maxDiffering = 3
+
+// addDifferences adds that nodes say different things, which degrades the service.
+func (r *statusReport) addDifferences(list []difference) {
+	if len(list) == 0 {
+		return
 	}
-	return fmt.Sprintf(
-		"%s takes no new agents since %s was revoked: change its token, or end it with gslbctl agents unlock %s",
-		lock.Service, lock.AgentID, lock.Service)
+	var names []string
+	for _, d := range list[:min(len(list), maxDiffering)] {
+		names = append(names, d.Kind+" "+d.Name)
+	}
+	if more := len(list) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	r.Problems = append(r.Problems, fmt.Sprintf("the nodes differ: %s (gslbctl diff)", strings.Join(names, ", ")))
+	if r.Status == api.ServiceHealthy {
+		r.Status = api.ServiceDegraded
+	}
+}
+
+// headline returns the word for the status and how much needs attention.
+func (a *app) headline(r statusReport) string {
+	switch n := len(r.Problems); {
+	case n == 0:
+		return a.painted(r.Status) + ": nothing needs attention"
+	case r.Status == api.ServiceHealthy:
+		return render.Paint("attention", render.Warn, a.colour()) + fmt.Sprintf(": %d", n)
+	default:
+		return a.painted(r.Status) + ": " + render.Count(n, "thing needs attention", "things need attention")
+	}
 }
 
 func (a *app) printProblems(report statusReport) error {
-	if len(report.Problems) == 0 {
-		_, err := fmt.Fprintf(a.Out, "\n%s: nothing needs attention\n", a.painted(report.Status))
-		return err
-	}
-	if _, err := fmt.Fprintf(a.Out, "\n%s: %s\n", a.painted(report.Status),
-		render.Count(len(report.Problems), "thing needs attention", "things need attention")); err != nil {
+	if _, err := fmt.Fprintf(a.Out, "\n%s\n", a.headline(report)); err != nil {
 		return err
 	}
 	shown := report.Problems[:min(len(report.Problems), maxProblems)]

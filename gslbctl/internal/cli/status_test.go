@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/rand"
 	"strings"
 	"testing"
 
@@ -10,11 +11,7 @@ import (
 func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 	well := func(n *node) {
 		n.answers["GET /api/health"] = api.Health{Status: api.ServiceHealthy, Version: "1.2.3"}
-		n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = api.BackendList{}
-		n.answers["GET /api/v1/overwatch/backends?status=stale"] = api.BackendList{}
-		n.answers["GET /api/v1/overwatch/agents/expiring"] = api.ExpiringAgents{}
-		n.answers["GET /api/v1/overwatch/locks"] = &api.Error{Status: 404, Message: "a node of before has no locks"}
-		n.answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{}
+		n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{}
 	}
 	for _, tc := range []struct {
 		name          string
@@ -28,20 +25,27 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 			n.answers["GET /api/health"] = api.Health{Status: api.ServiceUnhealthy, Version: "1.2.3"}
 			n.answers["GET /api/v1/ready"] = api.Readiness{Message: "the DNS server does not answer yet"}
 			n.answers["GET /api/v1/overwatch/stats"] = api.Stats{ValidationEnabled: true, ValidationSuspended: true}
-			n.answers["GET /api/v1/domains"] = api.DomainList{
-				Domains: []api.Domain{{Name: "down.example.com", BackendCount: 2}, {Name: "empty.example.com"}}, Total: 2}
+			n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{Conditions: []api.Condition{
+				{Kind: api.DNSSilent, Severity: api.SeverityUnhealthy, Sentence: "the DNS server does not answer yet",
+					Command: "gslbctl health"}}}
 		}, 1},
 		{"one lets us see its health only", well, func(n *node) {
 			well(n)
 			n.answers["GET /api/v1/overwatch/stats"] = &api.Error{Status: 403,
 				Message: "127.0.0.1 is not in api.allowed_networks"}
 		}, 1},
-		{"a service locked", well, func(n *node) {
+		{"a drain in force", well, func(n *node) {
 			well(n)
-			n.answers["GET /api/v1/overwatch/locks"] = api.TokenLockList{Locks: []api.TokenLock{
-				{Service: "app.example.com", AgentID: "eu-1"}, {Service: "db.example.com", AgentID: "eu-2", AdmitsNew: true},
-			}}
+			n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{Conditions: fakeConditions().Conditions[1:]}
 		}, 0},
+		{"one is of before", well, func(n *node) {
+			well(n)
+			n.answers["GET /api/v1/overwatch/conditions"] = &api.Error{Status: 404, Message: "there is no path"}
+		}, 1},
+		{"they differ", well, func(n *node) {
+			well(n)
+			n.answers["GET /api/v1/overrides"] = api.OverrideList{}
+		}, 1},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		tc.first(nodes[0])
@@ -56,17 +60,15 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 
 func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
 	n := startNode(t)
-	var many api.BackendList
-	for i := range 500 {
-		many.Backends = append(many.Backends, api.Backend{Service: "app.example.com", Address: "192.0.2.1", Port: i + 1,
-			EffectiveStatus: api.EffectiveUnhealthy, Reason: "r"})
+	var many api.ConditionList
+	for range 504 {
+		many.Conditions = append(many.Conditions, api.Condition{Sentence: rand.Text(), Command: "c"})
 	}
-	many.Backends[0].Override = &api.ActiveOverride{Reason: "meant"}
-	many.Total = len(many.Backends)
-	n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = many
+	many.Total = len(many.Conditions)
+	n.answers["GET /api/v1/overwatch/conditions"] = many
 	r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
 	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "504 things need attention") ||
-		!strings.Contains(r.out, "and 484 more") || strings.Contains(r.out, "meant") {
+		!strings.Contains(r.out, "and 484 more") {
 		t.Errorf("%s", r.out)
 	}
 }
@@ -83,6 +85,27 @@ func TestStatus_NodeWithoutAnswerDegradesAndAllWithoutAreUnreachable(t *testing.
 		{"health", "--api", gone}} {
 		if r := call(t, System{}, nil, args...); r.code != 2 || r.out != "" || r.errors == "" {
 			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
+// TestStatus_WordAndExitCodeFollowTheTableOfConditions holds for every kind that a node may tell.
+func TestStatus_WordAndExitCodeFollowTheTableOfConditions(t *testing.T) {
+	for _, kind := range api.ConditionTypes() {
+		n := startNode(t)
+		status, head, code := api.ServiceHealthy, "attention: 1\n", 0
+		switch kind.Severity {
+		case api.SeverityDegraded:
+			status, head, code = api.ServiceDegraded, "degraded: 1 thing needs attention\n", 1
+		case api.SeverityUnhealthy:
+			status, head, code = api.ServiceUnhealthy, "unhealthy: 1 thing needs attention\n", 1
+		}
+		n.answers["GET /api/health"] = api.Health{Status: status}
+		n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{Conditions: []api.Condition{
+			{Kind: kind.Kind, Severity: kind.Severity, Sentence: "what is so", Command: "gslbctl mend"}}}
+		r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
+		if r.code != code || !strings.HasSuffix(r.out, "\n"+head+"  - what is so (gslbctl mend)\n") {
+			t.Errorf("%s: %+v", kind.Kind, r)
 		}
 	}
 }

@@ -115,12 +115,7 @@ const maxTop = 5
 func (p *overview) Lines(tab int) (top, body []string) {
 	top = strings.Split(p.nodes(), "\n")
 	problems := p.Report.Problems
-	summary := p.app.painted(p.Report.Status) + ": nothing needs attention"
-	if len(problems) > 0 {
-		summary = p.app.painted(p.Report.Status) + ": " + render.Count(len(problems), "thing needs attention",
-			"things need attention")
-	}
-	top = append(top, "", summary)
+	top = append(top, "", p.app.headline(p.Report))
 	for _, problem := range problems[:min(len(problems), maxTop)] {
 		top = append(top, "  - "+render.Printable(problem))
 	}

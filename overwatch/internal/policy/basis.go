@@ -82,5 +82,5 @@ func (b *Basis) Serving(candidates []Candidate) (serving, minimum int) {
 			serving++
 		}
 	}
-	return serving, b.Rules.MinHealthy.of(s.known())
+	return serving, b.Rules.MinHealthy.Of(s.known())
 }

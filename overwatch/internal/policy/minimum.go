@@ -31,7 +31,7 @@ func ParseMinimum(text string) (m Minimum, ok bool) {
 	return Minimum{Count: n}, n <= MaxMinimum
 }
 
-// of is how many backends it asks for out of total; at least 1, since none can answer for nobody.
-func (m Minimum) of(total int) int {
+// Of returns how many backends it asks for out of total; at least 1, since none can answer for nobody.
+func (m Minimum) Of(total int) int {
 	return max(m.Count, ceil(total*m.Percent, 100), 1)
 }

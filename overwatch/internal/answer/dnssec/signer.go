@@ -69,6 +69,7 @@ func (s *Signer) Sign(set zone.RRset) (records [][]byte, renew time.Time, err er
 		data, err := k.sign(s.name, set, Window{from, from.Add(Validity)})
 		if err != nil {
 			s.zones.metrics.failures.Inc()
+			s.zones.failedAt.Store(s.zones.now().UnixNano())
 			s.zones.log.Error().Err(err).Msg("an answer cannot be signed")
 			return nil, time.Time{}, err
 		}

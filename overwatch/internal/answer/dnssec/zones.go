@@ -24,13 +24,14 @@ type Options struct {
 
 // Zones signs the zones of a node. Its methods may be called from any goroutine.
 type Zones struct {
-	nodeID  string
-	now     func() time.Time
-	log     zerolog.Logger
-	metrics *metrics
-	clock   clock
-	epoch   atomic.Uint32
-	made    chan struct{} // holds one token when a provisional key was made
+	failedAt atomic.Int64 // when something could not be signed last, in nanoseconds of Unix time; 0: never
+	nodeID   string
+	now      func() time.Time
+	log      zerolog.Logger
+	metrics  *metrics
+	clock    clock
+	epoch    atomic.Uint32
+	made     chan struct{} // holds one token when a provisional key was made
 
 	mu      sync.Mutex
 	keyring *Keyring
@@ -167,6 +168,15 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 // lossCounts is the time for which a loss of keys is reported. After it the parent may be expected to have the new
 // key's DS record, which a node cannot see.
 const lossCounts = 24 * time.Hour
+
+// failureLasts is how long a failure to sign is told of.
+const failureLasts = 5 * time.Minute
+
+// Failing reports whether something could not be signed in the last five minutes.
+func (z *Zones) Failing() bool {
+	at := z.failedAt.Load()
+	return at != 0 && z.now().Sub(time.Unix(0, at)) < failureLasts
+}
 
 // KeysLost reports whether a served zone has only keys of the last day although it had others before. Until the
 // parent has the DS record of a new key, validating resolvers refuse the zone. A copy of an old key from a peer ends

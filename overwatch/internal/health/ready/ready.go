@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
 
@@ -17,7 +19,7 @@ import (
 // and anybody may ask.
 const statusAge = 500 * time.Millisecond
 
-// Options is where the facts come from. Every field but KeysLost, KeysApart, StoreFailing and Now is required.
+// Options is where the facts come from. DNSServing, ChecksCycled, Domains and View are required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
@@ -25,7 +27,7 @@ type Options struct {
 	// made once; always true where validation is off.
 	ChecksCycled func() bool
 	// Domains lists the names that the node steers.
-	Domains func() []string
+	Domains func() []Domain
 	View    *registry.View
 	// KeysLost reports whether a zone's signing keys were lost, so that the
 	// parent's DS record fits none; nil where nothing is signed.
@@ -33,9 +35,22 @@ type Options struct {
 	// KeysApart reports whether this node may sign with other keys than the other
 	// nodes, since it has no secret to exchange them by; nil where nothing is signed.
 	KeysApart func() bool
+	// SigningFails reports whether answers could not be signed lately; nil where nothing is signed.
+	SigningFails func() bool
+	// Agents, Locks and KeySync are for Conditions; nil where there are none.
+	Agents  func() []trust.Record
+	Locks   func() []trust.Lock
+	KeySync func() api.DNSSECSyncState
 	// StoreFailing reports whether nothing can be stored; nil where nothing is.
 	StoreFailing func() bool
 	Now          func() time.Time // nil is time.Now
+}
+
+// Domain is a name that the node steers.
+type Domain struct {
+	Name       string
+	MinHealthy policy.Minimum
+	LastResort bool // with too few backends its last resort answers
 }
 
 // Judge answers for the node.
@@ -45,6 +60,7 @@ type Judge struct {
 	mu      sync.Mutex
 	status  api.ServiceStatus
 	message string
+	down    int       // names
 	until   time.Time // when status has to be judged again
 }
 
@@ -75,13 +91,8 @@ func (j *Judge) Readiness() api.Readiness {
 	return r
 }
 
-// Status judges the service, at most statusAge ago:
-//
-//	unhealthy  the DNS server does not answer, or no domain has a backend that may serve
-//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys or made
-//	           one that it cannot exchange, or cannot store anything; a domain has no backend that may serve;
-//	           or a backend of a domain is unhealthy or stale without an operator's order
-//	healthy    none of these; also when no domain is configured
+// Status judges the service, at most statusAge ago, by the worst of the conditions that hold: see api.ConditionTypes. A
+// backend of no domain counts for nothing, nor does one that an operator has called unhealthy.
 func (j *Judge) Status() api.ServiceStatus {
 	status, _ := j.Judgement()
 	return status
@@ -92,59 +103,53 @@ func (j *Judge) Status() api.ServiceStatus {
 func (j *Judge) Judgement() (status api.ServiceStatus, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.renew()
+	return j.status, j.message
+}
+
+// NamesDown returns how many names have fewer backends that may serve than they need. It is as old as Status.
+func (j *Judge) NamesDown() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.renew()
+	return j.down
+}
+
+// renew judges again where the last judgement is too old. The caller holds the lock.
+func (j *Judge) renew() {
 	if now := j.o.Now(); !now.Before(j.until) {
 		j.status, j.message = j.judge()
 		j.until = now.Add(statusAge)
 	}
-	return j.status, j.message
 }
 
+// judge follows from the conditions: the status from the worst, the message from those that are not attention only.
 func (j *Judge) judge() (api.ServiceStatus, string) {
-	ready := j.Readiness()
-	if !ready.DNSReady {
-		return api.ServiceUnhealthy, ready.Message
-	}
-	domains := j.o.Domains()
-	down, unwell := 0, false
-	for _, name := range domains {
-		serving := false
-		for _, b := range j.o.View.Service(name) {
-			serving = serving || b.MayServe
-			unwell = unwell || (b.Status != api.EffectiveHealthy && b.Override == nil)
+	holds := map[api.ConditionKind]bool{}
+	j.down = 0
+	j.walk(false, func(kind api.ConditionKind, _ func() (string, string)) {
+		holds[kind] = true
+		if kind == api.NameUnanswered || kind == api.NameOnLastResort {
+			j.down++
 		}
-		if !serving {
-			down++
-		}
+	})
+	if holds[api.NoNameAnswered] { // which says it all
+		delete(holds, api.NameUnanswered)
+		delete(holds, api.NameOnLastResort)
+		delete(holds, api.BackendUnwell)
 	}
+	status := api.ServiceHealthy
 	var complaints []string
-	for _, c := range []struct {
-		holds bool
-		words string
-	}{
-		{j.o.KeysLost != nil && j.o.KeysLost(),
-			"the signing keys of a zone are gone and new ones were made: the parent zone must get their DS record"},
-		{j.o.KeysApart != nil && j.o.KeysApart(),
-			"the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them"},
-		{j.o.StoreFailing != nil && j.o.StoreFailing(),
-			"nothing can be stored: the disk of this node is full, failing or hangs"},
-		{down > 0 && down == len(domains), "no domain has a backend that may serve"},
-		{down > 0 && down < len(domains), "a domain has no backend that may serve"},
-		{down == 0 && unwell, "a backend of a domain is unhealthy or stale"},
-		{j.o.View.ValidationSuspended(),
-			"this node seems to be cut off from most backends and has set its own verdicts aside"},
-		{!ready.Ready, ready.Message},
-	} {
-		if c.holds {
-			complaints = append(complaints, c.words)
+	for _, t := range api.ConditionTypes() {
+		switch {
+		case !holds[t.Kind] || t.Severity == api.SeverityAttention:
+			continue
+		case t.Severity == api.SeverityUnhealthy:
+			status = api.ServiceUnhealthy
+		case status == api.ServiceHealthy:
+			status = api.ServiceDegraded
 		}
+		complaints = append(complaints, t.Public)
 	}
-	message := strings.Join(complaints, "; ")
-	switch {
-	case down > 0 && down == len(domains):
-		return api.ServiceUnhealthy, message
-	case message != "":
-		return api.ServiceDegraded, message
-	default:
-		return api.ServiceHealthy, ""
-	}
+	return status, strings.Join(complaints, "; ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -25,6 +26,9 @@ type node struct {
 	keysLost, full   bool
 	apart            bool
 	domains          []string
+	minimum          string
+	lastResort       bool
+	signing          bool
 }
 
 func inNode(t *testing.T, test func(*node)) {
@@ -40,7 +44,8 @@ func inNode(t *testing.T, test func(*node)) {
 		n.must(err)
 		n.Judge, err = New(Options{
 			DNSServing: func() bool { return n.serving }, ChecksCycled: func() bool { return n.checked },
-			Domains: func() []string { return n.domains }, View: n.registry.View(), KeysLost: func() bool { return n.keysLost },
+			Domains: n.steered, SigningFails: func() bool { return n.signing }, View: n.registry.View(),
+			KeysLost:     func() bool { return n.keysLost },
 			KeysApart:    func() bool { return n.apart },
 			StoreFailing: func() bool { return n.full },
 		})
@@ -54,6 +59,14 @@ func inNode(t *testing.T, test func(*node)) {
 		}()
 		test(n)
 	})
+}
+
+func (n *node) steered() (list []Domain) {
+	minimum, _ := policy.ParseMinimum(n.minimum)
+	for _, name := range n.domains {
+		list = append(list, Domain{Name: name, MinHealthy: minimum, LastResort: n.lastResort})
+	}
+	return list
 }
 
 func (n *node) must(err error) {
@@ -141,6 +154,7 @@ func (n *node) override(service string, octet byte, healthy bool) {
 	n.t.Helper()
 	n.must(n.registry.SetOverride(n.t.Context(), registry.Override{
 		Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Healthy: healthy, Reason: "r",
+		CreatedBy: "somebody",
 	}))
 }
 

@@ -94,6 +94,8 @@ type Options struct {
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
+	// Conditions lists what the judgement follows from, and what leaves it healthy.
+	Conditions() []api.Condition
 	// Judgement returns Status, and the reason where that is not healthy.
 	Judgement() (status api.ServiceStatus, message string)
 }

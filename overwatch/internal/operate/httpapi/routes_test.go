@@ -42,6 +42,7 @@ GET /api/v1/overwatch/backends
 GET /api/v1/overwatch/backends/app.example/192.0.2.1/80
 POST DELETE /api/v1/overwatch/backends/app.example/192.0.2.1/80/override
 GET /api/v1/overwatch/stats
+GET /api/v1/overwatch/conditions
 POST /api/v1/overwatch/validate
 GET DELETE /api/v1/overwatch/agents
 GET /api/v1/overwatch/agents/expiring

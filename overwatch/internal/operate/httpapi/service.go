@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 
 	"gslb.internal/shared/api"
 )
@@ -17,6 +18,14 @@ func (s *Server) getHealth(*call) (answer, error) {
 		UptimeSeconds: int64(now.Sub(s.o.StartedAt).Seconds()),
 		Timestamp:     stamp(now),
 	}), nil
+}
+
+// listConditions answers GET /overwatch/conditions.
+func (s *Server) listConditions(c *call) (answer, error) {
+	list := api.ConditionList{Status: s.o.Fitness.Status(), GeneratedAt: stamp(s.o.Now())}
+	list.Conditions, list.Total = pageOf(slices.Values(s.o.Fitness.Conditions()), c.page,
+		func(one api.Condition) api.Condition { return one })
+	return ok(list), nil
 }
 
 func (s *Server) getReady(*call) (answer, error) {

@@ -74,12 +74,14 @@ type world struct {
 }
 
 type fitness struct {
-	readiness api.Readiness
-	status    api.ServiceStatus
-	message   string
-	panics    bool
+	readiness  api.Readiness
+	status     api.ServiceStatus
+	message    string
+	conditions []api.Condition
+	panics     bool
 }
 
+func (f *fitness) Conditions() []api.Condition            { return f.conditions }
 func (f *fitness) Readiness() api.Readiness               { return f.readiness }
 func (f *fitness) Judgement() (api.ServiceStatus, string) { return f.Status(), f.message }
 func (f *fitness) Status() api.ServiceStatus {

@@ -3,7 +3,6 @@ package metrics
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +19,8 @@ import (
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
+	// NamesDown returns how many domains have fewer backends that may serve than they need.
+	NamesDown() int
 }
 
 // Sources are the owners that Register reads at each scrape. All are required.
@@ -81,7 +82,7 @@ func describe() descs {
 		disputed: desc("overwatch_disagreements",
 			"Backends of which the agent and the node's own check say different things."),
 		domains:     desc("overwatch_domains", "Domains that the node steers."),
-		domainsDown: desc("overwatch_domains_down", "Domains of which no backend may serve."),
+		domainsDown: desc("overwatch_domains_down", "Domains with fewer backends that may serve than they need."),
 		overrides:   desc("overwatch_overrides", "Overrides in force."),
 		registered:  desc("overwatch_agents_registered", "Pinned agents that are not revoked."),
 		active:      desc("overwatch_agents_active", "Agents whose heartbeats arrive."),
@@ -148,15 +149,8 @@ func (f *facts) collectBackends(gauge gaugeFunc) {
 	gauge(d.draining, float64(draining))
 	gauge(d.disputed, float64(disputed))
 	gauge(d.overrides, float64(len(f.s.View.Overrides())))
-	names := f.s.Domains()
-	down := 0
-	for _, name := range names {
-		if !slices.ContainsFunc(f.s.View.Service(name), func(b *registry.Backend) bool { return b.MayServe }) {
-			down++
-		}
-	}
-	gauge(d.domains, float64(len(names)))
-	gauge(d.domainsDown, float64(down))
+	gauge(d.domains, float64(len(f.s.Domains())))
+	gauge(d.domainsDown, float64(f.s.Fitness.NamesDown()))
 }
 
 func (f *facts) collectAgents(gauge gaugeFunc) {

@@ -25,6 +25,7 @@ type fitness struct{}
 
 func (fitness) Readiness() api.Readiness  { return api.Readiness{Ready: true} }
 func (fitness) Status() api.ServiceStatus { return api.ServiceDegraded }
+func (fitness) NamesDown() int            { return 1 }
 
 // sources is a registry with a healthy and an unhealthy backend, and what
 // trust would say of three agents.

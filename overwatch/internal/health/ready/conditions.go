@@ -1,0 +1,242 @@
+package ready
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// Conditions lists what holds and may need somebody, in the order of api.ConditionTypes. Sentences name what they are
+// about, so that they are not for anybody.
+func (j *Judge) Conditions() []api.Condition {
+	list := []api.Condition{}
+	j.walk(true, func(kind api.ConditionKind, describe func() (sentence, command string)) {
+		t := kind.TypeOf()
+		sentence, command := describe()
+		list = append(list, api.Condition{Kind: kind, Severity: t.Severity, Sentence: sentence, Command: command})
+	})
+	order := map[api.ConditionKind]int{}
+	for i, t := range api.ConditionTypes() {
+		order[t.Kind] = i
+	}
+	slices.SortStableFunc(list, func(a, b api.Condition) int { return order[a.Kind] - order[b.Kind] })
+	return list
+}
+
+// report is told of a condition. describe is called only for a list.
+type report func(kind api.ConditionKind, describe func() (sentence, command string))
+
+// say returns a description that says the same always.
+func say(sentence, command string) func() (string, string) {
+	return func() (string, string) { return sentence, command }
+}
+
+// walk reports what holds. all adds what leaves the service healthy.
+func (j *Judge) walk(all bool, to report) {
+	ready := j.Readiness()
+	public := func(kind api.ConditionKind, holds bool, command string) {
+		if holds {
+			to(kind, say(kind.TypeOf().Public, command))
+		}
+	}
+	public(api.DNSSilent, !ready.DNSReady, "gslbctl health")
+	public(api.ChecksIncomplete, !ready.HealthReady, "gslbctl health")
+	if !ready.DNSReady && !all {
+		return
+	}
+	asked := func(f func() bool) bool { return f != nil && f() }
+	public(api.SigningKeysLost, asked(j.o.KeysLost), "gslbctl dnssec ds")
+	public(api.SigningKeysApart, asked(j.o.KeysApart), "gslbctl dnssec status")
+	public(api.SigningFails, asked(j.o.SigningFails), "gslbctl dnssec status")
+	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
+	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
+	j.walkNames(to)
+	if all {
+		j.walkOrders(to)
+		j.walkAgents(to)
+		j.walkKeys(to)
+	}
+}
+
+// walkNames reports the names that are not answered as they should be, and their backends that are not well.
+func (j *Judge) walkNames(to report) {
+	domains := j.o.Domains()
+	dark := 0
+	for _, d := range domains {
+		backends := j.o.View.Service(d.Name)
+		serving, known := 0, 0
+		for _, b := range backends {
+			if b.MayServe {
+				serving++
+			}
+			if b.Reason != registry.ReasonUnknown {
+				known++
+			}
+			if b.Status != api.EffectiveHealthy && b.Override == nil {
+				to(api.BackendUnwell, func() (string, string) { return describeUnwell(b) })
+			}
+		}
+		minimum := d.MinHealthy.Of(known)
+		if serving >= minimum {
+			continue
+		}
+		if serving == 0 {
+			dark++
+		}
+		kind, answer := api.NameUnanswered, "nobody answers "+d.Name
+		if d.LastResort && slices.ContainsFunc(backends, mayBeLast) {
+			kind, answer = api.NameOnLastResort, d.Name+" is answered by its last resort"
+		}
+		to(kind, func() (string, string) {
+			return fmt.Sprintf("%s: %d of at least %d backends may serve%s", answer, serving, minimum, whyNot(backends)),
+				"gslbctl backends list --service " + d.Name
+		})
+	}
+	if dark > 0 && dark == len(domains) {
+		to(api.NoNameAnswered, say(api.NoNameAnswered.TypeOf().Public, "gslbctl domains list"))
+	}
+}
+
+// mayBeLast reports whether a backend may answer as a last resort.
+func mayBeLast(b *registry.Backend) bool { return b.Override == nil || b.Override.Healthy }
+
+// whyNot says of at most three backends why they do not serve.
+func whyNot(backends []*registry.Backend) string {
+	const shown = 3
+	var reasons []string
+	for _, b := range backends {
+		if !b.MayServe {
+			reasons = append(reasons, b.ID.String()+" is "+because(b))
+		}
+	}
+	if len(backends) == 0 {
+		return ": it has no backend, configured or reported"
+	}
+	if len(reasons) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(reasons) - shown; n > 0 {
+		reasons, more = reasons[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	return ": " + strings.Join(reasons, ", ") + more
+}
+
+// because says in some words how a backend stands.
+func because(b *registry.Backend) string {
+	switch {
+	case b.Drained():
+		return "drained"
+	case b.Override != nil:
+		return fmt.Sprintf("called unhealthy by %s (%s)", b.Override.CreatedBy, b.Override.Reason)
+	}
+	return string(b.Status) + " (" + b.Reason + ")"
+}
+
+func describeUnwell(b *registry.Backend) (sentence, command string) {
+	sentence = fmt.Sprintf("%s in %s is %s: %s", b.ID, b.Region, b.Status, b.Reason)
+	problem := b.Report().LastError
+	if problem == "" {
+		problem = b.Validation.Err
+	}
+	if problem != "" {
+		sentence += ": " + problem
+	}
+	return sentence, "gslbctl backends list --service " + b.Service
+}
+
+// walkOrders reports what operators have ordered: overrides and drains.
+func (j *Judge) walkOrders(to report) {
+	for _, o := range j.o.View.Overrides() {
+		to(api.OverrideInForce, func() (string, string) {
+			verdict, end, address := "unhealthy", "until it is cleared", o.Address.String()
+			if o.Healthy {
+				verdict = "healthy"
+			}
+			if !o.ExpiresAt.IsZero() {
+				end = "until " + moment(o.ExpiresAt)
+			}
+			if id := (registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}); o.Port != 0 {
+				address = strings.TrimPrefix(id.String(), o.Service+":")
+			}
+			return fmt.Sprintf("%s %s is called %s by %s %s: %s", o.Service, address, verdict, o.CreatedBy, end, o.Reason),
+				"gslbctl overrides clear " + o.Service + " " + address
+		})
+	}
+	for b := range j.o.View.Backends() {
+		if !b.Draining {
+			continue
+		}
+		to(api.DrainInForce, func() (string, string) {
+			doing := "drains until " + moment(b.DrainEndsAt)
+			if b.Drained() {
+				doing = "is drained since " + moment(b.DrainEndsAt)
+			}
+			return b.ID.String() + " " + doing, "gslbctl undrain " + b.ID.String()
+		})
+	}
+}
+
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// walkAgents reports agents that are silent or whose certificate ends, and locked tokens.
+func (j *Judge) walkAgents(to report) {
+	now := j.o.Now()
+	for _, a := range j.o.View.Agents() {
+		if a.Left || AgentStatus(a, now) != api.GossipDead {
+			continue
+		}
+		to(api.AgentSilent, func() (string, string) {
+			return fmt.Sprintf("agent %s in %s was last heard %s", a.ID, a.Region, moment(a.LastSeen)),
+				"gslbctl agents show " + a.ID
+		})
+	}
+	if j.o.Agents != nil {
+		for _, a := range j.o.Agents() {
+			if a.Revoked || a.ExpiresInHours > api.DefaultExpiringDays*24 {
+				continue
+			}
+			to(api.CertificateEnds, func() (string, string) {
+				return fmt.Sprintf("the certificate of %s ends %s: renew and unpin it", a.AgentID, moment(a.NotAfter)),
+					"gslbctl agents expiring"
+			})
+		}
+	}
+	if j.o.Locks == nil {
+		return
+	}
+	for _, l := range j.o.Locks() {
+		to(api.TokenLocked, func() (string, string) {
+			if !l.Closed {
+				return l.Service + " has a locked previous token: remove it from overwatch.previous_agent_tokens",
+					"gslbctl agents locks"
+			}
+			return fmt.Sprintf("%s takes no new agents since %s was revoked: change its token", l.Service, l.AgentID),
+				"gslbctl agents unlock " + l.Service
+		})
+	}
+}
+
+// walkKeys reports peers that signing keys are not exchanged with.
+func (j *Judge) walkKeys(to report) {
+	if j.o.KeySync == nil {
+		return
+	}
+	const command = "gslbctl dnssec status"
+	state := j.o.KeySync()
+	switch {
+	case !state.Enabled:
+	case state.OffReason != nil:
+		to(api.KeysNotExchanged, say("signing keys are not exchanged with the other nodes: "+*state.OffReason, command))
+	default:
+		for _, p := range state.Peers {
+			if p.Error != nil {
+				to(api.KeysNotExchanged, say(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package ready
+
+import (
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/api"
+)
+
+// provoked is one way in which each condition comes to hold, on a node with two names that are answered.
+func provoked() map[api.ConditionKind]func(*node) {
+	reason := "the node has no secret"
+	return map[api.ConditionKind]func(*node){
+		api.DNSSilent:        func(n *node) { n.serving = false },
+		api.SigningKeysLost:  func(n *node) { n.keysLost = true },
+		api.SigningKeysApart: func(n *node) { n.apart = true },
+		api.SigningFails:     func(n *node) { n.signing = true },
+		api.StoreFails:       func(n *node) { n.full = true },
+		api.NoNameAnswered:   func(n *node) { n.override("a.example", 1, false); n.override("b.example", 2, false) },
+		api.NameUnanswered: func(n *node) {
+			_, err := n.registry.SetDrain(n.t.Context(), idOf("a.example", 1), time.Millisecond)
+			n.must(err)
+			time.Sleep(time.Second) // virtual: the drain ends
+		},
+		api.NameOnLastResort: func(n *node) { n.minimum, n.lastResort = "2", true; n.domains = n.domains[:1] },
+		api.BackendUnwell:    func(n *node) { n.have("a.example 1 h", "b.example 2 h", "b.example 3 u") },
+		api.ChecksIncomplete: func(n *node) { n.checked = false },
+		api.OverrideInForce:  func(n *node) { n.override("a.example", 1, true) },
+		api.DrainInForce: func(n *node) {
+			_, err := n.registry.SetDrain(n.t.Context(), idOf("a.example", 1), time.Hour)
+			n.must(err)
+		},
+		api.CertificateEnds: func(n *node) {
+			n.o.Agents = func() []trust.Record {
+				return []trust.Record{{AgentID: "eu-1", ExpiresInHours: 24}, {AgentID: "eu-2", ExpiresInHours: 8000},
+					{AgentID: "eu-3", Revoked: true}}
+			}
+		},
+		api.TokenLocked: func(n *node) {
+			n.o.Locks = func() []trust.Lock { return []trust.Lock{{Closed: true}} }
+		},
+		api.KeysNotExchanged: func(n *node) {
+			n.o.KeySync = func() api.DNSSECSyncState { return api.DNSSECSyncState{Enabled: true, OffReason: &reason} }
+		},
+	}
+}
+
+func idOf(service string, octet byte) registry.ID {
+	return registry.ID{Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80}
+}
+
+// TestConditions_OneTableSaysStatusMessageListAndAlerts holds for every kind of the table that what provokes it is in
+// the list, decides the status of /api/health with its words, and has the alert that is named for it. A silent agent
+// and verdicts that are set aside have tests of their own in package registry, since they take many messages.
+func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
+	alerts, err := os.ReadFile("../../../../packaging/observability/gslb-alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.VerdictsSetAside: true}
+	for _, kind := range api.ConditionTypes() {
+		if kind.Alert != "" && !strings.Contains(string(alerts), "alert: "+kind.Alert+"\n") {
+			t.Errorf("%s: there is no alert %s", kind.Kind, kind.Alert)
+		}
+		provoke := provoked()[kind.Kind]
+		if provoke == nil {
+			if !elsewhere[kind.Kind] {
+				t.Errorf("%s: nothing provokes it here", kind.Kind)
+			}
+			continue
+		}
+		t.Run(string(kind.Kind), func(t *testing.T) {
+			inNode(t, func(n *node) {
+				n.have("a.example 1 h", "b.example 2 h")
+				if list := n.Conditions(); len(list) > 0 || n.Status() != api.ServiceHealthy {
+					t.Fatalf("before: %+v, %s", list, n.Status())
+				}
+				provoke(n)
+				time.Sleep(statusAge) // virtual
+				n.wantCondition(kind)
+			})
+		})
+	}
+}
+
+// wantCondition checks that a kind is listed, and that the judgement follows from the list.
+func (n *node) wantCondition(kind api.ConditionType) {
+	n.t.Helper()
+	listed, worst := false, api.SeverityAttention
+	for _, c := range n.Conditions() {
+		if c.Severity != c.Kind.TypeOf().Severity || c.Sentence == "" || c.Command == "" {
+			n.t.Errorf("%+v", c)
+		}
+		if c.Severity == api.SeverityUnhealthy || c.Severity == api.SeverityDegraded && worst == api.SeverityAttention {
+			worst = c.Severity
+		}
+		listed = listed || c.Kind == kind.Kind
+	}
+	want := map[api.Severity]api.ServiceStatus{api.SeverityAttention: api.ServiceHealthy,
+		api.SeverityDegraded: api.ServiceDegraded, api.SeverityUnhealthy: api.ServiceUnhealthy}[worst]
+	status, message := n.Judgement()
+	if !listed || status != want || !strings.Contains(message, kind.Public) || (message == "") != (kind.Public == "") {
+		n.t.Errorf("status %s (%s), want %s; listed %v: %+v", status, message, want, listed, n.Conditions())
+	}
+}
+
+func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
+	for name, words := range map[api.ConditionKind]string{
+		api.NameUnanswered: "nobody answers a.example: 0 of at least 1 backends may serve: " +
+			"a.example:192.0.2.1:80 is drained",
+		api.NameOnLastResort: "a.example is answered by its last resort: 1 of at least 2 backends may serve",
+		api.OverrideInForce:  "a.example 192.0.2.1 is called healthy by somebody until it is cleared: r",
+		api.DrainInForce:     "a.example:192.0.2.1:80 drains until ",
+		api.CertificateEnds:  "the certificate of eu-1 ends",
+	} {
+		inNode(t, func(n *node) {
+			n.have("a.example 1 h", "b.example 2 h")
+			provoked()[name](n)
+			said := ""
+			for _, c := range n.Conditions() {
+				if c.Kind == name {
+					said += c.Sentence + "\n"
+				}
+			}
+			if !strings.HasPrefix(said, words) || strings.Count(said, "\n") != 1 {
+				t.Errorf("%s: %q, want %q", name, said, words)
+			}
+		})
+	}
+}

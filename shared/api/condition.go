@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"time"
+)
+
+// Severity says how much a condition matters.
+type Severity string
+
+// The severities. Attention leaves the service healthy.
+const (
+	SeverityAttention Severity = "attention"
+	SeverityDegraded  Severity = "degraded"
+	SeverityUnhealthy Severity = "unhealthy"
+)
+
+// Severities lists the severities, the least first.
+func Severities() []Severity {
+	return []Severity{SeverityAttention, SeverityDegraded, SeverityUnhealthy}
+}
+
+// ConditionKind names what may need somebody.
+type ConditionKind string
+
+// ConditionType is what holds for all conditions of a kind.
+type ConditionType struct {
+	Kind     ConditionKind
+	Severity Severity
+	Public   string // what GET /api/health says of it, which names nothing; empty for attention
+	Alert    string // the alert of gslb-alerts.yaml that fires for it; empty: none does
+}
+
+// The kinds.
+const (
+	DNSSilent        ConditionKind = "dns_silent"
+	SigningKeysLost  ConditionKind = "signing_keys_lost"
+	SigningKeysApart ConditionKind = "signing_keys_apart"
+	SigningFails     ConditionKind = "signing_fails"
+	StoreFails       ConditionKind = "store_fails"
+	NoNameAnswered   ConditionKind = "no_name_answered"
+	NameUnanswered   ConditionKind = "name_unanswered"
+	NameOnLastResort ConditionKind = "name_on_last_resort"
+	BackendUnwell    ConditionKind = "backend_unwell"
+	VerdictsSetAside ConditionKind = "verdicts_set_aside"
+	ChecksIncomplete ConditionKind = "checks_incomplete"
+	OverrideInForce  ConditionKind = "override_in_force"
+	DrainInForce     ConditionKind = "drain_in_force"
+	AgentSilent      ConditionKind = "agent_silent"
+	CertificateEnds  ConditionKind = "certificate_ends"
+	TokenLocked      ConditionKind = "token_locked"
+	KeysNotExchanged ConditionKind = "keys_not_exchanged"
+)
+
+// ConditionTypes is the table that the status of a node, of gslbctl and the alerts follow, in the order in which
+// conditions are listed.
+func ConditionTypes() []ConditionType {
+	return []ConditionType{
+		{DNSSilent, SeverityUnhealthy, "the DNS server does not answer yet", "GslbOverwatchNotReady"},
+		{SigningKeysLost, SeverityDegraded,
+			"the signing keys of a zone are gone and new ones were made: the parent zone must get their DS record",
+			"GslbSigningKeysLost"},
+		{SigningKeysApart, SeverityDegraded,
+			"the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them",
+			"GslbKeyExchangeOff"},
+		{SigningFails, SeverityDegraded, "answers could not be signed lately: they are SERVFAIL", "GslbSigningFails"},
+		{StoreFails, SeverityDegraded, "nothing can be stored: the disk of this node is full, failing or hangs",
+			"GslbStoreFailing"},
+		{NoNameAnswered, SeverityUnhealthy, "no domain has a backend that may serve", "GslbDomainDown"},
+		{NameUnanswered, SeverityDegraded, "a domain has no backend that may serve", "GslbDomainDown"},
+		{NameOnLastResort, SeverityDegraded, "a domain is answered by its last resort", "GslbDomainDown"},
+		{BackendUnwell, SeverityDegraded, "a backend of a domain is unhealthy or stale", ""},
+		{VerdictsSetAside, SeverityDegraded,
+			"this node seems to be cut off from most backends and has set its own verdicts aside", "GslbValidationSuspended"},
+		{ChecksIncomplete, SeverityDegraded, "no cycle of health checks has completed yet", "GslbOverwatchNotReady"},
+		{OverrideInForce, SeverityAttention, "", ""},
+		{DrainInForce, SeverityAttention, "", ""},
+		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},
+		{CertificateEnds, SeverityAttention, "", "GslbAgentCertificatesExpire"},
+		{TokenLocked, SeverityAttention, "", ""},
+		{KeysNotExchanged, SeverityAttention, "", "GslbKeyExchangeOff"},
+	}
+}
+
+// TypeOf returns the entry of a kind in the table; the zero value if it is unknown.
+func (k ConditionKind) TypeOf() ConditionType {
+	for _, t := range ConditionTypes() {
+		if t.Kind == k {
+			return t
+		}
+	}
+	return ConditionType{}
+}
+
+// Condition is something that holds on a node and may need somebody.
+type Condition struct {
+	Kind     ConditionKind `json:"kind"`
+	Severity Severity      `json:"severity"`
+	Sentence string        `json:"sentence"`
+	Command  string        `json:"command"` // shows or mends it
+}
+
+// ConditionList is the answer of GET /api/v1/overwatch/conditions.
+type ConditionList struct {
+	Status      ServiceStatus `json:"status"` // as in /api/health
+	Conditions  []Condition   `json:"conditions"`
+	Total       int           `json:"total"`
+	GeneratedAt time.Time     `json:"generated_at"`
+}
+
+// Conditions returns what holds on a node and may need somebody, the worst first.
+func (c *Client) Conditions(ctx context.Context) (ConditionList, error) {
+	return get[ConditionList](ctx, c, "/api/v1/overwatch/conditions", nil)
+}
