@@ -24,12 +24,12 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
-			if err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
 				return err
 			}
-			if err := a.confirm(ctx, yes,
-				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
 				return err
 			}
 			return a.revoke(ctx, args[0], req)

@@ -44,12 +44,12 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			if many != (unpinMany{}) {
 				return errors.New("--never-reported, --since and --dry-run go with --service, not with an agent")
 			}
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
-			if err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
 				return err
 			}
-			if err := a.confirm(ctx, yes,
-				"Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
+			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
 				return err
 			}
 			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {

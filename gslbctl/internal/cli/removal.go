@@ -24,13 +24,13 @@ func (a *app) removal(r removal) *cobra.Command {
 		Use: r.use, Short: r.short, Long: r.long, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
+			if err := a.confirm(ctx, yes, fmt.Sprintf(r.question, args[0])); err != nil {
+				return err
+			}
 			if r.takes != nil {
 				if ctx, err = a.careful(ctx, force, r.takes(args[0])); err != nil {
 					return err
 				}
-			}
-			if err := a.confirm(ctx, yes, fmt.Sprintf(r.question, args[0])); err != nil {
-				return err
 			}
 			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				return r.apply(ctx, c, args[0])
