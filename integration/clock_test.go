@@ -17,6 +17,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/fleet"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/identity"
@@ -136,7 +137,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 					q.SetEdns0(1232, true)
 					r, err := verified(q, n)
 					if err == nil {
-						_, err = signed(r, keys[i], time.Now().Add(offs[i]))
+						_, err = signed.Verify(r, keys[i], time.Now().Add(offs[i]))
 					}
 					if err != nil {
 						return err

@@ -19,6 +19,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -173,11 +174,12 @@ func contents(t *testing.T, dir string) map[string]string {
 // made and nothing is changed, and with the files as they were all is as before.
 func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 	t.Parallel()
-	s, n := signedSite(t, "nsec")
-	ds := dsOf(t, n)
-	secure := startUnbound(t, n, ds.DSRecord)
+	signing, n := signed.Site(t, "nsec")
+	s := &site{signing}
+	ds := signed.DS(t, n)
+	secure := signed.Unbound(t, n, ds.DSRecord)
 	public, private := "", ""
-	for _, file := range keyFiles(t, n, testbed.ZoneName) {
+	for _, file := range signed.KeyFiles(t, n, testbed.ZoneName) {
 		if strings.HasSuffix(file, ".private") {
 			private = file
 		} else {
@@ -210,7 +212,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 		damaged := contents(t, dir)
 		if n.Running() {
 			testbed.HangUp(t, n)
-			if _, err := secure.ask(testbed.AppName, dns.TypeSOA); err != nil {
+			if _, err := secure.Ask(testbed.AppName, dns.TypeSOA); err != nil {
 				t.Errorf("%s: %v", c.what, err)
 			}
 			testbed.StopNode(t, n)
@@ -233,10 +235,10 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 		}
 	}
 	s.StartNodes(t, n)
-	if now := dsOf(t, n); now != ds {
+	if now := signed.DS(t, n); now != ds {
 		t.Errorf("the DS is %v, it was %v", now, ds)
 	}
-	if _, err := secure.ask(testbed.AppName, dns.TypeSOA); err != nil {
+	if _, err := secure.Ask(testbed.AppName, dns.TypeSOA); err != nil {
 		t.Error(err)
 	}
 }

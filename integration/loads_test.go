@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 )
 
@@ -67,7 +68,7 @@ func generate(t *testing.T, program string, at netip.AddrPort, args ...string) s
 // dnsperf loses no query, over UDP and TCP, with and without EDNS and DO, and gets exactly the response codes that its
 // questions lead to.
 func TestLoad_DnsperfLosesNothingAndEveryCodeIsRight(t *testing.T) {
-	_, n := signedSite(t, "nsec")
+	_, n := signed.Site(t, "nsec")
 	path, codes := loadFile(t)
 	for name, args := range map[string][]string{"UDP": nil, "UDP with DO": {"-e", "-D"}, "TCP": {"-m", "tcp", "-c", "4"}} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestLoad_DnsperfLosesNothingAndEveryCodeIsRight(t *testing.T) {
 // resperf, which raises its rate and does not wait for answers, loses nothing up to a rate that any machine has, and
 // gets no code but those that its questions lead to.
 func TestLoad_ResperfLosesNothing(t *testing.T) {
-	_, n := signedSite(t, "nsec")
+	_, n := signed.Site(t, "nsec")
 	path, codes := loadFile(t)
 	// After a moment in which the machine stood still it sends what was due meanwhile at once: its buffer of 32 KiB would
 	// be too small for the answers.

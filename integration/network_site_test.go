@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -80,7 +81,7 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		alone, other := s.Nodes[0], s.Nodes[1]
 		lost, near, far := s.Backends[0], s.Backends[1], s.Backends[2]
 		s.synced(t, true)
-		keys := sameKeys(t, 1, s.Nodes...)
+		keys := signed.SameKeys(t, 1, s.Nodes...)
 		inside := s.watchFrom(t, s.eu, alone)
 
 		cut := time.Now()
@@ -114,7 +115,7 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		}
 		t.Logf("all as before %s after the way was back", time.Since(healed).Round(time.Millisecond))
 		s.synced(t, true)
-		if now := sameKeys(t, 1, s.Nodes...); !slices.Equal(now, keys) {
+		if now := signed.SameKeys(t, 1, s.Nodes...); !slices.Equal(now, keys) {
 			t.Errorf("the keys are %v, before %v", now, keys)
 		}
 		s.NoFailures(t, other, s.Began)

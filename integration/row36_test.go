@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -16,8 +17,8 @@ import (
 // secure, and so is every proof that a name is not there.
 func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) {
 	const writes, writers = 1000, 4
-	_, n := signedSite(t, "nsec")
-	r := startUnbound(t, n, dsOf(t, n).DSRecord)
+	_, n := signed.Site(t, "nsec")
+	r := signed.Unbound(t, n, signed.DS(t, n).DSRecord)
 	var group sync.WaitGroup
 	var done atomic.Int64
 	for w := range writers {
@@ -44,7 +45,7 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 	end := storms(t, n.DNS, malformed, randomName)
 	// Where a write is quicker than a resolver the last answers come after the last write.
 	const proofs = 100
-	secure, bound := 0, time.Now().Add(walkBound)
+	secure, bound := 0, time.Now().Add(testbed.Hang)
 	for running := true; running || secure < proofs && time.Now().Before(bound); {
 		select {
 		case <-over:
@@ -53,14 +54,14 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 		}
 		name := fmt.Sprintf("w%d-%d.%s", rand.IntN(writers), rand.IntN(7), testbed.ZoneName)
 		if rand.IntN(2) == 0 {
-			name = asked[rand.IntN(len(asked))]
+			name = signed.Names[rand.IntN(len(signed.Names))]
 		}
-		rtype := askedTypes[rand.IntN(len(askedTypes))]
-		if !askable(name, rtype) {
+		rtype := signed.Types[rand.IntN(len(signed.Types))]
+		if !signed.Askable(name, rtype) {
 			continue
 		}
 		// A created name has no backend: SERVFAIL for its addresses is what it should be answered, and is not bogus.
-		proven, err := r.bogus(name, rtype)
+		proven, err := r.Bogus(name, rtype)
 		if err != nil {
 			t.Error(err)
 		}

@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -13,6 +12,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 )
 
@@ -92,7 +92,7 @@ func (k *soak) verify(t *testing.T) {
 				t.Errorf("I1: %s over TCP: %v", n.Name, err)
 				continue
 			}
-			count, err := signed(r, k.keys[i], time.Now())
+			count, err := signed.Verify(r, k.keys[i], time.Now())
 			if err != nil {
 				t.Errorf("%s: %v", n.Name, err)
 			}
@@ -127,46 +127,6 @@ func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, err
 	defer conn.Close()
 	r, _, err := (&dns.Client{Net: "tcp", Timeout: bound}).ExchangeWithConn(q, &dns.Conn{Conn: conn})
 	return r, err
-}
-
-// signed verifies that each RRset of an answer, and there is at least one, has a signature by one of the keys that
-// holds at a time. It says how many signatures do.
-func signed(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err error) {
-	type set struct {
-		name string
-		kind uint16
-	}
-	for _, section := range [][]dns.RR{r.Answer, r.Ns} {
-		sets, holds := map[set][]dns.RR{}, map[set]bool{}
-		for _, rr := range section {
-			if h := rr.Header(); h.Rrtype != dns.TypeRRSIG {
-				sets[set{dns.CanonicalName(h.Name), h.Rrtype}] = append(sets[set{dns.CanonicalName(h.Name), h.Rrtype}], rr)
-			}
-		}
-		for _, rr := range section {
-			sig, ok := rr.(*dns.RRSIG)
-			if !ok {
-				continue
-			}
-			of := set{dns.CanonicalName(sig.Header().Name), sig.TypeCovered}
-			for _, key := range keys {
-				if key.KeyTag() == sig.KeyTag && sig.ValidityPeriod(at) && sig.Verify(key, sets[of]) == nil {
-					holds[of] = true
-					verified++
-				}
-			}
-		}
-		for of := range sets {
-			if !holds[of] {
-				err = errors.Join(err, fmt.Errorf("I4: no signature over %s %s holds at %s:\n%s", of.name,
-					dns.TypeToString[of.kind], at.Format(time.DateTime), r))
-			}
-		}
-	}
-	if len(r.Answer)+len(r.Ns) == 0 {
-		return 0, fmt.Errorf("I4: it is empty:\n%s", r)
-	}
-	return verified, err
 }
 
 // keysOf is the keys of the zone as the node shows them.

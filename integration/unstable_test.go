@@ -22,6 +22,7 @@ import (
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/fleet"
 	"gslb.internal/integration/harness/relay"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -194,7 +195,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + to[i].At.String()}}
 	}
 	s.StartAll(t)
-	keys := sameKeys(t, 1, a, b)
+	keys := signed.SameKeys(t, 1, a, b)
 	synced := func(want float64, peerOK bool) func(context.Context) error {
 		return func(ctx context.Context) error {
 			for _, n := range s.Nodes {

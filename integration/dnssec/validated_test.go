@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"strings"
@@ -7,15 +7,16 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 )
 
 // A signed answer is validated as a resolver does it: from the published DS to the zone's key, and from that to each
 // RRset. This needs no other program, so that everybody can run it; those of others judge in the tests beside it.
 func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
-	s, n := signedSite(t, "nsec")
-	published := dsOf(t, n)
-	keys := keysOf(t, n)
+	s, n := signed.Site(t, "nsec")
+	published := signed.DS(t, n)
+	keys := testbed.KeysAt(t, n, testbed.ZoneName)
 	trusted := keys[:0]
 	for _, key := range keys {
 		if ds := key.ToDS(dns.SHA256); int(key.KeyTag()) == published.KeyTag &&
@@ -28,13 +29,8 @@ func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 	}
 	for name, rcode := range map[string]int{testbed.AppName: dns.RcodeSuccess,
 		"nothing." + testbed.ZoneName: dns.RcodeNameError} {
-		q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
-		q.SetEdns0(1232, true)
-		r, err := exchangeAt(q, n, testbed.Patience)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if count, err := signed(r, trusted, time.Now()); err != nil || count == 0 || r.Rcode != rcode {
+		r := testbed.AskNode(t, n, "tcp", name, dns.TypeA, 1232, true)
+		if count, err := signed.Verify(r, trusted, time.Now()); err != nil || count == 0 || r.Rcode != rcode {
 			t.Errorf("%s: %s with %d signatures that hold, want %s: %v", name, dns.RcodeToString[r.Rcode], count,
 				dns.RcodeToString[rcode], err)
 		}

@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"context"
@@ -13,14 +13,15 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
 // keySite is three nodes that exchange keys, none of which is started.
-func keySite(t *testing.T) (*site, *recorder) {
+func keySite(t *testing.T) (*testbed.Site, *recorder) {
 	t.Helper()
-	s := newSite(t, 3, 0)
+	s := testbed.NewSite(t, 3, 0)
 	tap := record(t, s.Nodes[0])
 	for i, n := range s.Nodes {
 		sync := &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second,
@@ -39,37 +40,6 @@ func keySite(t *testing.T) (*site, *recorder) {
 	return s, tap
 }
 
-// sameKeys waits until all nodes publish the same keys, that many, and tell the parent of all of them.
-func sameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
-	t.Helper()
-	return sameKeysOf(t, count, count, nodes...)
-}
-
-// sameKeysOf is sameKeys where all zones together have more keys.
-func sameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []int) {
-	t.Helper()
-	testbed.Until(t, testbed.KeyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
-		for i, n := range nodes {
-			got, err := testbed.KeyTags(ctx, n)
-			if err != nil {
-				return err
-			}
-			ds, err := n.Client.DSRecords(ctx)
-			if err != nil {
-				return err
-			}
-			if i == 0 {
-				tags = got
-			}
-			if len(got) != count || !slices.Equal(got, tags) || len(ds.DSRecords) != all {
-				return fmt.Errorf("%s has keys %v and %d DS, %s has keys %v", n.Name, got, len(ds.DSRecords), nodes[0].Name, tags)
-			}
-		}
-		return nil
-	})
-	return tags
-}
-
 // Three nodes, from nothing through all that may become of one of them (row 32 of the fault matrix among it).
 // Validators that know the first DS, and remember keys, believe every answer all along.
 func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
@@ -83,8 +53,8 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	a.File.Overwatch.DNSSEC.KeySync.Peers = append(a.File.Overwatch.DNSSEC.KeySync.Peers, liar)
 
 	s.StartNodes(t, s.Nodes...) // together, without keys
-	first := sameKeys(t, 1, s.Nodes...)
-	ds := dsOf(t, a)
+	first := signed.SameKeys(t, 1, s.Nodes...)
+	ds := signed.DS(t, a)
 	end := watchKeys(t, ds.DSRecord, s.Nodes...)
 
 	testbed.Until(t, testbed.KeyBound, "status and metrics to tell which node failed with a peer",
@@ -108,7 +78,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.StartNodes(t, c)
-	if got := sameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
+	if got := signed.SameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
 		t.Errorf("keys %v after one was wiped, before %v", got, first)
 	}
 
@@ -122,7 +92,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 			t.Errorf("%s publishes %v when the exchange is over (%v)", n.Name, tags, err)
 		}
 	}
-	sameKeys(t, 2, s.Nodes...)
+	signed.SameKeys(t, 2, s.Nodes...)
 
 	// One is restored from a backup without that key, after it was killed.
 	if _, err := c.Kill(); err != nil {
@@ -132,7 +102,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.StartNodes(t, c)
-	sameKeys(t, 2, s.Nodes...)
+	signed.SameKeys(t, 2, s.Nodes...)
 
 	// One has a damaged key file (row 16): a peer's copy mends it.
 	testbed.StopNode(t, b)
@@ -141,7 +111,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.StartNodes(t, b)
-	sameKeys(t, 2, s.Nodes...)
+	signed.SameKeys(t, 2, s.Nodes...)
 	if _, err := os.Stat(private + ".aside"); err != nil {
 		t.Error(err)
 	}
@@ -203,7 +173,7 @@ func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 }
 
 // checkChain has gslbctl say the same: with the right DS secure, with another bogus, and without a server nothing.
-func checkChain(t *testing.T, s *site, ds api.DSRecord) {
+func checkChain(t *testing.T, s *testbed.Site, ds api.DSRecord) {
 	t.Helper()
 	b, err := testbed.Programs()
 	if err != nil {

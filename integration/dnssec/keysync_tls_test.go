@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -18,7 +19,7 @@ import (
 // not know the authority, or shows no certificate, gets none and says why; a file that cannot be used stops the start.
 func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 3, 0)
+	s := testbed.NewSite(t, 3, 0)
 	dir := t.TempDir()
 	authority, files := testbed.SelfSigned(t, dir)
 	pair, err := tls.LoadX509KeyPair(files[0], files[1])
@@ -46,7 +47,7 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 		}
 	}
 	s.StartNodes(t, s.Nodes...)
-	first := sameKeys(t, 1, s.Nodes...)
+	first := signed.SameKeys(t, 1, s.Nodes...)
 
 	stranger := s.Nodes[2]
 	for _, bad := range []struct {
@@ -83,7 +84,7 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 	}
 	testbed.StopNode(t, stranger)
 	s.StartNodes(t, stranger)
-	if got := sameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
+	if got := signed.SameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
 		t.Errorf("keys %v, before %v", got, first)
 	}
 

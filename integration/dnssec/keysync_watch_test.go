@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"context"
@@ -12,15 +12,9 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 )
-
-// bogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC
-// 8914).
-var bogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired,
-	dns.ExtendedErrorCodeSignatureNotYetValid,
-	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet,
-	dns.ExtendedErrorCodeNSECMissing}
 
 // watcher asks validating resolvers all along, one for each node, which remember keys as long as they may.
 type watcher struct {
@@ -36,7 +30,7 @@ func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func())
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for _, n := range nodes {
-		r := startUnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
+		r := signed.UnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
 		all.Go(func() {
 			for testbed.Pause(ctx, 20*time.Millisecond) {
 				w.look(n, r)
@@ -54,8 +48,8 @@ func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func())
 	}
 }
 
-func (w *watcher) look(n *harness.Node, r *resolver) {
-	secure, err := r.bogus(fmt.Sprintf("n%x.%s", rand.Uint64(), testbed.ZoneName), dns.TypeA) // a name that no cache has
+func (w *watcher) look(n *harness.Node, r *signed.Resolver) {
+	secure, err := r.Bogus(fmt.Sprintf("n%x.%s", rand.Uint64(), testbed.ZoneName), dns.TypeA) // a name that no cache has
 	if secure {
 		w.secure.Add(1)
 	}

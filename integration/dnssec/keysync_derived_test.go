@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // and serves.
 func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 1)
+	s := testbed.NewSite(t, 1, 1)
 	n := s.Nodes[0]
 	delete(n.File.Overwatch.AgentTokens, testbed.OtherName)
 	n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
@@ -47,7 +47,7 @@ func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 // deleted.
 func TestKeySync_AnAgentThatProvesAllServicesEndsTheExchange(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 1)
+	s := testbed.StartSite(t, 1, 1)
 	n := s.Nodes[0]
 	secret := testbed.DerivedSecret(t, s.GossipKey, n.File.Overwatch.AgentTokens)
 	if status, sealed := testbed.AskForKeys(t, n, secret); status != http.StatusOK || sealed == "" {

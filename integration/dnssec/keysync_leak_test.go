@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"bytes"
@@ -94,7 +94,7 @@ func startLiar(t *testing.T) string {
 }
 
 // nothingLeaks looks for private keys in what crossed the network and in all that the API tells, and repeats requests.
-func nothingLeaks(t *testing.T, s *site, tap *recorder) {
+func nothingLeaks(t *testing.T, s *testbed.Site, tap *recorder) {
 	t.Helper()
 	var secrets [][]byte
 	for _, file := range testbed.KeyFilesOf(t, s.Nodes[0]) {

@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -50,15 +51,15 @@ func unsigned(section []dns.RR, keys []*dns.DNSKEY) string {
 func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
-			_, n := signedSite(t, denial)
+			_, n := signed.Site(t, denial)
 			keys := append(testbed.KeysAt(t, n, testbed.ZoneName), testbed.KeysAt(t, n, testbed.ChildZone)...)
 			if len(keys) != 2 {
 				t.Fatalf("keys %v", keys)
 			}
 			truncated, seen := 0, map[string]int{}
-			for _, name := range asked {
-				for _, rtype := range askedTypes {
-					if !askable(name, rtype) {
+			for _, name := range signed.Names {
+				for _, rtype := range signed.Types {
+					if !signed.Askable(name, rtype) {
 						continue
 					}
 					signed := testbed.AskNode(t, n, "udp", name, rtype, 512, true)
@@ -124,7 +125,7 @@ func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
 	t.Parallel()
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
-			_, n := signedSite(t, denial)
+			_, n := signed.Site(t, denial)
 			key := testbed.KeysAt(t, n, testbed.ZoneName)[0]
 			faults, said := dnsviz(t, n, key.String(), testbed.ZoneName, testbed.AppName, "q.wild."+testbed.ZoneName,
 				"ent."+testbed.ZoneName, "a.b.ent."+testbed.ZoneName, "nx."+testbed.ZoneName,
@@ -184,7 +185,7 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 // have.
 func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 	program := testbed.Judge(t, "ldns-verify-zone")
-	_, n := signedSite(t, "nsec")
+	_, n := signed.Site(t, "nsec")
 	for _, zone := range []string{testbed.ZoneName + ".", testbed.ChildZone + "."} {
 		records := walkZone(t, n, zone)
 		verify := func() ([]byte, error) {
@@ -211,34 +212,12 @@ func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 	}
 }
 
-// bogus says why a validator does not believe the node; nil for what it believes, and for SERVFAIL of the node itself,
-// which is what a name without backends is answered. secure says that it was proven.
-func (r *resolver) bogus(name string, rtype uint16) (secure bool, err error) {
-	reply, err := r.ask(name, rtype)
-	switch {
-	case err == nil:
-		return true, nil
-	case reply == nil: // the machine is busy, or the node restarts
-		return false, nil
-	case reply.Rcode != dns.RcodeServerFailure:
-		return false, err
-	case reply.IsEdns0() == nil:
-		return false, nil
-	}
-	for _, o := range reply.IsEdns0().Option {
-		if ede, ok := o.(*dns.EDNS0_EDE); ok && slices.Contains(bogusCodes, ede.InfoCode) {
-			return false, fmt.Errorf("%w: %s %s", err, dns.ExtendedErrorCodeToString[ede.InfoCode], ede.ExtraText)
-		}
-	}
-	return false, nil
-}
-
 // churnPause is the time between two changes of the random walk.
 const churnPause = 30 * time.Millisecond
 
 // churn changes a site at random until ctx ends, and counts: backends die and return, orders are given and lifted,
 // names come and go.
-func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node, changes *atomic.Int64) {
+func churn(ctx context.Context, t *testing.T, s *testbed.Site, n *harness.Node, changes *atomic.Int64) {
 	down, names := make([]bool, len(s.Backends)), map[string]bool{}
 	no := false
 	for ; ctx.Err() == nil; changes.Add(1) {
@@ -285,29 +264,29 @@ func notThere(err error) bool {
 
 // walk asks random questions of resolvers until meanwhile has returned, and until so many answers were proven. It fails
 // for each answer that is bogus.
-func walk(t *testing.T, what string, names []string, resolvers []*resolver, proofs int64, meanwhile func()) {
+func walk(t *testing.T, what string, names []string, resolvers []*signed.Resolver, proofs int64, meanwhile func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), walkBound)
 	defer cancel()
 	var over atomic.Bool
-	var asked, proven atomic.Int64
+	var questions, proven atomic.Int64
 	var all sync.WaitGroup
 	for _, r := range resolvers {
 		all.Go(func() {
 			for ctx.Err() == nil && (!over.Load() || proven.Load() < proofs) {
-				name, rtype := names[rand.IntN(len(names))], askedTypes[rand.IntN(len(askedTypes))]
+				name, rtype := names[rand.IntN(len(names))], signed.Types[rand.IntN(len(signed.Types))]
 				if rand.IntN(4) == 0 {
 					name = fmt.Sprintf("n%x.%s", rand.Uint32(), name)
 				}
-				if !askable(name, rtype) {
+				if !signed.Askable(name, rtype) {
 					continue
 				}
-				secure, err := r.bogus(name, rtype)
+				secure, err := r.Bogus(name, rtype)
 				if err != nil {
 					t.Errorf("%s: %v", what, err)
 					return
 				}
-				asked.Add(1)
+				questions.Add(1)
 				if secure {
 					proven.Add(1)
 				} else {
@@ -319,7 +298,7 @@ func walk(t *testing.T, what string, names []string, resolvers []*resolver, proo
 	meanwhile()
 	over.Store(true)
 	all.Wait()
-	t.Logf("%s: %d of %d questions had a proven answer, none a bogus one", what, proven.Load(), asked.Load())
+	t.Logf("%s: %d of %d questions had a proven answer, none a bogus one", what, proven.Load(), questions.Load())
 	if proven.Load() < proofs {
 		t.Errorf("%s: only %d answers were proven", what, proven.Load())
 	}
@@ -334,11 +313,11 @@ const walkBound = 2 * time.Minute
 func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 	t.Parallel()
 	const proofs = 1000
-	names := append(slices.Clone(asked), "w1."+testbed.ZoneName, "a.w1."+testbed.ZoneName, "q.a.w1."+testbed.ZoneName,
-		"z.ent."+testbed.ZoneName, "w2."+testbed.ChildZone, "x.w2."+testbed.ChildZone, "zz."+testbed.ZoneName)
+	names := append(slices.Clone(signed.Names), "w1."+testbed.ZoneName, "a.w1."+testbed.ZoneName,
+		"q.a.w1."+testbed.ZoneName, "z.ent."+testbed.ZoneName, "w2."+testbed.ChildZone, "x.w2."+testbed.ChildZone, "zz."+testbed.ZoneName)
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
-			s, n := stillSignedSite(t, denial)
+			s, n := signed.Prepared(t, denial)
 			peer, err := s.AddNode("ow-2", "eu", map[string][]harness.Server{"eu": nil})
 			if err != nil {
 				t.Fatal(err)
@@ -352,9 +331,10 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 				keygenFor(t, both[0], testbed.ZoneName, testbed.ChildZone)
 			}
 			s.StartAll(t)
-			ds := dsOf(t, n).DSRecord
-			forgetful, remembering := startUnbound(t, n, ds), startUnboundWith(t, n, ds, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
-			resolvers := []*resolver{forgetful, forgetful, remembering}
+			ds := signed.DS(t, n).DSRecord
+			forgetful := signed.Unbound(t, n, ds)
+			remembering := signed.UnboundWith(t, n, ds, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
+			resolvers := []*signed.Resolver{forgetful, forgetful, remembering}
 
 			walk(t, "while everything changes", names, resolvers, proofs, func() {
 				ctx, stop := context.WithCancel(t.Context())
@@ -386,9 +366,9 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 				}
 				s.StartNodes(t, n)
 			})
-			sameKeysOf(t, 2, 4, n, peer)
+			signed.SameKeysOf(t, 2, 4, n, peer)
 			walk(t, "through the peer", []string{testbed.ZoneName, "nx." + testbed.ZoneName, testbed.ChildZone,
-				"nx." + testbed.ChildZone}, []*resolver{startUnbound(t, peer, ds)}, 50, func() {})
+				"nx." + testbed.ChildZone}, []*signed.Resolver{signed.Unbound(t, peer, ds)}, 50, func() {})
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package integration_test
+package dnssec_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 )
 
@@ -71,8 +72,8 @@ func startKnot(t *testing.T, zoneFile, denial string) netip.AddrPort {
 	if err := os.WriteFile(file, []byte(zoneFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range unboundTries {
-		at := freePort(t)
+	for range signed.Tries {
+		at := signed.FreePort(t)
 		config := fmt.Sprintf(`
 server:
   rundir: %[1]q
@@ -108,11 +109,11 @@ zone:
 		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		knot := startServer(t, program, "-c", path)
-		if knotServes(t, at, knot.ended) {
+		knot := signed.StartServer(t, program, "-c", path)
+		if knotServes(t, at, knot.Ended) {
 			return at
 		}
-		t.Logf("knotd ended: %s", &knot.said)
+		t.Logf("knotd ended: %s", &knot.Said)
 	}
 	t.Fatal("knotd does not start")
 	return netip.AddrPort{}
@@ -210,7 +211,7 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 			zone := fmt.Sprintf("$ORIGIN %s\n$TTL 30\n@ 3600 SOA ns1 hostmaster 1 3600 600 604800 5\n@ 3600 NS ns1\n%s\n",
 				rivalZone, strings.Join(rivalRecords, "\n"))
 			knot := startKnot(t, zone, denial)
-			s := newSite(t, 1, 0)
+			s := testbed.NewSite(t, 1, 0)
 			n := s.Nodes[0]
 			type zoneFile struct {
 				Name        string   `yaml:"name"`

@@ -1,0 +1,196 @@
+package dnssec_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
+	"gslb.internal/integration/harness/testbed"
+)
+
+var bothDenials = []string{"nsec", "nsec3"}
+
+// I4: what the node answers, a stranger's validator believes, knowing nothing but the DS record.
+func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
+	for _, denial := range bothDenials {
+		t.Run(denial, func(t *testing.T) {
+			_, n := signed.Site(t, denial)
+			r := signed.Unbound(t, n, signed.DS(t, n).DSRecord)
+			for _, name := range signed.Names {
+				for _, rtype := range signed.Types {
+					if !signed.Askable(name, rtype) {
+						continue
+					}
+					if _, err := r.Ask(name, rtype); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			delvAll(t, n)
+			drillChases(t, n)
+		})
+	}
+}
+
+// Validators whose clocks are off by hours either way, or the node's clock jumped before it signed, which is the same,
+// believe every answer: unbound is told another time and to allow for no skew. By clocks that are off by days, nothing
+// is believed.
+func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
+	t.Parallel()
+	_, n := signed.Site(t, "nsec")
+	ds := signed.DS(t, n).DSRecord
+	for off, believes := range map[time.Duration]bool{
+		time.Hour: true, -time.Hour: true, 11 * time.Hour: true, -11 * time.Hour: true, 20 * 24 * time.Hour: false,
+		-2 * 24 * time.Hour: false,
+	} {
+		r := signed.UnboundWith(t, n, ds, fmt.Sprintf(
+			"cache-max-ttl: 0\n  cache-max-negative-ttl: 0\n  val-sig-skew-min: 0\n  val-sig-skew-max: 0\n  "+
+				"val-override-date: %q",
+			time.Now().Add(off).UTC().Format("20060102150405")))
+		for _, name := range signed.Names {
+			for _, rtype := range []uint16{dns.TypeA, dns.TypeSOA, dns.TypeDNSKEY, dns.TypeMX} {
+				if _, err := r.Ask(name, rtype); (err == nil) != believes {
+					t.Errorf("by a clock that is off by %s: %s %s: %v", off, name, dns.Type(rtype), err)
+				}
+			}
+		}
+	}
+}
+
+// delvAll has delv, which shares no code with unbound, look at one name of each kind.
+func delvAll(t *testing.T, n *harness.Node) {
+	t.Helper()
+	program, ds := testbed.Judge(t, "delv"), signed.DS(t, n)
+	anchors := filepath.Join(t.TempDir(), "anchors")
+	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm,
+		ds.DigestType, ds.Digest)
+	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, question := range []string{
+		testbed.AppName + " A", testbed.AppName + " TXT", "q.wild." + testbed.ZoneName + " A",
+		"q.wild." + testbed.ZoneName + " MX", "ent." + testbed.ZoneName + " A", "nx." + testbed.ZoneName + " A",
+		testbed.ZoneName + " SOA", testbed.ZoneName + " DNSKEY", testbed.ChildZone + " DS", "www." + testbed.ChildZone + " A",
+		"nx." + testbed.ChildZone + " A",
+	} {
+		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors,
+			"+root=" + testbed.ZoneName}, strings.Fields(question)...)
+		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "fully validated") {
+			t.Errorf("delv %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// drillChases has ldns follow the signatures of an answer up to the zone's key.
+func drillChases(t *testing.T, n *harness.Node) {
+	t.Helper()
+	program, ds := testbed.Judge(t, "drill"), signed.DS(t, n)
+	anchor := filepath.Join(t.TempDir(), "anchor")
+	if err := os.WriteFile(anchor, []byte(ds.DSRecord+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), program, "-S", "-k", anchor, "-p", fmt.Sprint(n.DNS.Port()),
+		"@"+n.DNS.Addr().String(), testbed.AppName, "A").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "No errors found, trust is") &&
+		!strings.Contains(string(out), "trusted") {
+		t.Errorf("drill -S: %v\n%s", err, out)
+	}
+}
+
+// Answers stay secure while backends come and go, and while the node is killed and started again.
+func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
+	t.Parallel()
+	for _, denial := range bothDenials {
+		t.Run(denial, func(t *testing.T) {
+			s, n := signed.Site(t, denial)
+			ds := signed.DS(t, n)
+			r := signed.Unbound(t, n, ds.DSRecord)
+			walk := func(what string, howLong time.Duration) {
+				t.Helper()
+				questions := 0
+				for end := time.Now().Add(howLong); time.Now().Before(end); questions++ {
+					name, rtype := signed.Names[rand.IntN(len(signed.Names))], signed.Types[rand.IntN(len(signed.Types))]
+					if !signed.Askable(name, rtype) {
+						continue
+					}
+					reply, err := r.Ask(name, rtype)
+					if reply != nil && reply.Rcode == dns.RcodeServerFailure {
+						_, err = r.Bogus(name, rtype) // no backend may be left: a check was late
+					}
+					if err != nil {
+						t.Errorf("%s: %v", what, err)
+						return
+					}
+				}
+				t.Logf("%s: %d answers, all secure", what, questions)
+			}
+			if _, err := s.Backends[1].Kill(); err != nil {
+				t.Fatal(err)
+			}
+			walk("while a backend leaves", 3*time.Second)
+			testbed.Start(t, s.Backends[1])
+			walk("while it comes back", 3*time.Second)
+			if _, err := n.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			testbed.Start(t, n)
+			testbed.Until(t, testbed.StartBound, "a secure answer after the restart", func(context.Context) error {
+				_, err := r.Ask(testbed.AppName, dns.TypeA)
+				return err
+			})
+			walk("after the restart", 2*time.Second)
+			if after := signed.DS(t, n); after != ds {
+				t.Errorf("the key after the restart is %+v, before %+v", after, ds)
+			}
+		})
+	}
+}
+
+// The specification's way to a new key: delete the files, restart, publish the new DS. With the old DS, answers are
+// bogus; with the new one, secure.
+func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
+	t.Parallel()
+	_, n := signed.Site(t, "nsec")
+	before := signed.DS(t, n)
+	if err := n.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	files := signed.KeyFiles(t, n, testbed.ZoneName)
+	if len(files) != 2 {
+		t.Fatalf("key files %v, want two", files)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testbed.Start(t, n)
+	testbed.Until(t, testbed.StartBound, "the node's API", func(ctx context.Context) error {
+		_, err := n.Client.DSRecords(ctx)
+		return err
+	})
+	after := signed.DS(t, n)
+	if after.Digest == before.Digest {
+		t.Fatal("the key is the old one")
+	}
+	secure := signed.Unbound(t, n, after.DSRecord)
+	if _, err := secure.Ask(testbed.AppName, dns.TypeSOA); err != nil {
+		t.Error(err)
+	}
+	bogus := signed.Unbound(t, n, before.DSRecord)
+	if reply, err := bogus.Ask(testbed.AppName, dns.TypeSOA); err == nil || reply == nil ||
+		reply.Rcode != dns.RcodeServerFailure {
+		t.Errorf("with the old DS: %v, %v; want SERVFAIL", reply, err)
+	}
+}

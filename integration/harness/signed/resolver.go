@@ -1,0 +1,190 @@
+package signed
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// Server is a judge that serves.
+type Server struct {
+	*exec.Cmd
+	Ended <-chan struct{}
+	Said  bytes.Buffer // to be read once it has ended
+}
+
+// StartServer starts a judge that serves until the test is over.
+func StartServer(t *testing.T, program string, args ...string) *Server {
+	t.Helper()
+	s := &Server{Cmd: exec.Command(program, args...)}
+	s.Stdout, s.Stderr = &s.Said, &s.Said
+	ended, err := harness.StartTied(s.Cmd, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Ended = ended
+	t.Cleanup(func() {
+		s.Stop()
+		if t.Failed() {
+			t.Logf("%s said:\n%s", program, &s.Said)
+		}
+	})
+	return s
+}
+
+func (s *Server) Stop() {
+	_ = s.Process.Kill()
+	<-s.Ended
+}
+
+// Resolver is an unbound that validates with the node's DS as its trust anchor and remembers next to nothing.
+type Resolver struct {
+	At     string
+	client dns.Client
+}
+
+// Tries is how often unbound is started when it ends at once, on another port each time: its port is free when
+// it is chosen, and may be anybody's when unbound comes to bind it.
+const Tries = 5
+
+func Unbound(t *testing.T, n *harness.Node, anchor string) *Resolver {
+	t.Helper()
+	return UnboundWith(t, n, anchor, "cache-max-ttl: 0\n  cache-max-negative-ttl: 0")
+}
+
+// UnboundWith is startUnbound with other options about its cache.
+func UnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *Resolver {
+	t.Helper()
+	var err error
+	for range Tries {
+		var r *Resolver
+		if r, err = tryUnbound(t, n, anchor, cache); err == nil {
+			return r
+		}
+		t.Logf("unbound did not start: %v", err)
+	}
+	t.Fatal(err)
+	return nil
+}
+
+func tryUnbound(t *testing.T, n *harness.Node, anchor, cache string) (*Resolver, error) {
+	t.Helper()
+	program, dir := testbed.Judge(t, "unbound"), t.TempDir()
+	at := FreePort(t)
+	config := fmt.Sprintf(`
+server:
+  interface: %s@%d
+  outgoing-port-avoid: 0-32767 # where the ports of programs are that are started again
+  do-daemonize: no
+  use-syslog: no
+  chroot: ""
+  username: ""
+  directory: %q
+  pidfile: ""
+  val-log-level: 2
+  do-not-query-localhost: no
+  module-config: "validator iterator"
+  trust-anchor: %q
+  local-zone: "test." nodefault
+  ede: yes
+  %s
+  aggressive-nsec: no
+remote-control:
+  control-enable: no
+`, at.Addr(), at.Port(), dir, anchor, cache)
+	// A stub for each zone, since what the NS records of the zones lead to is port 53.
+	for _, zone := range []string{testbed.ZoneName, testbed.ChildZone} {
+		config += fmt.Sprintf("stub-zone:\n  name: %q\n  stub-addr: %s@%d\n  stub-no-cache: yes\n", zone, n.DNS.Addr(),
+			n.DNS.Port())
+	}
+	path := filepath.Join(dir, "unbound.conf")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unbound := StartServer(t, program, "-c", path)
+	r := &Resolver{At: at.String(), client: dns.Client{Timeout: testbed.Patience}}
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound+testbed.Patience)
+	defer cancel()
+	err := harness.Until(ctx, "unbound", func(context.Context) error {
+		select {
+		case <-unbound.Ended:
+			cancel()
+			return fmt.Errorf("it has ended: %s", &unbound.Said)
+		default:
+		}
+		if reply, err := r.Ask(testbed.ZoneName, dns.TypeSOA); reply == nil {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		unbound.Stop()
+	}
+	return r, err
+}
+
+func FreePort(t *testing.T) netip.AddrPort {
+	t.Helper()
+	return netip.MustParseAddrPort(testbed.UnusedAddress(t))
+}
+
+// Ask returns what a validating resolver says, an error if that is not secure. It asks again where there is no answer.
+func (r *Resolver) Ask(name string, rtype uint16) (*dns.Msg, error) {
+	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
+	q.SetEdns0(1232, true)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
+	defer cancel()
+	var reply *dns.Msg
+	err := harness.Until(ctx, fmt.Sprintf("an answer about %s %s", name, dns.Type(rtype)),
+		func(context.Context) (err error) {
+			reply, _, err = r.client.Exchange(q, r.At)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	if !reply.AuthenticatedData {
+		return reply, fmt.Errorf("%s %s: %s, not secure", name, dns.Type(rtype), dns.RcodeToString[reply.Rcode])
+	}
+	return reply, nil
+}
+
+// Bogus says why a validator does not believe the node; nil for what it believes, and for SERVFAIL of the node itself,
+// which is what a name without backends is answered. secure says that it was proven.
+func (r *Resolver) Bogus(name string, rtype uint16) (secure bool, err error) {
+	reply, err := r.Ask(name, rtype)
+	switch {
+	case err == nil:
+		return true, nil
+	case reply == nil: // the machine is busy, or the node restarts
+		return false, nil
+	case reply.Rcode != dns.RcodeServerFailure:
+		return false, err
+	case reply.IsEdns0() == nil:
+		return false, nil
+	}
+	for _, o := range reply.IsEdns0().Option {
+		if ede, ok := o.(*dns.EDNS0_EDE); ok && slices.Contains(BogusCodes, ede.InfoCode) {
+			return false, fmt.Errorf("%w: %s %s", err, dns.ExtendedErrorCodeToString[ede.InfoCode], ede.ExtraText)
+		}
+	}
+	return false, nil
+}
+
+// BogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC
+// 8914).
+var BogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired,
+	dns.ExtendedErrorCodeSignatureNotYetValid,
+	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet,
+	dns.ExtendedErrorCodeNSECMissing}

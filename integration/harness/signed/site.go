@@ -1,0 +1,81 @@
+// Package signed has a site that signs its zones, resolvers that believe its DS record alone, and judges of its
+// answers.
+package signed
+
+import (
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
+)
+
+// steeredNames are names that make every shape a zone can have: wildcards and empty non-terminals, in both zones.
+var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + testbed.ZoneName,
+	"a.b.ent." + testbed.ZoneName, "www." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone}
+
+// Names are the names to ask for: those that exist, and others around and below them.
+var Names = []string{
+	testbed.ZoneName, testbed.AppName, testbed.OtherName, "wild." + testbed.ZoneName, "q.wild." + testbed.ZoneName,
+	"q.r.s.wild." + testbed.ZoneName, "*.wild." + testbed.ZoneName, "ent." + testbed.ZoneName, "b.ent." + testbed.ZoneName,
+	"a.b.ent." + testbed.ZoneName, "c.ent." + testbed.ZoneName, "z.a.b.ent." + testbed.ZoneName, "nx." + testbed.ZoneName,
+	"0." + testbed.ZoneName, "zzzz." + testbed.ZoneName, "a.b.c.d.nx." + testbed.ZoneName, "x." + testbed.AppName,
+	"ow-1." + testbed.ZoneName, testbed.ChildZone, "www." + testbed.ChildZone, "nx." + testbed.ChildZone,
+	"deep." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone, "y.deep." + testbed.ChildZone, "APP.test.GSLB.test",
+}
+
+var Types = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY,
+	dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA}
+
+// Site is a site with one node that signs the zones with the given denial.
+func Site(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
+	t.Helper()
+	s, n := Prepared(t, denial)
+	s.StartAll(t)
+	return s, n
+}
+
+// Prepared is signedSite before anything is started.
+func Prepared(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
+	t.Helper()
+	s := testbed.NewSite(t, 1, 2)
+	n := s.Nodes[0]
+	n.File.DNS.Zones = []string{testbed.ZoneName, testbed.ChildZone}
+	n.File.Overwatch.DNSSEC.Denial = denial
+	domain := n.File.Domains[0]
+	n.File.Domains = nil
+	for _, name := range steeredNames {
+		domain.Name = name
+		n.File.Domains = append(n.File.Domains, domain)
+	}
+	for i := range n.File.Regions {
+		for _, name := range steeredNames[1:] {
+			n.File.Regions[i].Servers = append(n.File.Regions[i].Servers, harness.Server{
+				Service: name, Address: s.Backends[0].At.Addr(), Port: s.Backends[0].At.Port(), Weight: 100,
+				HealthCheck: s.Timing.Check(),
+			})
+		}
+	}
+	return s, n
+}
+
+// DS is the DS record of the zone, as the node's API tells it.
+func DS(t *testing.T, n *harness.Node) api.DSRecord {
+	t.Helper()
+	list, err := n.Client.DSRecords(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ds := range list.DSRecords {
+		if ds.Zone == testbed.ZoneName+"." {
+			return ds
+		}
+	}
+	t.Fatalf("no DS record of %s among %+v", testbed.ZoneName, list.DSRecords)
+	return api.DSRecord{}
+}
+
+// Askable says whether the question is one for the node: what is above its zones, it does not know.
+func Askable(name string, rtype uint16) bool { return name != testbed.ZoneName || rtype != dns.TypeDS }
