@@ -112,7 +112,11 @@ func noContext(f *contexts.File, name string) error {
 			"there is no context %q, and none at all in %s: make one with gslbctl context set %[1]s --api host:port", name,
 			f.Path())
 	}
-	return fmt.Errorf("there is no context %q: %s has %s", name, f.Path(), strings.Join(known, ", "))
+	meant := ""
+	if near := nearest(name, known); len(near) > 0 {
+		meant = "; did you mean " + near[0] + "?"
+	}
+	return fmt.Errorf("there is no context %q: %s has %s%s", name, f.Path(), strings.Join(known, ", "), meant)
 }
 
 func words(text string) []string {

@@ -46,6 +46,7 @@ func TestContext_MadeUsedAndDeleted(t *testing.T) {
 		{"agents -o name", 0, "eu-1\n"}, // the first one is in use at once
 		{"context set away --api 192.0.2.1", 0, "context away is kept"},
 		{"agents -o name --context lab", 0, "eu-1\n"},
+		{"agents --context lba", 2, "; did you mean lab?"},
 		{"agents --context nowhere", 2, `there is no context "nowhere"`},
 		{"agents --context lab --api x", 2, "give one of them"},
 		{"context set lab --dns 127.0.0.1:53,1", 2, "the port is"},

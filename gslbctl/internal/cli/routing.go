@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +77,11 @@ func (a *app) printExplanation(test api.RoutingTest) error {
 		}
 		return nil
 	})
-	if err == nil && (r.Decision == api.RoutingNoBackend || r.Decision == api.RoutingNotFound) {
+	switch {
+	case err == nil && r.Decision == api.RoutingNotFound:
+		return &outcome{exitDegraded, fmt.Sprintf("no domain %q is configured", r.Domain),
+			&api.Error{Status: http.StatusNotFound}}
+	case err == nil && r.Decision == api.RoutingNoBackend:
 		return &outcome{code: exitDegraded}
 	}
 	return err

@@ -64,10 +64,11 @@ func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []st
 // nearest returns the name nearest to a typed one, or several that are equally near, as one text in a list. It is empty
 // if the typed name is there, or none is near: with few different letters, or beginning with the typed name and a dot.
 func nearest(typed string, names []string) []string {
+	there := slices.Contains(names, typed)
 	typed = strings.ToLower(strings.TrimSuffix(typed, "."))
 	const longest = 253 // of a domain name: a longer text is no name
 	isNetwork := strings.Contains(typed, "/")
-	if typed == "" || len(typed) > longest || isNetwork || slices.Contains(names, typed) {
+	if typed == "" || len(typed) > longest || isNetwork || there {
 		return nil
 	}
 	var best []string
@@ -81,6 +82,8 @@ func nearest(typed string, names []string) []string {
 			continue
 		}
 		switch d := distance(typed, plain); {
+		case d == 0 && strings.Contains(plain, "."): // a domain's name counts in either case
+			return nil
 		case d < least:
 			best, least = []string{name}, d
 		case d == least && len(best) < maxNearest:

@@ -15,6 +15,8 @@ func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 		{"domains show www", "GET /api/v1/domains/www", "did you mean www.example.com?\n"},
 		{"domains set app.example.com --policy weigthed", "PATCH /api/v1/domains/app.example.com",
 			"nothing was changed; did you mean weighted?\n"},
+		{"domains set app.example.com --policy WEIGHTED", "PATCH /api/v1/domains/app.example.com",
+			"nothing was changed; did you mean weighted?\n"},
 		{"domains set app.example.com --regions eu,su", "PATCH /api/v1/domains/app.example.com",
 			"nothing was changed; did you mean eu or us?\n"},
 		{"overrides set ap.example.com 192.0.2.10:443 --healthy --reason r",
