@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// release is what all artifacts have in common.
+// release holds what all artifacts have in common.
 type release struct {
 	out      string // the directory that they are written to
 	work     string // a directory for what is on the way

@@ -33,7 +33,7 @@ type program struct {
 	examples []string
 }
 
-// service is how a program runs on a server.
+// service describes a program as a systemd unit runs it.
 type service struct {
 	unit, config string   // names of the unit and of the configuration file in /etc/gslb
 	units        []string // all that the package brings

@@ -47,7 +47,7 @@ const (
 	ValidateTimeout = 30 * time.Second
 	// SyncTimeout bounds POST dnssec/sync.
 	SyncTimeout = 45 * time.Second
-	// DefaultAddress is where a node serves the API unless api.address says
+	// DefaultAddress is the address of a node's API unless api.address says
 	// otherwise, and where gslbctl looks for it.
 	DefaultAddress = "127.0.0.1:8080"
 )

@@ -20,7 +20,7 @@ const (
 	// backdate is the time by which a new certificate is backdated, to allow for clocks that differ
 	// a little.
 	backdate = time.Hour
-	// maxValidity is what ParseCertificate accepts: a year, leap day and backdating included.
+	// maxValidity is the longest validity that ParseCertificate accepts: a year, leap day and backdating included.
 	maxValidity = 366*24*time.Hour + 2*backdate
 	// maxCertificate bounds the DER that is parsed, in octets; one of ours has some 300.
 	maxCertificate = 1024

@@ -28,7 +28,7 @@ type Config struct {
 	warnings []string
 }
 
-// Agent is who the agent is, what it watches and whom it tells.
+// Agent says what the agent is called, what it watches and which nodes it tells.
 type Agent struct {
 	Identity Identity `key:"identity"`
 	// The same, in another place; only one of the two may be given.

@@ -40,7 +40,7 @@ type trend struct {
 	threshold threshold
 }
 
-// state is what readers see. It is never edited.
+// state is the readers' view. It is never edited.
 type state struct {
 	cpu, memory float64 // percent, 0 when unknown
 	all         wire.Warnings

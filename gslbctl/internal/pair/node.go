@@ -228,7 +228,7 @@ func (n *Node) DNSAt() string { return n.here(n.DNS) }
 // machine.
 func (n *Node) APIAt() string { return n.here(n.API) }
 
-// Reached is where an administrator reaches a node's API and DNS, as host:port.
+// Reached holds the addresses of a node's API and DNS, as host:port, that an administrator uses.
 type Reached struct{ API, DNS string }
 
 // AdminAt returns the nodes whose API and DNS an administrator reaches on this machine, with a token that never

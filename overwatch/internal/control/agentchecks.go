@@ -11,14 +11,14 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// agentChecks are how this node may check agents' backends, by service. It is immutable.
+// agentChecks holds the rules for this node's checks of agents' backends, by service. It is immutable.
 type agentChecks struct {
 	services map[string]agentCheck
 	// loopback tells that backends on loopback addresses are as good as the agent's own address.
 	loopback bool
 }
 
-// agentCheck is what overwatch.agent_policies say of one service.
+// agentCheck is the rule of overwatch.agent_policies for one service.
 type agentCheck struct {
 	check   unique.Handle[check.Spec]
 	trusted []netip.Prefix

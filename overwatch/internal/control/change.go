@@ -19,7 +19,7 @@ import (
 // changeTimeout bounds the changes that are put into force together.
 const changeTimeout = time.Minute
 
-// errNotMade is what became of changes that were to go into force with one that brought its call down.
+// errNotMade is the error of changes that were to go into force together with one whose call panicked.
 var errNotMade = errors.New(
 	"the change was not made, since another one made at the same time failed inside; try it again")
 

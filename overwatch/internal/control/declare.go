@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// firstChecksTake is how long a reload waits for the first checks of the servers of names that come: those that are
+	// firstChecksTake bounds a reload's wait for the first checks of the servers of new names: those that are
 	// fit to serve have answered by then.
 	firstChecksTake = time.Second
 	// firstChecksAtMost bounds for how many servers it does: more would all be checked at once.

@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// databaseCheck is how often the geolocation database file is looked at. Such files are replaced weekly or daily.
+// databaseCheck is the interval of looking at the geolocation database file. Such files are replaced weekly or daily.
 const databaseCheck = 5 * time.Second
 
 // geography compiles what the configuration and the database file say of where clients are. It remembers both, so that
@@ -121,7 +121,7 @@ func (a attempt) same(other attempt) bool {
 		a.info.ModTime().Equal(other.info.ModTime())
 }
 
-// placeSources is what a configuration says of where clients are.
+// placeSources is the part of a configuration that says where clients are.
 func placeSources(cfg *config.Config) geo.Sources {
 	s := geo.Sources{DefaultRegion: cfg.Overwatch.Geolocation.DefaultRegion}
 	for i := range cfg.Regions {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 )
 
-// hostPace is how often the addresses of this machine's interfaces are read again: they change with leases and
+// hostPace is the interval of reading the addresses of this machine's interfaces again: they change with leases and
 // failovers.
 const hostPace = time.Minute
 

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// latencyPace is how often latencies are saved: what a crash loses is re-measured in a few checks.
+// latencyPace is the interval at which latencies are saved: what a crash loses is re-measured in a few checks.
 const latencyPace = time.Minute
 
 // Latencies reads what checks took before the restart.

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// SerialsAhead is how many SOA serials beyond the next are stored as given. A change is in force at most changeTimeout
+// SerialsAhead counts the SOA serials stored as given beyond the next. A change is in force at most changeTimeout
 // after it was stored, by when its serial, which is a time in seconds, is later by that; and keys change a zone without
 // being stored here.
 const SerialsAhead = uint32(changeTimeout / time.Second)

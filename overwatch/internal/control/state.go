@@ -37,11 +37,11 @@ type State struct {
 
 	shown   atomic.Pointer[shown]
 	current atomic.Pointer[current]
-	// agentChecks are those of the configuration in force.
+	// agentChecks are the rules of the configuration in force.
 	agentChecks atomic.Pointer[agentChecks]
 }
 
-// shown is what readers see of the API's definitions. It is never changed.
+// shown is the readers' view of the API's definitions. It is never changed.
 type shown struct {
 	base *config.Config // the file with the API's settings over it
 	set  *definitions.Set
@@ -53,7 +53,7 @@ type current struct {
 	since  time.Time
 }
 
-// StateOptions is what a State begins with.
+// StateOptions configures a State.
 type StateOptions struct {
 	File       *config.Config // checked
 	Started    time.Time

@@ -21,7 +21,7 @@ type delegate struct {
 	node *Node
 }
 
-// NodeMeta is what other overwatch nodes show of this one.
+// NodeMeta describes this node to other overwatch nodes, which show it.
 func (d *delegate) NodeMeta(limit int) []byte {
 	meta := strings.Join([]string{roleLine, d.node.options.Region, d.node.options.Version}, "\n")
 	return []byte(meta[:min(len(meta), limit)])

@@ -1,4 +1,4 @@
-// Package gossip is where agents reach an overwatch node. It runs memberlist behind a door of its own, takes the
+// Package gossip takes what agents send to an overwatch node. It runs memberlist behind a door of its own, takes the
 // agents' sealed messages into a bounded queue, has them opened by trust, applies them to the registry, and answers.
 //
 // The door (door*.go) is memberlist's transport: whatever is not one of our packets or streams is dropped and counted

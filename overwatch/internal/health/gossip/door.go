@@ -24,9 +24,9 @@ var (
 )
 
 const (
-	// packetBacklog is how many packets may wait for memberlist.
+	// packetBacklog bounds the packets that wait for memberlist.
 	packetBacklog = 2048
-	// errorPause is how long reading and accepting rest after an error such as "too many open files".
+	// errorPause is the pause of reading and accepting after an error such as "too many open files".
 	errorPause = 50 * time.Millisecond
 )
 
@@ -50,14 +50,14 @@ type door struct {
 	readers sync.WaitGroup
 }
 
-// desk is what the door tells agents by itself: who and which process this node is.
+// desk answers agents at the door itself: the name of this node and its boot nonce.
 type desk struct {
 	nodeID string
 	boot   identity.Nonce
 	hello  []byte // sealed
 }
 
-// origin is where a message came from.
+// origin is the source of a message.
 type origin struct {
 	addr   netip.AddrPort
 	stream bool
@@ -80,10 +80,10 @@ func (d *door) open() {
 	d.readers.Go(d.acceptStreams)
 }
 
-// PacketCh is where memberlist takes packets from.
+// PacketCh returns the channel from which memberlist takes packets.
 func (d *door) PacketCh() <-chan *memberlist.Packet { return d.packets }
 
-// StreamCh is where memberlist takes streams from.
+// StreamCh returns the channel from which memberlist takes streams.
 func (d *door) StreamCh() <-chan net.Conn { return d.streams }
 
 // FinalAdvertiseAddr names the address under which other overwatch nodes list this one.
@@ -151,7 +151,7 @@ func (d *door) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (
 	return d.DialTimeout(a.Addr, timeout)
 }
 
-// Shutdown is how memberlist shuts the door.
+// Shutdown closes the door; memberlist calls it.
 func (d *door) Shutdown() error {
 	d.shut()
 	return nil

@@ -16,7 +16,7 @@ const (
 	// maxShards bounds the workers for heartbeats and transitions: beyond some, the registry's one writer is the limit.
 	// Nor may they take more than half of the cores, whoever floods them: DNS needs the others.
 	maxShards = 4
-	// enrolWorkers is how many agents are pinned at a time. They wait for the disk, which takes as many pins as there are
+	// enrolWorkers bounds the agents pinned at a time. They wait for the disk, which takes as many pins as there are
 	// in one write; trust lets few of them use the processor at a time.
 	enrolWorkers = 512
 )

@@ -24,7 +24,7 @@ type arrival struct {
 	at      time.Time
 }
 
-// source is who gets an equal share of a lane: the host that a message came from, by datagram or by stream. Key ids are
+// source is a host that messages come from, by datagram or by stream; each has an equal share of a lane. Key ids are
 // no good for that, for whoever has the gossip key can write any; and the sender of a datagram can write any address,
 // which is why streams count apart.
 type source struct {
@@ -59,7 +59,7 @@ type lane struct {
 	octets  int
 }
 
-// backlog is what one source has waiting, oldest first.
+// backlog holds the waiting messages of one source, oldest first.
 type backlog struct {
 	source  source
 	waiting []arrival

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/segment"
 )
 
-// bindTries is how often port 0 is tried: the kernel chooses a free UDP port, but the TCP port of that number may be
+// bindTries bounds the attempts with port 0: the kernel chooses a free UDP port, but the TCP port of that number may be
 // taken.
 const bindTries = 16
 

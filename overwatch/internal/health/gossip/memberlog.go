@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// memberLines is how many of memberlist's lines are logged per second.
+// memberLines bounds the lines of memberlist that are logged per second.
 const memberLines = 10
 
 // memberLog takes memberlist's log lines. Everything an operator must know is said elsewhere in our own words, so they

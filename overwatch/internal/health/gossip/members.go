@@ -24,7 +24,7 @@ const (
 // Members are listed as this node's own pings find them. What others say of a member (suspect, dead) may be forged by
 // whoever has the gossip key, and memberlist pings nobody whom it calls dead; then this node asks by itself.
 
-// suspectAfter is how many probe intervals, for each other member, may pass without an answer.
+// suspectAfter is the number of probe intervals, for each other member, that may pass without an answer.
 const suspectAfter = 3
 
 // Member is an overwatch node that memberlist knows: this one, or one found through the seeds.
@@ -71,7 +71,7 @@ func (m *members) list(now time.Time) []Member {
 	return out
 }
 
-// status is how a member looks by its answers. The caller holds mu.
+// status judges a member by its answers. The caller holds mu.
 func (m *members) status(member *Member, now time.Time) Status {
 	switch silent := now.Sub(member.LastSeen); {
 	case member.Self || silent <= suspectAfter*m.interval*time.Duration(len(m.byName)):

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// pace is how many messages of a kind are taken of one agent: in a second over time, and at once, such as when all of
+// pace bounds the messages of a kind that one agent may send: in a second over time, and at once, such as when all of
 // its backends change. A sound agent says less. What one says beyond that is dropped: its next heartbeat that is taken
 // has its whole state. Heartbeats have a pace of their own, so that a flapping agent is not taken for a silent one.
 type pace struct{ rate, burst int }

@@ -12,9 +12,9 @@ import (
 const (
 	// maxPaths bounds each of the two maps; it is several times the agents that one node is made for.
 	maxPaths = 32768
-	// verifiedFor is how long the source of a verified datagram is used; heartbeats renew it.
+	// verifiedFor is the time for which the source of a verified datagram is used; heartbeats renew it.
 	verifiedFor = 5 * time.Minute
-	// pingedFor is how long the source of a ping is used; agents ping every other second.
+	// pingedFor is the time for which the source of a ping is used; agents ping every other second.
 	pingedFor = 30 * time.Second
 )
 

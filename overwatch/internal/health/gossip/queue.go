@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// urgentRow is how many urgent messages are handled in a row while heartbeats wait: transitions go first, but a flood
+// urgentRow bounds the urgent messages handled in a row while heartbeats wait: transitions go first, but a flood
 // of them does not make every agent stale.
 const urgentRow = 8
 

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 )
 
-// skewLimit is how far an agent's clock may be off before it is mentioned. Nothing depends on it but certificates'
+// skewLimit is the difference of an agent's clock from which on it is logged. Nothing depends on it but certificates'
 // validity.
 const skewLimit = time.Minute
 

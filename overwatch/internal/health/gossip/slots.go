@@ -14,7 +14,7 @@ import (
 const (
 	maxStreams        = 256 // at once
 	maxStreamsPerHost = 8   // at once from one address, or one IPv6 /64
-	// streamGrace is how long a stream may be unfinished before a newer one may take its place when there is no other.
+	// streamGrace is the age from which on an unfinished stream may lose its place to a newer one when none is free.
 	// An honest request is one short write, so it is there long before.
 	streamGrace = 500 * time.Millisecond
 )

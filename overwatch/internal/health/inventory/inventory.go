@@ -35,7 +35,7 @@ type Store interface {
 	DeleteServer(service string, address netip.Addr, port uint16, with ...store.Entry) error
 }
 
-// Registry is what is known about backends.
+// Registry is the part of package registry that an Inventory tells of servers.
 type Registry interface {
 	Declare(context.Context, registry.Declaration) error
 	Withdraw(context.Context, registry.ID) error

@@ -15,11 +15,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// statusAge is how old a Status may be: judging it looks at every backend,
+// statusAge bounds the age of a Status: judging it looks at every backend,
 // and anybody may ask.
 const statusAge = 500 * time.Millisecond
 
-// Options is where the facts come from. DNSServing, ChecksCycled, Domains and View are required.
+// Options gives the sources of the facts. DNSServing, ChecksCycled, Domains and View are required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool

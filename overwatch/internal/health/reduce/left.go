@@ -2,7 +2,7 @@ package reduce
 
 import "strings"
 
-// Left is what a node leaves out of the check that an agent asks for, and why.
+// Left says what a node leaves out of the check that an agent asks for, and why.
 type Left uint16
 
 // The parts. Those before BodyContains leave no more than a connection.
@@ -35,7 +35,7 @@ var open = []struct {
 	{Unknown, "this node cannot make its agent's check"},
 }
 
-// judged is what an agent judges alone while the node makes the rest of its check.
+// judged are the parts of a check that an agent judges alone while the node makes the rest.
 var judged = []struct {
 	part Left
 	key  string

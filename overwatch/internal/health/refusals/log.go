@@ -27,7 +27,7 @@ import (
 const (
 	refusalsPerRoom   = 16 // of one code, by pinned agents, strangers over TCP and strangers over UDP each
 	refusalsPerSource = 4  // of these, by one source
-	// refusalsPerHour is what follows for all of them, beside one entry about those that were left out.
+	// refusalsPerHour bounds the entries of an hour for all of them, beside one entry that counts those left out.
 	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerRoom
 	refusalCodes    = 9 // that are worth an entry
 	refusalKinds    = 3
@@ -37,7 +37,7 @@ const (
 	namedSources = 8
 )
 
-// room is what a refusal shares its places in the audit log with.
+// room is the key by which refusals share their places in the audit log.
 type room struct {
 	code          wire.RejectCode
 	known, stream bool
@@ -137,7 +137,7 @@ func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
 		Err: what}, len(what.codes) > 0
 }
 
-// leftOut is what there are no entries about.
+// leftOut counts the refusals that have no entry.
 type leftOut struct {
 	since          time.Time
 	codes, sources []string

@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// refused is what an agent said and this node did not believe.
+// refused is a message of an agent that this node did not believe.
 type refused struct {
 	agent, service string
 	backend        netip.AddrPort // the zero value where it is about no backend

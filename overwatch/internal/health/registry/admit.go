@@ -105,7 +105,7 @@ const (
 	deferralsLogged = 10 * time.Minute
 )
 
-// budget is what an agent may still change. The zero value has its whole burst.
+// budget counts the changes that an agent may still make. The zero value has its whole burst.
 type budget struct {
 	spent  float64 // units of the burst; beyond changeBurst after one large message
 	at     time.Time

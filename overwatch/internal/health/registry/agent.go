@@ -10,16 +10,16 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// AgentState is what is known about one agent that this process has heard from.
+// AgentState describes one agent that this process has heard from.
 type AgentState struct {
 	ID, Region, Version string
-	// LastSeen is when its last message was applied.
+	// LastSeen is the time when the agent's last message was applied.
 	LastSeen time.Time
 	// Interval is the time between its heartbeats, MissedThreshold of which it may miss before it counts as dead.
 	Interval        time.Duration
 	MissedThreshold int
 	Uptime          time.Duration
-	// Backends is how many of its claims stand after its last message.
+	// Backends counts the agent's claims that stand after its last message.
 	Backends int
 	// Refused is the parts of its last message that were not taken.
 	Refused []wire.RefusedClaim
@@ -28,9 +28,9 @@ type AgentState struct {
 	Left bool
 }
 
-// Report is what an agent said last about its own checks of one backend.
+// Report is an agent's last word about its own checks of one backend.
 type Report struct {
-	// At is when it said so.
+	// At is the time of that message.
 	At time.Time
 	// Latency is that of its last check, 0 when unknown.
 	Latency time.Duration
@@ -44,10 +44,10 @@ type Report struct {
 // use only id and report; the rest is the writer's.
 type agent struct {
 	id string
-	// report is what makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
+	// report makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
 	report atomic.Pointer[report]
 
-	// seen is when it was last heard: for one known from before the restart and not heard since, when this process began.
+	// seen is the time when the agent was last heard, or of this process's start if it was last heard before that.
 	seen time.Time
 	// wasStale and wasGone are what its claims were last looked at for; writer.stale and writer.gone are the truth.
 	wasStale, wasGone bool
@@ -55,16 +55,16 @@ type agent struct {
 	listed bool
 	timer  deadlineAt
 	region string
-	// address is where it was last heard from, not valid where that is not proved.
+	// address is the one that the agent was last heard from, not valid where that is not proved.
 	address netip.Addr
 	// claims are in the order of its last heartbeat.
 	claims  []*record
 	refused []wire.RefusedClaim
-	// budget is what it may still change.
+	// budget counts the changes that the agent may still make.
 	budget budget
-	// refusalsLogged is when they were last worth a line.
+	// refusalsLogged is the time of the last line about refused changes.
 	refusalsLogged time.Time
-	// contradicted is how many of its claims of health this node's own checks contradict.
+	// contradicted counts the agent's claims of health that this node's own checks contradict.
 	contradicted int
 }
 

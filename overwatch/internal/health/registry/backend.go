@@ -30,9 +30,9 @@ type Backend struct {
 	DeclaredAgent string
 	// AgentID is the agent that claims this backend, "" for none.
 	AgentID string
-	// Claim is what that agent says: nil where no agent does, or where it has not concluded anything yet.
+	// Claim is the agent's word: nil where there is no agent, or where it has not concluded anything yet.
 	Claim *bool
-	// Validation is what this node's own checks found.
+	// Validation is the result of this node's own checks.
 	Validation Validation
 	// Override is the operator's order in force, nil for none.
 	Override *Override
@@ -40,12 +40,12 @@ type Backend struct {
 	Draining    bool
 	DrainEndsAt time.Time
 
-	// LastHealthyAt is when the backend was last fit to serve: of one that is fit, some moment of its being so; zero if
+	// LastHealthyAt is the last known moment at which the backend was fit to serve, recent if it still is; zero if
 	// it never was.
 	LastHealthyAt time.Time
-	// CreatedAt is when this process learned of the backend.
+	// CreatedAt is the time when this process learned of the backend.
 	CreatedAt time.Time
-	// UpdatedAt is when anything but Validation last changed.
+	// UpdatedAt is the time of the last change of anything but Validation.
 	UpdatedAt time.Time
 
 	agent *agent
@@ -71,11 +71,11 @@ func (b *Backend) Disputed() bool {
 type Validation struct {
 	// State is the verdict; StateUnknown before the first conclusive check.
 	State check.State
-	// At is when the last conclusive check ended.
+	// At is the end of the last conclusive check.
 	At time.Time
 	// Err says why the last check did not succeed, "" after a success.
 	Err string
-	// Latency is how long the last conclusive check took.
+	// Latency is the duration of the last conclusive check.
 	Latency time.Duration
 	// Failures and Successes are how many conclusive checks in a row had that outcome.
 	Failures, Successes int
@@ -93,7 +93,7 @@ type Verdict struct {
 	Outcome check.Outcome
 	Err     string
 	Latency time.Duration
-	// At is when the check ended; zero means now.
+	// At is the end of the check; zero means now.
 	At time.Time
 }
 

@@ -11,7 +11,7 @@ const (
 	// many publications however long it takes. Each is a twentieth of the whole, as a drain's are, so that whoever counts
 	// in percents has nothing to round.
 	bleedSteps = 18
-	// leastShare is what a backend keeps whatever its agent warns of: it is still the agent's word that it works.
+	// leastShare is the share that a backend keeps whatever its agent warns of: the agent still calls it healthy.
 	leastShare = 0.1
 )
 
@@ -87,7 +87,7 @@ func (b *bleed) follow(over time.Duration, now time.Time) {
 	}
 }
 
-// bleeds are those of one claim, by kind.
+// bleeds are the bleeds of one claim, by kind.
 type bleeds [warningKinds]bleed
 
 // stored is the bleeds as they are saved: their beginnings by the wall clock.

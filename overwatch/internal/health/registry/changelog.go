@@ -10,7 +10,7 @@ import (
 const (
 	// quietFor is the time after a line about a backend during which its changes are only counted.
 	quietFor = 30 * time.Second
-	// linesAtOnce is how many lines may come in one linesEvery; what is beyond is summed up in one.
+	// linesAtOnce bounds the lines of one linesEvery; one more line counts the rest.
 	linesAtOnce = 20
 	linesEvery  = time.Second
 )

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Outcome is what became of an agent's message.
+// Outcome says what became of an agent's message.
 type Outcome struct {
 	// Refused is the parts that were not taken, for the Ack. It is shared and must not be changed.
 	Refused []wire.RefusedClaim

@@ -68,9 +68,9 @@ func (w *writer) expire(now time.Time) {
 }
 
 const (
-	// longestRest is how long the writer sleeps at most, so that it notices when it was kept from running.
+	// longestRest bounds the writer's sleep, so that it notices when it was kept from running.
 	longestRest = time.Second
-	// maxLateness is how late it may wake, or how long it may be at work, without that meaning anything.
+	// maxLateness is the delay in waking, or the time at work, from which on the writer counts as kept from running.
 	maxLateness = time.Second
 )
 

@@ -84,7 +84,7 @@ func (r *Registry) AddStatic(ctx context.Context, declarations []Declaration) er
 	return nil
 }
 
-// undeclared is those of part that configuration does not declare.
+// undeclared returns the keys of part that configuration does not declare.
 func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(part), func(i int32) bool {
 		rec := w.lookup(declarations[i].ID)

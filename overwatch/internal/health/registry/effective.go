@@ -24,7 +24,7 @@ type Inputs struct {
 	Remembered check.State
 }
 
-// Conclusion is what follows from Inputs.
+// Conclusion follows from Inputs.
 type Conclusion struct {
 	Status   api.EffectiveStatus
 	MayServe bool

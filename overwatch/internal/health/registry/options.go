@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Timing is when silence and old verdicts count; the configuration's overwatch.stale and overwatch.validation.
+// Timing says when silence and old verdicts count: the configuration's overwatch.stale and overwatch.validation.
 type Timing struct {
 	// StaleThreshold is the silence after which an agent's claims are stale.
 	StaleThreshold time.Duration
@@ -25,7 +25,7 @@ const (
 	DefaultStaleThreshold     = 30 * time.Second
 	DefaultRemoveAfter        = 5 * time.Minute
 	DefaultValidationInterval = 30 * time.Second
-	// DefaultDrainTime is how long a drain takes where nothing says otherwise: the default TTL of answers.
+	// DefaultDrainTime is the duration of a drain where nothing says otherwise: the default TTL of answers.
 	DefaultDrainTime = 30 * time.Second
 )
 
@@ -49,7 +49,7 @@ type Options struct {
 	// backends it has, which may serve, their weights, regions and shares. The writer calls it, so it must not block and
 	// must not call a command. Required.
 	Changed func(service string)
-	// Restored is what the store has; it is kept while it may be needed and must not be changed.
+	// Restored holds the store's records. The registry keeps it, so the caller must not change it.
 	Restored []Remembered
 	// Allowed reports whether an agent may claim a backend at present: what was restored from claims that nobody may make
 	// any more is not believed. It is asked by New, and later for what is declared then; it must not call the Registry. It

@@ -14,14 +14,14 @@ const (
 	saveEvery = 2 * time.Second
 	// saveAtMost bounds a batch, so that one transaction stays in the milliseconds.
 	saveAtMost = 4096
-	// latencyAge is how old a saved latency may become before it is worth a write of its own.
+	// latencyAge is the age at which a saved latency is worth a write of its own.
 	latencyAge = 10 * time.Minute
 	// goneAtMost bounds what is remembered for deletion while the disk is full. A record that is then left behind
 	// is deleted after the next restart.
 	goneAtMost = 1 << 16
 )
 
-// Remembered is what outlives the process about one backend. Times are wall-clock times.
+// Remembered is the state of one backend that outlives the process. Times are wall-clock times.
 type Remembered struct {
 	ID ID
 	// Gone asks the store to delete the record of ID; nothing else is set then.
@@ -35,7 +35,7 @@ type Remembered struct {
 	// LastHealthyAt is Backend.LastHealthyAt.
 	LastHealthyAt time.Time
 	// AgentID is the agent that claims the backend, "" for none; then Weight, Region and Check are what it said, and
-	// HeardAt is where from, if that is proved.
+	// HeardAt is the address that the agent was heard from, if that is proved.
 	// AgentSourced tells that nothing but the agent declares the backend.
 	AgentID      string
 	AgentSourced bool
@@ -47,7 +47,7 @@ type Remembered struct {
 	// the beginning is zero.
 	DrainSince, AgentDrainSince time.Time
 	DrainOver, AgentDrainOver   time.Duration
-	// Bleeds are what early warnings of the agent do to the backend's share, by kind; zero for none.
+	// Bleeds are the effects of the agent's early warnings on the share, by kind; zero for none.
 	Bleeds [warningKinds]Bleed
 }
 
@@ -66,13 +66,13 @@ type StatusStore interface {
 	SaveStatuses([]Remembered) error
 }
 
-// memory is what waits to be saved, and what was restored and has not been asked for yet.
+// memory holds the records that wait to be saved, and those restored that nobody has asked for yet.
 type memory struct {
 	unsaved []*record
 	gone    map[ID]struct{}
-	// urgent is what goes first into the next batch, for somebody who waits for it.
+	// urgent holds the records that a caller waits for; they go first into the next batch.
 	urgent []urgent
-	// restored is what New was given; waiting finds in it what has not been asked for.
+	// restored holds the records that New was given; waiting finds those in it that nobody has asked for.
 	restored []Remembered
 	waiting  map[ID]int
 	timer    deadlineAt

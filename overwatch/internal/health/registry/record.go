@@ -58,7 +58,7 @@ type record struct {
 	removed         bool
 }
 
-// declared is what configuration or the API says about a backend.
+// declared holds the settings that configuration or the API has for a backend.
 type declared struct {
 	weight int
 	region string
@@ -70,7 +70,7 @@ type declared struct {
 	leavesBy deadlineAt
 }
 
-// claim is what an agent says about a backend.
+// claim is an agent's word about a backend.
 type claim struct {
 	agent  *agent
 	said   statement

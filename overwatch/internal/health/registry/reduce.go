@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// CheckPolicy is what the operator says about how this node checks an agent's backend.
+// CheckPolicy is the operator's rule for this node's checks of an agent's backend.
 type CheckPolicy struct {
 	// Check is how, whatever the agent asks for; the zero Handle leaves that to the agent, within the bounds of package
 	// reduce.

@@ -11,13 +11,13 @@ type saver struct {
 	results chan saveResult
 }
 
-// saveBatch is what is saved together, and who waits for it.
+// saveBatch holds the records that are saved together, and the callers that wait for them.
 type saveBatch struct {
 	records []Remembered
 	waiting []chan error
 }
 
-// saveResult is what became of a batch.
+// saveResult is the outcome of saving a batch.
 type saveResult struct {
 	batch []Remembered
 	err   error

@@ -40,7 +40,7 @@ type tally struct{ contradicting, succeeding int }
 func (t tally) any() bool  { return t.contradicting+t.succeeding > 0 }
 func (t tally) dark() bool { return t.contradicting > t.succeeding }
 
-// evidence is what one backend says about whether this node is cut off.
+// evidence is one backend's sign that this node is cut off, or that it is not.
 type evidence uint8
 
 const (

@@ -74,7 +74,7 @@ func (v *View) Backends() iter.Seq[*Backend] {
 	}
 }
 
-// Count is how many backends have the status, without looking at each.
+// Count returns the number of backends with the status, without looking at each.
 func (v *View) Count(status api.EffectiveStatus) int {
 	return int(v.counts[statusNumber(status)].Load())
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Host is what addresses of backends are judged by beside agent_policies: the machine that this node runs on.
+// Host describes the machine that this node runs on. Addresses of backends are judged by it and by agent_policies.
 type Host struct {
-	// Ports are those that the node itself listens on. No backend can be there at an address of the machine.
+	// Ports are the ports that the node itself listens on. No backend can be there at an address of the machine.
 	Ports []uint16
 	// Addresses returns the addresses of the machine's interfaces at present; nil stands for none. Loopback addresses
 	// always count. It must not block.

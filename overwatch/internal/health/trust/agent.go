@@ -21,7 +21,7 @@ func (a Agent) HeardAt(address netip.Addr) Agent {
 	return a
 }
 
-// Address is where the agent's message came from, if that is proved; else it is not valid.
+// Address is the source of the agent's message, if that is proved; else it is not valid.
 func (a Agent) Address() netip.Addr { return a.address }
 
 // ID returns the agent's id.

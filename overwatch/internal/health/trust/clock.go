@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// jumpLimit is how far the wall clock may run from the monotonic one between two readings; time synchronisation slews
+	// jumpLimit bounds how far the wall clock runs from the monotonic one between two readings; time synchronisation slews
 	// by far less.
 	jumpLimit = time.Minute
-	// settleTime is how long a jump of the wall clock is not believed, so that a wrong clock that is soon put right again
+	// settleTime is the time before a jump of the wall clock is believed, so that a wrong clock that is soon put right
 	// expires nobody's certificate.
 	settleTime = 5 * time.Minute
 )
@@ -37,7 +37,7 @@ func newClock(read func() time.Time, log zerolog.Logger) *clock {
 	return &clock{read: read, elapsed: elapsed, log: log, wall: start.Round(0)}
 }
 
-// ClockJump is how far the clock is ahead of the time by which certificates are judged: 0 unless it jumped in the last
+// ClockJump returns how far the clock is ahead of the time certificates are judged by: 0 unless it jumped in the last
 // 5 minutes.
 func (t *Trust) ClockJump() time.Duration {
 	t.clock.now()

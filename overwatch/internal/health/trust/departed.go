@@ -9,7 +9,7 @@ import (
 // maxDeparted bounds how many deleted pins are remembered.
 const maxDeparted = 1024
 
-// departure is what is remembered of an agent whose pin was deleted: enough to tell its process, which goes on running,
+// departure remembers an agent whose pin was deleted: enough to tell its process, which goes on running,
 // and to keep that process from enrolling again at once. An operator who deletes a pin, then the files of the agent,
 // and then restarts it would otherwise find the old certificate pinned again. Only a new process of the agent (a later
 // epoch) may enrol.

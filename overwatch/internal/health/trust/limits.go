@@ -26,7 +26,7 @@ const (
 	ownPerSecond, ownBurst   = 0.5, 10
 )
 
-// newBurst is how many seconds' worth of new pins one source may add at once.
+// newBurst is the number of seconds' worth of new pins that one source may add at once.
 const newBurst = 10
 
 // maxPaced bounds of how many sources the pace is remembered. Those beyond share one pace.
@@ -147,7 +147,7 @@ func (c *census) forgetRested(now time.Duration) {
 	}
 }
 
-// HostOf is what counts as one source: an IPv4 address, or the /64 that one IPv6 host has to itself.
+// HostOf returns the source of an address: an IPv4 address itself, or the /64 that one IPv6 host has to itself.
 func HostOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 32
@@ -158,7 +158,7 @@ func HostOf(a netip.Addr) netip.Prefix {
 	return host
 }
 
-// Use is how much of its limits a service has used.
+// Use says how much of its limits a service has used.
 type Use struct {
 	Service    string
 	Pins       int

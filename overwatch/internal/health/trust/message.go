@@ -15,7 +15,7 @@ type Message struct {
 	SentAtMillis int64  // by the agent's clock; for diagnosis only
 	Payload      []byte // part of what was passed to Open; of an Enrol, which has been dealt with, too
 	NewlyPinned  bool   // the agent was pinned by this message
-	// Session is what authenticated the message in place of a signature, and may authenticate its Ack; nil: it was signed.
+	// Session authenticated the message in place of a signature, and may authenticate its Ack; nil: it was signed.
 	Session *identity.Session
 	// Refused are the services that an Enrol asked for and did not get; for the Ack.
 	Refused []wire.RefusedClaim

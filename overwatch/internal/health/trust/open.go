@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// notBeforeSlack is how far the beginning of a certificate's validity may lie in the future: an agent whose clock was
+// notBeforeSlack bounds how far the beginning of a certificate's validity lies in the future: an agent whose clock was
 // up to two days ahead when it made its certificate is accepted. Nothing depends on two clocks agreeing better than
 // that.
 const notBeforeSlack = 48 * time.Hour
@@ -20,7 +20,7 @@ const notBeforeSlack = 48 * time.Hour
 // signature; a sequence number is used up only by a message whose signature held. An Enrol is dealt with inside: when
 // Open returns without a refusal, the pin is durable.
 //
-// from is where the message came from, as far as one can tell; new pins are paced by it.
+// from is the message's source, proved or not; new pins are paced by it.
 //
 // Open may be called by many goroutines. It waits for the disk only for an Enrol that changes a pin.
 func (t *Trust) Open(raw []byte, from netip.Addr) (Message, *Refusal) {

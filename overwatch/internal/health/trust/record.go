@@ -21,7 +21,7 @@ const (
 	StatusRevoked     Status = "revoked"
 )
 
-// Record is what is known of a pinned agent, for people.
+// Record describes a pinned agent, for people.
 type Record struct {
 	AgentID        string
 	KeyID          identity.KeyID

@@ -29,7 +29,7 @@ func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal 
 	return r
 }
 
-// noticeLevel is how loudly a refusal is told. A message meant for another process of this node is what every agent
+// noticeLevel returns the log level of a refusal. A message meant for another process of this node is what every agent
 // sends once after a restart, before it says Hello again: nothing that anybody has to look at.
 func noticeLevel(code wire.RejectCode) zerolog.Level {
 	if code == wire.CodeBootNonce {

@@ -29,7 +29,7 @@ type pinned struct {
 	answered time.Duration   // when the last Reject for it was allowed; mu
 }
 
-// standing is what an agent may do at present.
+// standing is an agent's present rights.
 type standing struct {
 	region   string
 	revoked  bool

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// SilentFor is how long a pin lasts whose agent never reports.
+	// SilentFor is the lifetime of a pin whose agent never reports.
 	SilentFor = 10 * time.Minute
-	// sweepEvery is how often pins are looked at for that.
+	// sweepEvery is the interval at which pins are looked at for that.
 	sweepEvery = 15 * time.Second
-	// sweepBatch is how many pins are changed in one write, and the locks held for it.
+	// sweepBatch bounds the pins changed in one write, with the locks held.
 	sweepBatch = 512
 )
 

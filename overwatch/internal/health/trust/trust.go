@@ -32,7 +32,7 @@ type PinStore interface {
 	LoadLocks() ([]store.TokenLock, error)
 }
 
-// Options is what a Trust is made of.
+// Options configures a Trust.
 type Options struct {
 	// Tokens are the service tokens by service name: first the one of agent_tokens, then those of previous_agent_tokens,
 	// any of which proves the service as well.

@@ -82,7 +82,7 @@ func attempt(ctx context.Context, t registry.Target, newProber proberMaker) chec
 }
 
 const (
-	// followInterval is how soon a change of the targets is noticed: well below a second, at the price of one atomic load.
+	// followInterval bounds the delay in noticing a change of the targets, at the price of one atomic load.
 	followInterval = 200 * time.Millisecond
 	// followShare bounds what following costs while targets change all the time, as when many agents appear at once: to
 	// compare hundreds of thousands takes a while, so that is done at most every twenty times as long.

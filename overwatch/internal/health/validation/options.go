@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// DefaultConcurrency is how many checks may be under way at once. Each holds a descriptor and some 30 KiB. At the
+// DefaultConcurrency bounds the checks under way at once. Each holds a descriptor and some 30 KiB. At the
 // reference values (every 30 s, 5 s to answer) it lets 6 000 backends be dead at once without delaying the checks of
 // the others.
 const DefaultConcurrency = 1024
@@ -25,11 +25,11 @@ const heavyPart = 8
 
 func heavyConcurrency(concurrency int) int { return max(concurrency/heavyPart, 1) }
 
-// matchers is how many patterns are matched at a time: at most a quarter of the processors, since one may take seconds
+// matchers bounds the patterns matched at a time: at most a quarter of the processors, since one may take seconds
 // and DNS needs them.
 func matchers() int { return max(runtime.GOMAXPROCS(0)/4, 1) }
 
-// Targets is what is to be checked; registry.View is one. Neither method may block.
+// Targets lists the backends to check; registry.View is one. Neither method may block.
 type Targets interface {
 	// TargetsGeneration changes whenever Targets would return something else.
 	TargetsGeneration() uint64
@@ -68,7 +68,7 @@ func (o *Options) complete() error {
 	return times{o.Interval, o.Timeout}.check()
 }
 
-// times are how often a check is made, and how long it may take, that says nothing of it.
+// times are the interval and the timeout of a check that names none.
 type times struct{ interval, timeout time.Duration }
 
 func (t times) check() error {
@@ -87,7 +87,7 @@ func (t times) given(spec check.Spec) check.Spec {
 	return spec
 }
 
-// prober is what makes one check; *check.Prober is the one.
+// prober makes one check; *check.Prober is the one.
 type prober interface {
 	Probe(ctx context.Context) check.Result
 }

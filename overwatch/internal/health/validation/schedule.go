@@ -25,7 +25,7 @@ type schedule struct {
 	entries  map[registry.ID]*entry
 	// plain and heavy share the checks out.
 	plain, heavy lane
-	// initial is how many targets of the start have not been attempted; -1 before the first call of follow.
+	// initial counts the targets of the start that have not been attempted; -1 before the first call of follow.
 	initial int
 }
 
@@ -55,7 +55,7 @@ func (s *schedule) place(e *entry) {
 	heap.Push(&l.queue, e)
 }
 
-// running is how many checks are under way.
+// running returns the number of checks under way.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
 // follow makes the schedule have exactly the targets. What was known before keeps its state. What is checked as before
