@@ -30,7 +30,7 @@ func (n *node) reading() history.Reading {
 	dns := n.dns.Figures()
 	r := history.Reading{
 		At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: n.checks.Load(),
-		Domains: len(n.state.Config().Domains),
+		Domains: n.state.Config().CountDomains(),
 	}
 	r.Regions = n.decisions.Totals().ByRegion
 	r.TakeProcess()

@@ -288,8 +288,8 @@ func (n *node) allowed(agentID string, id registry.ID) bool {
 // drainTime is how long a drain takes where nobody says: the domain's TTL.
 func (n *node) drainTime(service string) time.Duration {
 	cfg := n.state.Config()
-	for i := range cfg.Domains {
-		if d := &cfg.Domains[i]; d.Name == service && d.TTL > 0 {
+	for d := range cfg.AllDomains {
+		if d.Name == service && d.TTL > 0 {
 			return time.Duration(d.TTL) * time.Second
 		}
 	}

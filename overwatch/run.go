@@ -101,7 +101,7 @@ func (n *node) announce(cfg *config.Config) {
 		n.log.Warn().Msg(message)
 	}
 	e := n.log.Info().Str("node_id", cfg.Overwatch.Identity.NodeID).Stringers("dns", stringers(n.dns.Addrs())).
-		Stringer("gossip", n.gossip.Addr()).Int("domains", len(cfg.Domains))
+		Stringer("gossip", n.gossip.Addr()).Int("domains", cfg.CountDomains())
 	if n.api != nil {
 		e = e.Stringer("api", n.api.Addr())
 	}

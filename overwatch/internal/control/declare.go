@@ -42,8 +42,8 @@ func (p *Plane) declareAhead(ctx context.Context, next *config.Config) (ahead []
 		there[wire.CanonicalService(name)] = true
 	}
 	coming := make(map[string]bool)
-	for i := range next.Domains {
-		if name := wire.CanonicalService(next.Domains[i].Name); !there[name] {
+	for d := range next.AllDomains {
+		if name := wire.CanonicalService(d.Name); !there[name] {
 			coming[name] = true
 		}
 	}

@@ -132,10 +132,11 @@ func placeSources(cfg *config.Config) geo.Sources {
 		}
 		s.Regions = append(s.Regions, region)
 	}
-	for i := range cfg.Domains {
-		d := &cfg.Domains[i]
-		if i > 0 && d.RoutingAlgorithm == cfg.Domains[i-1].RoutingAlgorithm &&
-			d.FallbackAlgorithm == cfg.Domains[i-1].FallbackAlgorithm {
+	var last *config.Domain
+	for d := range cfg.AllDomains {
+		alike := last != nil && d.RoutingAlgorithm == last.RoutingAlgorithm &&
+			d.FallbackAlgorithm == last.FallbackAlgorithm
+		if last = d; alike {
 			continue // as with most of very many
 		}
 		s.Spots = s.Spots || d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition })

@@ -78,7 +78,7 @@ func checkAnswers(c *config.Config) settings.Problems {
 // which the node answers DNS; nil is enough for checking.
 func DNSSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
 	return publish.Settings{
-		DNS: cfg.DNS, Domains: cfg.Domains, Regions: cfg.Regions, NodeID: cfg.Overwatch.Identity.NodeID,
-		Addresses: addresses, Denial: cfg.Overwatch.DNSSEC.Denial,
+		DNS: cfg.DNS, Domains: cfg.Domains, Defined: cfg.Defined(), Regions: cfg.Regions,
+		NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses, Denial: cfg.Overwatch.DNSSEC.Denial,
 	}
 }

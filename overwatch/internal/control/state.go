@@ -99,9 +99,9 @@ func (s *State) InForce() (*config.Config, time.Time) {
 // Domains returns the names that are steered.
 func (s *State) Domains() []string {
 	cfg := s.Config()
-	names := make([]string, len(cfg.Domains))
-	for i := range cfg.Domains {
-		names[i] = cfg.Domains[i].Name
+	names := make([]string, 0, cfg.CountDomains())
+	for d := range cfg.AllDomains {
+		names = append(names, d.Name)
 	}
 	return names
 }

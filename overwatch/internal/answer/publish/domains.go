@@ -18,12 +18,11 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 	if before == nil {
 		before = &plan{}
 	}
-	p.domains = make([]*domain, 0, len(p.settings.Domains))
+	p.domains = make([]*domain, 0, len(p.settings.Domains)+len(p.settings.Defined))
 	alike := p.rulesAlike(before)
 	var was *domain
 	last := before.domains
-	for i := range p.settings.Domains {
-		c := &p.settings.Domains[i]
+	for i, c := range p.settings.allDomains {
 		was, last = find(last, c.Name, known)
 		if was != nil && was.plan == p {
 			continue // the settings have it twice

@@ -51,7 +51,7 @@ func New(o Options) (*Publisher, error) {
 		requests: make(chan request),
 		decider:  newDecider(o),
 		floor:    o.Serial,
-		domains:  make(map[string]*domain, len(o.Settings.Domains)),
+		domains:  make(map[string]*domain, len(o.Settings.Domains)+len(o.Settings.Defined)),
 	}
 	p.measurements.restore(o.Latencies)
 	if err := p.metrics.register(o.Registerer); err != nil {

@@ -17,7 +17,8 @@ import (
 // Settings is the configuration that answers depend on.
 type Settings struct {
 	DNS     config.DNS
-	Domains []config.Domain
+	Domains []config.Domain // of the files
+	Defined []config.Domain // by the API
 	// Regions are those that clients can be in, in the order that Places was compiled from.
 	Regions []config.Region
 	// Places says where clients are; nil: in no region.
@@ -28,6 +29,19 @@ type Settings struct {
 	Addresses []netip.Addr
 	// Denial is how signed zones prove what they do not have: config.DenialNSEC or config.DenialNSEC3.
 	Denial string
+}
+
+// allDomains yields the domains of the files by their numbers, then those of the API.
+func (s *Settings) allDomains(yield func(int, *config.Domain) bool) {
+	number := 0
+	for _, list := range [][]config.Domain{s.Domains, s.Defined} {
+		for i := range list {
+			if !yield(number, &list[i]) {
+				return
+			}
+			number++
+		}
+	}
 }
 
 // Backends is what is read of the registry, whose *View satisfies it. What Service returns is not changed by anybody.

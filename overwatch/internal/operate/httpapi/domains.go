@@ -66,10 +66,7 @@ func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*conf
 	if last := s.byName.Load(); last != nil && last.cfg == cfg && last.set == set {
 		return last.sorted
 	}
-	list := make([]*config.Domain, 0, len(cfg.Domains)+len(set.Domains))
-	for i := range cfg.Domains {
-		list = append(list, &cfg.Domains[i])
-	}
+	list := slices.AppendSeq(make([]*config.Domain, 0, len(cfg.Domains)+len(set.Domains)), cfg.AllDomains)
 	for _, d := range set.Domains {
 		if !d.Enabled {
 			off := definitions.Domain(d)

@@ -35,7 +35,33 @@ type Config struct {
 	Routing Routing        `key:"routing"`
 
 	warnings []string
+	defined  []Domain // by the API
 }
+
+// WithDomains returns the configuration with the domains that the API has defined, apart from those of the files. It
+// shares the memory of both.
+func (c *Config) WithDomains(defined []Domain) *Config {
+	with := *c
+	with.defined = defined
+	return &with
+}
+
+// Defined returns the domains that the API has defined. It must not be changed.
+func (c *Config) Defined() []Domain { return c.defined }
+
+// AllDomains yields the domains of the files, then those that the API has defined.
+func (c *Config) AllDomains(yield func(*Domain) bool) {
+	for _, list := range [][]Domain{c.Domains, c.defined} {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// CountDomains returns the number of AllDomains.
+func (c *Config) CountDomains() int { return len(c.Domains) + len(c.defined) }
 
 // Overwatch holds the keys of the node: identity, trust, checks, signing and geolocation.
 type Overwatch struct {

@@ -63,8 +63,7 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) {
 			}
 		}
 	}
-	for i := range c.Domains {
-		d := &c.Domains[i]
+	for d := range c.AllDomains {
 		for _, region := range d.Regions {
 			r := byRegion[region]
 			for k := range r.Servers {

@@ -50,12 +50,15 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	for _, r := range joined.Regions {
 		regions = append(regions, r.Name)
 	}
-	for _, d := range joined.Domains {
+	for d := range joined.AllDomains {
 		domains = append(domains, d.Name)
 	}
 	if !slices.Equal(regions, []string{"eu", "af", "ap"}) || !slices.Equal(domains, []string{"a.example", "b.example"}) ||
-		!slices.Equal(joined.Domains[1].Regions, []string{"ap", "eu"}) {
-		t.Errorf("regions %v, domains %v", regions, joined.Domains)
+		!slices.Equal(joined.Defined()[0].Regions, []string{"ap", "eu"}) {
+		t.Errorf("regions %v, domains %v, defined %v", regions, domains, joined.Defined())
+	}
+	if &joined.Domains[0] != &f.Domains[0] {
+		t.Error("the domains of the file, which may be 100 000, were copied")
 	}
 	if m := joined.Overwatch.Geolocation.CustomMappings; len(m) != 2 ||
 		m[1].CIDR != netip.MustParsePrefix("192.0.2.0/24") {
@@ -164,11 +167,11 @@ func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	var want config.Domain
 	want.SetDefaults()
 	want.Proximity.ToleranceKm, want.ClientHash.IPv4Prefix = 7.5, 20
-	if got := c.Domains[0]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
+	if got := c.Defined()[0]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	want.SetDefaults()
-	if got := c.Domains[1]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
+	if got := c.Defined()[1]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
 		t.Errorf("%+v, want the defaults", got)
 	}
 	if r := c.Regions[0]; r.RoutingAlgorithm != "latency" || r.ProximityBias != -20 {

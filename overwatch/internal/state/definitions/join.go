@@ -17,8 +17,7 @@ func (s *Set) Join(file *config.Config, names Names) *config.Config {
 	joined := *file
 	known := s.joinRegions(&joined, file)
 	s.joinMappings(&joined, file, known)
-	s.joinDomains(&joined, file, known, names)
-	return &joined
+	return joined.WithDomains(s.enabledDomains(known, names))
 }
 
 // Names is the set of a file's domain names.
@@ -79,19 +78,16 @@ func compareNetworks(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// joinDomains adds the enabled domains, without regions that do not exist.
-func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool, names Names) {
-	joined.Domains = file.Domains
-	if len(s.Domains) == 0 {
-		return
-	}
-	joined.Domains = make([]config.Domain, len(file.Domains), len(file.Domains)+len(s.Domains))
-	copy(joined.Domains, file.Domains)
+// enabledDomains returns the enabled domains that are not in the file, without regions that do not exist. They are not
+// appended to the file's, which may be 100 000 and would be copied at each change.
+func (s *Set) enabledDomains(known map[string]bool, names Names) []config.Domain {
+	list := make([]config.Domain, 0, len(s.Domains))
 	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // the same order each time
 		if d := s.Domains[name]; d.Enabled && !names[name] {
-			joined.Domains = append(joined.Domains, joinedDomain(d, known))
+			list = append(list, joinedDomain(d, known))
 		}
 	}
+	return list
 }
 
 // joinedDomain returns a domain of the API without regions that do not exist.
