@@ -292,7 +292,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				"unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + app, "", 200,
 			each("results[].", "service:s address:s port:i healthy:b latency_ms:n error:s?") + " checked:i"},
-		{"GET /api/v1/overwatch/conditions", "", "", 200, "status:s{healthy|degraded|unhealthy} conditions:a" + shapeListed},
+		{"GET /api/v1/overwatch/conditions", "", "", 200, "status:s{healthy|degraded|unhealthy} " +
+			each("conditions[].", "kind:s severity:s{attention|degraded|unhealthy} sentence:s command:s") + shapeListed},
 		{"GET /api/v1/overwatch/agents", "", "", 200, each("agents[].", shapeAgent) + " revoked:i expiring:i" + shapeListed},
 		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeAgent},
 		{"GET /api/v1/overwatch/agents/expiring", "/v1/overwatch/agents/expiring?threshold_days=3650", "", 200,
@@ -375,7 +376,9 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app +
 			`","client_ip":"198.51.100.7","edns":{"client_subnet":"203.0.113.7/24"}}`, 400, "error:s~client_subnet"},
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app + `","client_ip":"here"}`, 400, "error:s~client_ip"},
-		{"POST /api/v1/routing/consequences", "", `{"regions":["nowhere"]}`, 200, "names:a" + shapeListed},
+		{"POST /api/v1/routing/consequences", "", `{"backends":["` + app + `:192.0.2.99:80"],"regions":["nowhere"],"agents":["` +
+			agentID + `","` + otherID + `"],"removed":true}`, 200,
+			optional(each("names[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")) + shapeListed},
 		{"POST /api/v1/routing/consequences", "", `{}`, 400, "error:s~backends"},
 		{"GET /api/v1/routing/decisions", "", "", 200,
 			each("decisions[].",
