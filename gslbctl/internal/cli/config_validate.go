@@ -85,7 +85,8 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 		return nil
 	})
 	if err == nil && !v.Valid {
-		return &outcome{code: exitDegraded, sentence: render.Count(len(v.Errors), "problem", "problems") + " in the configuration"}
+		return &outcome{code: exitDegraded,
+			sentence: render.Count(len(v.Errors), "problem", "problems") + " in the configuration"}
 	}
 	return err
 }

@@ -93,7 +93,8 @@ func (a *app) sayFindings(list []chain.Finding) error {
 	}
 	switch {
 	case silent:
-		return &outcome{code: exitNotAsked, sentence: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
+		return &outcome{code: exitNotAsked,
+			sentence: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
 	case wrong > 0:
 		return &outcome{code: exitDegraded, sentence: ""}
 	}
@@ -165,7 +166,8 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	}
 	if len(zones) == 0 {
 		return nil,
-			&outcome{code: exitDegraded, sentence: "no zone is signed (overwatch.dnssec.enabled is false), so there is nothing to check"}
+			&outcome{code: exitDegraded,
+				sentence: "no zone is signed (overwatch.dnssec.enabled is false), so there is nothing to check"}
 	}
 	if len(o.ds) > 0 && len(zones) > 1 {
 		return nil, fmt.Errorf("--ds is for one zone, and there are %d: name one", len(zones))

@@ -25,9 +25,12 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 		return keptContext{}, err
 	}
 	var k keptContext
-	if k.path, err = a.contextsPath(); err != nil {
-		return keptContext{why: err.Error()}, nil
+	path, homeless := a.contextsPath()
+	if homeless != nil { // the files are of use without a context
+		k.why = homeless.Error()
+		return k, nil //nolint:nilerr // it is told in why
 	}
+	k.path = path
 	k.name = a.context
 	if k.name == "" {
 		k.name = plan.Zone
@@ -43,7 +46,8 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 		k.context.Nodes = append(k.context.Nodes, contexts.Node{API: at.API, DNS: at.DNS})
 	}
 	if len(k.context.Nodes) == 0 {
-		return keptContext{why: "the API does not listen on loopback, and a token must not cross the network unencrypted"}, nil
+		k = keptContext{why: "the API does not listen on loopback, and a token must not cross the network unencrypted"}
+		return k, nil
 	}
 	f, err := contexts.Load(k.path)
 	if err != nil {

@@ -13,7 +13,7 @@ func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 		{"domains show ap.example.com", "GET /api/v1/domains/ap.example.com", "did you mean app.example.com?\n"},
 		{"domains show APP.example.con", "GET /api/v1/domains/APP.example.con", "did you mean app.example.com?\n"},
 		{"domains show www", "GET /api/v1/domains/www", "did you mean www.example.com?\n"},
-		{"domains set app.example.com --policy weigthed", "PATCH /api/v1/domains/app.example.com",
+		{"domains set app.example.com --policy weightd", "PATCH /api/v1/domains/app.example.com",
 			"nothing was changed; did you mean weighted?\n"},
 		{"domains set app.example.com --policy WEIGHTED", "PATCH /api/v1/domains/app.example.com",
 			"nothing was changed; did you mean weighted?\n"},
