@@ -12,10 +12,10 @@ func TestFrontPage_LinksTheDocumentation(t *testing.T) {
 	w := newWorld(t)
 	r := w.send("GET", "/", "")
 	if r.status != 200 || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") ||
-		!strings.Contains(string(r.body), `<a href="/api/docs">`) || r.header.Get("Content-Security-Policy") == "" {
+		!strings.Contains(r.body, `<a href="/api/docs">`) || r.header.Get("Content-Security-Policy") == "" {
 		t.Fatalf("%d %v %s", r.status, r.header, r.body)
 	}
-	for _, part := range strings.Split(string(r.body), `href="`)[1:] {
+	for _, part := range strings.Split(r.body, `href="`)[1:] {
 		path, _, _ := strings.Cut(part, `"`)
 		if link := w.send("GET", path, ""); link.status != 200 {
 			t.Errorf("%s answers %d", path, link.status)
@@ -34,7 +34,7 @@ func TestMetrics_OnTheListenerOfTheAPI(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
 		o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "gslb_up 1") })
 	})
-	if r := w.send("GET", "/metrics", ""); r.status != 200 || string(r.body) != "gslb_up 1\n" {
+	if r := w.send("GET", "/metrics", ""); r.status != 200 || r.body != "gslb_up 1\n" {
 		t.Errorf("without tokens: %d %s", r.status, r.body)
 	}
 	withTokens(w)
