@@ -297,6 +297,9 @@ func TestSigner_WhatCannotBeSignedIsCountedAndNothingIsReturned(t *testing.T) {
 	if records, _, err := s.Sign(set); err == nil || records != nil {
 		t.Errorf("it signs: %v", records)
 	}
+	if !w.Failing() {
+		t.Error("a failure of this moment is not told")
+	}
 	if failures, made := testutil.ToFloat64(w.metrics.failures), testutil.ToFloat64(w.metrics.signatures); failures != 1 ||
 		made != 0 {
 		t.Errorf("%v failures and %v signatures are counted, want 1 and 0", failures, made)

@@ -56,7 +56,7 @@ func idOf(service string, octet byte) registry.ID {
 
 // TestConditions_OneTableSaysStatusMessageListAndAlerts holds for every kind of the table that what provokes it is in
 // the list, decides the status of /api/health with its words, and has the alert that is named for it. A silent agent
-// and verdicts that are set aside have tests of their own in package registry, since they take many messages.
+// has a test of its own in package httpapi; verdicts are set aside in those of package registry.
 func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	alerts, err := os.ReadFile("../../../../packaging/observability/gslb-alerts.yaml")
 	if err != nil {
