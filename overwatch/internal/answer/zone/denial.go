@@ -22,11 +22,13 @@ const (
 
 // link is one name of a chain, with its record of denial. Only without is ever changed.
 type link struct {
-	name    canonical               // whose it is
-	prefix  string                  // the owner of the record, without the apex
-	types   string                  // bitmap of the types that the name can have, whatever is healthy now; full's content ends with it
-	full    *Signature              // of the record with all types
-	without atomic.Pointer[lacking] // one for each type that was denied while the name could have it
+	name   canonical  // whose it is
+	prefix string     // the owner of the record, without the apex
+	full   *Signature // of the record with all types
+	// types is the bitmap of the types that the name can have, whatever is healthy now. full's content ends with it.
+	types string
+	// without has one entry for each type that was denied while the name could have it.
+	without atomic.Pointer[lacking]
 }
 
 // lacking is a record of denial that leaves out a type of the name, which steering has taken away for now. It is
