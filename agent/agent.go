@@ -173,7 +173,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// program is the name and version of this program.
+// program returns the name and version of this program.
 func program() string { return "gslb-agent " + buildinfo.Get().Version }
 
 // tell notifies the service manager of a state, and logs if that fails.

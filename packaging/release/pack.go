@@ -66,7 +66,7 @@ func (r *release) packages(ctx context.Context, binary string, bom []byte, p pro
 	return nil
 }
 
-// contents is the files of a package.
+// contents returns the files of a package.
 func (r *release) contents(ctx context.Context, binary string, bom []byte, p program) (files.Contents, error) {
 	var list files.Contents
 	add := func(from, to string, mode os.FileMode) error {
@@ -134,7 +134,7 @@ func (r *release) contents(ctx context.Context, binary string, bom []byte, p pro
 	return list, nil
 }
 
-// renamed is a copy of an example that says how this program is set up, and not the one that it was written for.
+// renamed returns a copy of an example that says how this program is set up, and not the one that it was written for.
 func (r *release) renamed(from string, p program) (string, error) {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *release) renamed(from string, p program) (string, error) {
 	return to, os.WriteFile(to, []byte(strings.NewReplacer(p.examples...).Replace(string(text))), 0o644)
 }
 
-// compressed is a compressed copy of a manual page.
+// compressed returns a compressed copy of a manual page.
 func (r *release) compressed(from string) (string, error) {
 	content, err := os.ReadFile(from)
 	if err != nil {

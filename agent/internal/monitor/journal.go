@@ -10,8 +10,8 @@ import (
 )
 
 // A failure and the return from it are logged when they happen, but a backend that flaps ten times a second must not
-// fill a disk: after journalBurst entries there is one more per journalInterval. What happens in between is counted and
-// told with the next entry.
+// fill a disk: after journalBurst entries there is one more per journalInterval. Changes in between are counted,
+// and the next entry has their number.
 const (
 	journalBurst    = 4
 	journalInterval = 10 * time.Second

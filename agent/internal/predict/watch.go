@@ -134,7 +134,7 @@ func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 	return changed
 }
 
-// measure takes one figure of the machine. That it cannot be had is told once.
+// measure takes one figure of the machine. A failure is logged once.
 func (w *Watch) measure(ctx context.Context, name string, which int,
 	read func(context.Context) (float64, error)) (value float64, ok bool) {
 	value, err := read(ctx)

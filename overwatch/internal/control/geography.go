@@ -55,8 +55,8 @@ func newGeography(registerer prometheus.Registerer, log zerolog.Logger) (*geogra
 	return g, errors.Join(registerer.Register(g.loaded), registerer.Register(g.failures))
 }
 
-// places is the table for a configuration and the database file as it is now. A file that cannot be used is told in
-// the log, once, and the one before stays in use.
+// places returns the table for a configuration and the database file as it is now. A file that cannot be used is
+// logged once, and the one before stays in use.
 func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	g.read(cfg.Overwatch.Geolocation.DatabasePath)
 	from := placeSources(cfg)

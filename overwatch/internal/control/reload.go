@@ -68,9 +68,9 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	// The backends of names that come, since one without a name harms nothing; then names, then the other backends; and
-	// last whom to believe, since that may take backends away. Once the names are in force only the end of the node stops
-	// it, whoever has ceased to wait: half of it would be neither file.
+	// The order: backends of new names, since a backend without a name harms nothing; names; the other backends; and last
+	// tokens and policies, since those may take backends away. Reload is all or nothing: once the names are in force, only
+	// the end of the node stops it, even if its caller has gone.
 	p.KeepSerials(p.o.Publisher.Serial())
 	if p.o.Zones != nil {
 		altered, err := p.o.Zones.Reread()
@@ -117,8 +117,8 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	return files, append(p.RestartRequired(), p.o.IdentityWaits()...), p.o.Publisher.Flush(ctx)
 }
 
-// longer is the times that count while declarations change: a backend that neither the file before nor the one after
-// gives up, with the times of each, must not go because of the declarations of one and the times of the other. It goes
+// longer returns the times that count while declarations change. A backend that each file keeps
+// by its own times must not go because of the declarations of one and the times of the other. It goes
 // when its agent is gone (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and goes out of the
 // answers when its agent is silent (StaleThreshold).
 func longer(before, after registry.Timing) registry.Timing {

@@ -12,7 +12,7 @@ import (
 // being stored here.
 const SerialsAhead = uint32(changeTimeout / time.Second)
 
-// serialBound is a serial that none passes before the bound is stored again.
+// serialBound returns a serial that no zone's serial passes before the bound is stored again.
 func serialBound(latest uint32) uint32 { return publish.SerialAfter(latest, time.Now()) + SerialsAhead }
 
 // KeepSerials stores the bound anew where the zones may change and nothing else is stored. If it cannot be stored,

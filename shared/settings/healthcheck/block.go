@@ -70,7 +70,7 @@ type Block struct {
 	authorities string // what ca_file holds; read by Validate
 }
 
-// Spec is the check that the block describes.
+// Spec returns the check that the block describes.
 func (b *Block) Spec() check.Spec {
 	return check.Spec{
 		Type: check.Type(b.Type), Path: b.Path, Host: b.Host, Address: b.Address,
@@ -80,7 +80,7 @@ func (b *Block) Spec() check.Spec {
 	}
 }
 
-// detail is the part that few checks have. What is the default is left out, so that equal checks are equal.
+// detail returns the settings that few checks have. Defaults are left out, so that equal checks compare equal.
 func (b *Block) detail() check.Detail {
 	d := check.Detail{
 		Method: b.Method, ExpectedStatus: b.ExpectedStatus, BodyContains: b.BodyContains, BodyMatches: b.BodyMatches,

@@ -70,7 +70,7 @@ func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	return nil
 }
 
-// AckPayload tells whoever pings us which process we are.
+// AckPayload returns this process's boot nonce for the answer to a ping.
 func (d *delegate) AckPayload() []byte { return d.node.options.Boot[:] }
 
 // NotifyPingComplete notes that another overwatch node answered.

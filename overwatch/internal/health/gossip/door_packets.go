@@ -74,9 +74,9 @@ func (d *door) packet(raw, control []byte, on *bench, from netip.AddrPort, now t
 	}
 }
 
-// fromAgent reports whether a ping is one that the door answers itself: nothing but a ping, for us, by somebody who
-// listens nowhere. An overwatch node says where it listens, and what it is answered may carry news of other nodes, so
-// that is memberlist's.
+// fromAgent reports whether a ping comes from an agent, so that the door answers it itself: a single ping, for this
+// node, without a port to reply to. An overwatch node's ping has one, and goes to memberlist, whose answer may carry
+// news of other nodes.
 func (d *door) fromAgent(p *frame.Packet) bool {
 	return p.Single && p.ReplyPort == 0 && (len(p.Target) == 0 || string(p.Target) == d.desk.nodeID)
 }

@@ -31,7 +31,7 @@ func (s sockets) close() {
 	_ = s.tcp.Close()
 }
 
-// addr is the address that both are bound to.
+// addr returns the address that both are bound to.
 func (s sockets) addr() netip.AddrPort {
 	a := s.udp.LocalAddr().(*net.UDPAddr).AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())

@@ -97,7 +97,7 @@ func (m *members) next() (name string, at netip.AddrPort, ok bool) {
 	return "", netip.AddrPort{}, false
 }
 
-// alive is the number of members that are not dead.
+// alive returns the number of members that are not dead.
 func (m *members) alive() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

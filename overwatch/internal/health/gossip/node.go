@@ -75,7 +75,7 @@ func New(o Options) (*Node, error) {
 	return n, nil
 }
 
-// Addr is the address that agents can reach, the port being that of both UDP and TCP.
+// Addr returns the address that agents can reach; UDP and TCP have the same port.
 func (n *Node) Addr() netip.AddrPort { return n.door.addr() }
 
 // Members returns the overwatch nodes that are known, this one among them, ordered by name.

@@ -61,8 +61,8 @@ type Options struct {
 	Seeds      []string
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
-	// Refused is told what was refused of whom, unless it is nil: of a message, or of a service or backend in one that was
-	// believed. It must not block.
+	// Refused gets each refusal of a message, and of a service or backend in a believed message; nil: none is reported. It
+	// must not block.
 	Refused func(Refused)
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // pace bounds the messages of a kind that one agent may send: in a second over time, and at once, such as when all of
-// its backends change. A sound agent says less. What one says beyond that is dropped: its next heartbeat that is taken
-// has its whole state. Heartbeats have a pace of their own, so that a flapping agent is not taken for a silent one.
+// its backends change. A sound agent sends less. Messages beyond that are dropped: the agent's next heartbeat that is
+// taken has its whole state. Heartbeats have a pace of their own, so that a flapping agent does not look silent.
 type pace struct{ rate, burst int }
 
 var (
@@ -18,7 +18,7 @@ var (
 	changePace = pace{10, 100} // of transitions, signals, drains and goodbyes
 )
 
-// paceOf is that of a kind of messages; a type that follows from something else, as an answer, has none.
+// paceOf returns the pace of a kind of messages; a kind that answers another, as an Ack does, has none.
 func paceOf(kind wire.Type) (p pace, paced bool) {
 	switch kind {
 	case wire.TypeHeartbeat:

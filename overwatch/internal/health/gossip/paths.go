@@ -26,8 +26,7 @@ type paths struct {
 	mu       sync.Mutex
 	verified map[identity.KeyID]path
 	pings    map[string]path
-	// greetings are the sources of push/pulls, whose connections nobody opens from an address that is not his, by the name
-	// in them.
+	// greetings are the sources of push/pulls, by the name in them. A TCP connection proves its source address.
 	greetings map[string]path
 }
 

@@ -101,7 +101,7 @@ func (s *slots) release(o *slot) {
 	s.remove(o)
 }
 
-// reason is why reading the stream ended: fault, unless we ended it ourselves.
+// reason returns why reading the stream ended: fault, unless this node ended it.
 func (s *slots) reason(o *slot, fault frame.Fault) frame.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *slots) reason(o *slot, fault frame.Fault) frame.Fault {
 	return fault
 }
 
-// count is the number of streams open now.
+// count returns the number of streams open now.
 func (s *slots) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package inventory is the owner of the servers that the API has created: it keeps them in the store and declares them
-// to the registry, in that order, so that a server which somebody was told of is there after any crash. It does not own
+// to the registry, in that order, so that a server whose creation was confirmed survives any crash. It does not own
 // backends that configuration or an agent declares, and decides nothing about who may serve.
 //
 // Methods may be called from any goroutine; changes of one server are made one after the other, those of several

@@ -98,8 +98,8 @@ func (j *Judge) Status() api.ServiceStatus {
 	return status
 }
 
-// Judgement is Status and, where that is not healthy, why: sentences of a
-// closed set, which name nothing, since anybody may ask.
+// Judgement returns Status and, where that is not healthy, the reasons: sentences of a closed set that name no object,
+// since anybody may ask.
 func (j *Judge) Judgement() (status api.ServiceStatus, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

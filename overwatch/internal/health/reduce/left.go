@@ -22,7 +22,7 @@ const (
 	ByPolicy
 )
 
-// open is what leaves no more than a connection, each with its reason.
+// open are the parts without which a node only connects, each with the reason.
 var open = []struct {
 	part   Left
 	reason string

@@ -53,7 +53,7 @@ func Check(asked check.Spec, own bool) (check.Spec, Left) {
 	return made, left | judged
 }
 
-// changed is why the request that a node would make is not the one that the agent makes.
+// changed returns the reasons why a node's request would not be the one that the agent makes.
 func changed(asked check.Spec, d check.Detail) Left {
 	left := found(d.Headers, Headers) | found(d.Send, Send)
 	if asked.Address.IsValid() {
@@ -72,7 +72,7 @@ func found(text string, part Left) Left {
 	return part
 }
 
-// Connection is the check that needs to know nothing: whether the port is open.
+// Connection returns the check that needs no settings: whether the port is open.
 func Connection() check.Spec {
 	return check.Spec{
 		Type: check.TCP, Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,

@@ -31,9 +31,9 @@ const (
 	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerRoom
 	refusalCodes    = 9 // that are worth an entry
 	refusalKinds    = 3
-	// waitingRefusals bounds those that wait for the disk.
+	// waitingRefusals bounds the entries that wait for the disk.
 	waitingRefusals = 16
-	// namedSources bounds the sources of those that were left out, by which they are counted.
+	// namedSources bounds the sources for which left-out refusals are counted.
 	namedSources = 8
 )
 

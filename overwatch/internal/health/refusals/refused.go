@@ -25,8 +25,8 @@ func (r refused) Error() string {
 	return text
 }
 
-// worth says whether somebody may be trying what he must not. Other refusals are what happens after a restart, or the
-// node's own limits.
+// worth reports whether the refusal is worth an audit entry: it may be an attack. Others follow from a restart, or from
+// the node's own limits.
 func (r refused) worth() bool {
 	switch r.code {
 	case wire.CodeWrongToken, wire.CodeUnknownService, wire.CodeRevoked, wire.CodePinMismatch, wire.CodeConflictingClaim,

@@ -63,7 +63,7 @@ func (c *claim) say(words statement) (worthKeeping bool) {
 	return c.weight != weight || c.region != region || c.asked != asked
 }
 
-// specOf is the check that an agent asks for, whatever that is. See reduce for the one that this node makes.
+// specOf returns the check that an agent asks for; package reduce makes the one of this node from it.
 func specOf(c wire.Check) check.Spec {
 	spec := check.Spec{
 		Type: check.Type(c.Type), Path: c.Path, Host: c.Host,
@@ -121,7 +121,7 @@ func (b *budget) spare(now time.Time) bool {
 
 func (b *budget) charge(units int) { b.spent += float64(units) }
 
-// deferred is the outcome of a message that is not taken since its agent changes too much. The agent was heard.
+// deferred returns the outcome of a message that is not taken since its agent changes too much. The agent was heard.
 func (w *writer) deferred(a *agent, now time.Time) Outcome {
 	w.heard(a, now)
 	if a.listed {

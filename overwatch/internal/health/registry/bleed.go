@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// bleedSteps is in how many steps a bleed changes a share. Each step publishes the service anew, so a bleed costs this
-	// many publications however long it takes. Each is a twentieth of the whole, as a drain's are, so that whoever counts
-	// in percents has nothing to round.
+	// bleedSteps is the number of steps in which a bleed changes a share. Each step publishes the service anew, so a bleed
+	// costs this many publications however long it takes. A step is a twentieth of the whole, like a drain's: whole
+	// percents.
 	bleedSteps = 18
 	// leastShare is the share that a backend keeps whatever its agent warns of: the agent still calls it healthy.
 	leastShare = 0.1
@@ -90,7 +90,7 @@ func (b *bleed) follow(over time.Duration, now time.Time) {
 // bleeds are the bleeds of one claim, by kind.
 type bleeds [warningKinds]bleed
 
-// stored is the bleeds as they are saved: their beginnings by the wall clock.
+// stored returns the bleeds as they are saved: their beginnings by the wall clock.
 func (b *bleeds) stored() (saved [warningKinds]Bleed) {
 	if b == nil {
 		return saved

@@ -88,7 +88,7 @@ func (c *changeLog) due(w *writer, at deadlineAt, _ time.Time) {
 	c.suppressed = 0
 }
 
-// logRefusals tells of claims that an agent made and that were not taken, for each agent at most once in a minute.
+// logRefusals logs an agent's refused claims, at most once a minute for each agent.
 func (w *writer) logRefusals(a *agent, now time.Time) {
 	const every = time.Minute
 	if len(a.refused) == 0 || !a.refusalsLogged.IsZero() && now.Sub(a.refusalsLogged) < every {

@@ -114,7 +114,7 @@ func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) O
 	return Outcome{Refused: a.refused, Changed: len(w.dirty) > 0}
 }
 
-// refuseAll is the answer to an agent that was revoked or unpinned after its message had been opened.
+// refuseAll returns the answer to an agent that was revoked or unpinned after its message had been opened.
 func refuseAll(said []wire.Backend) Outcome {
 	var o Outcome
 	for i := range said {

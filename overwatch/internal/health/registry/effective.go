@@ -116,7 +116,7 @@ func effective(in Inputs) Conclusion {
 	return effectiveUnclaimed(in)
 }
 
-// effectiveStale is the two rows of a claim older than the stale threshold.
+// effectiveStale decides the two rows of a claim older than the stale threshold.
 func effectiveStale(validation check.State) Conclusion {
 	switch validation {
 	case check.StateHealthy:
@@ -128,7 +128,7 @@ func effectiveStale(validation check.State) Conclusion {
 	}
 }
 
-// effectiveClaimed is the two rows of a fresh claim of health.
+// effectiveClaimed decides the two rows of a fresh claim of health.
 func effectiveClaimed(validation check.State) Conclusion {
 	switch validation {
 	case check.StateUnhealthy:
@@ -140,7 +140,7 @@ func effectiveClaimed(validation check.State) Conclusion {
 	}
 }
 
-// effectiveUnclaimed is the rows without a claim.
+// effectiveUnclaimed decides the rows without a claim.
 func effectiveUnclaimed(in Inputs) Conclusion {
 	switch {
 	case in.Validation == check.StateHealthy:

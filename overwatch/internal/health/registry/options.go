@@ -62,7 +62,7 @@ type Options struct {
 	Overrides []Override
 	// Statuses keeps what must outlive the process; nil means that nothing does.
 	Statuses StatusStore
-	// DrainTime returns how long a drain of a service's backend takes when nobody says; nil means DefaultDrainTime.
+	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime.
 	DrainTime func(service string) time.Duration
 	// Now is the clock, with a monotonic reading; nil means time.Now.
 	Now    func() time.Time

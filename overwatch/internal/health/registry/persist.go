@@ -26,8 +26,8 @@ type Remembered struct {
 	ID ID
 	// Gone asks the store to delete the record of ID; nothing else is set then.
 	Gone bool
-	// Healthy is what the evidence last said: override and drain aside, whether the backend might serve. Unknown tells
-	// that there never was any.
+	// Healthy says whether the backend might serve by the last evidence, override and drain aside. Unknown means that
+	// there never was any evidence.
 	Healthy, Unknown bool
 	// Latency is that of this node's last check, 0 when unknown; At is when this record was made.
 	Latency time.Duration
@@ -81,7 +81,7 @@ type memory struct {
 	lastError   time.Time
 }
 
-// urgent is a record that somebody waits for to be saved.
+// urgent is a record whose saving a caller waits for.
 type urgent struct {
 	record *record
 	done   chan error // has room for one
@@ -172,7 +172,7 @@ func (r *record) snapshot(now time.Time) Remembered {
 	return m
 }
 
-// stored is a drain as it is saved: its beginning by the wall clock, and its time; zero for none.
+// stored returns a drain as it is saved: its beginning by the wall clock, and its time; zero for none.
 func (d *drain) stored() (since time.Time, over time.Duration) {
 	if d == nil {
 		return time.Time{}, 0
@@ -180,9 +180,8 @@ func (d *drain) stored() (since time.Time, over time.Duration) {
 	return d.since.Round(0), d.over
 }
 
-// batch takes the next records to be saved out of what waits. What is gone comes before the others, so that a backend
-// that came back meanwhile stays; what somebody waits for, who gets the outcome over one of the channels, comes first
-// of all.
+// batch takes the next records to be saved. Urgent ones come first; their callers get the outcome over the channels.
+// Deletions come before the rest, so that a backend that came back meanwhile stays.
 func (w *writer) batch(now time.Time) (out []Remembered, waiting []chan error) {
 	m := &w.memory
 	for _, u := range m.urgent {

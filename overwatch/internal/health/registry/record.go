@@ -20,8 +20,8 @@ type service struct {
 	dirty, notify bool
 	timer         deadlineAt // for verdicts that only confirm, and for backends that leave
 	evidence      tally
-	// round is the newest that has said what configuration declares of the service; settling tells that some that it did
-	// not repeat stay for a while (see settle).
+	// round is the newest round of declarations from configuration; settling means that some declarations of an earlier
+	// round stay for a while (see settle).
 	round    uint64
 	settling bool
 }

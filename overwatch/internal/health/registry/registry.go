@@ -96,7 +96,7 @@ func ask[T any](ctx context.Context, r *Registry, change func(w *writer, now tim
 	}
 }
 
-// tell is ask for a change that has nothing to return but an error.
+// tell is ask for a change that returns only an error.
 func tell(ctx context.Context, r *Registry, change func(w *writer, now time.Time) error) error {
 	_, err := ask(ctx, r, func(w *writer, now time.Time) (struct{}, error) { return struct{}{}, change(w, now) })
 	return err

@@ -83,8 +83,8 @@ func (w *writer) recall(r *record, now time.Time) {
 	a.claims = append(a.claims, r)
 }
 
-// restoredDrain is a drain that goes on where it was saved, nil for none, which has no beginning. It cannot have begun
-// later than now.
+// restoredDrain returns a saved drain, which goes on from where it was; nil if since is zero. It begins now at the
+// latest.
 func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
 	if since.IsZero() {
 		return nil
@@ -92,7 +92,7 @@ func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
 	return &drain{since: restoredSince(since, now), over: min(max(over, 0), MaxDrainTime)}
 }
 
-// restoredSince is a moment before the restart by the clock of this process, not later than now.
+// restoredSince returns a moment before the restart by the clock of this process, not later than now.
 func restoredSince(since, now time.Time) time.Time { return now.Add(min(since.Sub(now), 0)) }
 
 // restoredBleeds go on where they were saved, and as long as the agent has not spoken, it warns of what it warned of.

@@ -10,10 +10,10 @@ import (
 // suspension is the judgement whether this node itself is cut off: then its own verdicts are set aside and claims
 // decide.
 //
-// The evidence is every backend whose last conclusive check is recent. One whose check succeeded speaks for the node.
-// One whose check failed while its agent freshly says healthy contradicts it. Others say nothing: where agent and node
-// agree that a backend is down, or no agent watches it, nobody can tell who is cut off. A region is dark when more of
-// its backends contradict than succeed.
+// The evidence is every backend whose last conclusive check is recent. A backend whose check succeeded speaks for the
+// node. One whose check failed while its agent freshly says healthy contradicts the node. Others say nothing:
+// where agent and node agree that a backend is down, or no agent watches it, either may be cut off. A region is dark
+// when more of its backends contradict than succeed.
 //
 //	state      suspended when                                                       decided
 //	counting   two regions are dark, or the only one is; and at least two agents,   at once
@@ -118,7 +118,7 @@ func (t *tally) add(e evidence, by int) {
 	}
 }
 
-// step is the change of a count of things for which something holds.
+// step returns the change of a count of things for which a condition holds.
 func step(before, after bool) int {
 	switch {
 	case before == after:
@@ -130,7 +130,7 @@ func step(before, after bool) int {
 	}
 }
 
-// cutOff is the condition of the table.
+// cutOff reports whether the condition of suspension's table holds.
 func (u *suspension) cutOff() bool {
 	regions := u.dark >= 2 || u.dark == 1 && u.lit == 1
 	services := u.contradicted >= 2 || u.contradicted == 1 && u.judged == 1

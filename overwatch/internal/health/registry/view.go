@@ -25,7 +25,7 @@ type View struct {
 	suspended  atomic.Bool
 }
 
-// statusNumber is the place of a status in View.counts.
+// statusNumber returns the place of a status in View.counts.
 func statusNumber(status api.EffectiveStatus) int {
 	switch status {
 	case api.EffectiveHealthy:

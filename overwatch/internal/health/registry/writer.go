@@ -79,7 +79,7 @@ func (w *writer) obtain(id ID, now time.Time) *record {
 	return w.obtainOf(w.service(id.Service), id, now)
 }
 
-// obtainOf is obtain for who has the service already.
+// obtainOf is obtain for a caller that has the service already.
 func (w *writer) obtainOf(s *service, id ID, now time.Time) *record {
 	at, found := s.find(id)
 	if found {
@@ -139,8 +139,8 @@ func (w *writer) mark(s *service, notify bool) {
 	s.notify = s.notify || notify
 }
 
-// publish shows readers everything that has changed since it was last called: slots first, then the index, then whoever
-// waits for news.
+// publish shows readers everything that has changed since the last call: slots first, then the index; then it tells
+// those who wait for changes.
 func (w *writer) publish(now time.Time) {
 	w.judgeSuspension(now)
 	for _, s := range w.dirty {

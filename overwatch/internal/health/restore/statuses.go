@@ -1,5 +1,5 @@
 // Package restore gives the registry what the store has of before a restart, and stores what the registry saves. It
-// owns nothing. The root calls it while a node starts; a record that cannot be used is left out and told, never a
+// owns nothing. The root calls it while a node starts; a record that cannot be used is left out and logged, never a
 // reason not to start.
 package restore
 

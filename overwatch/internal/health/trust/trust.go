@@ -49,9 +49,9 @@ type Options struct {
 	Node identity.KeyID
 	// Exchange is this process's half of the sessions with agents; nil is none, and everything is signed.
 	Exchange *identity.Exchange
-	// KnowsAll is told of an agent that has proved so many services that it knows every current token, also at the start
-	// and when the tokens change; nil tells nobody. It may be called again for what it has been told, and by several
-	// goroutines at once.
+	// KnowsAll is called for an agent that has proved so many services that it knows every current token, also at the
+	// start and when the tokens change. It may be called twice for the same agent, and by several goroutines at once; nil
+	// is not called.
 	KnowsAll func(set TokenSet, agentID string)
 	// Pins keeps the pins.
 	Pins PinStore

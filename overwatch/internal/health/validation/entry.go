@@ -29,13 +29,13 @@ type entry struct {
 	// spread is true while the next check is to move away from those of entries that came at the same time.
 	spread bool
 
-	// waiting are the calls of CheckNow that want the next verdict; again is true if they, or another check to make, came
-	// during a check, which is then not the one that was asked for.
+	// waiting are the calls of CheckNow that want the next verdict. again is true if one of them, or another spec, came
+	// during a check: another check must follow it.
 	waiting []*batch
 	again   bool
 }
 
-// newEntry is that of a target that is not scheduled yet.
+// newEntry returns the entry of a target that is not scheduled yet.
 func newEntry(t registry.Target) *entry {
 	e := &entry{target: t, tracker: *t.Spec.Tracker(), index: -1, spread: true}
 	if t.WasUnhealthy {

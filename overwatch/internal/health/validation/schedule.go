@@ -29,8 +29,7 @@ type schedule struct {
 	initial int
 }
 
-// newSchedule returns a schedule that lets so many checks be under way, and so many of them that are heavy beside the
-// others.
+// newSchedule returns a schedule with at most most plain checks and, beside them, mostHeavy heavy ones under way.
 func newSchedule(interval time.Duration, most, mostHeavy int) *schedule {
 	return &schedule{
 		interval: interval, entries: map[registry.ID]*entry{}, initial: -1, plain: lane{most: most},
@@ -111,7 +110,7 @@ func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool
 	return another
 }
 
-// intervalOf is the time from the start of a check to the start of the next.
+// intervalOf returns the time from the start of a check to the start of the next.
 func (s *schedule) intervalOf(e *entry) time.Duration {
 	return cmp.Or(e.target.Spec.Interval, s.interval)
 }

@@ -16,8 +16,8 @@ type DNS struct {
 	DefaultTTL int `key:"default_ttl" default:"30" reload:"live" min:"0" max:"2147483647"`
 	// When all backends of a domain are down: whether those that were healthy last are answered, instead of SERVFAIL.
 	ReturnLastHealthy bool `key:"return_last_healthy" reload:"live"`
-	// What a resolver is told that asks which server answered (NSID, RFC 5001), such as the node's id. At most 64
-	// characters; left out: nothing.
+	// The answer to resolvers that ask which server answered (NSID, RFC 5001), such as the node's id. At most 64
+	// characters; left out: none.
 	NSID      string    `key:"nsid" reload:"restart"`
 	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
 	// The zones that the node is authoritative for, each a name or the keys below. A domain outside all of them makes a
@@ -30,8 +30,8 @@ type RateLimit struct {
 	// How many identical answers over UDP a client network (an IPv4 /24, an IPv6 /56) gets per second from the node; 0:
 	// any number. TCP, loopback and clients with a cookie of this server are not limited.
 	ResponsesPerSecond int `key:"responses_per_second" default:"1000" min:"0" max:"1000000000"`
-	// Every so many-th answer above that is sent without records and with the TC flag, which brings honest clients to
-	// TCP; the others are dropped. 0: all are; 1: none is.
+	// Of the answers above that, one in this many is sent without records and with the TC flag, which brings honest
+	// clients to TCP; the others are dropped. 0: all are dropped; 1: none is.
 	Slip int `key:"slip" default:"2" min:"0" max:"100"`
 	// Networks whose clients are not limited, such as those of forwarders that ask for many.
 	ExemptCIDRs []netip.Prefix `key:"exempt_cidrs"`
