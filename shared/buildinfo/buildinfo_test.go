@@ -1,4 +1,4 @@
-package buildinfo
+package buildinfo_test
 
 import (
 	"encoding/json"
@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"gslb.internal/shared/buildinfo"
 )
 
 func TestGet_DescribesABinaryThatWasToldNothing(t *testing.T) {
-	got := Get()
-	if got.Version != Development || got.GoVersion != runtime.Version() || got.GitCommit == "" || got.BuildDate == "" {
+	got := buildinfo.Get()
+	if got.Version != buildinfo.Development || got.GoVersion != runtime.Version() || got.GitCommit == "" || got.BuildDate == "" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -28,11 +30,11 @@ func TestGet_SaysWhatTheLinkerWasTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got Info
+	var got buildinfo.Info
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
-	if want := (Info{"1.2.3", runtime.Version(), "abc", "2026-01-02T03:04:05Z"}); got != want {
+	if want := (buildinfo.Info{"1.2.3", runtime.Version(), "abc", "2026-01-02T03:04:05Z"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

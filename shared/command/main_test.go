@@ -1,4 +1,4 @@
-package command
+package command_test
 
 import (
 	"bytes"
@@ -12,24 +12,25 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/shared/command"
 	"gslb.internal/shared/settings"
 )
 
 // invoke runs Main with a role whose Run and Validate return err.
 func invoke(err error, args ...string) (code int, stdout, stderr string, ran string) {
 	var out, errOut bytes.Buffer
-	role := Role{
+	role := command.Role{
 		Summary:  "does nothing.",
 		Run:      func(_ context.Context, path string) error { ran = "run " + path; return err },
 		Validate: func(path string) error { ran = "validate " + path; return err },
 		Cautions: func(path string) []string { return []string{"the floor is wet"} },
-		Actions: []Action{{Flag: "polish", Summary: "make it shine", Do: func(path string, out io.Writer) error {
+		Actions: []command.Action{{Flag: "polish", Summary: "make it shine", Do: func(path string, out io.Writer) error {
 			ran = "polish " + path
 			fmt.Fprintln(out, "shiny")
 			return err
 		}}},
 	}
-	code = Main("gslb-test", role, args, &out, &errOut)
+	code = command.Main("gslb-test", role, args, &out, &errOut)
 	return code, out.String(), errOut.String(), ran
 }
 
@@ -90,7 +91,7 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 			if !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
 				t.Errorf("stdout %q, stderr %q", stdout, stderr)
 			}
-			if code == ExitOK && stderr != "" || code != ExitOK && stderr == "" {
+			if code == command.ExitOK && stderr != "" || code != command.ExitOK && stderr == "" {
 				t.Errorf("exit code %d with %q on stderr", code, stderr)
 			}
 		})
@@ -99,7 +100,7 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 
 func TestMain_SignalAsksTheRoleToStop(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		role := Role{Run: func(ctx context.Context, _ string) error {
+		role := command.Role{Run: func(ctx context.Context, _ string) error {
 			self, err := os.FindProcess(os.Getpid())
 			if err != nil {
 				return err
@@ -115,7 +116,7 @@ func TestMain_SignalAsksTheRoleToStop(t *testing.T) {
 			}
 		}}
 		var stderr bytes.Buffer
-		if code := Main("gslb-test", role, []string{"--config", "x"}, &stderr, &stderr); code != ExitOK {
+		if code := command.Main("gslb-test", role, []string{"--config", "x"}, &stderr, &stderr); code != command.ExitOK {
 			t.Errorf("%s: exit code %d, %s", signal, code, stderr.String())
 		}
 	}

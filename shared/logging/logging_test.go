@@ -1,4 +1,4 @@
-package logging
+package logging_test
 
 import (
 	"bytes"
@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gslb.internal/shared/logging"
 )
 
 func TestNew_WritesOneObjectPerLineWithItsTime(t *testing.T) {
 	var out bytes.Buffer
-	logger, err := New(Config{Level: DefaultLevel, Format: DefaultFormat}, &out)
+	logger, err := logging.New(logging.Config{Level: logging.DefaultLevel, Format: logging.DefaultFormat}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func TestNew_WritesOneObjectPerLineWithItsTime(t *testing.T) {
 
 func TestNew_ConsoleIsTextWithoutColours(t *testing.T) {
 	var out bytes.Buffer
-	logger, err := New(Config{Level: "debug", Format: FormatConsole}, &out)
+	logger, err := logging.New(logging.Config{Level: "debug", Format: logging.FormatConsole}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,21 +42,21 @@ func TestNew_ConsoleIsTextWithoutColours(t *testing.T) {
 
 func TestNew_RefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, tt := range []struct {
-		cfg  Config
+		cfg  logging.Config
 		want string
 	}{
-		{Config{"loud", FormatJSON}, `logging.level: "loud": use one of debug, info, warn, error`},
-		{Config{"", FormatJSON}, `logging.level: "": use one of debug, info, warn, error`},
-		{Config{"disabled", FormatJSON}, `logging.level: "disabled": use one of debug, info, warn, error`},
-		{Config{"info", "xml"}, `logging.format: "xml": use one of json, console`},
+		{logging.Config{"loud", logging.FormatJSON}, `logging.level: "loud": use one of debug, info, warn, error`},
+		{logging.Config{"", logging.FormatJSON}, `logging.level: "": use one of debug, info, warn, error`},
+		{logging.Config{"disabled", logging.FormatJSON}, `logging.level: "disabled": use one of debug, info, warn, error`},
+		{logging.Config{"info", "xml"}, `logging.format: "xml": use one of json, console`},
 	} {
-		if _, err := New(tt.cfg, &bytes.Buffer{}); err == nil || err.Error() != tt.want {
+		if _, err := logging.New(tt.cfg, &bytes.Buffer{}); err == nil || err.Error() != tt.want {
 			t.Errorf("%+v: %v, want %s", tt.cfg, err, tt.want)
 		}
 	}
-	for _, level := range Levels() {
-		for _, format := range Formats() {
-			if _, err := New(Config{level, format}, &bytes.Buffer{}); err != nil {
+	for _, level := range logging.Levels() {
+		for _, format := range logging.Formats() {
+			if _, err := logging.New(logging.Config{level, format}, &bytes.Buffer{}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -63,20 +65,20 @@ func TestNew_RefusesWhatItDoesNotKnow(t *testing.T) {
 
 func TestControl_ChangesLevelAndFormatOfEveryLogger(t *testing.T) {
 	var out bytes.Buffer
-	logger, control, err := Adjustable(Config{Level: "warn", Format: FormatJSON}, &out)
+	logger, control, err := logging.Adjustable(logging.Config{Level: "warn", Format: logging.FormatJSON}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	part := logger.With().Str("component", "x").Logger()
 	part.Info().Msg("first")
-	if err := control.Set(Config{"debug", FormatConsole}); err != nil {
+	if err := control.Set(logging.Config{"debug", logging.FormatConsole}); err != nil {
 		t.Fatal(err)
 	}
 	part.Debug().Msg("two")
-	if err := control.Set(Config{"loud", FormatJSON}); err == nil {
+	if err := control.Set(logging.Config{"loud", logging.FormatJSON}); err == nil {
 		t.Error("an unknown level was taken")
 	}
-	if err := control.Set(Config{"error", "xml"}); err == nil {
+	if err := control.Set(logging.Config{"error", "xml"}); err == nil {
 		t.Error("an unknown format was taken")
 	}
 	part.Info().Msg("three")

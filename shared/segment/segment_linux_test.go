@@ -1,16 +1,18 @@
-package segment
+package segment_test
 
 import (
 	"net"
 	"syscall"
 	"testing"
+
+	"gslb.internal/shared/segment"
 )
 
 // Both sides of a connection keep to the bound, on loopback, which would carry 64 KiB.
 func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
 	for _, network := range []string{"tcp4", "tcp6"} {
 		address := map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0"}[network]
-		l, err := Listen(network, address)
+		l, err := segment.Listen(network, address)
 		if err != nil {
 			if network == "tcp6" {
 				t.Logf("without IPv6: %v", err)
@@ -36,9 +38,9 @@ func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
 			}
 			if err := raw.Control(func(fd uintptr) {
 				// which are a time stamp
-				if size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG); err != nil || size > Max ||
-					size < Max-12 {
-					t.Errorf("%s, the %s's segments have up to %d octets, want %d: %v", network, side, size, Max, err)
+				if size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG); err != nil || size > segment.Max ||
+					size < segment.Max-12 {
+					t.Errorf("%s, the %s's segments have up to %d octets, want %d: %v", network, side, size, segment.Max, err)
 				}
 			}); err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package metrics
+package metrics_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+
+	"gslb.internal/agent/internal/metrics"
 )
 
 // serve runs a server with one figure until the returned stop is called, which returns what Run returned.
@@ -19,7 +21,7 @@ func serve(t *testing.T) (address string, stop func() error) {
 	t.Helper()
 	figures := prometheus.NewRegistry()
 	figures.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "gslb_test"}, func() float64 { return 7 }))
-	s, err := Listen("127.0.0.1:0", figures, zerolog.Nop())
+	s, err := metrics.Listen("127.0.0.1:0", figures, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestListen_NamesKeyAddressAndRemedy(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
-	_, err = Listen(address, prometheus.NewRegistry(), zerolog.Nop())
+	_, err = metrics.Listen(address, prometheus.NewRegistry(), zerolog.Nop())
 	if err == nil || !strings.Contains(err.Error(), "metrics.address "+address) ||
 		!strings.Contains(err.Error(), "choose another") {
 		t.Errorf("%v", err)

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"encoding/json"
@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/gslbctl/internal/render"
 )
 
 func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
-	table := Table{Columns: []Column{{Name: "NAME"}, {Name: "WEIGHT", Right: true}, {Name: "STATUS"}}}
-	table.Add(C("düsseldorf"), C("5"), Cell{"healthy", Good})
-	table.Add(C("b"), C("1000"), Cell{"stale", Warn})
+	table := render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "WEIGHT", Right: true}, {Name: "STATUS"}}}
+	table.Add(render.C("düsseldorf"), render.C("5"), render.Cell{"healthy", render.Good})
+	table.Add(render.C("b"), render.C("1000"), render.Cell{"stale", render.Warn})
 	for _, tc := range []struct {
 		colour bool
 		want   string
@@ -23,7 +25,7 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 			"\x1b[33mstale\x1b[m\n"},
 	} {
 		var b strings.Builder
-		if err := table.Write(&b, Style{Colour: tc.colour}); err != nil {
+		if err := table.Write(&b, render.Style{Colour: tc.colour}); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != tc.want {
@@ -34,8 +36,8 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 
 func TestTable_WithoutRowsSaysSo(t *testing.T) {
 	var b strings.Builder
-	if err := (&Table{Columns: []Column{{Name: "X"}}, Empty: "No agents are pinned."}).Write(&b,
-		Style{Colour: true}); err != nil {
+	if err := (&render.Table{Columns: []render.Column{{Name: "X"}}, Empty: "No agents are pinned."}).Write(&b,
+		render.Style{Colour: true}); err != nil {
 		t.Fatal(err)
 	}
 	if b.String() != "No agents are pinned.\n" {
@@ -44,10 +46,10 @@ func TestTable_WithoutRowsSaysSo(t *testing.T) {
 }
 
 func TestTable_TextOfANodeCannotSteerTheTerminal(t *testing.T) {
-	table := Table{Columns: []Column{{Name: "ERROR"}}}
-	table.Add(C("a\x1b[2Jb\r\nc\u202ed"))
+	table := render.Table{Columns: []render.Column{{Name: "ERROR"}}}
+	table.Add(render.C("a\x1b[2Jb\r\nc\u202ed"))
 	var b strings.Builder
-	if err := table.Write(&b, Style{Colour: true}); err != nil {
+	if err := table.Write(&b, render.Style{Colour: true}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "ERROR\na\ufffd[2Jb\ufffd\ufffdc\ufffdd\n"; b.String() != want {
@@ -56,12 +58,12 @@ func TestTable_TextOfANodeCannotSteerTheTerminal(t *testing.T) {
 }
 
 func TestTable_ReportsThatTheOutputIsGone(t *testing.T) {
-	table := Table{Columns: []Column{{Name: "X"}}}
-	if table.Write(broken{}, Style{}) == nil {
+	table := render.Table{Columns: []render.Column{{Name: "X"}}}
+	if table.Write(broken{}, render.Style{}) == nil {
 		t.Error("no error for a table without rows")
 	}
-	table.Add(C("x"))
-	if table.Write(broken{}, Style{}) == nil || YAML(broken{}, 1) == nil || JSON(broken{}, 1) == nil {
+	table.Add(render.C("x"))
+	if table.Write(broken{}, render.Style{}) == nil || render.YAML(broken{}, 1) == nil || render.JSON(broken{}, 1) == nil {
 		t.Error("no error")
 	}
 }
@@ -76,7 +78,7 @@ func TestSpan_TwoLargestUnits(t *testing.T) {
 		5*time.Minute + 10*time.Second: "5m10s",
 		3*time.Hour + 12*time.Minute:   "3h12m", 24 * time.Hour: "1d", 300 * time.Hour: "12d12h", -time.Hour: "1h",
 	} {
-		if got := Span(d); got != want {
+		if got := render.Span(d); got != want {
 			t.Errorf("Span(%v) = %q, want %q", d, got, want)
 		}
 	}
@@ -86,14 +88,14 @@ func TestAgoAndUntil_ReadFromNow(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	past, future := now.Add(-90*time.Second), now.Add(2*time.Hour)
 	for _, tc := range []struct{ got, want string }{
-		{Ago(&past, now), "1m30s ago"},
-		{Ago(&future, now), "0s ago"}, // the clock of the node is ahead of ours
-		{Ago(nil, now), "-"},
-		{Ago(&time.Time{}, now), "-"},
-		{Until(future, now), "in 2h"},
-		{Until(past, now), "1m30s ago"},
-		{Count(1, "backend", "backends"), "1 backend"},
-		{Count(0, "backend", "backends"), "0 backends"},
+		{render.Ago(&past, now), "1m30s ago"},
+		{render.Ago(&future, now), "0s ago"}, // the clock of the node is ahead of ours
+		{render.Ago(nil, now), "-"},
+		{render.Ago(&time.Time{}, now), "-"},
+		{render.Until(future, now), "in 2h"},
+		{render.Until(past, now), "1m30s ago"},
+		{render.Count(1, "backend", "backends"), "1 backend"},
+		{render.Count(0, "backend", "backends"), "0 backends"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("got %q, want %q", tc.got, tc.want)
@@ -118,7 +120,7 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 		Objects: []map[string]int{{"a": 1}}, Names: map[string]string{"y": "n"},
 	}
 	var asYAML, asJSON strings.Builder
-	if err := errors.Join(YAML(&asYAML, value), JSON(&asJSON, value)); err != nil {
+	if err := errors.Join(render.YAML(&asYAML, value), render.JSON(&asJSON, value)); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(strings.SplitN(asYAML.String(), "\n", 3)[1], "{[") ||
@@ -141,26 +143,26 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 }
 
 func TestTable_LeavesOutWhatHasNoRoom(t *testing.T) {
-	table := Table{Columns: []Column{{Name: "NAME"}, {Name: "NOTE", Spare: 1}, {Name: "AGE", Right: true, Spare: 3},
+	table := render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "NOTE", Spare: 1}, {Name: "AGE", Right: true, Spare: 3},
 		{Name: "STATUS"}, {Name: "BY", Spare: 2}, {Name: "ID", Wide: true}}}
-	table.Add(C("東京"), Cell{"a long note", Warn}, C("5"), Cell{"healthy", Good}, C("me"), C("17"))
-	table.Add(C("e\u0301u"), C("-"), C("12"), C("ok"), C("you"), C("18"))
+	table.Add(render.C("東京"), render.Cell{"a long note", render.Warn}, render.C("5"), render.Cell{"healthy", render.Good}, render.C("me"), render.C("17"))
+	table.Add(render.C("e\u0301u"), render.C("-"), render.C("12"), render.C("ok"), render.C("you"), render.C("18"))
 	for _, tc := range []struct {
-		style Style
+		style render.Style
 		want  string
 	}{
-		{Style{}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  " +
+		{render.Style{}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  " +
 			"ok       you\n"},
-		{Style{Width: 36},
+		{render.Style{Width: 36},
 			"NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       " +
 				"you\n"},
-		{Style{Width: 35},
+		{render.Style{Width: 35},
 			"NAME  NOTE         STATUS   BY\n東京  a long note  healthy  me\ne\u0301u    -            ok       you\nno room " +
 				"for AGE; -o wide shows all\n"},
-		{Style{Width: 25, Colour: true},
+		{render.Style{Width: 25, Colour: true},
 			"NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[m  me\ne\u0301u     12  ok       you\n\x1b[2mno room for " +
 				"NOTE; -o wide shows all\x1b[m\n"},
-		{Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide shows all\n"},
+		{render.Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide shows all\n"},
 	} {
 		var b strings.Builder
 		if err := table.Write(&b, tc.style); err != nil {

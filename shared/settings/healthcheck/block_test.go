@@ -1,4 +1,4 @@
-package healthcheck
+package healthcheck_test
 
 import (
 	"errors"
@@ -10,10 +10,11 @@ import (
 
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/settings"
+	"gslb.internal/shared/settings/healthcheck"
 )
 
 func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
-	var b Block
+	var b healthcheck.Block
 	settings.SetDefaults(&b)
 	b.Type, b.Path, b.Host, b.ServerName, b.InsecureSkipVerify = "https", "/up", "h", "s", true
 	want := check.Spec{
@@ -27,7 +28,7 @@ func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
 }
 
 func TestBlock_DetailsAreThoseOfTheCheck(t *testing.T) {
-	var b Block
+	var b healthcheck.Block
 	settings.SetDefaults(&b)
 	if b.Spec().Detail != (check.Details{}) {
 		t.Errorf("the defaults are %s", b.Spec().Detail)
@@ -83,8 +84,8 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			var config struct {
-				Mode  string `key:"mode"`
-				Check Block  `key:"check"`
+				Mode  string            `key:"mode"`
+				Check healthcheck.Block `key:"check"`
 			}
 			settings.SetDefaults(&config)
 			err := settings.Load(path, &config, settings.Options{Mode: "x",
@@ -124,7 +125,7 @@ func TestBlock_ReadsItsAuthorities(t *testing.T) {
 		var config struct {
 			Mode string `key:"mode"`
 		}
-		var b Block
+		var b healthcheck.Block
 		settings.SetDefaults(&b)
 		b.Type, b.Path, b.CAFile = "https", "/", file
 		err := settings.Load(filepath.Join(dir, "x.yaml"), &config, settings.Options{Mode: "x",

@@ -1,4 +1,4 @@
-package inventory
+package inventory_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
@@ -48,13 +49,13 @@ func server(last byte) store.Server {
 
 func willing(store.Server) error { return nil }
 
-func begin(t *testing.T, s *store.Store, r *registry.Registry) *Inventory {
+func begin(t *testing.T, s *store.Store, r *registry.Registry) *inventory.Inventory {
 	t.Helper()
 	servers, err := s.LoadServers()
 	if err != nil {
 		t.Fatal(err)
 	}
-	inv, err := New(t.Context(), Options{Servers: servers, Store: s, Registry: r})
+	inv, err := inventory.New(t.Context(), inventory.Options{Servers: servers, Store: s, Registry: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,14 +105,14 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 		{ID: static, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP})}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, ErrExists) {
+	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, inventory.ErrExists) {
 		t.Errorf("creating what configuration declares: %v", err)
 	}
-	if err := inv.Remove(t.Context(), static, nil, willing); !errors.Is(err, ErrUnknown) {
+	if err := inv.Remove(t.Context(), static, nil, willing); !errors.Is(err, inventory.ErrUnknown) {
 		t.Errorf("removing what configuration declares: %v", err)
 	}
 	if _, err := inv.Change(t.Context(), static, nil, func(*store.Server) error { return nil }); !errors.Is(err,
-		ErrUnknown) {
+		inventory.ErrUnknown) {
 		t.Errorf("changing what configuration declares: %v", err)
 	}
 }
@@ -128,7 +129,7 @@ func (full) DeleteServer(string, netip.Addr, uint16, ...store.Entry) error {
 
 func TestInventory_WhatIsNotStoredIsNotDeclared(t *testing.T) {
 	r := running(t)
-	inv, err := New(t.Context(), Options{Store: full{}, Registry: r})
+	inv, err := inventory.New(t.Context(), inventory.Options{Store: full{}, Registry: r})
 	if err != nil {
 		t.Fatal(err)
 	}
