@@ -236,8 +236,8 @@ func container(t *testing.T) string {
 	return nspawn
 }
 
-// boot starts a container with systemd on a root directory, in which a script of /test runs as a unit. The script writes
-// what it does to /test/story, "pass" to /test/verdict when all of it held, and ends the container.
+// boot starts a container with systemd on a root directory, in which a script of /test runs as a unit. The script
+// writes what it does to /test/story, "pass" to /test/verdict when all of it held, and ends the container.
 func boot(t *testing.T, nspawn, root, script string, bound time.Duration) {
 	t.Helper()
 	place := filepath.Join(root, "test")
