@@ -17,7 +17,8 @@ func TestConditions_AreListedWithASilentAgent(t *testing.T) {
 	var later atomic.Int64 // how far the judge's clock is ahead
 	w := newWorld(t, func(o *Options) {
 		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
-			Domains: func() []ready.Domain { return nil }, Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
+			Domains: func() []ready.Domain { return nil },
+			Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
 		if err != nil {
 			t.Fatal(err)
 		}
