@@ -217,7 +217,7 @@ func fakeAgents() []api.Agent {
 // fakeConditions is one condition of each severity but the worst.
 func fakeConditions() (list api.ConditionList) {
 	list.Status, list.GeneratedAt = api.ServiceDegraded, now
-	for _, c := range []api.Condition{
+	list.Conditions = []api.Condition{
 		{Kind: api.BackendUnwell, Severity: api.SeverityDegraded,
 			Sentence: "app.example.com:198.51.100.20:443 in us is unhealthy: its agent says unhealthy: connection refused",
 			Command:  "gslbctl backends list --service app.example.com"},
@@ -227,8 +227,6 @@ func fakeConditions() (list api.ConditionList) {
 		{Kind: api.CertificateEnds, Severity: api.SeverityAttention,
 			Sentence: "the certificate of us-1 ends 2026-01-14T03:04:05Z: renew and unpin it",
 			Command:  "gslbctl agents expiring"},
-	} {
-		list.Conditions = append(list.Conditions, c)
 	}
 	list.Total = len(list.Conditions)
 	return list

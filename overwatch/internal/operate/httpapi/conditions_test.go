@@ -18,7 +18,7 @@ func TestConditions_AreListedWithASilentAgent(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
 		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
 			Domains: func() []ready.Domain { return nil },
-			Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
+			Now:     func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
 		if err != nil {
 			t.Fatal(err)
 		}
