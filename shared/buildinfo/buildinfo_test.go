@@ -12,7 +12,8 @@ import (
 
 func TestGet_DescribesABinaryThatWasToldNothing(t *testing.T) {
 	got := buildinfo.Get()
-	if got.Version != buildinfo.Development || got.GoVersion != runtime.Version() || got.GitCommit == "" || got.BuildDate == "" {
+	if got.Version != buildinfo.Development || got.GoVersion != runtime.Version() || got.GitCommit == "" ||
+		got.BuildDate == "" {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -38,7 +38,8 @@ func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
 			}
 			if err := raw.Control(func(fd uintptr) {
 				// which are a time stamp
-				if size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG); err != nil || size > segment.Max ||
+				size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG)
+				if err != nil || size > segment.Max ||
 					size < segment.Max-12 {
 					t.Errorf("%s, the %s's segments have up to %d octets, want %d: %v", network, side, size, segment.Max, err)
 				}

@@ -143,15 +143,18 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 }
 
 func TestTable_LeavesOutWhatHasNoRoom(t *testing.T) {
-	table := render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "NOTE", Spare: 1}, {Name: "AGE", Right: true, Spare: 3},
+	table := render.Table{Columns: []render.Column{
+		{Name: "NAME"}, {Name: "NOTE", Spare: 1}, {Name: "AGE", Right: true, Spare: 3},
 		{Name: "STATUS"}, {Name: "BY", Spare: 2}, {Name: "ID", Wide: true}}}
-	table.Add(render.C("東京"), render.Cell{"a long note", render.Warn}, render.C("5"), render.Cell{"healthy", render.Good}, render.C("me"), render.C("17"))
+	table.Add(render.C("東京"), render.Cell{"a long note", render.Warn}, render.C("5"),
+		render.Cell{"healthy", render.Good}, render.C("me"), render.C("17"))
 	table.Add(render.C("e\u0301u"), render.C("-"), render.C("12"), render.C("ok"), render.C("you"), render.C("18"))
 	for _, tc := range []struct {
 		style render.Style
 		want  string
 	}{
-		{render.Style{}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  " +
+		{render.Style{}, "NAME  NOTE         AGE  STATUS   BY\n" +
+			"東京  a long note    5  healthy  me\ne\u0301u    -             12  " +
 			"ok       you\n"},
 		{render.Style{Width: 36},
 			"NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       " +
