@@ -62,7 +62,7 @@ type Identity struct {
 type Backend struct {
 	// The domain that the backend serves. Required.
 	Service string `key:"service"`
-	// Where clients reach it, IPv4 or IPv6. Required.
+	// Where clients reach the backend, IPv4 or IPv6. Required.
 	Address netip.Addr `key:"address"`
 	// 1 to 65535. Required.
 	Port uint16 `key:"port"`
@@ -149,6 +149,7 @@ type Heartbeat struct {
 type Metrics struct {
 	// Whether Prometheus can read metrics at `/metrics`.
 	Enabled bool `key:"enabled"`
-	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families.
+	// The address of the metrics. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of
+	// both families.
 	Address string `key:"address" default:"127.0.0.1:9100"`
 }

@@ -117,10 +117,10 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	return files, append(p.RestartRequired(), p.o.IdentityWaits()...), p.o.Publisher.Flush(ctx)
 }
 
-// longer returns the times that count while declarations change. A backend that each file keeps
-// by its own times must not go because of the declarations of one and the times of the other. It goes
-// when its agent is gone (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and goes out of the
-// answers when its agent is silent (StaleThreshold).
+// longer returns the times that count while declarations change. A backend that each file keeps by
+// its own times must not go because of the declarations of one and the times of the other. It goes when its agent is
+// gone (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and goes out of the answers when its
+// agent is silent (StaleThreshold).
 func longer(before, after registry.Timing) registry.Timing {
 	after.StaleThreshold = max(before.StaleThreshold, after.StaleThreshold)
 	after.RemoveAfter = max(before.RemoveAfter, after.RemoveAfter)

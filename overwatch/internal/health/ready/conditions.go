@@ -126,7 +126,7 @@ func whyNot(backends []*registry.Backend) string {
 	return ": " + strings.Join(reasons, ", ") + more
 }
 
-// because says in some words how a backend stands.
+// because describes a backend's status in a few words.
 func because(b *registry.Backend) string {
 	switch {
 	case b.Drained():

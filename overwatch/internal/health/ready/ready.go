@@ -123,7 +123,7 @@ func (j *Judge) renew() {
 	}
 }
 
-// judge follows from the conditions: the status from the worst, the message from those that are not attention only.
+// judge returns the status of the worst condition, and a message of those that are more than attention.
 func (j *Judge) judge() (api.ServiceStatus, string) {
 	holds := map[api.ConditionKind]bool{}
 	j.down = 0

@@ -148,7 +148,7 @@ func (r *rig) restart() {
 	}
 }
 
-// knowsAll keeps whom it is told of, each set of tokens once.
+// knowsAll records the agents that KnowsAll was called for, each set of tokens once.
 func (r *rig) knowsAll(set TokenSet, agentID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,7 +202,7 @@ func (r *rig) agentOf(dir, id string, madeAt time.Time) *sender {
 	return &sender{rig: r, id: made, epoch: uint64(noon.UnixMilli())}
 }
 
-// again is a new process of the agent.
+// again returns a new process of the agent.
 func (s *sender) again() *sender {
 	return &sender{rig: s.rig, id: s.id, epoch: s.epoch + 1000}
 }

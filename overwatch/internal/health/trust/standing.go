@@ -84,7 +84,7 @@ func (p *pinned) newer(epoch, seq uint64) bool {
 	return p.window.Newer(epoch, seq)
 }
 
-// accept takes a message, whose signature held, out of the window.
+// accept is Window.Accept, for a message with a valid signature.
 func (p *pinned) accept(epoch, seq uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

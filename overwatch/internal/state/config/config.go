@@ -149,9 +149,9 @@ type Gossip struct {
 type Validation struct {
 	// Whether the node checks backends itself.
 	Enabled bool `key:"enabled" default:"true" reload:"restart"`
-	// How often it checks agents' backends, and servers that have no `health_check`.
+	// How often the node checks agents' backends, and servers that have no `health_check`.
 	CheckInterval time.Duration `key:"check_interval" default:"30s" reload:"live" min:"50ms" max:"24h"`
-	// How long such a check may take; not longer than `check_interval`.
+	// How long one of these checks may take; not longer than `check_interval`.
 	CheckTimeout time.Duration `key:"check_timeout" default:"5s" reload:"live" min:"10ms"`
 }
 
@@ -182,13 +182,13 @@ type KeySync struct {
 	// Base URLs of the other nodes' HTTP API, such as `http://overwatch-2.example.com:8080`; at most 32. Their
 	// `api.allowed_networks` must admit this node. The node itself may be among them.
 	Peers []string `key:"peers"`
-	// How often their keys are asked for, give or take a tenth; after a failure sooner, from 10s on doubling up to
+	// How often the peers' keys are asked for, give or take a tenth; after a failure sooner, from 10s on doubling up to
 	// this.
 	PollInterval time.Duration `key:"poll_interval" default:"1h" min:"1s"`
 	// How long a peer may take for its whole answer.
 	Timeout time.Duration `key:"timeout" default:"30s" min:"1ms"`
-	// What nodes prove to one another; the same on all of them, and on no agent. Default: derived from the gossip key
-	// and all tokens while two tokens differ and no agent has proved all services; else no keys are exchanged.
+	// The secret that nodes prove to one another; the same on all of them, and on no agent. Default: derived from the
+	// gossip key and all tokens while two tokens differ and no agent has proved all services; else no keys are exchanged.
 	Secret settings.Secret `key:"secret"`
 	// PEM file with the authorities of the certificates of peers over https. Default: those that the machine trusts.
 	// Read again for each round, as are the two below.
@@ -218,7 +218,7 @@ type Geolocation struct {
 type CustomMapping struct {
 	// The network. Required; each once.
 	CIDR netip.Prefix `key:"cidr"`
-	// Its region. Required.
+	// The node's region. Required.
 	Region string `key:"region"`
 	// For people.
 	Comment string `key:"comment"`
@@ -228,8 +228,9 @@ type CustomMapping struct {
 type Metrics struct {
 	// Whether Prometheus can read metrics at `/metrics`.
 	Enabled bool `key:"enabled"`
-	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families. The
-	// same as `api.address`: the API's listener answers, for its networks, and where there are tokens for these.
+	// The address of the metrics. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of
+	// both families. If it is the same as `api.address`, the API's listener answers: only its networks may read them, and
+	// where it has tokens, only with one.
 	Address string `key:"address" default:"127.0.0.1:9090"`
 }
 
@@ -237,9 +238,10 @@ type Metrics struct {
 type API struct {
 	// Whether the HTTP API is served.
 	Enabled bool `key:"enabled"`
-	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families.
+	// The address of the API. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both
+	// families.
 	Address string `key:"address" default:"127.0.0.1:8080"`
-	// Who may use it. 0.0.0.0/0 admits only IPv4; ::/0 is needed for IPv6.
+	// Networks of clients that may use the API. 0.0.0.0/0 admits only IPv4; ::/0 is needed for IPv6.
 	AllowedNetworks []netip.Prefix `key:"allowed_networks" default:"127.0.0.1/32, ::1/128"`
 	// Host names that requests may use for the node, beside IP addresses, `localhost` and the node's name; when set,
 	// all others are refused.
@@ -284,13 +286,13 @@ func (t *Tokens) Any() bool { return len(t.Read)+len(t.Operate)+len(t.Admin) > 0
 
 // CORS holds the rights of browsers on pages of other origins.
 type CORS struct {
-	// Those origins, such as `https://dashboard.example.com`, or `*` for any.
+	// The origins of these pages, such as `https://dashboard.example.com`, or `*` for any.
 	AllowedOrigins []string `key:"allowed_origins" default:"*"`
-	// What they may do.
+	// Methods that these pages may use.
 	AllowedMethods []string `key:"allowed_methods" default:"GET, POST, PUT, PATCH, DELETE, OPTIONS"`
-	// Headers that they may send.
+	// Headers that these pages may send.
 	AllowedHeaders []string `key:"allowed_headers" default:"Accept, Authorization, Content-Type, X-Requested-With"`
-	// Whether they may send cookies. Not together with origin `*`.
+	// Whether these pages may send cookies. Not together with origin `*`.
 	AllowCredentials bool `key:"allow_credentials"`
 	// Seconds that a browser may remember this.
 	MaxAge int `key:"max_age" default:"86400" min:"0" max:"604800"`

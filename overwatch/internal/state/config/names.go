@@ -64,8 +64,8 @@ type Region struct {
 	// How backends inside the region are chosen for domains whose algorithm chooses a region first (`failover`,
 	// `geolocation`, `proximity`): `weighted`, `round-robin`, `latency` or `client-hash`. Left out: `weighted`.
 	RoutingAlgorithm string `key:"routing_algorithm"`
-	// proximity: how much nearer than it is the region seems to clients, in percent of the distance, as in Amazon Route
-	// 53; below 0: how much farther away.
+	// proximity: makes the region seem nearer to clients than it is, in percent of the distance, as in Amazon Route 53;
+	// below 0: farther away.
 	ProximityBias int `key:"proximity_bias" min:"-99" max:"99"`
 	// Backends that are known beforehand.
 	Servers []Server `key:"servers"`
@@ -99,10 +99,10 @@ type Server struct {
 type Domain struct {
 	// The name; `*.` before it makes a wildcard. Required; each once.
 	Name string `key:"name"`
-	// How its backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency` or
-	// `client-hash`; see [routing](routing.md).
+	// How the domain's backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency`
+	// or `client-hash`; see [routing](routing.md).
 	RoutingAlgorithm string `key:"routing_algorithm" default:"round-robin"`
-	// Its regions, in order of preference.
+	// The domain's regions, in order of preference.
 	Regions []string `key:"regions"`
 	// Seconds that an answer may be kept; 0: `dns.default_ttl`.
 	TTL int `key:"ttl" min:"0" max:"2147483647"`
@@ -113,10 +113,11 @@ type Domain struct {
 	// When all backends are down, or fewer than `min_healthy` up: `servfail`, `last_healthy` or `all`. Left out: as
 	// `dns.return_last_healthy` says.
 	OnAllDown string `key:"on_all_down"`
-	// How many of its backends must be fit to serve, in all its regions: a number, `2`, or a part of all, `"50%"`,
-	// rounded up. One that comes, by a reload, the API or an agent, is none of these before its first verdict: adding
-	// servers takes no name to its last resort. With fewer it goes to `on_all_down` rather than pile all traffic onto
-	// what is left; `last_healthy` then means those that are fit and the ones lost last. 1 to 1000, or 1% to 100%.
+	// How many of the domain's backends must be fit to serve, in all its regions: a number, `2`, or a part of all,
+	// `"50%"`, rounded up. A new backend, by a reload, the API or an agent, counts only from its first verdict on, so
+	// adding servers takes no name to its last resort. With fewer, the name is answered by `on_all_down` rather than pile
+	// all traffic onto what is left; `last_healthy` then means those that are fit and the ones lost last. 1 to 1000, or
+	// 1% to 100%.
 	MinHealthy string `key:"min_healthy"`
 	// failover: serving backends that a region needs.
 	FailoverThreshold int `key:"failover_threshold" default:"1" min:"1" max:"1000"`
