@@ -15,11 +15,6 @@ const (
 	SeverityUnhealthy Severity = "unhealthy"
 )
 
-// Severities lists the severities, the least first.
-func Severities() []Severity {
-	return []Severity{SeverityAttention, SeverityDegraded, SeverityUnhealthy}
-}
-
 // ConditionKind names what may need somebody.
 type ConditionKind string
 
