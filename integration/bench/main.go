@@ -165,7 +165,7 @@ func run(ctx context.Context, o options) error {
 				case err != nil:
 					r.skipped = err.Error()
 				default:
-					r.add(one)
+					r.samples = append(r.samples, one)
 				}
 				_ = os.RemoveAll(dir)
 			}

@@ -14,8 +14,6 @@ type result struct {
 	skipped string
 }
 
-func (r *result) add(s sample) { r.samples = append(r.samples, s) }
-
 // spread is the median of a figure over the rounds, and its extremes.
 func (r *result) spread(of func(sample) float64) (median, least, most float64) {
 	var values []float64

@@ -39,10 +39,6 @@ type observer struct {
 	pictures map[*harness.Node]picture
 }
 
-func newObserver(nodes []*harness.Node) *observer {
-	return &observer{nodes: nodes, pictures: map[*harness.Node]picture{}}
-}
-
 // run asks until ctx ends.
 func (o *observer) run(ctx context.Context) {
 	tick := time.NewTicker(observeEvery)

@@ -122,7 +122,7 @@ func (s *scene) prepare() error {
 		s.replicas = append(s.replicas, r)
 	}
 	s.watch = harness.NewWatch(s.nodes, []string{appName, apiName}, pace)
-	s.seen = newObserver(s.nodes)
+	s.seen = &observer{nodes: s.nodes, pictures: map[*harness.Node]picture{}}
 	return nil
 }
 

@@ -78,7 +78,7 @@ func headersRemedy(lines string) string {
 	}
 	for line := range strings.SplitSeq(lines, "\n") {
 		name, value, found := strings.Cut(line, ": ")
-		if !found || name == "" || strings.ContainsFunc(name, notInToken) {
+		if !found || name == "" || strings.ContainsFunc(name, notInLabel) {
 			return "a header's name has letters, digits and hyphens only"
 		}
 		if strings.ContainsFunc(value, notInText) {
@@ -90,8 +90,6 @@ func headersRemedy(lines string) string {
 	}
 	return ""
 }
-
-func notInToken(r rune) bool { return notInLabel(r) }
 
 // notInText reports whether a character is neither printable ASCII nor a space.
 func notInText(r rune) bool { return r < ' ' || r > '~' }

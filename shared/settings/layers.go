@@ -42,9 +42,6 @@ func Variable(prefix, key string) string {
 	return prefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// override sets a secret from its own file.
-func (l *layers) override(key, text string) { l.store.Set(key, text) }
-
 // get returns the value of a key; false for none.
 func (l *layers) get(key string) (string, bool) {
 	return l.store.GetString(key), l.store.IsSet(key)

@@ -66,3 +66,14 @@ func (r *Report) CheckKeys(key string, current Secret, previous []Secret) {
 		}
 	}
 }
+
+// Keys returns the keys of gossip, whose texts Load has checked: first the one that encrypts, then those that only
+// decrypt.
+func Keys(current Secret, previous []Secret) [][]byte {
+	keys := make([][]byte, 0, 1+len(previous))
+	for _, text := range append([]Secret{current}, previous...) {
+		key, _ := ParseKey(text)
+		keys = append(keys, key)
+	}
+	return keys
+}

@@ -88,7 +88,7 @@ func (s *secrets) readFrom(leaf leaf, from given) {
 func (s *secrets) take(leaf leaf, text, source string) {
 	s.report.outside[leaf.path] = Position{File: source}
 	if leaf.field.shape == scalarShape {
-		s.layers.override(leaf.path, text)
+		s.layers.store.Set(leaf.path, text)
 		return
 	}
 	root, problems := parse(source, text)

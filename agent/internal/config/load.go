@@ -53,13 +53,7 @@ func (i *Identity) token(service string) settings.Secret {
 
 // GossipKeys returns the gossip keys: first the one that encrypts, then those that only decrypt.
 func (c *Config) GossipKeys() [][]byte {
-	keys := make([][]byte, 0, 1+len(c.Agent.Gossip.PreviousEncryptionKeys))
-	for _, text := range append([]settings.Secret{c.Agent.Gossip.EncryptionKey},
-		c.Agent.Gossip.PreviousEncryptionKeys...) {
-		key, _ := settings.ParseKey(text) // validated by Load
-		keys = append(keys, key)
-	}
-	return keys
+	return settings.Keys(c.Agent.Gossip.EncryptionKey, c.Agent.Gossip.PreviousEncryptionKeys)
 }
 
 // Warnings returns settings that work but are risky, one sentence each with its key, for the log at

@@ -94,7 +94,7 @@ func TestSync_RetriesSoonAndThenLessOften(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		settled := slices.IndexFunc(asked, func(at time.Duration) bool { return at > 30*time.Second })
+		settled := slices.IndexFunc(asked, func(at time.Duration) bool { return at >= 30*time.Second })
 		if later := asked[settled:]; len(later) < 10 || len(later) > 16 || later[1]-later[0] > 15*time.Second {
 			t.Errorf("it asked after %v", asked)
 		}

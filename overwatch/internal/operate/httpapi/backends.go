@@ -48,7 +48,7 @@ func (s *Server) getBackend(c *call) (answer, error) {
 	}
 	b := s.o.View.Get(id)
 	if b == nil {
-		return answer{}, unknownBackend(id)
+		return answer{}, notFound("no backend %s is known", id)
 	}
 	return ok(backendView(b)), nil
 }
@@ -64,10 +64,6 @@ func parseID(text string) (registry.ID, error) {
 		return registry.ID{}, badRequest("%v", err)
 	}
 	return id, nil
-}
-
-func unknownBackend(id registry.ID) *problem {
-	return notFound("no backend %s is known", id)
 }
 
 func backendView(b *registry.Backend) api.Backend {

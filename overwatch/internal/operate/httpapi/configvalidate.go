@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"runtime"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -36,6 +35,3 @@ func (s *Server) postConfigValidate(c *call) (answer, error) {
 	result.Valid = len(result.Errors) == 0
 	return ok(result), nil
 }
-
-// platform returns the system and the architecture that the program was built for.
-func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

@@ -19,7 +19,7 @@ type handler func(*Server, *call) (answer, error)
 // steps returns what a request passes before its handler, in this order. Their first error is the answer.
 func (s *Server) steps() []func(*call) error {
 	return []func(*call) error{
-		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeBody,
+		s.checkNetwork, s.checkHost, s.cors.apply, s.checkToken, takeQuery, takeCondition, takeBody,
 	}
 }
 
@@ -98,9 +98,6 @@ func (s *Server) checkHost(c *call) error {
 	}
 	return nil
 }
-
-// checkOrigin applies the rules for pages of other origins. It answers a preflight, which carries no token.
-func (s *Server) checkOrigin(c *call) error { return s.cors.apply(c) }
 
 // takeQuery reads the query of an operation that has parameters, or changes something. A parameter that the operation
 // does not have is refused, so that nobody takes it for heeded.

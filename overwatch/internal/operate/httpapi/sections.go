@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"runtime"
 	"slices"
 
 	"gslb.internal/overwatch/internal/state/config"
@@ -91,7 +92,7 @@ func (s *Server) getSystemConfig(*call) (answer, error) {
 	b := s.o.Build
 	return ok(api.SystemConfigAnswer{Config: api.SystemConfig{
 		Version: b.Version, BuildInfo: api.BuildInfo{GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate,
-			Platform: platform()},
+			Platform: runtime.GOOS + "/" + runtime.GOARCH},
 		Mode: config.Mode, NodeID: s.o.NodeID, NodeName: s.o.NodeID, Region: cfg.Overwatch.Identity.Region,
 		Features:  s.features(cfg),
 		StartTime: stamp(s.o.StartedAt), ConfigPath: s.o.ConfigPath, DataDir: cfg.DataDir,

@@ -83,13 +83,7 @@ func (c *Config) Tokens() map[string][]string {
 
 // GossipKeys returns the keys of gossip: first the one that encrypts, then those that are still accepted.
 func (c *Config) GossipKeys() [][]byte {
-	keys := make([][]byte, 0, 1+len(c.Overwatch.Gossip.PreviousEncryptionKeys))
-	for _, text := range append([]settings.Secret{c.Overwatch.Gossip.EncryptionKey},
-		c.Overwatch.Gossip.PreviousEncryptionKeys...) {
-		key, _ := settings.ParseKey(text) // validated by Load
-		keys = append(keys, key)
-	}
-	return keys
+	return settings.Keys(c.Overwatch.Gossip.EncryptionKey, c.Overwatch.Gossip.PreviousEncryptionKeys)
 }
 
 // Warn adds to Warnings.
