@@ -314,7 +314,8 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 	t.Parallel()
 	const proofs = 1000
 	names := append(slices.Clone(signed.Names), "w1."+testbed.ZoneName, "a.w1."+testbed.ZoneName,
-		"q.a.w1."+testbed.ZoneName, "z.ent."+testbed.ZoneName, "w2."+testbed.ChildZone, "x.w2."+testbed.ChildZone, "zz."+testbed.ZoneName)
+		"q.a.w1."+testbed.ZoneName, "z.ent."+testbed.ZoneName, "w2."+testbed.ChildZone, "x.w2."+testbed.ChildZone,
+		"zz."+testbed.ZoneName)
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			s, n := signed.Prepared(t, denial)
