@@ -132,7 +132,7 @@ func (s *schedule) hasten(e *entry, now time.Time) {
 	}
 }
 
-// drop forgets an entry; whoever waits for it waits no longer.
+// drop forgets an entry; calls that wait for its verdict end.
 func (s *schedule) drop(e *entry) {
 	e.gone.Store(true)
 	if e.index >= 0 {
