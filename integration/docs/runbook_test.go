@@ -138,6 +138,15 @@ func TestRunbook_Rotation(t *testing.T) {
 	t.Run("stolen machine", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
 		r.words["LOST"] = r.Agents[0].Name
+		for _, n := range r.Nodes {
+			testbed.Until(t, testbed.StartBound, n.Name+" to have heard every agent", func(context.Context) error {
+				if !strings.Contains(testbed.Scrape(t, n.Prom.String()),
+					`gslb_overwatch_service_pins_unreported{service="`+testbed.AppName+`"} 0`) {
+					return errors.New("one is pinned and has not reported")
+				}
+				return nil
+			})
+		}
 		r.section(t, "Stolen machine")
 		r.servedThroughout(t)
 		thief := r.JoinAgent(t, "agent-3", r.Backends[0]) // has the token, and another id
