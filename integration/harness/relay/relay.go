@@ -43,8 +43,8 @@ func New(t *testing.T, to netip.AddrPort) *Relay {
 	running.Go(func() { r.relayStreams(tcp, &running) })
 	running.Go(func() { r.relayPackets(udp, &running) })
 	t.Cleanup(func() {
-		tcp.Close()
-		udp.Close()
+		_ = tcp.Close()
+		_ = udp.Close()
 		running.Wait()
 	})
 	return r
@@ -62,7 +62,7 @@ func bothNetworks(t *testing.T) (net.Listener, net.PacketConn) {
 		if err == nil {
 			return tcp, udp
 		}
-		tcp.Close()
+		_ = tcp.Close()
 	}
 	t.Fatal("no port is free on both TCP and UDP")
 	return nil, nil
@@ -91,11 +91,11 @@ func (r *Relay) relayStreams(l net.Listener, running *sync.WaitGroup) {
 		in.SetDeadline(bound)
 		out.SetDeadline(bound)
 		running.Go(func() {
-			io.Copy(out, io.TeeReader(in, locked{r, sent}))
-			out.(*net.TCPConn).CloseWrite()
+			_, _ = io.Copy(out, io.TeeReader(in, locked{r, sent}))
+			_ = out.(*net.TCPConn).CloseWrite()
 		})
 		running.Go(func() {
-			io.Copy(in, out)
+			_, _ = io.Copy(in, out)
 			in.Close()
 			out.Close()
 		})
@@ -133,10 +133,10 @@ func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 		r.mu.Lock()
 		r.packets = append(r.packets, slices.Clone(buf[:n]))
 		r.mu.Unlock()
-		out.Write(buf[:n])
+		_, _ = out.Write(buf[:n])
 		if agent == nil {
 			agent = from
-			r.back.Store(func(p []byte) { in.WriteTo(p, from) })
+			r.back.Store(func(p []byte) { _, _ = in.WriteTo(p, from) })
 			running.Go(func() {
 				back := make([]byte, 64<<10)
 				for {
@@ -148,7 +148,7 @@ func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 						return
 					}
 					if !r.Cut.Load() && !r.CutBack.Load() && !r.loses() {
-						in.WriteTo(back[:n], agent)
+						_, _ = in.WriteTo(back[:n], agent)
 					}
 				}
 			})
@@ -194,7 +194,7 @@ func (r *Relay) Replay(t *testing.T) {
 	}
 	defer udp.Close()
 	for _, p := range packets {
-		udp.Write(p)
+		_, _ = udp.Write(p)
 	}
 	for _, s := range streams {
 		tcp, err := net.DialTimeout("tcp", r.to.String(), time.Second)
@@ -202,9 +202,9 @@ func (r *Relay) Replay(t *testing.T) {
 			continue // refused at a limit
 		}
 		tcp.SetDeadline(time.Now().Add(time.Second))
-		tcp.Write(s)
-		tcp.(*net.TCPConn).CloseWrite()
-		io.Copy(io.Discard, tcp)
+		_, _ = tcp.Write(s)
+		_ = tcp.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, tcp)
 		tcp.Close()
 	}
 }

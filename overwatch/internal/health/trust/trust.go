@@ -121,7 +121,8 @@ func New(o Options) (*Trust, error) {
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
 	}
-	slices.SortFunc(stored, func(a, b store.Pin) int { return strings.Compare(a.AgentID, b.AgentID) }) // each is added last
+	// In order, each is added behind the others.
+	slices.SortFunc(stored, func(a, b store.Pin) int { return strings.Compare(a.AgentID, b.AgentID) })
 	for _, pin := range stored {
 		if pin.Superseded != [32]byte{} {
 			t.replaced[pin.AgentID] = pin.Superseded
