@@ -20,6 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/health/expiry"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/ready"
@@ -251,11 +252,14 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	expired := expiry.New(n.store, n.audit, n.part("audit"))
+	n.core.run("expiry", expired.Run)
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, Overrides: overrides, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
 		Statuses:  restore.Statuses{Store: n.store},
 		Changed:   n.changes.mark,
+		Expired:   expired.Override,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),
 	})

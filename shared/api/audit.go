@@ -36,9 +36,26 @@ const (
 	AuditFailure = "failure"
 )
 
+// The actions of audit entries.
+const (
+	AuditCreate   = "create"
+	AuditUpdate   = "update"
+	AuditDelete   = "delete"
+	AuditRevoke   = "revoke"
+	AuditDrain    = "drain"
+	AuditUndrain  = "undrain"
+	AuditWeight   = "weight"   // an operator's weight over the declared one, set or cleared
+	AuditOverride = "override" // set or cleared
+	AuditExpire   = "expire"   // of what an operator has ordered for a time; the actor is the node
+	AuditReload   = "reload"
+	AuditSync     = "sync"
+	AuditValidate = "validate"
+)
+
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
-	return []string{"create", "update", "delete", "revoke", "override", "reload", "sync", "validate"}
+	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
+		AuditOverride, AuditExpire, AuditReload, AuditSync, AuditValidate}
 }
 
 // AuditResources lists the possible values of an entry's resource type.

@@ -58,8 +58,11 @@ type Options struct {
 	// CheckPolicy returns how this node may check an agent's backend. It is asked by New and by the writer, so it must be
 	// quick and must not call the Registry; see RecheckPolicies. Nil means the zero CheckPolicy for all.
 	CheckPolicy func(ID) CheckPolicy
-	// Overrides are the stored orders.
+	// Overrides are the stored orders. Those that have expired are given to Expired.
 	Overrides []Override
+	// Expired is told of each order that ends because its time is over, also of those in Overrides. New and the writer
+	// call it, so it must not block and must not call a command. Nil: nobody is told.
+	Expired func(Override)
 	// Statuses keeps what must outlive the process; nil means that nothing does.
 	Statuses StatusStore
 	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime.
@@ -82,6 +85,9 @@ func (o *Options) complete() error {
 	}
 	if o.CheckPolicy == nil {
 		o.CheckPolicy = func(ID) CheckPolicy { return CheckPolicy{} }
+	}
+	if o.Expired == nil {
+		o.Expired = func(Override) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

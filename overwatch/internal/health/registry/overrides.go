@@ -155,6 +155,7 @@ func (o *order) due(w *writer, at deadlineAt, now time.Time) {
 	}
 	o.timer = 0
 	w.disobey(o.Override, now)
+	w.options.Expired(o.Override)
 }
 
 func (w *writer) publishOverrides() {

@@ -91,6 +91,9 @@ func TestOverride_Expires(t *testing.T) {
 		w.see(a1, forcedDown)
 		w.pass(time.Second)
 		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		if e := w.ended(); len(e) != 1 || e[0].Address != o.Address || !e[0].ExpiresAt.Equal(o.ExpiresAt) {
+			t.Errorf("told of what has expired: %+v", e)
+		}
 		if err := w.SetOverride(w.ctx(), o); err == nil {
 			t.Error("an override that has expired was taken")
 		}
@@ -107,6 +110,9 @@ func TestOverride_ReplacedOneDoesNotExpireForTheNew(t *testing.T) {
 		w.must(w.SetOverride(w.ctx(), o))
 		w.pass(time.Hour)
 		w.see(a1, forcedDown)
+		if e := w.ended(); len(e) != 0 {
+			t.Errorf("told of what was replaced: %+v", e)
+		}
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 
 // restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had
 // been heard when this process began but had not said what they think of it; what is known of other backends waits
-// until they are declared. Orders that have expired meanwhile are left out; so is, with a line in the log, what cannot
+// until they are declared. Orders that have expired meanwhile are told of and left out; so is, with a line in the log, what cannot
 // be: one bad record is no reason not to answer.
 func (w *writer) restore(now time.Time) {
 	m := &w.memory
@@ -21,9 +21,11 @@ func (w *writer) restore(now time.Time) {
 			w.options.Logger.Error().Err(err).Msg("a stored override is left out")
 			continue
 		}
-		if o.ExpiresAt.IsZero() || now.Before(o.ExpiresAt) {
-			w.obey(o, now)
+		if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {
+			w.options.Expired(o)
+			continue
 		}
+		w.obey(o, now)
 	}
 	for i := range m.restored {
 		id, err := NewID(m.restored[i].ID.Service, m.restored[i].ID.Address, m.restored[i].ID.Port)

@@ -477,6 +477,9 @@ func TestRestart_OverridesAreInForceUnlessExpired(t *testing.T) {
 		long.ExpiresAt = time.Now().Add(time.Hour).Round(0)
 		w.pass(2 * time.Minute)
 		w.restart(Options{Timing: notValidating, Overrides: []Override{short, long}})
+		if e := w.ended(); len(e) != 1 || e[0].Address != short.Address {
+			t.Errorf("told of what has expired meanwhile: %+v", e)
+		}
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
 		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
 		w.see(a2, forcedDown)

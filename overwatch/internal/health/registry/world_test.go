@@ -29,6 +29,16 @@ type world struct {
 	log       logtest.Buffer
 	disk      disk
 	stop      func()
+
+	mu      sync.Mutex
+	expired []Override // what Expired was told of
+}
+
+// ended returns what Expired was told of.
+func (w *world) ended() []Override {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.expired)
 }
 
 // told is the services that Changed was told. Virtual time alone orders nothing between a test and the writer, so it
@@ -136,6 +146,11 @@ func inWorld(t *testing.T, timing Timing, test func(w *world)) {
 func (w *world) start(o Options) {
 	w.t.Helper()
 	o.Changed = w.changed.add
+	o.Expired = func(o Override) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.expired = append(w.expired, o)
+	}
 	o.Statuses = &w.disk
 	o.Logger = zerolog.New(&w.log)
 	if o.Allowed == nil {

@@ -6,7 +6,6 @@ package restore
 import (
 	"fmt"
 	"net/netip"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -17,8 +16,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Backends reads what the registry knew before the restart, and the overrides in force. An override that cannot be read
-// is left out, with a line in the log.
+// Backends reads what the registry knew before the restart, and the overrides, expired ones too. An override that
+// cannot be read is left out, with a line in the log.
 func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Override, error) {
 	stored, err := s.LoadStatuses()
 	if err != nil {
@@ -34,12 +33,6 @@ func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []regi
 	}
 	overrides := make([]registry.Override, 0, len(orders))
 	for _, o := range orders {
-		if o.ExpiresAt != nil && !o.ExpiresAt.After(time.Now()) {
-			if err := s.DeleteOverride(o.Service, o.Address); err != nil {
-				return nil, nil, fmt.Errorf("deleting an expired override: %w", err)
-			}
-			continue
-		}
 		order, err := override(o)
 		if err != nil {
 			log.Error().Err(err).Msg("a stored override is left out")

@@ -49,26 +49,3 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 		t.Errorf("%+v (%v), want %+v", restored, err, saved)
 	}
 }
-
-// An order that has expired while the node was down is gone for good, others are in force.
-func TestOverrides_ThatHaveExpiredAreDeleted(t *testing.T) {
-	kept, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { kept.Close() })
-	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
-	for address, expires := range map[string]*time.Time{"192.0.2.1": &past, "192.0.2.2": &future, "192.0.2.3:80": nil} {
-		if err := kept.PutOverride(store.Override{Service: "app.gslb.test", Address: address,
-			ExpiresAt: expires}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 { // what the first start deletes, the second does not find
-		_, orders, err := Backends(kept, zerolog.Nop())
-		left, _ := kept.LoadOverrides()
-		if err != nil || len(orders) != 2 || len(left) != 2 {
-			t.Errorf("in force %+v, stored %+v (%v)", orders, left, err)
-		}
-	}
-}

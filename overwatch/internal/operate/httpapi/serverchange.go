@@ -271,13 +271,26 @@ func (s *Server) postDrain(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var ends time.Time
-	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "drain"},
-		func(ctx context.Context, _ store.Entry) (err error) {
-			ends, err = s.o.Orders.SetDrain(ctx, id, over)
+	began := api.Drain{Draining: true}
+	ch := &change{action: api.AuditDrain, resource: "server", id: id.String(), before: s.drainOf(id)}
+	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error {
+		ends, err := s.o.Orders.SetDrain(ctx, id, over)
+		if err != nil {
 			return drainProblem(id, err)
-		})
-	return answer{http.StatusAccepted, api.Drain{Draining: true, DrainEndsAt: stampOrNull(ends)}}, err
+		}
+		began.DrainEndsAt = stampOrNull(ends)
+		ch.after = began
+		return nil
+	})
+	return answer{http.StatusAccepted, began}, err
+}
+
+// drainOf returns whether a server drains.
+func (s *Server) drainOf(id registry.ID) api.Drain {
+	if b := s.o.View.Get(id); b != nil && b.Draining {
+		return api.Drain{Draining: true, DrainEndsAt: stampOrNull(b.DrainEndsAt)}
+	}
+	return api.Drain{}
 }
 
 // drainProblem names the server that the registry does not have.
@@ -312,18 +325,15 @@ func (s *Server) deleteDrain(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "end of drain"},
-		func(ctx context.Context, _ store.Entry) error {
-			return drainProblem(id, s.o.Orders.ClearDrain(ctx, id))
-		})
-	if err != nil {
-		return answer{}, err
-	}
-	drain := api.Drain{}
-	if b := s.o.View.Get(id); b != nil && b.Draining {
-		drain = api.Drain{Draining: true, DrainEndsAt: stampOrNull(b.DrainEndsAt)}
-	}
-	return ok(drain), nil
+	ch := &change{action: api.AuditUndrain, resource: "server", id: id.String(), before: s.drainOf(id)}
+	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error {
+		err := drainProblem(id, s.o.Orders.ClearDrain(ctx, id))
+		if err == nil {
+			ch.after = s.drainOf(id)
+		}
+		return err
+	})
+	return ok(s.drainOf(id)), err
 }
 
 // postDomainBackend answers POST /domains/{name}/backends.

@@ -79,15 +79,27 @@ func TestAudit_CallsThingsByTheirNames(t *testing.T) {
 		{"POST", "/api/v1/domains/app.example/backends", `{"address":"192.0.2.9","port":80}`},
 		{"DELETE", "/api/v1/domains/app.example/backends/app.example:192.0.2.9:80", ""},
 		{"POST", "/api/v1/overwatch/validate", ""},
+		{"POST", "/api/v1/servers/app.example:192.0.2.1:80/drain", `{"duration":"1h"}`},
+		{"DELETE", "/api/v1/servers/app.example:192.0.2.1:80/drain", ""},
 	} {
 		if got := w.send(r.method, r.path, r.body); got.status >= 300 {
 			t.Fatalf("%+v: %+v", r, got)
 		}
 	}
-	for query, want := range map[string]int{"?resources=server": 3, "?resources=backend": 3, "?actions=validate": 1,
+	for query, want := range map[string]int{"?resources=server": 5, "?actions=drain": 1, "?actions=undrain": 1,
+		"?resources=backend": 3, "?actions=validate": 1,
 		"?actions=create,delete": 4, "?resources=server,backend&actions=update": 1} {
 		if got := w.auditLog(query); got.Total != want {
 			t.Errorf("%s: %d entries, want %d", query, got.Total, want)
+		}
+	}
+	drained, undrained := w.auditLog("?actions=drain").Entries[0], w.auditLog("?actions=undrain").Entries[0]
+	for _, state := range []struct{ got, want string }{
+		{string(drained.Before), `"draining":false`}, {string(drained.After), `"draining":true,"drain_ends_at":"2`},
+		{string(undrained.Before), `"draining":true`}, {string(undrained.After), `"draining":false`},
+	} {
+		if !strings.Contains(state.got, state.want) {
+			t.Errorf("drain and its end: %s does not say %s", state.got, state.want)
 		}
 	}
 	w.wantError("an action", w.send("GET", "/api/v1/audit-logs?actions=create,made", ""), 400, `"made"`, "revoke")

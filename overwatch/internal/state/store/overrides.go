@@ -1,5 +1,10 @@
 package store
 
+import (
+	"encoding/json"
+	"time"
+)
+
 // LoadOverrides returns all overrides, expired ones too, ordered by service and address.
 func (s *Store) LoadOverrides() ([]Override, error) { return load[Override](s, bucketOverrides) }
 
@@ -13,6 +18,34 @@ func (s *Store) PutOverride(o Override, with ...Entry) error {
 // DeleteOverride deletes an override. A missing one is no error.
 func (s *Store) DeleteOverride(service, address string, with ...Entry) error {
 	return s.keep(func(w *writer) { w.delete(bucketOverrides, overrideKey(service, address)) }, with...)
+}
+
+// ExpireOverride deletes an override unless another one, with another end, has replaced it, and appends the entries.
+func (s *Store) ExpireOverride(service, address string, expiresAt time.Time, with ...Entry) error {
+	return s.keep(func(w *writer) {
+		key := overrideKey(service, address)
+		if stored, found := w.override(key); found && stored.ExpiresAt != nil && stored.ExpiresAt.Equal(expiresAt) {
+			w.delete(bucketOverrides, key)
+		}
+	}, with...)
+}
+
+// override returns a stored override.
+func (w *writer) override(key []byte) (o Override, found bool) {
+	b := w.open(bucketOverrides)
+	if w.err != nil {
+		return o, false
+	}
+	record := b.Get(key)
+	if record == nil {
+		return o, false
+	}
+	value, _, err := unseal(bucketOverrides, key, record)
+	if err == nil {
+		err = json.Unmarshal(value, &o)
+	}
+	w.err = err
+	return o, err == nil
 }
 
 func overrideKey(service, address string) []byte { return []byte(service + "\x00" + address) }
