@@ -77,9 +77,9 @@ func TestAgentChecks_WhatIsSentForAHostileAgent(t *testing.T) {
 	}
 	verdicts := make(chan registry.Verdict, 100)
 	v, err := validation.New(validation.Options{
-		Targets: targets, Interval: time.Minute, Timeout: 10 * time.Second, Registerer: prometheus.NewRegistry(),
-		Logger: zerolog.Nop(),
-		Report: func(_ context.Context, v registry.Verdict) error { verdicts <- v; return nil },
+		Targets: targets, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+		Settings: validation.Settings{Enabled: true, Interval: time.Minute, Timeout: 10 * time.Second},
+		Report:   func(_ context.Context, v registry.Verdict) error { verdicts <- v; return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

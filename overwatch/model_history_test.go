@@ -128,7 +128,7 @@ func (h *chronicle) start(path string) {
 	halfway := func(context.Context, *config.Config) error { time.Sleep(startTime / 2); return nil }
 	for _, open := range []func(context.Context, *config.Config) error{
 		h.node.openIdentity, h.node.openTrust, h.node.openRegistry, h.node.openDNSSEC, halfway, h.node.openDNS, halfway,
-		h.node.openControl,
+		h.openChecks, h.node.openControl,
 	} {
 		if err := open(h.t.Context(), h.node.state.Config()); err != nil {
 			h.node.close()
@@ -139,6 +139,13 @@ func (h *chronicle) start(path string) {
 		a := &h.agents[i]
 		a.agent = h.enrol(filepath.Join(filepath.Dir(path), a.name), a.name, a.region)
 	}
+}
+
+// openChecks makes a validator that has stopped: the history makes the checks.
+func (h *chronicle) openChecks(ctx context.Context, cfg *config.Config) error {
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	return errors.Join(h.node.openValidation(ctx, cfg), h.node.validator.Run(stopped))
 }
 
 // restart stops the node and starts it with what it has stored.

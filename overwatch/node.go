@@ -89,8 +89,8 @@ type health struct {
 	declared  errgroup.Group // what configuration and API declare, to the registry
 	servers   *inventory.Inventory
 	gossip    *gossip.Node
-	validator *validation.Validator // nil when validation is off
-	checks    atomic.Uint64         // that this node has made of backends
+	validator *validation.Validator
+	checks    atomic.Uint64 // that this node has made of backends
 }
 
 // answer is the parts from a status to a packet.
@@ -314,12 +314,8 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error) {
-	v := cfg.Overwatch.Validation
-	if !v.Enabled {
-		return nil
-	}
 	n.validator, err = validation.New(validation.Options{
-		Targets: n.registry.View(), Report: n.validated, Interval: v.CheckInterval, Timeout: v.CheckTimeout,
+		Targets: n.registry.View(), Report: n.validated, Settings: control.Checks(cfg),
 		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.part("validation"),
 	})
 	return err
@@ -333,8 +329,6 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 	}
 	return n.registry.Validated(ctx, v)
 }
-
-func (n *node) checksCycled() bool { return n.validator == nil || n.validator.FirstCycleDone() }
 
 // steered lists the names that the node steers, for its judgement.
 func (n *node) steered() []ready.Domain {
@@ -351,7 +345,7 @@ func (n *node) steered() []ready.Domain {
 }
 
 func (n *node) judge() (*ready.Judge, error) {
-	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.steered,
+	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.steered,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
 	o.StoreFailing = n.store.Failing
 	if n.zones != nil {
@@ -395,16 +389,13 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
 		Pins: n.trust, Audit: n.audit, History: n.history, Members: n.members, Self: n.self, Places: n.places,
-		DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
+		DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
 	}
 	if cfg.OneListener() {
 		o.Metrics = metrics.Handler(n.registerer, n.part("metrics"))
 	}
 	if n.zones != nil {
 		o.SigningKeys, o.KeySync = n.zones, n.keySync
-	}
-	if n.validator != nil { // a nil *Validator in the interface would not be nil
-		o.Validator = n.validator
 	}
 	n.api, err = httpapi.New(o)
 	return doctor.Remedied("api.address", cfg.API.Address, err)

@@ -53,9 +53,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	if n.keySync != nil {
 		outer.Go(func() error { return fatal("key synchronisation", n.keySync.Run(ctx)) })
 	}
-	if n.validator != nil {
-		outer.Go(func() error { return fatal("validation", n.validator.Run(ctx)) })
-	}
+	outer.Go(func() error { return fatal("validation", n.validator.Run(ctx)) })
 	if n.api != nil {
 		outer.Go(func() error { return fatal("API", n.api.Run(ctx)) })
 	}

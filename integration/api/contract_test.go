@@ -325,8 +325,9 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/config/dns", "", "", 204, ""},
 		{"GET /api/v1/config/health-check", "", "", 200, shapeChecks},
 		{"PUT /api/v1/config/health-check", "",
-			`{"default_interval_seconds":9,"default_timeout_seconds":2.5,"validation_enabled":true}`, 200, shapeChecks},
-		{"PATCH /api/v1/config/health-check", "", `{"max_concurrent_checks":1}`, 400, shapeProblem},
+			`{"default_interval_seconds":9,"default_timeout_seconds":2.5,"validation_enabled":true,"healthy_threshold":3,` +
+				`"unhealthy_threshold":4,"max_concurrent_checks":500}`, 200, shapeChecks},
+		{"PATCH /api/v1/config/health-check", "", `{"max_concurrent_checks":0}`, 400, shapeProblem},
 		{"DELETE /api/v1/config/health-check", "", "", 204, ""},
 		{"GET /api/v1/config/logging", "", "", 200, shapeLogged},
 		{"PUT /api/v1/config/logging", "", `{"level":"debug","format":"json"}`, 200, shapeLogged},

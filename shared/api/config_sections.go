@@ -24,11 +24,12 @@ type HealthCheckConfig struct {
 	ValidationEnabled      bool    `json:"validation_enabled"`       // can be changed
 	DefaultIntervalSeconds float64 `json:"default_interval_seconds"` // can be changed
 	DefaultTimeoutSeconds  float64 `json:"default_timeout_seconds"`  // can be changed
-	HealthyThreshold       int     `json:"healthy_threshold"`
-	UnhealthyThreshold     int     `json:"unhealthy_threshold"`
-	MaxConcurrentChecks    int     `json:"max_concurrent_checks"`
-	DefaultProtocol        string  `json:"default_protocol"`
-	HTTPFollowRedirects    bool    `json:"http_follow_redirects"`
+	// HealthyThreshold and UnhealthyThreshold are those of servers without a health check of their own.
+	HealthyThreshold    int    `json:"healthy_threshold"`     // can be changed
+	UnhealthyThreshold  int    `json:"unhealthy_threshold"`   // can be changed
+	MaxConcurrentChecks int    `json:"max_concurrent_checks"` // can be changed
+	DefaultProtocol     string `json:"default_protocol"`
+	HTTPFollowRedirects bool   `json:"http_follow_redirects"`
 }
 
 // LoggingConfig are the settings of the log.
@@ -84,6 +85,9 @@ type HealthCheckConfigChange struct {
 	ValidationEnabled      *bool    `json:"validation_enabled,omitempty"`
 	DefaultIntervalSeconds *float64 `json:"default_interval_seconds,omitempty"`
 	DefaultTimeoutSeconds  *float64 `json:"default_timeout_seconds,omitempty"`
+	HealthyThreshold       *int     `json:"healthy_threshold,omitempty"`
+	UnhealthyThreshold     *int     `json:"unhealthy_threshold,omitempty"`
+	MaxConcurrentChecks    *int     `json:"max_concurrent_checks,omitempty"`
 }
 
 // LoggingConfigChange is the body of PUT and PATCH /api/v1/config/logging, as

@@ -152,7 +152,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, p.current.Load().since})
 	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
-		if err := p.retime(ctx, joined); err != nil {
+		if err := p.followChecks(ctx, joined); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ const (
 // checked, so that the first answer of such a name is a good one. It changes no answer.
 func (p *Plane) prepareNames(ctx context.Context, next *config.Config) error {
 	ahead, err := p.declareAhead(ctx, next)
-	if err != nil || p.o.Validator == nil || len(ahead) == 0 || len(ahead) > firstChecksAtMost {
+	if err != nil || !next.Overwatch.Validation.Enabled || len(ahead) == 0 || len(ahead) > firstChecksAtMost {
 		return err
 	}
 	ids := make(map[registry.ID]bool, len(ahead))

@@ -36,9 +36,9 @@ type Options struct {
 	Trust     *trust.Trust
 	Publisher *publish.Publisher
 	Decisions *decisions.Recorder
-	Zones     *dnssec.Zones         // nil when answers are not signed
-	KeySync   *keysync.Sync         // nil when answers are not signed
-	Validator *validation.Validator // nil when the node makes no checks of its own
+	Zones     *dnssec.Zones // nil when answers are not signed
+	KeySync   *keysync.Sync // nil when answers are not signed
+	Validator *validation.Validator
 
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort

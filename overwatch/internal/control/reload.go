@@ -99,7 +99,7 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	if err := Declare(ctx, p.o.Registry, joined); err != nil {
 		return nil, nil, err
 	}
-	if err := p.retime(ctx, joined); err != nil {
+	if err := p.followChecks(ctx, joined); err != nil {
 		return nil, nil, err
 	}
 	p.o.Trust.SetLimits(Limits(next))
@@ -128,13 +128,11 @@ func longer(before, after registry.Timing) registry.Timing {
 	return after
 }
 
-// retime has the checks and the registry go by the times of a configuration.
-func (p *Plane) retime(ctx context.Context, cfg *config.Config) error {
-	if p.o.Validator != nil {
-		if err := p.o.Validator.Retime(cfg.Overwatch.Validation.CheckInterval,
-			cfg.Overwatch.Validation.CheckTimeout); err != nil {
-			return err
-		}
+// followChecks has the node's own checks and the registry go by the settings of a configuration. The registry comes
+// first: what it does not expect yet, it does not take.
+func (p *Plane) followChecks(ctx context.Context, cfg *config.Config) error {
+	if err := p.o.Registry.Retime(ctx, Timing(cfg)); err != nil {
+		return err
 	}
-	return p.o.Registry.Retime(ctx, Timing(cfg))
+	return p.o.Validator.Reconfigure(Checks(cfg))
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"gslb.internal/shared/check"
 )
 
 // ErrStopped is returned by commands once Run has ended.
@@ -111,6 +113,9 @@ func (r *Registry) Retime(ctx context.Context, t Timing) error {
 		if t == w.timing {
 			return nil
 		}
+		if t.ValidationEnabled && !w.timing.ValidationEnabled {
+			w.believeUnwatched()
+		}
 		w.timing = t
 		for _, a := range w.agents {
 			w.judgeAgent(a, now)
@@ -120,6 +125,16 @@ func (r *Registry) Retime(ctx context.Context, t Timing) error {
 		}
 		return nil
 	})
+}
+
+// believeUnwatched keeps what nothing watches in the answers when checks are switched on, until the first check of it
+// fails.
+func (w *writer) believeUnwatched() {
+	for rec := range w.records() {
+		if rec.claim == nil {
+			rec.remembered, rec.outdated = check.StateHealthy, true
+		}
+	}
 }
 
 // Sync returns when everything that was asked before is done, or with the error of ctx. It needs Run.

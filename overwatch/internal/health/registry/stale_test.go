@@ -285,6 +285,24 @@ func TestRetime_AppliesToWhatIsKnown(t *testing.T) {
 	})
 }
 
+// Checks that are switched on take nothing out of the answers before they have found something.
+func TestRetime_ChecksThatAreSwitchedOn(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(b1)}))
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.must(w.Retime(w.ctx(), validating))
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
+		w.verdict(a1, check.Success)
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonValidated})
+		w.verdict(b1, check.Failure)
+		if b := w.View().Get(id(b1)); b.MayServe {
+			t.Errorf("after a failed check: %s", b.Reason)
+		}
+		w.must(w.Retime(w.ctx(), notValidating))
+		w.see(b1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+	})
+}
+
 func TestLastHealthyAt_IsTheLastMomentOfBeingFit(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))

@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -79,19 +80,18 @@ func Servers(servers []store.Server, log zerolog.Logger) []store.Server {
 	return sound
 }
 
-// makeable returns a check that can be made: the given one, or as much of it as can be. One without times has the
-// node's.
+// makeable returns a check that can be made: the given one, or as much of it as can be. Times and thresholds that it
+// has not are the node's.
 func makeable(spec check.Spec) check.Spec {
 	plain := spec.Detail.Detail()
 	plain.BodyMatches = ""
 	without := spec
 	without.Detail = plain.Details()
+	node := validation.Settings{Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
+		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
 	for _, s := range []check.Spec{spec, without} {
-		timed := s
-		if timed.Interval == 0 {
-			timed.Interval, timed.Timeout = check.DefaultInterval, check.DefaultTimeout
-		}
-		if len(timed.Validate()) == 0 {
+		whole := node.Given(s)
+		if len(whole.Validate()) == 0 {
 			return s
 		}
 	}

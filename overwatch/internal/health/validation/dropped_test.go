@@ -7,7 +7,7 @@ import (
 
 // A target that goes while it is checked does not come back with the end of that check.
 func TestSchedule_WhatGoesDuringItsCheckStaysAway(t *testing.T) {
-	s, list, now := newSchedule(interval, 9, 9), targets(2), time.Now()
+	s, list, now := newSchedule(settingsOf(9)), targets(2), time.Now()
 	s.follow(list, now)
 	now = now.Add(interval)
 	first, second := s.next(now), s.next(now)

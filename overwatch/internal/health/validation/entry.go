@@ -89,22 +89,29 @@ const (
 	followShare = 20
 )
 
-// follower keeps a schedule's targets those of the registry.
+// follower keeps a schedule's targets those of the registry, and its settings those in force.
 type follower struct {
 	targets    Targets
+	settings   *atomic.Pointer[Settings]
 	generation uint64
 	earliest   time.Time // when it may look again
 }
 
-// follow brings the schedule up to date if the targets have changed.
+// follow brings the schedule up to date if targets or settings have changed. Nothing is a target while checks are
+// switched off.
 func (f *follower) follow(s *schedule) {
-	start := time.Now()
+	start, settings := time.Now(), *f.settings.Load()
 	// The generation first: a change between the two calls is then noticed later.
 	generation := f.targets.TargetsGeneration()
-	if s.initial >= 0 && (generation == f.generation || start.Before(f.earliest)) {
+	if s.initial >= 0 && settings == s.settings && (generation == f.generation || start.Before(f.earliest)) {
 		return
 	}
 	f.generation = generation
-	s.follow(f.targets.Targets(), start)
+	s.set(settings)
+	var targets []registry.Target
+	if settings.Enabled {
+		targets = f.targets.Targets()
+	}
+	s.follow(targets, start)
 	f.earliest = start.Add(followShare * time.Since(start))
 }

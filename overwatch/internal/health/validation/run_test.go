@@ -367,7 +367,7 @@ func TestRun_StopsWithinAChecksTimeAndReportsNothingHalf(t *testing.T) {
 			<-ctx.Done()
 			return check.Result{Outcome: check.Failure, At: time.Now()}
 		}
-		v, err := New(Options{Targets: w, Report: w.report, Interval: interval, Timeout: timeout,
+		v, err := New(Options{Targets: w, Report: w.report, Settings: settingsOf(0),
 			Registerer: prometheus.NewRegistry()})
 		if err != nil {
 			t.Fatal(err)
@@ -388,14 +388,14 @@ func TestRun_StopsWithinAChecksTimeAndReportsNothingHalf(t *testing.T) {
 }
 
 // Another interval is in force at once: nobody waits for the rest of a long one, and checks go on in the new rhythm.
-func TestRetime_IsInForceFromTheNextCheckOn(t *testing.T) {
+func TestReconfigure_IsInForceFromTheNextCheckOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(targets(50)...)
 		v := w.run(t, 0)
 		after(3 * interval)
 		const short = interval / 10
 		changed := time.Now()
-		if err := v.Retime(short, time.Second); err != nil {
+		if err := v.Reconfigure(Settings{Enabled: true, Interval: short, Timeout: time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		after(5 * short)
@@ -415,7 +415,7 @@ func TestRetime_IsInForceFromTheNextCheckOn(t *testing.T) {
 				}
 			}
 		}
-		if err := v.Retime(time.Second, time.Minute); err == nil {
+		if err := v.Reconfigure(Settings{Enabled: true, Interval: time.Second, Timeout: time.Minute}); err == nil {
 			t.Error("a timeout longer than the interval is taken")
 		}
 	})

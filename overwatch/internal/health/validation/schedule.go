@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"cmp"
 	"container/heap"
 	"math/rand/v2"
 	"time"
@@ -21,7 +20,7 @@ const undecidedPart = 4
 
 // schedule knows which target is due when. It has no goroutine and no clock.
 type schedule struct {
-	interval time.Duration // of checks that have none
+	settings Settings
 	entries  map[registry.ID]*entry
 	// plain and heavy share the checks out.
 	plain, heavy lane
@@ -29,12 +28,17 @@ type schedule struct {
 	initial int
 }
 
-// newSchedule returns a schedule with at most most plain checks and, beside them, mostHeavy heavy ones under way.
-func newSchedule(interval time.Duration, most, mostHeavy int) *schedule {
-	return &schedule{
-		interval: interval, entries: map[registry.ID]*entry{}, initial: -1, plain: lane{most: most},
-		heavy: lane{most: mostHeavy},
-	}
+// newSchedule returns an empty schedule for settings that are complete.
+func newSchedule(settings Settings) *schedule {
+	s := &schedule{entries: map[registry.ID]*entry{}, initial: -1}
+	s.set(settings)
+	return s
+}
+
+// set puts settings in force; what they mean for the targets comes with the next call of follow.
+func (s *schedule) set(settings Settings) {
+	s.settings = settings
+	s.plain.most, s.heavy.most = settings.Concurrency, heavyConcurrency(settings.Concurrency)
 }
 
 // place puts an entry whose check is not under way into the queue of its lane, where its time belongs.
@@ -57,12 +61,13 @@ func (s *schedule) place(e *entry) {
 // running returns the number of checks under way.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
-// follow makes the schedule have exactly the targets. What was known before keeps its state. What is checked as before
+// follow makes the schedule have exactly the targets, by the settings in force. What was known before keeps its state. What is checked as before
 // keeps its time too, but for an interval that is shorter now; what is new or is checked in another way is due soon.
 func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
 	for _, t := range targets {
+		t.Spec = s.settings.Given(t.Spec)
 		e := s.entries[t.ID]
 		if e == nil {
 			e = newEntry(t)
@@ -82,7 +87,7 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	if s.initial < 0 {
 		s.initial = len(fresh)
 	}
-	over := min(s.interval, time.Duration(len(fresh))*startSpread)
+	over := min(s.settings.Interval, time.Duration(len(fresh))*startSpread)
 	for _, e := range fresh {
 		e.due = now.Add(rand.N(over))
 		s.place(e)
@@ -110,23 +115,10 @@ func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool
 	return another
 }
 
-// intervalOf returns the time from the start of a check to the start of the next.
-func (s *schedule) intervalOf(e *entry) time.Duration {
-	return cmp.Or(e.target.Spec.Interval, s.interval)
-}
-
-// retime puts another interval in force for the checks that have none of their own.
-func (s *schedule) retime(interval time.Duration, now time.Time) {
-	s.interval = interval
-	for _, e := range s.entries {
-		s.hasten(e, now)
-	}
-}
-
 // hasten has what would be checked later than an interval from now checked within it, at random so that not all are at
 // once.
 func (s *schedule) hasten(e *entry, now time.Time) {
-	if interval := s.intervalOf(e); e.index >= 0 && e.due.Sub(now) > interval {
+	if interval := e.target.Spec.Interval; e.index >= 0 && e.due.Sub(now) > interval {
 		e.due = now.Add(rand.N(interval))
 		s.place(e)
 	}
@@ -184,7 +176,7 @@ func (s *schedule) finish(f finding, now time.Time) {
 // check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part. A
 // target whose last outcome, a conclusive one, was not enough for a verdict has a quarter of that.
 func (s *schedule) following(e *entry, last check.Outcome, now time.Time) time.Time {
-	gap := s.intervalOf(e)
+	gap := e.target.Spec.Interval
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
 	case undecided:
 		gap /= undecidedPart

@@ -11,7 +11,7 @@ import (
 func BenchmarkSchedule(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
-			s := newSchedule(interval, 1024, 128)
+			s := newSchedule(settingsOf(DefaultConcurrency))
 			now := time.Now()
 			s.follow(targets(n), now)
 			b.ReportAllocs()
@@ -27,7 +27,7 @@ func BenchmarkSchedule(b *testing.B) {
 func BenchmarkFollow(b *testing.B) {
 	for _, n := range []int{10_000, 400_000} {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
-			s, list := newSchedule(interval, 1024, 128), targets(n)
+			s, list := newSchedule(settingsOf(DefaultConcurrency)), targets(n)
 			now := time.Now()
 			var before, after runtime.MemStats
 			runtime.GC()

@@ -23,8 +23,8 @@ type Validator struct {
 	patterns  *check.Patterns
 	finished  chan finding
 	requests  chan *batch
-	times     atomic.Pointer[times]
-	retimed   chan struct{} // holds one token while times has changed and Run has not seen it
+	settings  atomic.Pointer[Settings]
+	changed   chan struct{} // holds one token while settings has changed and Run has not seen it
 	stopped   chan struct{}
 	cycled    atomic.Bool
 }
@@ -39,27 +39,24 @@ func New(o Options) (*Validator, error) {
 		return nil, err
 	}
 	v := &Validator{
-		options: o, metrics: m, retimed: make(chan struct{}, 1), patterns: check.NewPatterns(matchers()),
-		// Room for every check, so that one that ends after Run does not wait for a reader.
-		finished: make(chan finding, o.Concurrency+heavyConcurrency(o.Concurrency)),
+		options: o, metrics: m, changed: make(chan struct{}, 1), patterns: check.NewPatterns(matchers()),
+		finished: make(chan finding, DefaultConcurrency),
 		requests: make(chan *batch),
 		stopped:  make(chan struct{}),
 	}
 	v.newProber = v.networkProber
-	v.times.Store(&times{o.Interval, o.Timeout})
+	v.settings.Store(&o.Settings)
 	return v, nil
 }
 
-// Retime changes how often checks without times of their own are made and how long each may take, from the next check
-// on. On an error nothing changes.
-func (v *Validator) Retime(interval, timeout time.Duration) error {
-	next := times{interval, timeout}
-	if err := next.check(); err != nil {
+// Reconfigure puts other settings in force, from the next check of each backend on. On an error nothing changes.
+func (v *Validator) Reconfigure(next Settings) error {
+	if err := next.complete(); err != nil {
 		return err
 	}
-	v.times.Store(&next)
+	v.settings.Store(&next)
 	select {
-	case v.retimed <- struct{}{}:
+	case v.changed <- struct{}{}:
 	default:
 	}
 	return nil
@@ -100,8 +97,8 @@ func (v *Validator) Run(ctx context.Context) error {
 	defer poll.Stop()
 	due := time.NewTimer(0)
 	defer due.Stop()
-	s := newSchedule(v.times.Load().interval, v.options.Concurrency, heavyConcurrency(v.options.Concurrency))
-	f := follower{targets: v.options.Targets}
+	s := newSchedule(*v.settings.Load())
+	f := follower{targets: v.options.Targets, settings: &v.settings}
 	f.follow(s)
 	for {
 		for {
@@ -119,10 +116,10 @@ func (v *Validator) Run(ctx context.Context) error {
 		case found := <-v.finished:
 			s.finish(found, time.Now())
 		case b := <-v.requests:
-			f.follow(s) // what was declared before the call is among the targets
+			f.follow(s) // what was declared or set before the call counts
 			s.expedite(b, time.Now())
-		case <-v.retimed:
-			s.retime(v.times.Load().interval, time.Now())
+		case <-v.changed:
+			f.follow(s)
 		case <-due.C:
 		case <-poll.C:
 			f.follow(s)
@@ -138,7 +135,10 @@ func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
 			v.options.Logger.Error().Err(err).Stringer("backend", t.ID).Msg("a verdict could not be reported")
 		}
 	}
-	v.finished <- finding{e, verdict}
+	select {
+	case v.finished <- finding{e, verdict}:
+	case <-v.stopped:
+	}
 }
 
 // show publishes the state of the schedule and sets the alarm for the next start. When no more may start, a check that

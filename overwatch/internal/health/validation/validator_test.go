@@ -109,15 +109,16 @@ func TestCheckNow_DoesNotWaitForADroppedTargetOrForNone(t *testing.T) {
 }
 
 func TestNew_NamesWhatIsWrong(t *testing.T) {
-	good := Options{Targets: newWorld(), Report: newWorld().report, Interval: interval, Timeout: timeout,
+	good := Options{Targets: newWorld(), Report: newWorld().report, Settings: settingsOf(0),
 		Registerer: prometheus.NewRegistry()}
 	for name, damage := range map[string]func(*Options){
 		"no targets":           func(o *Options) { o.Targets = nil },
 		"no report":            func(o *Options) { o.Report = nil },
 		"no registerer":        func(o *Options) { o.Registerer = nil },
-		"no interval":          func(o *Options) { o.Interval = 0 },
-		"timeout > interval":   func(o *Options) { o.Timeout = interval + 1 },
-		"negative concurrency": func(o *Options) { o.Concurrency = -1 },
+		"no interval":          func(o *Options) { o.Settings.Interval = 0 },
+		"timeout > interval":   func(o *Options) { o.Settings.Timeout = interval + 1 },
+		"threshold of 1001":    func(o *Options) { o.Settings.FailureThreshold = 1001 },
+		"negative concurrency": func(o *Options) { o.Settings.Concurrency = -1 },
 	} {
 		o := good
 		damage(&o)

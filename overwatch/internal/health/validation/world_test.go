@@ -21,6 +21,11 @@ const (
 	timeout  = 5 * time.Second
 )
 
+// settingsOf returns the settings of most tests; below 0: without checks.
+func settingsOf(concurrency int) Settings {
+	return Settings{Enabled: concurrency >= 0, Interval: interval, Timeout: timeout, Concurrency: max(concurrency, 0)}
+}
+
 // world is the targets, the backends and the registry of one test.
 type world struct {
 	mu         sync.Mutex
@@ -48,6 +53,15 @@ func (w *world) set(targets ...registry.Target) {
 	w.targets = targets
 	w.mu.Unlock()
 	w.generation.Add(1)
+}
+
+// fail has every check from now on fail.
+func (w *world) fail() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = func(context.Context, registry.ID) check.Result {
+		return check.Result{Outcome: check.Failure, Err: "refused", At: time.Now()}
+	}
 }
 
 func (w *world) report(_ context.Context, v registry.Verdict) error {
@@ -123,7 +137,7 @@ func newWorld(targets ...registry.Target) *world {
 func (w *world) run(t *testing.T, concurrency int) *Validator {
 	t.Helper()
 	v, err := New(Options{
-		Targets: w, Report: w.report, Interval: interval, Timeout: timeout, Concurrency: concurrency,
+		Targets: w, Report: w.report, Settings: settingsOf(concurrency),
 		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -61,7 +62,7 @@ func (s *Server) putHealthCheck(c *call) (answer, error) {
 }
 
 func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {
-	if checks := s.o.Validator != nil; req.Enabled != nil && *req.Enabled != checks {
+	if checks := s.checks(); req.Enabled != nil && *req.Enabled != checks {
 		return spec, badRequest("enabled is %t: the node checks all servers or none, and overwatch.validation.enabled is %t",
 			*req.Enabled, checks)
 	}
@@ -76,7 +77,9 @@ func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Sp
 	}
 	var err error
 	own := spec.Interval != 0 || req.Interval != nil || req.Timeout != nil // times, and not those of the node
-	whole := s.timed(spec)
+	whole := s.whole(spec)
+	whole.SuccessThreshold = valueOr(req.HealthyThreshold, whole.SuccessThreshold) // 0 would be the node's
+	whole.FailureThreshold = valueOr(req.UnhealthyThreshold, whole.FailureThreshold)
 	if whole.Interval, err = durationOr("interval", req.Interval, whole.Interval); err != nil {
 		return spec, err
 	}
@@ -125,22 +128,26 @@ func durationOr(field string, text *string, otherwise time.Duration) (time.Durat
 	return d, nil
 }
 
-// timed returns a check with the node's interval and timeout, where it has none of its own.
-func (s *Server) timed(spec check.Spec) check.Spec {
-	if spec.Interval == 0 {
-		cfg, _ := s.o.Config()
-		spec.Interval, spec.Timeout = cfg.Overwatch.Validation.CheckInterval, cfg.Overwatch.Validation.CheckTimeout
-	}
-	return spec
+// checks reports whether the node makes checks of its own.
+func (s *Server) checks() bool {
+	cfg, _ := s.o.Config()
+	return cfg.Overwatch.Validation.Enabled
+}
+
+// whole returns a check with the node's times and thresholds, where it has none of its own.
+func (s *Server) whole(spec check.Spec) check.Spec {
+	cfg, _ := s.o.Config()
+	settings := control.Checks(cfg)
+	return settings.Given(spec)
 }
 
 // anyGoodStatus are the statuses that http and https checks take for healthy by default.
 const anyGoodStatus = "200-399"
 
 func (s *Server) healthCheckView(id registry.ID, spec check.Spec) api.ServerHealthCheck {
-	spec = s.timed(spec)
+	spec = s.whole(spec)
 	view := api.HealthCheck{
-		Enabled: s.o.Validator != nil, Type: string(spec.Type), Path: spec.Path,
+		Enabled: s.checks(), Type: string(spec.Type), Path: spec.Path,
 		Interval: spec.Interval.String(), Timeout: spec.Timeout.String(),
 		HealthyThreshold: spec.SuccessThreshold, UnhealthyThreshold: spec.FailureThreshold,
 	}

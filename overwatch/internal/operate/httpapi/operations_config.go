@@ -9,8 +9,7 @@ import (
 
 func sectionOperations() []Operation {
 	state := api.ConfigState{Overlay: []string{"default_ttl"}, RestartRequired: []string{}}
-	waiting := api.ConfigState{Overlay: []string{"validation_enabled"},
-		RestartRequired: []string{"overwatch.validation.enabled"}}
+	checks := api.ConfigState{Overlay: []string{"default_interval_seconds"}, RestartRequired: []string{}}
 	preferences := api.PreferencesAnswer{Preferences: api.DefaultPreferences()}
 	liked := api.PreferencesChange{Theme: of("dark"), Timezone: of("Europe/Berlin")}
 	list := []Operation{
@@ -49,7 +48,7 @@ func sectionOperations() []Operation {
 		api.HealthCheckConfigAnswer{Config: api.HealthCheckConfig{
 			ValidationEnabled: true, DefaultIntervalSeconds: 10, DefaultTimeoutSeconds: 5, HealthyThreshold: 2,
 			UnhealthyThreshold: 3, MaxConcurrentChecks: 1024, DefaultProtocol: "tcp", HTTPFollowRedirects: true,
-		}, ConfigState: waiting})...)
+		}, ConfigState: checks})...)
 	list = append(list, section("/config/logging", definitions.Logging, "What is logged",
 		api.LoggingConfigChange{Level: of("debug")},
 		api.LoggingConfigAnswer{Config: api.LoggingConfig{Level: "debug", Format: "json"},

@@ -69,7 +69,7 @@ type Options struct {
 	Publisher Publisher
 	// Pins holds the pinned agents.
 	Pins Pins
-	// Validator makes the node's own checks; nil when validation is off.
+	// Validator makes the node's own checks.
 	Validator Validator
 	// Places returns the table by which DNS places clients.
 	Places func() *geo.Table

@@ -308,7 +308,10 @@ func TestValidate_ChecksWhatWasNamed(t *testing.T) {
 }
 
 func TestValidate_IsNotImplementedWhereValidationIsOff(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Validator = nil })
+	w := newWorld(t)
+	if r := w.send("PUT", "/api/v1/config/health-check", `{"validation_enabled":false}`); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
 	w.wantError("validate", w.send("POST", "/api/v1/overwatch/validate", ""), 501, "overwatch.validation.enabled")
 }
 

@@ -109,7 +109,7 @@ func (s *Server) features(cfg *config.Config) []string {
 	}
 	g := cfg.Overwatch.Geolocation
 	add(s.o.SigningKeys != nil, "dnssec")
-	add(s.o.Validator != nil, "validation")
+	add(cfg.Overwatch.Validation.Enabled, "validation")
 	add(g.ECSEnabled, "ecs")
 	add(g.DatabasePath != "", "geolocation-database")
 	add(cfg.Metrics.Enabled, "metrics")

@@ -22,7 +22,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if s.o.Validator == nil {
+	if !s.checks() {
 		return answer{}, problemf(http.StatusNotImplemented,
 			"this node makes no checks of its own: overwatch.validation.enabled is false")
 	}

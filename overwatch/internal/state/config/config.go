@@ -148,11 +148,18 @@ type Gossip struct {
 // Validation is the node's own checking of backends.
 type Validation struct {
 	// Whether the node checks backends itself.
-	Enabled bool `key:"enabled" default:"true" reload:"restart"`
+	Enabled bool `key:"enabled" default:"true" reload:"live"`
 	// How often the node checks agents' backends, and servers that have no `health_check`.
 	CheckInterval time.Duration `key:"check_interval" default:"30s" reload:"live" min:"50ms" max:"24h"`
 	// How long one of these checks may take; not longer than `check_interval`.
 	CheckTimeout time.Duration `key:"check_timeout" default:"5s" reload:"live" min:"10ms"`
+	// Failed checks in a row that make a server unhealthy that has no `health_check`.
+	FailureThreshold int `key:"failure_threshold" default:"3" reload:"live" min:"1" max:"1000"`
+	// Successful checks in a row that make such a server healthy again.
+	SuccessThreshold int `key:"success_threshold" default:"2" reload:"live" min:"1" max:"1000"`
+	// Checks under way at the same time; checks with `body_matches` have an eighth of it for themselves. Each takes a
+	// descriptor and some 30 KiB.
+	MaxConcurrentChecks int `key:"max_concurrent_checks" default:"1024" reload:"live" min:"1" max:"65536"`
 }
 
 // Stale holds the times after which an agent's silence counts.

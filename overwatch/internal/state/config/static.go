@@ -116,7 +116,7 @@ func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 }
 
 // CheckIn returns the check of a server of a region without one of its own. The region may be unknown. A check
-// without times uses those of overwatch.validation.
+// without times and thresholds uses those of overwatch.validation.
 func (c *Config) CheckIn(region string) check.Spec {
 	for i := range c.Regions {
 		if r := &c.Regions[i]; r.Name == region && r.HealthCheck != nil {
@@ -126,12 +126,9 @@ func (c *Config) CheckIn(region string) check.Spec {
 	return plainCheck()
 }
 
-// plainCheck returns a tcp check without times, so that those of overwatch.validation count, also when they change.
-func plainCheck() check.Spec {
-	return check.Spec{
-		Type: check.TCP, FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
-	}
-}
+// plainCheck returns a tcp check without times and thresholds, so that those of overwatch.validation count, also when
+// they change.
+func plainCheck() check.Spec { return check.Spec{Type: check.TCP} }
 
 // foldRegions joins regions that are continued in another file.
 func (c *Config) foldRegions() {

@@ -52,15 +52,15 @@ var sections = map[string]section{
 		view: func(c *config.Config) any { return viewHealthCheck(c) },
 		put: func(c *config.Config, v any) {
 			w := v.(*api.HealthCheckConfig)
-			c.Overwatch.Validation = config.Validation{Enabled: w.ValidationEnabled,
-				CheckInterval: seconds(w.DefaultIntervalSeconds), CheckTimeout: seconds(w.DefaultTimeoutSeconds)}
+			c.Overwatch.Validation = config.Validation{
+				Enabled: w.ValidationEnabled, CheckInterval: seconds(w.DefaultIntervalSeconds),
+				CheckTimeout: seconds(w.DefaultTimeoutSeconds), FailureThreshold: w.UnhealthyThreshold,
+				SuccessThreshold: w.HealthyThreshold, MaxConcurrentChecks: w.MaxConcurrentChecks,
+			}
 		},
 		fixed: map[string]string{
-			"healthy_threshold":     "each server has its own: PUT /servers/{id}/health-check",
-			"unhealthy_threshold":   "each server has its own: PUT /servers/{id}/health-check",
 			"default_protocol":      "a server without a check of its own is checked by a connection",
 			"http_follow_redirects": "redirects to the same backend are always followed",
-			"max_concurrent_checks": "it is fixed",
 		},
 	},
 	Logging: {
@@ -95,9 +95,6 @@ const (
 	maxTTL         = 1<<31 - 1
 	maxNegativeTTL = 300
 )
-
-// maxConcurrentChecks is package validation's default.
-const maxConcurrentChecks = 1024
 
 func viewDNS(c *config.Config) *api.DNSConfig {
 	v := &api.DNSConfig{
@@ -138,8 +135,8 @@ func viewHealthCheck(c *config.Config) *api.HealthCheckConfig {
 	return &api.HealthCheckConfig{
 		ValidationEnabled: v.Enabled, DefaultIntervalSeconds: v.CheckInterval.Seconds(),
 		DefaultTimeoutSeconds: v.CheckTimeout.Seconds(),
-		HealthyThreshold:      check.DefaultSuccessThreshold, UnhealthyThreshold: check.DefaultFailureThreshold,
-		MaxConcurrentChecks: maxConcurrentChecks, DefaultProtocol: string(check.TCP), HTTPFollowRedirects: true,
+		HealthyThreshold:      v.SuccessThreshold, UnhealthyThreshold: v.FailureThreshold,
+		MaxConcurrentChecks: v.MaxConcurrentChecks, DefaultProtocol: string(check.TCP), HTTPFollowRedirects: true,
 	}
 }
 
@@ -307,8 +304,12 @@ func Check(name string, c *config.Config) settings.Problems {
 var keys = map[string]map[string]string{
 	DNS: {"dns.default_ttl": "default_ttl", "dns.rate_limit.responses_per_second": "rate_limit_qps", "dns.zones": "zones"},
 	HealthCheck: {
-		"overwatch.validation.check_interval": "default_interval_seconds",
-		"overwatch.validation.check_timeout":  "default_timeout_seconds",
+		"overwatch.validation.enabled":               "validation_enabled",
+		"overwatch.validation.check_interval":        "default_interval_seconds",
+		"overwatch.validation.check_timeout":         "default_timeout_seconds",
+		"overwatch.validation.success_threshold":     "healthy_threshold",
+		"overwatch.validation.failure_threshold":     "unhealthy_threshold",
+		"overwatch.validation.max_concurrent_checks": "max_concurrent_checks",
 	},
 	Logging: {"logging.level": "level", "logging.format": "format"},
 	Gossip: {
