@@ -55,6 +55,7 @@ type node struct {
 	core    *core
 	store   *store.Store
 	audit   *audit.Log
+	refused *refusals.Log
 	state   *control.State
 	control *control.Plane
 	health
@@ -199,11 +200,14 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 }
 
 func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
-	n.audit, err = audit.Open(audit.Options{Store: n.store, Retention: cfg.Audit.Retention, Logger: n.part("audit")})
+	n.audit, err = audit.Open(audit.Options{Store: n.store, Refusals: n.store.Refusals(), Retention: cfg.Audit.Retention,
+		Logger: n.part("audit")})
 	if err != nil {
 		return err
 	}
 	n.core.run("audit", n.audit.Run)
+	n.refused = refusals.New(n.audit.Record, n.part("audit"))
+	n.core.run("refusals", n.refused.Run)
 	return nil
 }
 
@@ -301,14 +305,13 @@ func (n *node) drainTime(service string) time.Duration {
 }
 
 func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
-	g, refused := cfg.Overwatch.Gossip, refusals.New(n.audit.Record, n.part("audit"))
-	n.core.run("refusals", refused.Run)
+	g := cfg.Overwatch.Gossip
 	n.gossip, err = gossip.New(gossip.Options{
 		Bind: g.BindAddress, Keys: cfg.GossipKeys(), Seeds: g.Seeds,
 		NodeID: cfg.Overwatch.Identity.NodeID, Region: cfg.Overwatch.Identity.Region, Version: buildinfo.Get().Version,
 		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
-		Registerer: n.registerer, Logger: n.part("gossip"), Refused: refused.Note,
+		Registerer: n.registerer, Logger: n.part("gossip"), Refused: n.refused.Note,
 	})
 	return err
 }
@@ -388,8 +391,8 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		ConfigPath:     n.configPath, Reloader: n.control,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, History: n.history, Members: n.members, Self: n.self, Places: n.places,
-		DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
+		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members, Self: n.self,
+		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
 	}
 	if cfg.OneListener() {
 		o.Metrics = metrics.Handler(n.registerer, n.part("metrics"))

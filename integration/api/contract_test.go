@@ -63,8 +63,8 @@ const (
 	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s expires_at:t?"
 	shapeAgent    = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
-	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|override|reload|sync|validate} resource:s " +
-		"resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n " +
+	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|expire|reload|" +
+		"sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n " +
 		"request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +
@@ -338,6 +338,9 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/config/reload", "", "", 200, "reloaded:b changes:a restart_required:a"},
 
 		{"GET /api/v1/audit-logs", "", "", 200, each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},
+		{"GET /api/v1/audit-logs", "/v1/audit-logs?actions=refused&limit=5", "", 200,
+			each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},
+		{"GET /api/v1/audit-logs", "/v1/audit-logs?actions=refuse", "", 400, shapeProblem},
 		{"GET /api/v1/audit-logs/{id}", "/v1/audit-logs/1", "", 200, each("entry.", shapeEntry)},
 		{"GET /api/v1/audit-logs/{id}", "/v1/audit-logs/999999", "", 404, shapeProblem},
 		{"GET /api/v1/audit-logs/stats", "", "", 200,

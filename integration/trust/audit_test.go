@@ -32,7 +32,7 @@ func TestAudit_AFloodOfRefusalsHidesNoOther(t *testing.T) {
 	if err := victim.Register(); !refused(err) {
 		t.Fatalf("the mistaken agent: %v, want a refusal", err)
 	}
-	query := url.Values{"actions": {"validate"}, "resources": {"agent"}, "status": {api.AuditFailure}, "limit": {"500"}}
+	query := url.Values{"actions": {"refused"}, "resources": {"agent"}, "status": {api.AuditFailure}, "limit": {"500"}}
 	until(t, "the refusal to be in the audit log", func(ctx context.Context) error {
 		list, err := s.node.Client.AuditLog(ctx, query)
 		if err != nil {

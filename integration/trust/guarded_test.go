@@ -67,7 +67,7 @@ func (g *guarded) audited(t *testing.T, code string) {
 	t.Helper()
 	n := g.Nodes[0]
 	testbed.Until(t, testbed.RefusalBound, "the refusal to be in the audit log", func(ctx context.Context) error {
-		list, err := n.Client.AuditLog(ctx, url.Values{"actions": {"validate"}, "resources": {"agent"},
+		list, err := n.Client.AuditLog(ctx, url.Values{"actions": {"refused"}, "resources": {"agent"},
 			"status": {api.AuditFailure}})
 		if err != nil {
 			return err

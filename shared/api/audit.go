@@ -10,7 +10,7 @@ import (
 
 // AuditEntry is one change and its actor. Before and After are JSON of the changed object.
 type AuditEntry struct {
-	ID           uint64            `json:"id"` // one more than that of the entry before
+	ID           uint64            `json:"id"` // one more than that of the entry before; see FirstRefusal
 	Timestamp    time.Time         `json:"timestamp"`
 	Action       string            `json:"action"`
 	Resource     string            `json:"resource"`
@@ -50,18 +50,23 @@ const (
 	AuditReload   = "reload"
 	AuditSync     = "sync"
 	AuditValidate = "validate"
+	AuditRefused  = "refused" // a request or an agent's claim: nothing was changed
 )
+
+// FirstRefusal is the number of the first entry about a refusal that a node has ever written. These have numbers and a
+// chain of their own, so that they displace no change.
+const FirstRefusal uint64 = 1_000_000_000_001
 
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
-		AuditOverride, AuditExpire, AuditReload, AuditSync, AuditValidate}
+		AuditOverride, AuditExpire, AuditReload, AuditSync, AuditValidate, AuditRefused}
 }
 
 // AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
 	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
-		"preferences", "gossip"}
+		"preferences", "gossip", "request"}
 }
 
 // AuditList is the answer of GET /api/v1/audit-logs.
@@ -131,8 +136,8 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 		return err
 	case sum != e.Hash:
 		return fmt.Errorf("audit entry %d was changed: its content does not have its hash", e.ID)
-	case before == nil && e.ID == 1 && e.PreviousHash != "":
-		return fmt.Errorf("audit entry 1 was changed: it names an entry before it")
+	case before == nil && (e.ID == 1 || e.ID == FirstRefusal) && e.PreviousHash != "":
+		return fmt.Errorf("audit entry %d was changed: it names an entry before it", e.ID)
 	case before == nil:
 		return nil
 	case e.ID != before.ID+1:

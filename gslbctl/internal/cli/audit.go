@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -18,7 +21,7 @@ func (a *app) auditCommand() *cobra.Command {
 
 func (a *app) auditListCommand() *cobra.Command {
 	var limit int
-	var search string
+	var f auditFlags
 	cmd := a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the latest changes, the newest first",
@@ -27,10 +30,11 @@ func (a *app) auditListCommand() *cobra.Command {
 			if limit < 1 || limit > api.MaxPageLimit {
 				return fmt.Errorf("--limit is %d: it must be from 1 to %d", limit, api.MaxPageLimit)
 			}
-			query := url.Values{"limit": {strconv.Itoa(limit)}}
-			if search != "" {
-				query.Set("search", search)
+			query, err := f.query(a.Now())
+			if err != nil {
+				return err
 			}
+			query.Set("limit", strconv.Itoa(limit))
 			list, err := read(cmd.Context(), a, with((*api.Client).AuditLog, query))
 			if err != nil {
 				return err
@@ -51,7 +55,7 @@ func (a *app) auditListCommand() *cobra.Command {
 		},
 	})
 	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "how many entries to show at most")
-	cmd.Flags().StringVar(&search, "search", "", "only entries with this `text`")
+	f.add(cmd)
 	return cmd
 }
 
@@ -68,11 +72,10 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Short: "Compute the chain of the audit log again, and name the first entry that breaks it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, with((*api.Client).AuditLog, url.Values{"sort_order": {"asc"}}))
+			v, err := read(cmd.Context(), a, readVerdict)
 			if err != nil {
 				return err
 			}
-			v := verifyAudit(list.Entries)
 			err = a.print(v, func() error {
 				said := fmt.Sprintf("The audit log is whole: %s.", render.Count(v.Entries, "entry", "entries"))
 				if !v.Sound {
@@ -87,6 +90,31 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 			return &outcome{code: exitDegraded}
 		},
 	}
+}
+
+// readVerdict checks the chains of a node: that of changes and that of refusals.
+func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
+	v := auditVerdict{Sound: true}
+	for _, actions := range []string{"", api.AuditRefused} {
+		query := url.Values{"sort_order": {"asc"}}
+		if actions != "" {
+			query.Set("actions", actions)
+		}
+		list, err := c.AuditLog(ctx, query)
+		if refused, ok := errors.AsType[*api.Error](err); ok && actions != "" && refused.Status == http.StatusBadRequest {
+			break // a node of an earlier version keeps no refusals apart
+		}
+		if err != nil {
+			return v, err
+		}
+		part := verifyAudit(list.Entries)
+		v.Entries += part.Entries
+		if !part.Sound {
+			v.Sound, v.Problem = false, part.Problem
+			break
+		}
+	}
+	return v, nil
 }
 
 // verifyAudit returns the first entry that breaks the chain of hashes. entries must be sorted, the

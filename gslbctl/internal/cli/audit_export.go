@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ func auditFormats() []string { return []string{"json", "ndjson", "csv"} }
 
 func (a *app) auditExportCommand() *cobra.Command {
 	var format, path string
+	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the audit log of a node to a file or to standard output",
@@ -28,9 +28,15 @@ func (a *app) auditExportCommand() *cobra.Command {
 			if !slices.Contains(auditFormats(), format) {
 				return fmt.Errorf("--format is %q: it must be one of %s", format, strings.Join(auditFormats(), ", "))
 			}
+			query, err := f.query(a.Now())
+			if err != nil {
+				return err
+			}
+			query.Set("format", format)
+			query.Set("sort_order", "asc")
 			export := func(w io.Writer) error {
 				_, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (struct{}, error) {
-					return struct{}{}, c.ExportAudit(ctx, url.Values{"format": {format}, "sort_order": {"asc"}}, w)
+					return struct{}{}, c.ExportAudit(ctx, query, w)
 				})
 				return err
 			}
@@ -42,6 +48,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
 	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
+	f.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("format",
 		cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd

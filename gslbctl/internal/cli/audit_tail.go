@@ -20,6 +20,7 @@ const auditPace = time.Second
 func (a *app) auditTailCommand() *cobra.Command {
 	var follow bool
 	var lines int
+	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Print the latest changes, the newest last",
@@ -32,18 +33,24 @@ func (a *app) auditTailCommand() *cobra.Command {
 			if lines < 1 || lines > api.MaxPageLimit {
 				return fmt.Errorf("--lines is %d: it must be from 1 to %d", lines, api.MaxPageLimit)
 			}
-			return a.tailAudit(cmd.Context(), lines, follow)
+			query, err := f.query(a.Now())
+			if err != nil {
+				return err
+			}
+			return a.tailAudit(cmd.Context(), query, lines, follow)
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the changes that come")
 	cmd.Flags().IntVar(&lines, "lines", 20, "how many of the latest changes to begin with")
+	f.add(cmd)
 	return cmd
 }
 
 // tailAudit prints the latest entries and, with follow, those that come later.
-func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
-	from := url.Values{"limit": {strconv.Itoa(lines)}}
-	for last := uint64(0); ; {
+func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow bool) error {
+	from.Set("limit", strconv.Itoa(lines))
+	last := map[bool]uint64{} // of refusals, and of changes
+	for {
 		list, err := read(ctx, a, with((*api.Client).AuditLog, from))
 		if err != nil {
 			return err
@@ -53,16 +60,18 @@ func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
 		}
 		for i := range list.Entries {
 			e := &list.Entries[i]
-			if e.ID <= last {
+			refused := e.ID >= api.FirstRefusal
+			if e.ID <= last[refused] {
 				continue
 			}
 			if err := a.printAudit(e); err != nil {
 				return err
 			}
-			last = e.ID
+			last[refused] = e.ID
 			// From here on, all that is not older: ids tell which are new.
-			from = url.Values{"limit": {strconv.Itoa(api.MaxPageLimit)}, "sort_order": {"asc"},
-				"start_time": {e.Timestamp.Format(time.RFC3339Nano)}}
+			from.Set("limit", strconv.Itoa(api.MaxPageLimit))
+			from.Set("sort_order", "asc")
+			from.Set("start_time", e.Timestamp.Format(time.RFC3339Nano))
 		}
 		if !follow {
 			return nil

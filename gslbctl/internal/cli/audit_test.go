@@ -56,3 +56,54 @@ func TestAuditVerify_NamesTheEntryThatBreaksTheChain(t *testing.T) {
 		})
 	}
 }
+
+// The chain of refusals, which has numbers of its own, is checked as well; a node that has none is no fault.
+func TestAuditVerify_ChecksRefusalsToo(t *testing.T) {
+	const refused = "GET /api/v1/audit-logs?actions=refused&sort_order=asc"
+	n := startNode(t)
+	list := fakeAudit()
+	previous := ""
+	for i := range list.Entries {
+		e := &list.Entries[i]
+		e.ID, e.PreviousHash = api.FirstRefusal+uint64(i), previous
+		e.Hash, _ = e.Sum()
+		previous = e.Hash
+	}
+	n.answers[refused] = list
+	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitWell ||
+		!strings.Contains(r.out, "whole: 4 entries") {
+		t.Errorf("%+v", r)
+	}
+	list.Entries[1].Actor = "nobody"
+	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitDegraded ||
+		!strings.Contains(r.out, "entry 1000000000002 was changed") {
+		t.Errorf("%+v", r)
+	}
+	n.answers[refused] = &api.Error{Status: 400, Message: `actions: "refused" is none`}
+	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitWell ||
+		!strings.Contains(r.out, "whole: 2 entries") {
+		t.Errorf("an earlier version: %+v", r)
+	}
+}
+
+func TestAudit_FlagsChooseEntries(t *testing.T) {
+	for command, path := range map[string]string{"list": "/api/v1/audit-logs", "tail": "/api/v1/audit-logs",
+		"export": "/api/v1/audit-logs/export"} {
+		n := startNode(t)
+		n.answers["GET /api/v1/audit-logs/export"] = map[string]any{"entries": []any{}}
+		r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", command, "--since", "1d", "--actor", "deploy",
+			"--actor", "192.0.2.1", "--action", "drain,refused", "--search", "app")
+		n.mu.Lock()
+		asked := strings.Join(n.asked, "\n")
+		n.mu.Unlock()
+		if want := "GET " + path + " actions=drain%2Crefused&actors=deploy%2C192.0.2.1"; r.code != exitWell ||
+			!strings.HasPrefix(asked, want) || !strings.Contains(asked, "&search=app") ||
+			!strings.Contains(asked, "start_time=2026-01-01T03%3A04%3A05Z") {
+			t.Errorf("%s: %+v asked %s, want %s", command, r, asked, want)
+		}
+		if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", command, "--since", "-1h"); r.code !=
+			exitNotAsked || !strings.Contains(r.errors, "--since") {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}

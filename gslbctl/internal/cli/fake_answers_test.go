@@ -39,7 +39,9 @@ func wellAnswers() map[string]any {
 	const digest = "B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7"
 	answers := fakeSettings(started)
 	maps.Copy(answers, map[string]any{
-		"GET /api/v1/audit-logs":            fakeAudit(),
+		"GET /api/v1/audit-logs": fakeAudit(),
+		"GET /api/v1/audit-logs?actions=refused&sort_order=asc": api.AuditList{Entries: []api.AuditEntry{},
+			GeneratedAt: now},
 		"GET /api/v1/overwatch/conditions":  fakeConditions(),
 		"POST /api/v1/routing/consequences": api.ConsequenceList{Names: []api.Consequence{}, GeneratedAt: now},
 		"POST /api/v1/routing/test":         api.RoutingTest{Result: fakeExplanation()},

@@ -17,9 +17,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Actor is the actor of the audit entries.
-const Actor = "gslb-overwatch"
-
 // retryEvery is the time between two attempts to write what the disk did not take.
 const retryEvery = 10 * time.Second
 
@@ -101,7 +98,7 @@ func (l *Log) write() {
 	l.mu.Unlock()
 	for i, e := range list {
 		note := l.audit.Entry(func() audit.Change {
-			return audit.Change{Action: api.AuditExpire, Resource: e.Resource, ResourceID: e.ResourceID, Actor: Actor,
+			return audit.Change{Action: api.AuditExpire, Resource: e.Resource, ResourceID: e.ResourceID, Actor: audit.ActorNode,
 				ActorType: api.ActorSystem, Before: e.Before}
 		})
 		if err := e.Forget(note); err != nil {

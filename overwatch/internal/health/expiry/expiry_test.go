@@ -28,7 +28,7 @@ func open(t *testing.T) (*store.Store, *audit.Log) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = kept.Close() })
-	log, err := audit.Open(audit.Options{Store: kept, Retention: time.Hour, Logger: zerolog.Nop()})
+	log, err := audit.Open(audit.Options{Store: kept, Refusals: kept.Refusals(), Retention: time.Hour, Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestOverride_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 		t.Errorf("stored: %+v %v", left, err)
 	}
 	var told []string
-	for e, err := range log.Oldest() {
+	for e, err := range log.Oldest(audit.Changes) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
-// Package refusals writes into the audit log what agents and strangers were refused, within bounds: the same of an
-// agent once an hour, room kept by code and source, and how much was left out. It owns a short queue and the counts of
-// the hour. Gossip tells it of refusals and never waits; the root runs it.
+// Package refusals writes into the audit log what agents, strangers and clients of the API were refused, within bounds:
+// the same once an hour, room kept by code and source, and how much was left out. It owns a short queue and the counts
+// of the hour. Gossip and the API tell it of refusals and never wait; the root runs it.
 package refusals
 
 import (
@@ -18,29 +18,39 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/wire"
 )
 
-// Bounds on the audit entries about refusals in an hour, since whoever has the gossip key can make up agents, and the
-// sources of datagrams: neither an operator's changes nor what others are refused may be pushed out by them. The
-// metrics count all refusals.
+// Bounds on the audit entries about refusals in an hour, since whoever has the gossip key can make up agents and the
+// sources of datagrams, and whoever reaches the API can ask for anything: what others are refused must not be pushed
+// out by that. The metrics count all refusals.
 const (
 	refusalsPerRoom   = 16 // of one code, by pinned agents, strangers over TCP and strangers over UDP each
 	refusalsPerSource = 4  // of these, by one source
-	// refusalsPerHour bounds the entries of an hour for all of them, beside one entry that counts those left out.
+	// refusalsPerHour bounds the entries about agents of an hour, beside one entry that counts those left out.
 	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerRoom
 	refusalCodes    = 9 // that are worth an entry
 	refusalKinds    = 3
+	// requestsPerRoom bounds the entries about requests of one status by those who may use the API.
+	requestsPerRoom = 64
 	// waitingRefusals bounds the entries that wait for the disk.
-	waitingRefusals = 16
+	waitingRefusals = 64
 	// namedSources bounds the sources for which left-out refusals are counted.
 	namedSources = 8
 )
 
-// room is the key by which refusals share their places in the audit log.
+// room is the key by which refusals share their places in the audit log. Codes of agents and those of requests, which
+// always come by a stream, are different words.
 type room struct {
-	code          wire.RejectCode
+	code          string
 	known, stream bool
+}
+
+// places returns how many entries an hour has for a room, and for one source in it.
+func (r room) places() (room, source int) {
+	if r.known && r.stream { // who may use the API
+		return requestsPerRoom, requestsPerRoom
+	}
+	return refusalsPerRoom, refusalsPerSource
 }
 
 // place is a source in a room.
@@ -57,19 +67,19 @@ type Log struct {
 
 	mu     sync.Mutex
 	since  time.Time
-	told   map[refused]bool // since then
+	told   map[any]bool // since then: refused and Request
 	rooms  map[room]int
 	places map[place]int
-	left   map[wire.RejectCode]int
+	left   map[string]int
 	from   map[netip.Prefix]int // at most namedSources
 }
 
 // New makes a Log that records its entries with record.
 func New(record func(audit.Change) error, log zerolog.Logger) *Log {
 	return &Log{
-		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[refused]bool),
+		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[any]bool),
 		rooms:  make(map[room]int),
-		places: make(map[place]int), left: make(map[wire.RejectCode]int), from: make(map[netip.Prefix]int),
+		places: make(map[place]int), left: make(map[string]int), from: make(map[netip.Prefix]int),
 	}
 }
 
@@ -82,32 +92,38 @@ func (r *Log) Note(n gossip.Refused) {
 	if !what.worth() {
 		return
 	}
-	in := room{code: what.code, known: n.Known, stream: n.Stream && !n.Known}
-	at := place{in, trust.HostOf(n.From.Unmap())}
+	r.take(what, room{code: what.code.String(), known: n.Known, stream: n.Stream && !n.Known}, audit.Change{
+		Resource: "agent", ResourceID: n.AgentID, Actor: n.AgentID, ActorType: api.ActorSystem,
+		ActorIP: n.From.Unmap().String(), Err: what,
+	}, n.From)
+}
+
+// take queues the entry about something that was refused, unless it is known by now or its room is full.
+func (r *Log) take(what any, in room, entry audit.Change, from netip.Addr) {
+	entry.Action = api.AuditRefused
+	at := place{in, trust.HostOf(from.Unmap())}
+	inRoom, ofSource := in.places()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.told[what] {
 		return
 	}
-	if r.rooms[in] >= refusalsPerRoom || r.places[at] >= refusalsPerSource {
-		r.leaveOut(what.code, at.source)
+	if r.rooms[in] >= inRoom || r.places[at] >= ofSource {
+		r.leaveOut(in.code, at.source)
 		return
 	}
 	select {
-	case r.queue <- audit.Change{
-		Action: "validate", Resource: "agent", ResourceID: n.AgentID, Actor: n.AgentID, ActorType: api.ActorSystem,
-		ActorIP: n.From.Unmap().String(), Err: what,
-	}:
+	case r.queue <- entry:
 		r.told[what] = true
 		r.rooms[in]++
 		r.places[at]++
-	default: // the disk is slow: the agent will say it again
-		r.leaveOut(what.code, at.source)
+	default: // the disk is slow: an agent will say it again
+		r.leaveOut(in.code, at.source)
 	}
 }
 
 // leaveOut counts a refusal of which there is no entry. The caller holds mu.
-func (r *Log) leaveOut(code wire.RejectCode, source netip.Prefix) {
+func (r *Log) leaveOut(code string, source netip.Prefix) {
 	r.left[code]++
 	if _, named := r.from[source]; named || len(r.from) < namedSources {
 		r.from[source]++
@@ -119,7 +135,11 @@ func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	what := leftOut{since: r.since}
+	resource := "request"
 	for code, n := range r.left {
+		if code[0] > '9' { // a word, not the status of an answer
+			resource = "agent"
+		}
 		what.codes = append(what.codes, fmt.Sprintf("%s %d", code, n))
 	}
 	for source, n := range r.from {
@@ -133,7 +153,7 @@ func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
 	clear(r.places)
 	clear(r.left)
 	clear(r.from)
-	return audit.Change{Action: "validate", Resource: "agent", Actor: "gslb-overwatch", ActorType: api.ActorSystem,
+	return audit.Change{Action: api.AuditRefused, Resource: resource, Actor: audit.ActorNode, ActorType: api.ActorSystem,
 		Err: what}, len(what.codes) > 0
 }
 
@@ -149,7 +169,7 @@ func (l leftOut) Error() string {
 		l.since.UTC().Format(time.RFC3339), strings.Join(l.codes, ", "), strings.Join(l.sources, ", "))
 }
 
-// Run writes until ctx ends. It returns nil.
+// Run writes until ctx ends, and then what waits. It returns nil.
 func (r *Log) Run(ctx context.Context) error {
 	r.mu.Lock()
 	r.since = time.Now()
@@ -159,6 +179,9 @@ func (r *Log) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
+			for len(r.queue) > 0 {
+				r.write(<-r.queue)
+			}
 			r.close()
 			return nil
 		case <-hour.C:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"iter"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -46,11 +45,31 @@ func (q auditQuery) wants(e *api.AuditEntry) bool {
 		(q.search == "" || auditContains(e, q.search))
 }
 
-// auditEntries yields the entries that q selects. An error is the last thing it yields.
+// rooms returns the parts of the log that q reads: refusals only where it names them.
+func (q auditQuery) rooms() []audit.Room {
+	switch at := slices.Index(q.actions, api.AuditRefused); {
+	case at < 0:
+		return []audit.Room{audit.Changes}
+	case slices.ContainsFunc(q.actions, func(action string) bool { return action != api.AuditRefused }):
+		return []audit.Room{audit.Changes, audit.Refusals}
+	default:
+		return []audit.Room{audit.Refusals}
+	}
+}
+
+// auditEntries yields the entries that q selects, by time. An error is the last thing it yields.
 func (s *Server) auditEntries(q auditQuery) iter.Seq2[api.AuditEntry, error] {
-	all := s.o.Audit.Newest()
-	if q.ascending {
-		all = s.o.Audit.Oldest()
+	var parts []iter.Seq2[api.AuditEntry, error]
+	for _, room := range q.rooms() {
+		if q.ascending {
+			parts = append(parts, s.o.Audit.Oldest(room))
+		} else {
+			parts = append(parts, s.o.Audit.Newest(room))
+		}
+	}
+	all := parts[0]
+	if len(parts) > 1 {
+		all = mergeAudit(parts[0], parts[1], q.ascending)
 	}
 	return func(yield func(api.AuditEntry, error) bool) {
 		for e, err := range all {
@@ -90,10 +109,11 @@ func (s *Server) listAudit(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// countAudit returns the number of entries that are kept, from the first and the last number: numbers have no gaps.
+// countAudit returns the number of changes that are kept, from the first and the last number: numbers have no gaps.
 func (s *Server) countAudit() (int, error) {
 	var ends [2]uint64
-	for i, entries := range []iter.Seq2[api.AuditEntry, error]{s.o.Audit.Oldest(), s.o.Audit.Newest()} {
+	log := s.o.Audit
+	for i, entries := range []iter.Seq2[api.AuditEntry, error]{log.Oldest(audit.Changes), log.Newest(audit.Changes)} {
 		for e, err := range entries {
 			if err != nil {
 				return 0, err
@@ -119,46 +139,6 @@ func (s *Server) getAudit(c *call) (answer, error) {
 		return answer{}, notFound("there is no audit entry %d: it was never written, or is older than audit.retention", id)
 	}
 	return ok(api.AuditOne{Entry: e}), err
-}
-
-// topActors bounds the actors that the statistics name.
-const topActors = 10
-
-// getAuditStats answers GET /audit-logs/stats.
-func (s *Server) getAuditStats(c *call) (answer, error) {
-	now := s.o.Now()
-	st := api.AuditStats{
-		ByAction: map[string]int{}, ByResource: map[string]int{}, ByStatus: map[string]int{}, ByActorType: map[string]int{},
-		TopActors: []api.ActorCount{}, RetentionDays: s.o.Audit.Retention().Hours() / 24,
-	}
-	actors := map[string]int{}
-	for e, err := range s.o.Audit.Oldest() {
-		if err != nil {
-			return answer{}, err
-		}
-		if st.OldestEntry == nil {
-			st.OldestEntry = &e.Timestamp
-		}
-		st.NewestEntry = &e.Timestamp
-		st.TotalEntries++
-		if age := now.Sub(e.Timestamp); age <= 7*24*time.Hour {
-			st.EntriesLast7d++
-			if age <= 24*time.Hour {
-				st.EntriesLast24h++
-			}
-		}
-		st.ByAction[e.Action]++
-		st.ByResource[e.Resource]++
-		st.ByStatus[e.Status]++
-		st.ByActorType[e.ActorType]++
-		actors[e.Actor]++
-	}
-	for _, actor := range slices.Sorted(maps.Keys(actors)) {
-		st.TopActors = append(st.TopActors, api.ActorCount{Actor: actor, Count: actors[actor]})
-	}
-	slices.SortStableFunc(st.TopActors, func(a, b api.ActorCount) int { return b.Count - a.Count })
-	st.TopActors = st.TopActors[:min(len(st.TopActors), topActors)]
-	return ok(api.AuditStatsAnswer{Stats: st, GeneratedAt: stamp(now)}), nil
 }
 
 // exportAudit answers GET /audit-logs/export.

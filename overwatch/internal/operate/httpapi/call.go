@@ -29,6 +29,7 @@ type call struct {
 	page      page // of an operation with limit and offset
 	condition condition
 	body      []byte // whole; nil for a request that changes nothing
+	noted     bool   // its outcome is in the audit log
 }
 
 // decode reads the body, which must be an object with fields of the struct that into points to and no others.

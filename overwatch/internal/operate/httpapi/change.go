@@ -31,9 +31,8 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
 	began := time.Now()
-	noted := false
 	err := apply(ctx, s.o.Audit.Entry(func() audit.Change {
-		noted = true
+		c.noted = true
 		return c.entry(ch, began, nil)
 	}))
 	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout) // however long the change itself took
@@ -41,7 +40,8 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 	if flushed := s.o.Publisher.Flush(flushing); err == nil {
 		err = flushed
 	}
-	if err != nil || !noted {
+	if err != nil || !c.noted {
+		c.noted = true
 		s.audit(c.entry(ch, began, err))
 	}
 	line := s.log.Info()

@@ -129,6 +129,7 @@ func (s *Server) postDNSSECSync(c *call) (answer, error) {
 			"the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status",
 			api.SyncTimeout)
 	}
+	c.noted = true
 	s.audit(c.entry(&change{action: "sync", resource: "dnssec", id: s.o.NodeID, after: done}, began, err))
 	if err != nil {
 		return answer{}, err

@@ -84,10 +84,12 @@ func (s *Server) recovered(c *call) {
 // checkNetwork refuses a client outside api.allowed_networks, unless the operation is public.
 func (s *Server) checkNetwork(c *call) error {
 	client, allowed := s.access.client(c.Request)
+	if client.IsValid() {
+		c.client, c.actor = client, client.String()
+	}
 	if !allowed && !c.operation.Public {
 		return refusal(client)
 	}
-	c.client, c.actor = client, client.String()
 	return nil
 }
 

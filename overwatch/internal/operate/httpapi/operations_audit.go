@@ -21,8 +21,9 @@ func auditOperations() []Operation {
 		Hash: "9f86d081",
 	}
 	return []Operation{
-		{Method: get, Path: v1 + "/audit-logs", handle: (*Server).listAudit, Summary: "Who changed what",
-			Query: paged(filters...), Status: 200,
+		{Method: get, Path: v1 + "/audit-logs", handle: (*Server).listAudit,
+			Summary: "Who changed what, and with actions=refused who was refused what",
+			Query:   paged(filters...), Status: 200,
 			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
 			Answer: api.AuditOne{Entry: entry}},

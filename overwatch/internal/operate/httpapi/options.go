@@ -12,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/history"
@@ -79,6 +80,8 @@ type Options struct {
 	Decisions *decisions.Recorder
 	// Audit is the audit log.
 	Audit *audit.Log
+	// Refused is told of requests that are refused, for the audit log. It must not block.
+	Refused func(r refusals.Request, requestID string)
 	// Self returns the addresses of DNS and the number of queries.
 	Self func() Self
 	// History holds the figures of the last thirty days.
@@ -211,7 +214,8 @@ func (o *Options) complete() error {
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
 		"ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil,
 		"OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Audit": o.Audit == nil, "History": o.History == nil, "Members": o.Members == nil, "Self": o.Self == nil,
+		"Audit": o.Audit == nil, "Refused": o.Refused == nil, "History": o.History == nil,
+		"Members": o.Members == nil, "Self": o.Self == nil,
 		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {

@@ -71,6 +71,7 @@ func problemOf(err error) (p *problem, ok bool) {
 func (s *Server) fail(c *call, err error) {
 	p, ok := problemOf(err)
 	if ok {
+		s.noteRefusal(c, p)
 		reply(c, p.status, api.ErrorBody{Error: p.sentence, Names: p.names})
 		return
 	}

@@ -80,6 +80,7 @@ func (s *Server) checkToken(c *call) error {
 		c.Header("WWW-Authenticate", `Bearer realm="gslb", error="invalid_token"`)
 		return problemf(http.StatusUnauthorized, "the token is none of api.tokens")
 	case slices.Index(api.Roles(), who.role) < slices.Index(api.Roles(), need):
+		c.actor = who.name
 		c.Header("WWW-Authenticate", fmt.Sprintf(`Bearer realm="gslb", error="insufficient_scope", scope=%q`, need))
 		return problemf(http.StatusForbidden, "this needs a token of role %s: that of %s has role %s", need, who.name,
 			who.role)

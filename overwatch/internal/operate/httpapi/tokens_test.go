@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
 )
@@ -107,7 +108,7 @@ func TestTokens_TheirOwnerIsInTheAuditLogAndAReloadChangesThem(t *testing.T) {
 	if status := put("operate"); status != 200 {
 		t.Fatal(status)
 	}
-	for e, err := range w.audit.Newest() {
+	for e, err := range w.audit.Newest(audit.Changes) {
 		if err != nil || e.Actor != "the-operate" || e.ActorIP != "127.0.0.1" {
 			t.Errorf("audit entry %+v, %v", e, err)
 		}

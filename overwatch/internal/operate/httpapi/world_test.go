@@ -21,6 +21,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/inventory"
+	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/history"
@@ -56,6 +57,7 @@ type world struct {
 	registry *registry.Registry
 	servers  *inventory.Inventory
 	audit    *audit.Log
+	refused  *refusals.Log
 	history  *history.Recorder
 	reading  history.Reading
 	boot     identity.Nonce
@@ -215,7 +217,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
 		Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, History: w.history, Members: func() []Member { return w.members },
+		Validator: &w.checks, Audit: w.audit, Refused: w.refused.Request, History: w.history, Members: func() []Member { return w.members },
 		Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
 		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
@@ -243,9 +245,10 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = w.store.Close() })
-	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.Default().Audit.Retention,
-		Logger: zerolog.Nop()})
+	w.audit, err = audit.Open(audit.Options{Store: w.store, Refusals: w.store.Refusals(),
+		Retention: config.Default().Audit.Retention, Logger: zerolog.Nop()})
 	w.must(err)
+	w.refused = refusals.New(w.audit.Record, zerolog.Nop())
 	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
 	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading },
 		Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})
@@ -265,6 +268,14 @@ func (w *world) openOwners() {
 	if w.servers, err = inventory.New(w.t.Context(), inventory.Options{Store: w.store, Registry: w.registry}); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// writeRefusals writes what was refused until now into the audit log.
+func (w *world) writeRefusals() {
+	w.t.Helper()
+	over, end := context.WithCancel(w.t.Context())
+	end()
+	w.must(w.refused.Run(over))
 }
 
 // run runs a part of the world until the test ends.

@@ -1,10 +1,10 @@
-// Package audit owns the audit log: who changed what, with which outcome. httpapi and control write it through the
-// store's transactions. Each entry carries the hash of the one before, so that an edited, missing or moved entry shows.
-// It never signs: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
+// Package audit owns the audit log: who changed what, with which outcome, and who was refused what. Changes are written
+// through the store's transactions; refusals are kept apart, within bounds of their own, so that they displace no
+// change. In each of the two, an entry carries the hash of the one before, so that an edited, missing or moved entry
+// shows. It never signs: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
 package audit
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,18 +19,37 @@ import (
 )
 
 const (
-	// MaxEntries bounds the log whatever the retention; the oldest entries are deleted first.
+	// MaxEntries bounds the changes whatever the retention; the oldest entries are deleted first.
 	MaxEntries = 100_000
+	// MaxRefusals bounds the refusals in the same way.
+	MaxRefusals = 10_000
 	// maxObject bounds the JSON of an object before or after a change, in bytes.
 	maxObject = 64 << 10
 	// chunk bounds the entries of one transaction, so that none is open for long.
 	chunk = 500
-	// pruneEvery is the time between two deletions of old entries.
-	pruneEvery = time.Hour
 )
+
+// ActorNode is the actor of what the node does by itself.
+const ActorNode = "gslb-overwatch"
 
 // ErrNoEntry is returned for an id that is not in the log.
 var ErrNoEntry = errors.New("the audit log has no such entry")
+
+// Room is one of the two parts of the log.
+type Room int
+
+// The rooms.
+const (
+	Changes Room = iota
+	Refusals
+)
+
+// room is where the entries of a Room are, their bound, and the number before the first.
+type room struct {
+	store Store
+	max   uint64
+	zero  uint64
+}
 
 // Store keeps entries by their number. AppendAudit returns when the entry is on disk.
 type Store interface {
@@ -42,34 +61,53 @@ type Store interface {
 
 // Options configures a Log.
 type Options struct {
-	Store     Store
+	Store     Store // of changes
+	Refusals  Store
 	Retention time.Duration // how long an entry is kept; above zero
 	Logger    zerolog.Logger
 	Now       func() time.Time // nil is time.Now
 }
 
 // Log is the audit log of one node.
-type Log struct{ o Options }
+type Log struct {
+	o     Options
+	rooms [2]room
+}
 
 // Open continues the log that is in the store.
 func Open(o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Store == nil || o.Retention <= 0 {
-		return nil, errors.New("audit: Options.Store and a Retention above zero are needed")
+	if o.Store == nil || o.Refusals == nil || o.Retention <= 0 {
+		return nil, errors.New("audit: Options.Store, Options.Refusals and a Retention above zero are needed")
 	}
-	l := &Log{o: o}
-	_, err := l.newest()
-	return l, err
+	l := &Log{o: o, rooms: [2]room{
+		Changes:  {store: o.Store, max: MaxEntries},
+		Refusals: {store: o.Refusals, max: MaxRefusals, zero: api.FirstRefusal - 1},
+	}}
+	for r := range l.rooms {
+		if _, err := l.newest(Room(r)); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
 
 // newest returns the number of the newest entry, 0 for none.
-func (l *Log) newest() (uint64, error) {
-	for e, err := range l.Newest() {
+func (l *Log) newest(r Room) (uint64, error) {
+	for e, err := range l.Newest(r) {
 		return e.ID, err
 	}
 	return 0, nil
+}
+
+// roomOf returns where entries of an action belong.
+func roomOf(action string) Room {
+	if action == api.AuditRefused {
+		return Refusals
+	}
+	return Changes
 }
 
 // Change describes a change. Before and After are encoded as JSON, nil for nothing, and must hold no secrets.
@@ -82,9 +120,9 @@ type Change struct {
 	Duration                     time.Duration
 }
 
-// Record appends a change and returns when it is on disk.
+// Record appends a change or a refusal and returns when it is on disk.
 func (l *Log) Record(c Change) error {
-	if err := l.o.Store.AppendAudit(l.Entry(func() Change { return c })); err != nil {
+	if err := l.rooms[roomOf(c.Action)].store.AppendAudit(l.Entry(func() Change { return c })); err != nil {
 		return fmt.Errorf("an audit entry: %w", err)
 	}
 	return nil
@@ -96,9 +134,10 @@ func (l *Log) Entry(of func() Change) store.Entry {
 	return func(last uint64, newest []byte) (uint64, []byte, error) {
 		c := of()
 		e := api.AuditEntry{
-			ID: last + 1, Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource,
-			ResourceID: c.ResourceID,
-			Actor:      c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess,
+			ID:        max(last, l.rooms[roomOf(c.Action)].zero) + 1,
+			Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond),
+			Action:    c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
+			Actor: c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess,
 			Details: map[string]string{},
 			Before:  object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000,
 			RequestID: c.RequestID,
@@ -142,7 +181,11 @@ func (l *Log) Retention() time.Duration { return l.o.Retention }
 
 // Get returns one entry, or ErrNoEntry.
 func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
-	values, err := l.o.Store.AuditFrom(id, 1)
+	in := Changes
+	if id >= api.FirstRefusal {
+		in = Refusals
+	}
+	values, err := l.rooms[in].store.AuditFrom(id, 1)
 	if err != nil {
 		return e, err
 	}
@@ -155,14 +198,14 @@ func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 	return e, err
 }
 
-// Oldest yields all entries, the oldest first. An error is the last thing it yields.
-func (l *Log) Oldest() iter.Seq2[api.AuditEntry, error] {
-	return walk(0, l.o.Store.AuditFrom, func(e api.AuditEntry) uint64 { return e.ID + 1 })
+// Oldest yields all entries of a room, the oldest first. An error is the last thing it yields.
+func (l *Log) Oldest(r Room) iter.Seq2[api.AuditEntry, error] {
+	return walk(0, l.rooms[r].store.AuditFrom, func(e api.AuditEntry) uint64 { return e.ID + 1 })
 }
 
-// Newest yields all entries, the newest first. An error is the last thing it yields.
-func (l *Log) Newest() iter.Seq2[api.AuditEntry, error] {
-	return walk(math.MaxUint64, l.o.Store.AuditBefore, func(e api.AuditEntry) uint64 { return e.ID })
+// Newest yields all entries of a room, the newest first. An error is the last thing it yields.
+func (l *Log) Newest(r Room) iter.Seq2[api.AuditEntry, error] {
+	return walk(math.MaxUint64, l.rooms[r].store.AuditBefore, func(e api.AuditEntry) uint64 { return e.ID })
 }
 
 func walk(at uint64, read func(uint64, int) ([][]byte, error),
@@ -193,67 +236,4 @@ func decode(value []byte) (e api.AuditEntry, err error) {
 		return e, fmt.Errorf("reading an audit entry: %w", err)
 	}
 	return e, nil
-}
-
-// Run verifies the chain once, and deletes old entries each hour, until ctx is over.
-func (l *Log) Run(ctx context.Context) error {
-	if err := l.verify(); err != nil {
-		l.o.Logger.Error().Err(err).Msg("the audit log is not as it was written")
-	}
-	every := time.NewTicker(pruneEvery)
-	defer every.Stop()
-	for {
-		if err := l.prune(ctx); err != nil && ctx.Err() == nil {
-			l.o.Logger.Error().Err(err).Msg("old audit entries could not be deleted")
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-every.C:
-		}
-	}
-}
-
-// verify returns an error that names the first faulty entry of the chain.
-func (l *Log) verify() error {
-	var before *api.AuditEntry
-	for e, err := range l.Oldest() {
-		if err == nil {
-			err = e.Follows(before)
-		}
-		if err != nil {
-			return err
-		}
-		before = &e
-	}
-	return nil
-}
-
-// prune deletes entries older than the retention and those beyond MaxEntries. The newest entry stays, so that the
-// chain can go on.
-func (l *Log) prune(ctx context.Context) error {
-	last, err := l.newest()
-	if err != nil {
-		return err
-	}
-	cut := l.o.Now().Add(-l.o.Retention)
-	var ids []uint64
-	for e, err := range l.Oldest() {
-		if err != nil {
-			return err
-		}
-		if e.ID == last || (e.Timestamp.After(cut) && last-e.ID < MaxEntries) {
-			break
-		}
-		if ids = append(ids, e.ID); len(ids) == chunk {
-			if err := errors.Join(ctx.Err(), l.o.Store.DeleteAudit(ids)); err != nil {
-				return err
-			}
-			ids = ids[:0]
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return l.o.Store.DeleteAudit(ids)
 }

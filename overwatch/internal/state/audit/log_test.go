@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func written(t *testing.T, n int, now func() time.Time) (*Log, *store.Store) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	l, err := Open(Options{Store: s, Retention: time.Hour, Now: now})
+	l, err := Open(Options{Store: s, Refusals: s.Refusals(), Retention: time.Hour, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestVerify_FindsAnEditedARemovedAndAMovedEntry(t *testing.T) {
 
 func TestOpen_ContinuesTheChain(t *testing.T) {
 	_, s := written(t, 2, nil)
-	l, err := Open(Options{Store: s, Retention: time.Hour})
+	l, err := Open(Options{Store: s, Refusals: s.Refusals(), Retention: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +99,44 @@ func TestOpen_ContinuesTheChain(t *testing.T) {
 	}
 }
 
+// Refusals are numbered and chained apart, and bounded apart: changes stay where they are.
+func TestRecord_RefusalsHaveARoomOfTheirOwn(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	l, s := written(t, 2, func() time.Time { return now })
+	l.rooms[Refusals].max = 3
+	for range 5 {
+		if err := l.Record(Change{Action: api.AuditRefused, Resource: "request", Err: errors.New("401")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(l.Record(Change{Action: "delete"}), l.prune(t.Context()), l.verify()); err != nil {
+		t.Fatal(err)
+	}
+	for r, want := range map[Room][]uint64{Changes: {1, 2, 3},
+		Refusals: {api.FirstRefusal + 2, api.FirstRefusal + 3, api.FirstRefusal + 4}} {
+		var got []uint64
+		for e, err := range l.Oldest(r) {
+			if err != nil || (e.Action == api.AuditRefused) != (r == Refusals) {
+				t.Errorf("%+v %v", e, err)
+			}
+			got = append(got, e.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("room %d has %v, want %v", r, got, want)
+		}
+	}
+	if e, err := l.Get(api.FirstRefusal + 4); err != nil || e.Details["error"] != "401" {
+		t.Errorf("%+v %v", e, err)
+	}
+	again, err := Open(Options{Store: s, Refusals: s.Refusals(), Retention: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(again.Record(Change{Action: api.AuditRefused}), again.verify()); err != nil {
+		t.Errorf("after a restart: %v", err)
+	}
+}
+
 func TestPrune_DeletesWhatIsTooOldAndTheChainGoesOn(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	l, _ := written(t, 3, func() time.Time { return now })
@@ -106,7 +145,7 @@ func TestPrune_DeletesWhatIsTooOldAndTheChainGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []uint64
-	for e, err := range l.Oldest() {
+	for e, err := range l.Oldest(Changes) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,6 +37,7 @@ const (
 	bucketNodes     = "nodes"
 	bucketAudit     = "audit"
 	bucketLatencies = "latencies"
+	bucketRefusals  = "refusals" // made by the first entry, so that it is no other schema
 )
 
 // buckets lists all buckets with records.

@@ -1,0 +1,34 @@
+package httpapi
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"gslb.internal/overwatch/internal/health/refusals"
+)
+
+// Bounds of what an entry about a refused request repeats of it, in bytes.
+const (
+	maxRefusedMethod = 16
+	maxRefusedPath   = 256
+)
+
+// noteRefusal has a refusal written into the audit log: of whoever may not ask, and of a change that is not made. What
+// is not there is no refusal; what commit has written is written.
+func (s *Server) noteRefusal(c *call, p *problem) {
+	stranger := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden ||
+		p.status == http.StatusMisdirectedRequest
+	refused := changesState(c.Request.Method) && p.status/100 == 4 && p.status != http.StatusNotFound &&
+		p.status != http.StatusMethodNotAllowed
+	if c.noted || !stranger && !refused {
+		return
+	}
+	s.o.Refused(refusals.Request{
+		Actor: cmp.Or(c.actor, "unknown"), Client: c.client, Known: !stranger, Method: shortened(c.Request.Method,
+			maxRefusedMethod), Path: shortened(c.Request.URL.Path, maxRefusedPath), Status: p.status, Sentence: p.sentence,
+	}, c.id)
+}
+
+// shortened returns at most n bytes of a text, as UTF-8.
+func shortened(text string, n int) string { return strings.ToValidUTF8(text[:min(len(text), n)], "") }

@@ -1,0 +1,81 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// pruneEvery is the time between two deletions of old entries.
+const pruneEvery = time.Hour
+
+// Run verifies the chains once, and deletes old entries each hour, until ctx is over.
+func (l *Log) Run(ctx context.Context) error {
+	if err := l.verify(); err != nil {
+		l.o.Logger.Error().Err(err).Msg("the audit log is not as it was written")
+	}
+	every := time.NewTicker(pruneEvery)
+	defer every.Stop()
+	for {
+		if err := l.prune(ctx); err != nil && ctx.Err() == nil {
+			l.o.Logger.Error().Err(err).Msg("old audit entries could not be deleted")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+		}
+	}
+}
+
+// verify returns an error that names the first faulty entry of the chains.
+func (l *Log) verify() error {
+	for r := range l.rooms {
+		var before *api.AuditEntry
+		for e, err := range l.Oldest(Room(r)) {
+			if err == nil {
+				err = e.Follows(before)
+			}
+			if err != nil {
+				return err
+			}
+			before = &e
+		}
+	}
+	return nil
+}
+
+// prune deletes entries older than the retention and those beyond the bound of their room. The newest entry of each
+// stays, so that its chain can go on.
+func (l *Log) prune(ctx context.Context) error {
+	return errors.Join(l.pruneRoom(ctx, Changes), l.pruneRoom(ctx, Refusals))
+}
+
+func (l *Log) pruneRoom(ctx context.Context, r Room) error {
+	last, err := l.newest(r)
+	if err != nil {
+		return err
+	}
+	cut := l.o.Now().Add(-l.o.Retention)
+	var ids []uint64
+	for e, err := range l.Oldest(r) {
+		if err != nil {
+			return err
+		}
+		if e.ID == last || (e.Timestamp.After(cut) && last-e.ID < l.rooms[r].max) {
+			break
+		}
+		if ids = append(ids, e.ID); len(ids) == chunk {
+			if err := errors.Join(ctx.Err(), l.rooms[r].store.DeleteAudit(ids)); err != nil {
+				return err
+			}
+			ids = ids[:0]
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return l.rooms[r].store.DeleteAudit(ids)
+}
