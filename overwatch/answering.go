@@ -69,8 +69,8 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		Decisions: n.decisions, Why: n.why,
 		Inherited: inherited, Keep: keepSockets,
 		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg),
-		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
-		Registerer:   n.registerer, Logger: n.part("dns"),
+		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
+		Registerer: n.registerer, Logger: n.part("dns"),
 	})
 	if err != nil {
 		return err

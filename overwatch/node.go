@@ -194,7 +194,8 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 	n.control, err = control.New(control.Options{
 		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
 		Publisher: n.publisher, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync, Validator: n.validator,
-		Listening: n.dns.Addrs, Allowed: n.allowed, IdentityWaits: n.identityWaits, Registerer: n.registerer,
+		SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
+		IdentityWaits: n.identityWaits, Registerer: n.registerer,
 	})
 	return err
 }
@@ -296,12 +297,13 @@ func (n *node) allowed(agentID string, id registry.ID) bool {
 // drainTime is how long a drain takes where nobody says: the domain's TTL.
 func (n *node) drainTime(service string) time.Duration {
 	cfg := n.state.Config()
+	own := 0
 	for d := range cfg.AllDomains {
-		if d.Name == service && d.TTL > 0 {
-			return time.Duration(d.TTL) * time.Second
+		if d.Name == service {
+			own = d.TTL
 		}
 	}
-	return time.Duration(cfg.DNS.DefaultTTL) * time.Second
+	return time.Duration(cfg.DNS.TTL(own)) * time.Second
 }
 
 func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {

@@ -319,7 +319,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				"mode:s{overwatch} node_id:s node_name:s region:s features:a start_time:t config_path:s data_dir:s")},
 		{"GET /api/v1/config/dns", "", "", 200, shapeDnsConfig},
 		{"PUT /api/v1/config/dns", "",
-			`{"default_ttl":45,"rate_limit_enabled":true,"rate_limit_qps":500,"return_last_healthy":true,` +
+			`{"max_udp_size":1400,"default_ttl":45,"min_ttl":5,"max_ttl":600,"negative_ttl":20,"rate_limit_enabled":true,"rate_limit_qps":500,"return_last_healthy":true,` +
 				`"zones":["test.gslb.test"]}`, 200, shapeDnsConfig},
 		{"PATCH /api/v1/config/dns", "", `{"default_ttl":46}`, 200, shapeDnsConfig},
 		{"DELETE /api/v1/config/dns", "", "", 204, ""},

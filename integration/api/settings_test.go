@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/miekg/dns"
+
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
@@ -50,16 +52,76 @@ func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 	testbed.Start(t, n)
 	testbed.Until(t, testbed.StartBound, "checks that are off", reason(n, dead.ID, "nothing watches it"))
 	kept, err := n.Client.HealthCheckConfig(t.Context())
-	if must(err); kept.Config.ValidationEnabled || kept.Config.MaxConcurrentChecks != 9 || kept.Config.UnhealthyThreshold != 2 {
+	must(err)
+	if c := kept.Config; c.ValidationEnabled || c.MaxConcurrentChecks != 9 || c.UnhealthyThreshold != 2 {
 		t.Errorf("after a kill: %+v", kept)
 	}
 	set(api.HealthCheckConfigChange{ValidationEnabled: ptr(true)})
 	testbed.Until(t, testbed.StartBound, "checks that are on again", reason(n, dead.ID, "this node's own checks fail"))
 	must(n.Client.ResetConfig(t.Context(), "health-check"))
 	reset, err := n.Client.HealthCheckConfig(t.Context())
-	if must(err); len(reset.Overlay) != 0 || reset.Config.UnhealthyThreshold != 3 || reset.Config.MaxConcurrentChecks != 1024 {
+	must(err)
+	if c := reset.Config; len(reset.Overlay) != 0 || c.UnhealthyThreshold != 3 || c.MaxConcurrentChecks != 1024 {
 		t.Errorf("the file's settings do not count again: %+v", reset)
 	}
+}
+
+// The settings of DNS answers count at once and after a kill.
+func TestSettings_OfDNSCountAtOnceAndAfterAKill(t *testing.T) {
+	t.Parallel()
+	s := testbed.StartSite(t, 1, 1)
+	n := s.Nodes[0]
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(answerTTLs(t, n, 5, 30)) // as the file says
+	for _, c := range []struct {
+		change        api.DNSConfigChange
+		ttl, negative uint32
+	}{
+		{api.DNSConfigChange{MinTTL: ptr(17)}, 17, 30},
+		{api.DNSConfigChange{NegativeTTL: ptr(3)}, 17, 3},
+		{api.DNSConfigChange{MinTTL: ptr(0), MaxTTL: ptr(4)}, 4, 3},
+	} {
+		got, err := n.Client.ChangeDNSConfig(t.Context(), c.change)
+		if must(err); len(got.RestartRequired) != 0 {
+			t.Errorf("restart required: %v", got.RestartRequired)
+		}
+		must(answerTTLs(t, n, c.ttl, c.negative))
+	}
+	_, err := n.Client.ChangeDNSConfig(t.Context(), api.DNSConfigChange{MaxUDPSize: ptr(512)})
+	must(err)
+	if _, err := n.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	testbed.Start(t, n)
+	testbed.Until(t, testbed.StartBound, "the settings of before", func(ctx context.Context) error {
+		if _, err := n.Client.DNSConfig(ctx); err != nil {
+			return err
+		}
+		return answerTTLs(t, n, 4, 3)
+	})
+	kept, err := n.Client.DNSConfig(t.Context())
+	must(err)
+	if kept.Config.MaxUDPSize != 512 || strings.Join(kept.Overlay, " ") != "max_ttl max_udp_size negative_ttl" {
+		t.Errorf("after a kill: %+v", kept)
+	}
+	must(n.Client.ResetConfig(t.Context(), "dns"))
+	must(answerTTLs(t, n, 5, 30))
+}
+
+// answerTTLs checks how long an answer of a name and one of no such name may be kept.
+func answerTTLs(t *testing.T, n *harness.Node, ttl, negative uint32) error {
+	good := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
+	none := testbed.Exchange(t, "udp", n, "none."+testbed.AppName, dns.TypeA)
+	if len(good.Answer) != 1 || good.Answer[0].Header().Ttl != ttl || len(none.Ns) == 0 ||
+		none.Ns[0].Header().Ttl != negative {
+		return fmt.Errorf("want %d and %d: %v, %v", ttl, negative, good.Answer, none.Ns)
+	}
+	return nil
 }
 
 // reason checks why a backend may serve or may not.

@@ -8,15 +8,15 @@ type DNSConfig struct {
 	ListenAddress     []string `json:"listen_address"`
 	EnableTCP         bool     `json:"enable_tcp"`
 	EnableUDP         bool     `json:"enable_udp"`
-	MaxUDPSize        int      `json:"max_udp_size"`       // octets
-	DefaultTTL        int      `json:"default_ttl"`        // seconds; can be changed
-	MinTTL            int      `json:"min_ttl"`            // seconds
-	MaxTTL            int      `json:"max_ttl"`            // seconds
-	NegativeTTL       int      `json:"negative_ttl"`       // seconds
-	RateLimitEnabled  bool     `json:"rate_limit_enabled"` // can be changed
-	RateLimitQPS      int      `json:"rate_limit_qps"`     // answers per second; can be changed
-	ReturnLastHealthy bool     `json:"return_last_healthy"`
-	Zones             []string `json:"zones"` // can be changed
+	MaxUDPSize        int      `json:"max_udp_size"`        // octets; can be changed
+	DefaultTTL        int      `json:"default_ttl"`         // seconds; can be changed
+	MinTTL            int      `json:"min_ttl"`             // seconds; can be changed
+	MaxTTL            int      `json:"max_ttl"`             // seconds; can be changed
+	NegativeTTL       int      `json:"negative_ttl"`        // seconds; can be changed
+	RateLimitEnabled  bool     `json:"rate_limit_enabled"`  // can be changed
+	RateLimitQPS      int      `json:"rate_limit_qps"`      // answers per second; can be changed
+	ReturnLastHealthy bool     `json:"return_last_healthy"` // can be changed
+	Zones             []string `json:"zones"`               // can be changed
 }
 
 // HealthCheckConfig are the settings of the node's own checks.
@@ -72,7 +72,11 @@ type LoggingConfigAnswer struct {
 // value with PUT, and stays with PATCH. The read-only fields of DNSConfig may be given with their
 // current values.
 type DNSConfigChange struct {
-	DefaultTTL        *int      `json:"default_ttl,omitempty"` // seconds
+	MaxUDPSize        *int      `json:"max_udp_size,omitempty"` // octets, 512 to 4096
+	DefaultTTL        *int      `json:"default_ttl,omitempty"`  // seconds
+	MinTTL            *int      `json:"min_ttl,omitempty"`      // seconds
+	MaxTTL            *int      `json:"max_ttl,omitempty"`      // seconds
+	NegativeTTL       *int      `json:"negative_ttl,omitempty"` // seconds, at most a day
 	ReturnLastHealthy *bool     `json:"return_last_healthy,omitempty"`
 	RateLimitEnabled  *bool     `json:"rate_limit_enabled,omitempty"`
 	RateLimitQPS      *int      `json:"rate_limit_qps,omitempty"` // answers per second

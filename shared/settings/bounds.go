@@ -87,10 +87,12 @@ func bounded(set setter, b *bounds) setter {
 // struct that was changed after Load.
 func (r *Report) CheckBounds(s any) {
 	for _, leaf := range (schema{}).leaves("", reflect.ValueOf(s).Elem()) {
-		if b := leaf.field.bounds; b != nil {
-			if remedy := b.remedy(leaf.value); remedy != "" {
-				r.Add(leaf.path, fmt.Sprint(leaf.value), remedy)
-			}
+		b, value := leaf.field.bounds, reflect.Indirect(leaf.value)
+		if b == nil || !value.IsValid() { // an unset pointer
+			continue
+		}
+		if remedy := b.remedy(value); remedy != "" {
+			r.Add(leaf.path, fmt.Sprint(value), remedy)
 		}
 	}
 }

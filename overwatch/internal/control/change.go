@@ -151,6 +151,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	p.show(base, next)
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, p.current.Load().since})
+	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
 		if err := p.followChecks(ctx, joined); err != nil {
 			return err

@@ -40,6 +40,8 @@ type Options struct {
 	KeySync   *keysync.Sync // nil when answers are not signed
 	Validator *validation.Validator
 
+	// SetMaxUDPSize bounds answers over UDP, in octets.
+	SetMaxUDPSize func(octets int)
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort
 	// Allowed reports whether an agent may claim a backend.

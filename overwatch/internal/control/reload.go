@@ -93,6 +93,7 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, time.Now()})
 	p.o.Decisions.Sample(joined.Routing.DecisionSample)
+	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if err := p.o.Registry.Retime(ctx, longer(Timing(before.config), Timing(joined))); err != nil {
 		return nil, nil, err
 	}

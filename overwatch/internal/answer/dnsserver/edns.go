@@ -9,8 +9,10 @@ import (
 const (
 	// optSize is the length of an OPT record without options: root name, type, class, TTL, data length.
 	optSize = 11
-	// udpSize is the longest message sent and announced over UDP, so that none is fragmented (DNS flag day 2020).
-	udpSize = 1232
+	// udpSize is the longest query that is asked for over UDP, and the default length of the longest response, so that
+	// none is fragmented (DNS flag day 2020). maxUDPSize is the longest response that may be configured.
+	udpSize    = 1232
+	maxUDPSize = 4096
 	// minUDPSize is what everybody can take (RFC 6891 section 6.2.3).
 	minUDPSize = dns.MinMsgSize
 	flagDO     = 1 << 15

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 )
@@ -244,5 +245,28 @@ func TestRespond_Sizes(t *testing.T) {
 	}
 	if m := askTCP(t, r, query(t, "big.gslb.test.", dns.TypeA)); m.Truncated || len(m.Answer) != 100 {
 		t.Errorf("over TCP: %d records, truncated %v", len(m.Answer), m.Truncated)
+	}
+}
+
+// Answers over UDP are as long as they may be at the moment, and as the client takes.
+func TestSetMaxUDPSize_BoundsTheNextAnswer(t *testing.T) {
+	s, _, _ := testServer(t, "127.0.0.1:0")
+	client := &dns.Client{Net: "udp", UDPSize: maxUDPSize, Timeout: time.Minute}
+	for _, c := range []struct {
+		set       int
+		takes     uint16
+		truncated bool
+	}{{1232, 4096, true}, {4096, 4096, false}, {4096, 1232, true}, {1 << 20, 4096, false}, {0, 4096, true}} {
+		s.SetMaxUDPSize(c.set)
+		m := new(dns.Msg)
+		m.SetQuestion("big.gslb.test.", dns.TypeA)
+		m.SetEdns0(c.takes, false)
+		reply, _, err := client.Exchange(m, s.Addrs()[0].String())
+		if err != nil || reply.Truncated != c.truncated || !c.truncated && len(reply.Answer) != 100 {
+			t.Errorf("%d set, a client that takes %d: %v, %v", c.set, c.takes, err, reply)
+		}
+		if size := reply.IsEdns0().UDPSize(); size != udpSize {
+			t.Errorf("queries of %d octets are asked for, want %d", size, udpSize)
+		}
 	}
 }

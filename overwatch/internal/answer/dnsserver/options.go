@@ -34,6 +34,8 @@ type Options struct {
 	ClientSubnet bool
 	// Why answers TXT questions for _why.<name>; nil: nobody does.
 	Why Why
+	// MaxUDPSize bounds responses over UDP, in octets, until SetMaxUDPSize changes it; 0: 1232.
+	MaxUDPSize int
 	// Decisions keeps what became of steered queries; nil: nobody does.
 	Decisions *decisions.Recorder
 	// RateLimit bounds identical responses to one network.
@@ -55,6 +57,9 @@ func (o *Options) complete() error {
 	}
 	if len(o.NSID) > MaxNSID {
 		return fmt.Errorf("name server identifier %q: at most %d octets", o.NSID, MaxNSID)
+	}
+	if o.MaxUDPSize == 0 {
+		o.MaxUDPSize = udpSize
 	}
 	if o.Keep == nil {
 		o.Keep = func([]syscall.Conn) error { return nil }

@@ -20,7 +20,7 @@ type replies struct {
 	next   [batch]uint8  // the next reply to a port with the same hash, which only such a one can leave with; 0: none
 	last   [hashes]uint8 // the last reply to a port with this hash, counted from 1; 0: none
 	to     [batch]*unix.Msghdr
-	octets [batch][udpSize]byte
+	octets [batch][replyRoom]byte
 
 	messages [batch]unix.Mmsghdr
 	parts    [batch]unix.Iovec // of the messages, one after the other
@@ -32,6 +32,10 @@ type replies struct {
 const hashes = 4 * batch
 
 const _ = uint8(batch) // fits
+
+// replyRoom is the room for one reply. It is no power of two, so that the beginnings of replies, which mostly are all
+// that is written, do not contend for a few lines of the processor's cache.
+const replyRoom = maxUDPSize + 64
 
 // room is where the next reply goes.
 func (r *replies) room() []byte { return r.octets[r.count][:0] }

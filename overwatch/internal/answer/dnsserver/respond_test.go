@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,8 +21,9 @@ var testClient = netip.MustParseAddr("198.51.100.7")
 func testResponder(v *zone.View) *responder {
 	b := behaviour{
 		view: func() *zone.View { return v }, nsid: []byte("node-1"), subnets: true, keepalive: 100,
-		now: func() time.Time { return time.Unix(1_700_000_000, 0) },
+		now: func() time.Time { return time.Unix(1_700_000_000, 0) }, udpSize: new(atomic.Int32),
 	}
+	b.udpSize.Store(udpSize)
 	copy(b.secret[:], "0123456789abcdef")
 	return &responder{behaviour: b, turns: zone.NewTurns(1, 2), counts: new(counts)}
 }

@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"net/netip"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/miekg/dns"
@@ -12,7 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// behaviour is what all responders of a server share; it does not change.
+// behaviour is what all responders of a server share; it does not change, but for what is atomic.
 type behaviour struct {
 	view      func() *zone.View
 	nsid      []byte // empty: not told
@@ -20,6 +21,7 @@ type behaviour struct {
 	keepalive uint16 // idle timeout of TCP connections, in units of 100 ms
 	secret    [16]byte
 	limit     limiter
+	udpSize   *atomic.Int32 // octets of the longest response over UDP
 	decisions *decisions.Recorder
 	why       Why                // nil: nobody
 	starts    func() *zone.Turns // of each responder
@@ -116,7 +118,7 @@ func (r *responder) limit(out []byte) int {
 	if !r.request.tcp {
 		size := minUDPSize
 		if r.request.edns.present {
-			size = min(max(int(r.request.edns.size), minUDPSize), udpSize)
+			size = min(max(int(r.request.edns.size), minUDPSize), int(r.udpSize.Load()))
 		}
 		limit = min(limit, size)
 	}

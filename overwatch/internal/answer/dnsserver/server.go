@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,6 +23,13 @@ type Server struct {
 	sockets   []*udpSocket
 	tcp       *tcpServer
 	counts    []*counts // one per responder
+	udpSize   atomic.Int32
+}
+
+// SetMaxUDPSize bounds responses over UDP from the next one on, in octets. What is out of 512 to 4096 counts as the
+// nearer of these.
+func (s *Server) SetMaxUDPSize(octets int) {
+	s.udpSize.Store(int32(min(max(octets, minUDPSize), maxUDPSize)))
 }
 
 // New opens the sockets. Queries wait in them until Run.
@@ -33,8 +41,9 @@ func New(o Options) (*Server, error) {
 	b := behaviour{
 		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: newLimiter(o.RateLimit),
 		decisions: o.Decisions, why: o.Why, starts: o.Turns,
-		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger,
+		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger, udpSize: &s.udpSize,
 	}
+	s.SetMaxUDPSize(o.MaxUDPSize)
 	if _, err := rand.Read(b.secret[:]); err != nil {
 		return nil, fmt.Errorf("making the secret of DNS cookies: %w", err)
 	}

@@ -37,7 +37,7 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 // serve answers until stop is called and closes the socket.
 func (s *udpSocket) serve() error {
 	defer func() { _ = s.conn.Close() }()
-	query, reply := make([]byte, maxMessage), make([]byte, 0, udpSize)
+	query, reply := make([]byte, maxMessage), make([]byte, 0, maxUDPSize)
 	for {
 		n, from, err := s.conn.ReadFromUDPAddrPort(query)
 		if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -10,13 +10,12 @@ import (
 )
 
 // What the SOA and NS records of a zone say, in seconds. Nobody transfers these zones, so the first three only look
-// as zone checkers expect; negative answers live as long as the others, up to a limit.
+// as zone checkers expect.
 const (
-	authorityTTL   = 3600
-	soaRefresh     = 3600
-	soaRetry       = 600
-	soaExpire      = 7 * 24 * 3600
-	maxNegativeTTL = 300
+	authorityTTL = 3600
+	soaRefresh   = 3600
+	soaRetry     = 600
+	soaExpire    = 7 * 24 * 3600
 )
 
 // authority makes the SOA and NS records of a zone, and the address records of this node's own nameserver name.
@@ -58,7 +57,7 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 	}
 	z.SOA = &dns.SOA{
 		Hdr: header(z.Apex, dns.TypeSOA, authorityTTL), Ns: z.nameservers[0], Mbox: admin,
-		Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: min(p.ttl(0), maxNegativeTTL),
+		Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: uint32(max(p.settings.DNS.Negative(), 0)),
 	}
 	for _, name := range z.nameservers {
 		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, authorityTTL), Ns: name})

@@ -45,7 +45,7 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 // rulesAlike says whether what holds for all domains is the same as in another plan.
 func (p *plan) rulesAlike(other *plan) bool {
 	a, b := &p.settings.DNS, &other.settings.DNS
-	return len(other.domains) > 0 && p.places.same(&other.places) && a.DefaultTTL == b.DefaultTTL &&
+	return len(other.domains) > 0 && p.places.same(&other.places) && a.SameTTLs(b) &&
 		a.ReturnLastHealthy == b.ReturnLastHealthy
 }
 
@@ -231,7 +231,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 // keepsRecords says whether a zone has the records that it had in the plan before.
 func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
 	a, b := &p.settings, &before.settings
-	if z.key != was.key || !sameZone(&z.from, &was.from) || a.DNS.DefaultTTL != b.DNS.DefaultTTL || a.NodeID != b.NodeID ||
+	if z.key != was.key || !sameZone(&z.from, &was.from) || !a.DNS.SameTTLs(&b.DNS) || a.NodeID != b.NodeID ||
 		!slices.Equal(a.Addresses, b.Addresses) ||
 		p.relaid && z.key != "" {
 		return false

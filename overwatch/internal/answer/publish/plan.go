@@ -243,10 +243,5 @@ func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {
 	return rules
 }
 
-// ttl is a domain's TTL, or the default, in seconds.
-func (p *plan) ttl(own int) uint32 {
-	if own > 0 {
-		return uint32(own)
-	}
-	return uint32(max(p.settings.DNS.DefaultTTL, 0))
-}
+// ttl returns the TTL of a domain's answers, by its own setting or the default, in seconds.
+func (p *plan) ttl(own int) uint32 { return uint32(max(p.settings.DNS.TTL(own), 0)) }

@@ -115,6 +115,8 @@ func TestReconfigure_IsTheSameAsStartingAnew(t *testing.T) {
 				unservable := Check(s)
 				if len(unservable) == 0 && random.IntN(8) == 0 {
 					s.DNS.DefaultTTL++
+					s.DNS.MinTTL, s.DNS.MaxTTL = 9+random.IntN(5), 14+random.IntN(30)
+					s.DNS.NegativeTTL = []*int{nil, new(random.IntN(60))}[random.IntN(2)]
 				}
 				err := p.Reconfigure(ctx, s, nil)
 				if (err != nil) != (len(unservable) > 0) {

@@ -61,8 +61,9 @@ func (s *schedule) place(e *entry) {
 // running returns the number of checks under way.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
-// follow makes the schedule have exactly the targets, by the settings in force. What was known before keeps its state. What is checked as before
-// keeps its time too, but for an interval that is shorter now; what is new or is checked in another way is due soon.
+// follow makes the schedule have exactly the targets, by the settings in force. What was known before keeps its state.
+// What is checked as before keeps its time too, but for an interval that is shorter now; what is new or is checked in
+// another way is due soon.
 func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/netip"
 
 	"gslb.internal/overwatch/internal/policy"
@@ -14,6 +15,17 @@ type DNS struct {
 	ListenAddress []string `key:"listen_address,single" default:":53" reload:"restart"`
 	// Seconds that an answer may be kept, for domains without `ttl`.
 	DefaultTTL int `key:"default_ttl" default:"30" reload:"live" min:"0" max:"2147483647"`
+	// The least and the most seconds that an answer of a domain may be kept, whatever its `ttl` or `default_ttl` says;
+	// `min_ttl` must not be greater than `max_ttl`. Records of zones keep the TTL that is written with them.
+	MinTTL int `key:"min_ttl" default:"0" reload:"live" min:"0" max:"2147483647"`
+	// See `min_ttl`.
+	MaxTTL int `key:"max_ttl" default:"2147483647" reload:"live" min:"1" max:"2147483647"`
+	// Seconds that a resolver may keep the answer that a name or a type does not exist (RFC 2308). Default: as
+	// `default_ttl`, but at most 300.
+	NegativeTTL *int `key:"negative_ttl" reload:"live" min:"0" max:"86400"`
+	// Octets of the longest answer over UDP; a client that takes less gets less, and 512 at least. What is longer is asked
+	// for again over TCP. With more than 1232, answers may be fragmented on their way, and fragments are lost or forged.
+	MaxUDPSize int `key:"max_udp_size" default:"1232" reload:"live" min:"512" max:"4096"`
 	// When all backends of a domain are down: whether those that were healthy last are answered, instead of SERVFAIL.
 	ReturnLastHealthy bool `key:"return_last_healthy" reload:"live"`
 	// The answer to resolvers that ask which server answered (NSID, RFC 5001), such as the node's id. At most 64
@@ -23,6 +35,32 @@ type DNS struct {
 	// The zones that the node is authoritative for, each a name or the keys below. A domain outside all of them makes a
 	// zone of its own.
 	Zones []Zone `key:"zones" reload:"live"`
+}
+
+// defaultNegativeTTL bounds the TTL of negative answers where no setting gives one, in seconds.
+const defaultNegativeTTL = 300
+
+// TTL returns the seconds that an answer of a domain may be kept whose own setting is given, 0 for none.
+func (d *DNS) TTL(own int) int {
+	ttl := max(cmp.Or(own, d.DefaultTTL), d.MinTTL)
+	if d.MaxTTL > 0 { // else nothing has set it
+		ttl = min(ttl, d.MaxTTL)
+	}
+	return ttl
+}
+
+// Negative returns the seconds that a negative answer may be kept.
+func (d *DNS) Negative() int {
+	if d.NegativeTTL != nil {
+		return *d.NegativeTTL
+	}
+	return min(d.TTL(0), defaultNegativeTTL)
+}
+
+// SameTTLs reports whether answers are kept as long by both.
+func (d *DNS) SameTTLs(other *DNS) bool {
+	return d.DefaultTTL == other.DefaultTTL && d.MinTTL == other.MinTTL && d.MaxTTL == other.MaxTTL &&
+		d.Negative() == other.Negative()
 }
 
 // RateLimit bounds identical answers over UDP to one client network.

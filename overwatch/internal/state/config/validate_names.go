@@ -27,6 +27,9 @@ func (v *validator) dns() {
 	if d.DefaultTTL > longTTL {
 		v.warn("dns.default_ttl: %d seconds: clients keep an address that long after it went down", d.DefaultTTL)
 	}
+	if d.MinTTL > d.MaxTTL {
+		v.Addf("dns.min_ttl", strconv.Itoa(d.MinTTL), "must not be greater than max_ttl, which is %d", d.MaxTTL)
+	}
 	if n := len(d.NSID); n > maxNSID {
 		v.Addf("dns.nsid", d.NSID, "has %d characters: give at most %d", n, maxNSID)
 	}

@@ -132,6 +132,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"no listener", "dns: {listen_address: []}",
 			[]string{`1: dns.listen_address: is empty: give an address and port, such as :53`}},
 
+		{"bounds of TTLs", "dns:\n  min_ttl: 60\n  max_ttl: 59\n  negative_ttl: 86401\n  max_udp_size: 511", []string{
+			`2: dns.min_ttl: "60": must not be greater than max_ttl, which is 59`,
+			`4: dns.negative_ttl: "86401": give a number from 0 to 86400`,
+			`5: dns.max_udp_size: "511": give a number from 512 to 4096`}},
 		{"ttl", "dns: {default_ttl: -1}\ndomains: [{name: a, ttl: 2147483648}]", []string{
 			`1: dns.default_ttl: "-1": give a number from 0 to 2147483647`,
 			`2: domains[0].ttl: "2147483648": give a number from 0 to 2147483647`}},

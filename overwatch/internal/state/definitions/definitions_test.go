@@ -115,6 +115,12 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 			`{"default_ttl":60,"zones":["Other.","example"]}`},
 		{func(c *api.DNSConfig) { c.DefaultTTL = 30 }, `{"zones":["other","example"]}`},
 		{func(c *api.DNSConfig) { c.Zones = []string{"example"} }, ``},
+		// negative_ttl follows default_ttl until it has a value of its own
+		{func(c *api.DNSConfig) { c.DefaultTTL = 60 }, `{"default_ttl":60}`},
+		{func(c *api.DNSConfig) { c.MaxTTL = 90 }, `{"default_ttl":60,"max_ttl":90}`},
+		{func(c *api.DNSConfig) { c.NegativeTTL = 5 }, `{"default_ttl":60,"max_ttl":90,"negative_ttl":5}`},
+		{func(c *api.DNSConfig) { c.DefaultTTL, c.MaxTTL = 5, 1<<31-1 }, `{"default_ttl":5,"negative_ttl":5}`},
+		{func(c *api.DNSConfig) { c.DefaultTTL, c.NegativeTTL = 30, 30 }, ``},
 	} {
 		if err := lay(step.edit); err != nil || string(s.Settings[DNS]) != step.want {
 			t.Errorf("got %s, %v, want %s", s.Settings[DNS], err, step.want)

@@ -42,10 +42,7 @@ var sections = map[string]section{
 		put:  func(c *config.Config, v any) { putDNS(c, v.(*api.DNSConfig)) },
 		fixed: map[string]string{
 			"listen_address": byFile, "enable_tcp": "DNS is always answered over TCP (RFC 7766)",
-			"enable_udp":   "DNS is always answered over UDP",
-			"max_udp_size": "it is the size that does not fragment anywhere", "min_ttl": "no setting bounds TTLs from below",
-			"max_ttl":      "it is the largest that there is (RFC 2181 section 8)",
-			"negative_ttl": "it follows default_ttl, up to 300",
+			"enable_udp": "DNS is always answered over UDP",
 		},
 	},
 	HealthCheck: {
@@ -87,19 +84,11 @@ var sections = map[string]section{
 	},
 }
 
-// maxUDPSize is what answers over UDP are bounded to, in octets, and maxTTL the largest TTL (RFC 2181 section 8), in
-// seconds.
-const (
-	// maxUDPSize bounds answers over UDP, in octets. maxTTL is the largest TTL (RFC 2181 section 8), in seconds.
-	maxUDPSize     = 1232
-	maxTTL         = 1<<31 - 1
-	maxNegativeTTL = 300
-)
-
 func viewDNS(c *config.Config) *api.DNSConfig {
 	v := &api.DNSConfig{
-		ListenAddress: append([]string{}, c.DNS.ListenAddress...), EnableTCP: true, EnableUDP: true, MaxUDPSize: maxUDPSize,
-		DefaultTTL: c.DNS.DefaultTTL, MinTTL: 0, MaxTTL: maxTTL, NegativeTTL: min(c.DNS.DefaultTTL, maxNegativeTTL),
+		ListenAddress: append([]string{}, c.DNS.ListenAddress...), EnableTCP: true, EnableUDP: true,
+		MaxUDPSize: c.DNS.MaxUDPSize, DefaultTTL: c.DNS.DefaultTTL, MinTTL: c.DNS.MinTTL, MaxTTL: c.DNS.MaxTTL,
+		NegativeTTL:      c.DNS.Negative(),
 		RateLimitEnabled: c.DNS.RateLimit.ResponsesPerSecond > 0, RateLimitQPS: c.DNS.RateLimit.ResponsesPerSecond,
 		ReturnLastHealthy: c.DNS.ReturnLastHealthy, Zones: []string{},
 	}
@@ -110,7 +99,11 @@ func viewDNS(c *config.Config) *api.DNSConfig {
 }
 
 func putDNS(c *config.Config, w *api.DNSConfig) {
-	c.DNS.DefaultTTL, c.DNS.ReturnLastHealthy = w.DefaultTTL, w.ReturnLastHealthy
+	if w.NegativeTTL != c.DNS.Negative() { // else it goes on following default_ttl
+		c.DNS.NegativeTTL = &w.NegativeTTL
+	}
+	c.DNS.DefaultTTL, c.DNS.MinTTL, c.DNS.MaxTTL = w.DefaultTTL, w.MinTTL, w.MaxTTL
+	c.DNS.MaxUDPSize, c.DNS.ReturnLastHealthy = w.MaxUDPSize, w.ReturnLastHealthy
 	c.DNS.RateLimit.ResponsesPerSecond = w.RateLimitQPS
 	if !w.RateLimitEnabled {
 		c.DNS.RateLimit.ResponsesPerSecond = 0
@@ -186,7 +179,7 @@ func Fields(overlay json.RawMessage) []string {
 
 // overlayOf returns the settings of wanted that differ from the file's, nil if none does. now is the file with the
 // present overlay; wanted is a view of it, changed. A setting that cannot be changed is an error that names it.
-func overlayOf(name string, file, now *config.Config, wanted any) (json.RawMessage, error) {
+func overlayOf(name string, file, now *config.Config, present json.RawMessage, wanted any) (json.RawMessage, error) {
 	before, err := fieldsOf(View(name, file))
 	if err != nil {
 		return nil, err
@@ -195,14 +188,16 @@ func overlayOf(name string, file, now *config.Config, wanted any) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	// a fixed setting may follow from others, so it is compared with its present value
+	// A setting without a value of its own may follow from others, so it is compared with its present value too.
 	shown, err := fieldsOf(View(name, now))
 	if err != nil {
 		return nil, err
 	}
+	own := Fields(present)
 	for field := range after {
 		why, fixed := sections[name].fixed[field]
-		if bytes.Equal(before[field], after[field]) || fixed && bytes.Equal(shown[field], after[field]) {
+		follows := !slices.Contains(own, field) && bytes.Equal(shown[field], after[field])
+		if bytes.Equal(before[field], after[field]) || follows {
 			delete(after, field)
 			continue
 		}
@@ -302,7 +297,11 @@ func Check(name string, c *config.Config) settings.Problems {
 
 // keys maps the names of settings in the API to those of the configuration.
 var keys = map[string]map[string]string{
-	DNS: {"dns.default_ttl": "default_ttl", "dns.rate_limit.responses_per_second": "rate_limit_qps", "dns.zones": "zones"},
+	DNS: {
+		"dns.default_ttl": "default_ttl", "dns.min_ttl": "min_ttl", "dns.max_ttl": "max_ttl",
+		"dns.negative_ttl": "negative_ttl", "dns.max_udp_size": "max_udp_size",
+		"dns.rate_limit.responses_per_second": "rate_limit_qps", "dns.zones": "zones",
+	},
 	HealthCheck: {
 		"overwatch.validation.enabled":               "validation_enabled",
 		"overwatch.validation.check_interval":        "default_interval_seconds",

@@ -222,7 +222,7 @@ func (d *Draft) PutSetting(section string, value json.RawMessage) {
 // PutSection stores the overlay that makes a section what wanted says, a view that was changed. A setting that is
 // fixed or out of range is settings.Problems, and nothing is changed.
 func (d *Draft) PutSection(section string, wanted any) error {
-	overlay, err := overlayOf(section, d.bare, d.file, wanted)
+	overlay, err := overlayOf(section, d.bare, d.file, d.next.Settings[section], wanted)
 	if err != nil {
 		return err
 	}
