@@ -47,7 +47,7 @@ const (
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
 		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i-"
 	shapeAgentNode = "id:s name:s address:s port:i region:s status:s{online|offline|pending} version:s " +
-		"uptime_seconds:i last_seen:t? checks_total:i checks_per_sec:n active_checks:i target_count:i " +
+		"uptime_seconds:i last_seen:t? left_at:t? checks_total:i checks_per_sec:n active_checks:i target_count:i " +
 		"certificate_expiry:t? registered_at:t?"
 	shapeOwNode = "id:s name:s address:s port:i api_port:i region:s status:s{online|offline|degraded} version:s " +
 		"uptime_seconds:i last_seen:t? queries_total:i queries_per_sec:n dnssec_enabled:b? self:b"
@@ -61,7 +61,7 @@ const (
 		"reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? override.healthy:b- " +
 		"override.reason:s- override.by:s- override.at:t- override.expires_at:t?-"
 	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s expires_at:t?"
-	shapeAgent    = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? not_after:t " +
+	shapeAgent    = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|expire|reload|" +
 		"sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n " +

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/miekg/dns"
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -78,6 +80,28 @@ func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 	ended(t, leaving, endBound)
 	s.Gone(t, n, b.At.Addr(), again, 2*time.Second) // it said goodbye nevertheless
 	s.NoFailures(t, n, s.Began)
+	stoppedOnPurpose(t, n, leaving.Name)
+}
+
+// stoppedOnPurpose checks that a node does not miss an agent that said goodbye.
+func stoppedOnPurpose(t *testing.T, n *harness.Node, agent string) {
+	t.Helper()
+	list, err := n.Client.AgentNodes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(list.Nodes, func(a api.AgentNode) bool { return a.ID == agent })
+	if at < 0 || list.Nodes[at].Status != api.AgentOffline || list.Nodes[at].LeftAt == nil {
+		t.Errorf("%s is not shown as offline: %+v", agent, list.Nodes)
+	}
+	stats, err := n.Client.Stats(t.Context())
+	if err != nil || stats.ActiveAgents != 1 {
+		t.Errorf("%d active agents, %v", stats.ActiveAgents, err)
+	}
+	if active, stale := testbed.Metric(t, n, "gslb_overwatch_agents_active"),
+		testbed.Metric(t, n, "gslb_overwatch_stale_agents"); active != 1 || stale != 0 {
+		t.Errorf("%v active and %v stale agents", active, stale)
+	}
 }
 
 // Every machine uses more than a ten-thousandth of its memory, so this agent warns from its start.

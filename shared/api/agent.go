@@ -17,6 +17,7 @@ type Agent struct {
 	Version        string     `json:"version"`
 	FirstSeen      time.Time  `json:"first_seen"`
 	LastSeen       *time.Time `json:"last_seen"` // null: not since this node started
+	LeftAt         *time.Time `json:"left_at"`   // its goodbye; null: it was heard since, or never said one
 	NotAfter       time.Time  `json:"not_after"`
 	ExpiresInHours float64    `json:"expires_in_hours"` // negative after the expiry
 	Revoked        bool       `json:"revoked"`

@@ -13,6 +13,7 @@ type AgentNode struct {
 	Version           string      `json:"version"`
 	UptimeSeconds     int64       `json:"uptime_seconds"`
 	LastSeen          *time.Time  `json:"last_seen"`
+	LeftAt            *time.Time  `json:"left_at"` // its goodbye; null: it was heard since, or never said one
 	ChecksTotal       uint64      `json:"checks_total"`
 	ChecksPerSec      float64     `json:"checks_per_sec"` // mean since the agent started
 	ActiveChecks      int         `json:"active_checks"`

@@ -91,7 +91,7 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 			"generated_at"},
 		{ValidationRun{}, "results checked"},
 		{ValidationResult{}, "service address port healthy latency_ms error"},
-		{Agent{}, "agent_id fingerprint region services version first_seen last_seen not_after expires_in_hours revoked " +
+		{Agent{}, "agent_id fingerprint region services version first_seen last_seen left_at not_after expires_in_hours revoked " +
 			"revoked_at revoked_reason backends"},
 		{AgentList{}, "agents total revoked expiring generated_at"},
 		{ExpiringAgents{}, "expiring count threshold_days"},
@@ -103,7 +103,7 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{Override{}, "service address healthy reason source created_at created_by expires_at"},
 		{OverrideList{}, "overrides total generated_at"},
 		{AgentNode{},
-			"id name address port region status version uptime_seconds last_seen checks_total checks_per_sec active_checks " +
+			"id name address port region status version uptime_seconds last_seen left_at checks_total checks_per_sec active_checks " +
 				"target_count certificate_expiry registered_at"},
 		{AgentNodeList{}, "nodes total generated_at"},
 		{GossipNode{}, "id name address port status state region version rtt_ms last_seen joined_at"},

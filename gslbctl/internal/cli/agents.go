@@ -91,6 +91,9 @@ func (a *app) agentFacts(agent api.Agent) *render.Table {
 	} {
 		t.Add(render.C(fact[0]), orNone(fact[1]))
 	}
+	if agent.LeftAt != nil {
+		t.Add(render.C("stopped"), render.C(render.Ago(agent.LeftAt, a.Now())+", with a goodbye"))
+	}
 	t.Add(render.C("certificate"), a.certificateCell(agent))
 	if agent.Revoked {
 		t.Add(render.C("revoked"), render.C(render.Ago(agent.RevokedAt, a.Now())+": "+agent.RevokedReason))

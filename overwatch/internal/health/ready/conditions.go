@@ -187,7 +187,7 @@ func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 func (j *Judge) walkAgents(to report) {
 	now := j.o.Now()
 	for _, a := range j.o.View.Agents() {
-		if a.Left || AgentStatus(a, now) != api.GossipDead {
+		if a.Left() || AgentStatus(a, now) != api.GossipDead {
 			continue
 		}
 		to(api.AgentSilent, func() (string, string) {

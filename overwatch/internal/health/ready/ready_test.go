@@ -211,5 +211,9 @@ func TestAgentStatus_CountsMissedHeartbeats(t *testing.T) {
 		if got := AgentStatus(a, now); got != tc.want {
 			t.Errorf("silent for %v of a threshold of %d: %s, want %s", tc.silence, tc.threshold, got, tc.want)
 		}
+		a.LeftAt = a.LastSeen
+		if got := AgentStatus(a, now); got != api.GossipDead {
+			t.Errorf("said goodbye %v ago: %s", tc.silence, got)
+		}
 	}
 }

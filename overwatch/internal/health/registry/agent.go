@@ -24,9 +24,12 @@ type AgentState struct {
 	// Refused is the parts of its last message that were not taken.
 	Refused []wire.RefusedClaim
 	Figures wire.Figures
-	// Left is true after its goodbye, until it is heard again.
-	Left bool
+	// LeftAt is the time of its goodbye; zero before it, and once the agent is heard again.
+	LeftAt time.Time
 }
+
+// Left reports whether the agent has said goodbye and was not heard since.
+func (a *AgentState) Left() bool { return !a.LeftAt.IsZero() }
 
 // Report is an agent's last word about its own checks of one backend.
 type Report struct {
@@ -139,7 +142,7 @@ func (a *agent) noteTransition(said *wire.Backend, now time.Time) {
 	if last := a.report.Load(); last != nil {
 		next = report{state: last.state, details: slices.Clone(last.details)}
 	}
-	next.state.LastSeen, next.state.Left = now, false
+	next.state.LastSeen, next.state.LeftAt = now, time.Time{}
 	next.state.Backends, next.state.Refused = len(a.claims), a.refused
 	news := detailOf(said, now)
 	at := slices.IndexFunc(next.details, func(d detail) bool { return d.id == news.id })
@@ -156,18 +159,19 @@ func (a *agent) noteTransition(said *wire.Backend, now time.Time) {
 // noteSeen publishes that the agent was heard. It must have been before.
 func (a *agent) noteSeen(now time.Time) {
 	next := *a.report.Load()
-	next.state.LastSeen, next.state.Left = now, false
+	next.state.LastSeen, next.state.LeftAt = now, time.Time{}
 	a.report.Store(&next)
 }
 
 // farewell publishes that the agent said goodbye.
-func (a *agent) farewell() {
+func (a *agent) farewell(now time.Time) {
 	last := a.report.Load()
 	if last == nil {
 		return
 	}
 	state := last.state
-	state.Left, state.Backends, state.Refused = true, 0, nil
+	state.LastSeen, state.LeftAt = now, now
+	state.Backends, state.Refused = 0, nil
 	a.report.Store(&report{state: state})
 	a.refused = nil
 }

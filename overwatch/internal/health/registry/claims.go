@@ -37,7 +37,7 @@ func (r *Registry) Deregister(ctx context.Context, from trust.Agent) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		if a := w.agents[from.ID()]; a != nil {
 			w.withdrawAll(a, now)
-			a.farewell()
+			a.farewell(now)
 		}
 		return nil
 	})

@@ -177,11 +177,11 @@ func TestDeregister_BackendsLeaveAtOnceAndTheAgentStaysListed(t *testing.T) {
 		w.must(w.Deregister(w.ctx(), agent))
 		w.seeNone(a1)
 		w.see(a2, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
-		if s, ok := w.View().Agent("one"); !ok || !s.Left || s.Backends != 0 {
+		if s, ok := w.View().Agent("one"); !ok || !s.LeftAt.Equal(time.Now()) || s.Backends != 0 {
 			t.Errorf("the agent is %+v, %v", s, ok)
 		}
 		w.beat(agent, a1+" healthy")
-		if s, _ := w.View().Agent("one"); s.Left {
+		if s, _ := w.View().Agent("one"); s.Left() {
 			t.Error("an agent that is heard again still counts as gone")
 		}
 	})

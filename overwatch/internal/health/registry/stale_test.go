@@ -37,7 +37,7 @@ func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) 
 		w.see(a1, staleUnknown)
 		w.pass(detectionBound)
 		w.seeNone(a1)
-		if s, ok := w.View().Agent("one"); !ok || s.Left {
+		if s, ok := w.View().Agent("one"); !ok || s.Left() {
 			t.Errorf("the silent agent is %+v, %v", s, ok)
 		}
 	})

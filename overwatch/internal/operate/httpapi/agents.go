@@ -107,7 +107,8 @@ func (s *Server) agentView(r trust.Record) api.Agent {
 		RevokedReason:  r.RevokedReason,
 	}
 	if state, heard := s.o.View.Agent(r.AgentID); heard {
-		view.LastSeen, view.Backends = stampOrNull(state.LastSeen), state.Backends
+		view.LastSeen, view.LeftAt = stampOrNull(state.LastSeen), stampOrNull(state.LeftAt)
+		view.Backends = state.Backends
 		view.Region, view.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
 	}
 	return view

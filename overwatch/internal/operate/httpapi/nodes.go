@@ -82,7 +82,8 @@ func (s *Server) agentNodeView(r trust.Record, announced *store.Node) api.AgentN
 		return node
 	}
 	node.Region, node.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
-	node.LastSeen, node.UptimeSeconds = stampOrNull(state.LastSeen), int64(state.Uptime/time.Second)
+	node.LastSeen, node.LeftAt = stampOrNull(state.LastSeen), stampOrNull(state.LeftAt)
+	node.UptimeSeconds = int64(state.Uptime / time.Second)
 	node.ChecksTotal, node.ActiveChecks, node.TargetCount = state.Figures.ChecksTotal, state.Backends, state.Backends
 	if seconds := state.Uptime.Seconds(); seconds > 0 {
 		node.ChecksPerSec = float64(state.Figures.ChecksTotal) / seconds

@@ -63,6 +63,22 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 	}
 }
 
+func TestAgentNode_IsOfflineAtOnceAfterItsGoodbye(t *testing.T) {
+	w := newWorld(t)
+	agent := w.agent("192.0.2.50", wire.ClaimHealthy)
+	w.must(w.registry.Deregister(t.Context(), agent))
+	if list, err := w.client.AgentNodes(t.Context()); err != nil || list.Nodes[0].Status != api.AgentOffline ||
+		list.Nodes[0].LeftAt == nil || list.Nodes[0].ActiveChecks != 0 {
+		t.Errorf("%+v %v", list, err)
+	}
+	if pinned, err := w.client.Agent(t.Context(), agentName); err != nil || pinned.LeftAt == nil {
+		t.Errorf("%+v %v", pinned, err)
+	}
+	if stats, err := w.client.Stats(t.Context()); err != nil || stats.ActiveAgents != 0 {
+		t.Errorf("%+v %v", stats, err)
+	}
+}
+
 func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 	w := newWorld(t)
 	w.members = []Member{

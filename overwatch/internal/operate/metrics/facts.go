@@ -87,7 +87,7 @@ func describe() descs {
 		registered:  desc("overwatch_agents_registered", "Pinned agents that are not revoked."),
 		active:      desc("overwatch_agents_active", "Agents whose heartbeats arrive."),
 		stale: desc("overwatch_stale_agents",
-			"Agents that were heard since the start and have missed as many heartbeats as their threshold says."),
+			"Agents that have missed as many heartbeats as their threshold says, without a goodbye."),
 		revoked: desc("overwatch_agents_revoked", "Revoked agents that are still listed."),
 		outdated: desc("overwatch_agents_previous_token",
 			"Agents that speak for a service by one of previous_agent_tokens."),
@@ -159,10 +159,11 @@ func (f *facts) collectAgents(gauge gaugeFunc) {
 	active, stale := 0, 0
 	now := time.Now()
 	for _, a := range f.s.View.Agents() {
-		if ready.AgentStatus(a, now) == api.GossipDead {
-			stale++
-		} else {
+		switch {
+		case ready.AgentStatus(a, now) != api.GossipDead:
 			active++
+		case !a.Left():
+			stale++
 		}
 	}
 	gauge(d.registered, float64(pinned.Valid))
