@@ -2,10 +2,10 @@ package api
 
 import "time"
 
-// Region is a place with servers in it. ID is its name.
+// Region is a place with servers in it.
 type Region struct {
-	ID             string   `json:"id"`
-	Name           string   `json:"name"`
+	ID             string   `json:"id"`   // what servers, domains and mappings name
+	Name           string   `json:"name"` // for people
 	Code           string   `json:"code"`
 	Description    string   `json:"description"`
 	Latitude       *float64 `json:"latitude"` // degrees; null, as the longitude: not known
@@ -38,7 +38,9 @@ const (
 // RegionChange is the body of POST /api/v1/regions, and of PUT and PATCH /api/v1/regions/{id}. A
 // nil field gets its default with POST and PUT, and stays with PATCH.
 type RegionChange struct {
-	Name        *string   `json:"name,omitempty"` // needed with POST; a region keeps it
+	// Name is any short text; POST needs it. A new region's id is its name if that has lower-case letters,
+	// digits, hyphens, underscores and dots alone, else its code, else the name in that form.
+	Name        *string   `json:"name,omitempty"`
 	Code        *string   `json:"code,omitempty"`
 	Description *string   `json:"description,omitempty"`
 	Latitude    *float64  `json:"latitude,omitempty"`

@@ -41,6 +41,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 				`{"name":"ap","code":"ap1","description":"x","latitude":35.7,"longitude":-139.7,"continent":"AS",` +
 				`"countries":["JP","KR"],"enabled":false,"priority":3}`, "region ap is there"},
 		{"regions set ap --priority 0", `PATCH /api/v1/regions/ap  {"priority":0}`, "region ap is changed"},
+		{`regions set ap --name Asia`, `PATCH /api/v1/regions/ap  {"name":"Asia"}`, "region ap is changed"},
 		{"regions remove ap -y", "DELETE /api/v1/regions/ap", "region ap is removed"},
 		{"geo set 203.0.113.0/24 eu --comment office",
 			`PUT /api/v1/geo/mappings  {"cidr":"203.0.113.0/24","region":"eu","comment":"office"}`,

@@ -225,7 +225,7 @@ func placeThings(ctx context.Context, c *api.Client) (map[fact]string, error) {
 		if r.Enabled {
 			said = "enabled"
 		}
-		found[fact{"region", r.Name}] = said
+		found[fact{"region", r.ID}] = said
 	}
 	for _, m := range mappings.Mappings {
 		found[fact{"mapping", m.CIDR}] = m.Region

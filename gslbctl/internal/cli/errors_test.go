@@ -86,7 +86,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"config reset system":                        "must be one of dns, gossip, health-check, logging",
 		"config show nothing":                        "must be one of dns, gossip, health-check, logging, system",
 		"config set system a=b":                      `no section "system" to change`,
-		"config set dns x=1":                         `"x" cannot be changed: it must be one of default_ttl`,
+		"config set dns x=1":                         `"x" cannot be changed: it must be one of max_udp_size, default_ttl`,
 		"config set dns default_ttl":                 "write key=value",
 		"config set dns default_ttl=a":               `default_ttl is "a": it must be a number`,
 		"config set dns default_ttl=1 default_ttl=2": `"default_ttl" is given twice`,

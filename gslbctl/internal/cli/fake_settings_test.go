@@ -11,7 +11,7 @@ func fakeSettings(started time.Time) map[string]any {
 	eu := api.Region{ID: "eu", Name: "eu", Code: "eu1", Description: "Frankfurt", Latitude: pointer(50.1),
 		Longitude: pointer(8.7), Continent: "EU", Countries: []string{"DE", "FR"},
 		Enabled: true, ServerCount: 2, HealthyServers: 2, Source: api.FromConfig}
-	us := api.Region{ID: "us", Name: "us", Continent: "NA", Countries: []string{}, Enabled: true, Priority: 2,
+	us := api.Region{ID: "us", Name: "US East", Continent: "NA", Countries: []string{}, Enabled: true, Priority: 2,
 		ServerCount: 2, HealthyServers: 1, Source: api.FromAPI}
 	waits := api.ConfigState{Overlay: []string{"default_ttl"}, RestartRequired: []string{"dns.rate_limit"}}
 	same := api.ConfigState{Overlay: []string{}, RestartRequired: []string{}}
@@ -34,8 +34,8 @@ func fakeSettings(started time.Time) map[string]any {
 		"GET /api/v1/regions": api.RegionList{Regions: []api.Region{eu, us}, Total: 2,
 			GeneratedAt: now},
 		"GET /api/v1/regions/eu":                     eu,
-		"POST /api/v1/regions":                       api.Region{Name: "ap"},
-		"PATCH /api/v1/regions/ap":                   api.Region{Name: "ap"},
+		"POST /api/v1/regions":                       api.Region{ID: "ap", Name: "ap"},
+		"PATCH /api/v1/regions/ap":                   api.Region{ID: "ap", Name: "ap"},
 		"DELETE /api/v1/regions/ap":                  nil,
 		"PUT /api/v1/geo/mappings":                   mapping,
 		"DELETE /api/v1/geo/mappings/203.0.113.0/24": nil,

@@ -22,16 +22,16 @@ func (a *app) regionsListCommand() *cobra.Command {
 	return lists(a, "list", "List all regions",
 		(*api.Client).Regions, func(list api.RegionList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1},
+				Columns: []render.Column{{Name: "ID"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1},
 					{Name: "CONTINENT", Spare: 2}, {Name: "COUNTRIES", Spare: 4}, {Name: "SOURCE", Spare: 3},
-					{Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true}, {Name: "PRIORITY", Right: true, Wide: true},
-					{Name: "DESCRIPTION", Wide: true}},
+					{Name: "NAME", Wide: true}, {Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true},
+					{Name: "PRIORITY", Right: true, Wide: true}, {Name: "DESCRIPTION", Wide: true}},
 				Empty: "No region is configured.",
 			}
 			for _, r := range list.Regions {
-				t.AddNamed(r.Name, render.C(r.Name), healthyOf(r.HealthyServers, r.ServerCount), render.C(render.YesNo(r.Enabled)),
+				t.AddNamed(r.ID, render.C(r.ID), healthyOf(r.HealthyServers, r.ServerCount), render.C(render.YesNo(r.Enabled)),
 					orNone(r.Continent),
-					orNone(strings.Join(r.Countries, ",")), render.C(r.Source), orNone(r.Code), orNone(position(r)),
+					orNone(strings.Join(r.Countries, ",")), render.C(r.Source), render.C(r.Name), orNone(r.Code), orNone(position(r)),
 					number(r.Priority), orNone(r.Description))
 			}
 			return t
@@ -47,12 +47,13 @@ func position(r api.Region) string {
 }
 
 func (a *app) regionsShowCommand() *cobra.Command {
-	return shows(a, "show <name>", "Show one region", allRegionNames,
+	return shows(a, "show <id>", "Show one region", allRegionNames,
 		(*api.Client).Region, func(r api.Region) *render.Table {
-			t := &render.Table{Columns: []render.Column{{Name: "REGION"}, {Name: r.Name}}}
+			t := &render.Table{Columns: []render.Column{{Name: "REGION"}, {Name: r.ID}}}
 			t.Add(render.C("healthy"), healthyOf(r.HealthyServers, r.ServerCount))
 			for _, fact := range [][2]string{
-				{"enabled", render.YesNo(r.Enabled)}, {"source", r.Source}, {"code", r.Code}, {"continent", r.Continent},
+				{"name", r.Name}, {"enabled", render.YesNo(r.Enabled)}, {"source", r.Source}, {"code", r.Code},
+				{"continent", r.Continent},
 				{"countries", strings.Join(r.Countries, ", ")},
 				{"position", position(r)}, {"priority", strconv.Itoa(r.Priority)}, {"description", r.Description},
 			} {
@@ -64,7 +65,7 @@ func (a *app) regionsShowCommand() *cobra.Command {
 
 func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Regions(ctx)
-	return each(list.Regions, func(r api.Region) string { return r.Name }), err
+	return each(list.Regions, func(r api.Region) string { return r.ID }), err
 }
 
 // regionFlags are the flags for the settings of a region. Only given ones are sent.
@@ -77,7 +78,7 @@ type regionFlags struct {
 }
 
 func (f *regionFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.code, "code", "", "a short code for it, for people")
+	cmd.Flags().StringVar(&f.code, "code", "", "a short code: the id, where the name has other characters than one")
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().Float64Var(&f.latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
 	cmd.Flags().Float64Var(&f.longitude, "longitude", 0, "where it is: degrees east, from -180 to 180")
@@ -100,16 +101,17 @@ func (f *regionFlags) request(cmd *cobra.Command) api.RegionChange {
 func (a *app) regionsAddCommand() *cobra.Command {
 	var f regionFlags
 	cmd := &cobra.Command{
-		Use:     "add <name>",
-		Short:   "Create a region on every node",
-		Example: "  gslbctl regions add eu-north --continent EU --countries SE,NO,FI",
-		Args:    cobra.ExactArgs(1),
+		Use:   "add <name>",
+		Short: "Create a region on every node",
+		Example: "  gslbctl regions add eu-north --continent EU --countries SE,NO,FI\n" +
+			"  gslbctl regions add \"US East\" --code us-east --countries US",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := f.request(cmd)
 			req.Name = &args[0]
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateRegion(ctx, req)
-				return "region " + made.Name + " is there", err
+				return "region " + made.ID + " is there", err
 			})
 		},
 	}
@@ -120,13 +122,15 @@ func (a *app) regionsAddCommand() *cobra.Command {
 func (a *app) regionsSetCommand() *cobra.Command {
 	var f regionFlags
 	var force bool
+	var name string
 	cmd := &cobra.Command{
-		Use:               "set <name>",
+		Use:               "set <id>",
 		Short:             "Change a region that was added with add",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := f.request(cmd)
+			req.Name = given(cmd, "name", &name)
 			if req == (api.RegionChange{}) {
 				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help shows")
 			}
@@ -144,13 +148,14 @@ func (a *app) regionsSetCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	cmd.Flags().StringVar(&name, "name", "", "its name, for people")
 	forceFlag(cmd, &force)
 	return cmd
 }
 
 func (a *app) regionsRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove <name>", short: "Delete a region that was added with add and that nothing uses",
+		use: "remove <id>", short: "Delete a region that was added with add and that nothing uses",
 		names:    allRegionNames,
 		question: "after removing the region %s no client is placed in it",
 		apply:    deleting((*api.Client).DeleteRegion, "region %s is removed"),

@@ -7,12 +7,12 @@ import (
 
 func regionOperations() []Operation {
 	one := api.Region{
-		ID: "eu-west", Name: "eu-west", Code: "EUW", Description: "Frankfurt and Paris", Latitude: of(50.11),
+		ID: "eu-west", Name: "Western Europe", Code: "eu-west", Description: "Frankfurt and Paris", Latitude: of(50.11),
 		Longitude: of(8.68), Continent: "EU",
 		Countries: []string{"DE", "FR"}, Enabled: true, Priority: 10, ServerCount: 4, HealthyServers: 3, Source: api.FromAPI,
 	}
 	change := api.RegionChange{
-		Name: of("eu-west"), Code: of("EUW"), Latitude: of(50.11), Longitude: of(8.68), Continent: of("EU"),
+		Name: of("Western Europe"), Code: of("eu-west"), Latitude: of(50.11), Longitude: of(8.68), Continent: of("EU"),
 		Countries: &[]string{"DE", "FR"}, Priority: of(10),
 	}
 	region := v1 + "/regions/{id}"
@@ -24,8 +24,10 @@ func regionOperations() []Operation {
 				word("continent", "only of this continent", config.Continents())),
 			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/regions", handle: decoded((*Server).postRegion), Summary: "Create a region",
-			Description: "400 if it exists already. A name is needed.",
-			Body:        change, Status: 201, Answer: one, Errors: []int{noStore}},
+			Description: "400 if it exists already. A name is needed: any short text. The id, which servers and domains " +
+				"name, is the name if that has lower-case letters, digits, hyphens, underscores and dots alone, else the code, " +
+				"else the name in that form.",
+			Body: change, Status: 201, Answer: one, Errors: []int{noStore}},
 		{Method: get, Path: region, handle: (*Server).getRegion, Summary: "One region", Status: 200, Answer: one},
 		{Method: put, Path: region, handle: decoded((*Server).putRegion), Header: conditionsOf(false),
 			Summary:     "Set a region",

@@ -4,31 +4,33 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
 // postRegion answers POST /regions.
 func (s *Server) postRegion(c *call, req api.RegionChange) (answer, error) {
-	name := valueOr(req.Name, "")
-	if err := checkLabel(name, wire.MaxRegion); err != nil {
+	id, err := regionID(valueOr(req.Name, ""), valueOr(req.Code, ""))
+	if err != nil {
 		return answer{}, err
 	}
 	now := stamp(s.o.Now())
-	made := store.Region{Name: name, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	made := store.Region{Name: id, Enabled: true, CreatedAt: now, UpdatedAt: now}
 	if err := editRegion(&made, req); err != nil {
 		return answer{}, err
 	}
-	return s.defineRegion(c, http.StatusCreated, &change{action: "create", resource: "region", id: name},
+	return s.defineRegion(c, http.StatusCreated, &change{action: "create", resource: "region", id: id},
 		func(d *definitions.Draft, _ *change) (*store.Region, error) {
 			switch {
-			case d.Now().Regions[name] != nil || regionAt(d.File(), name) >= 0:
-				return nil, badRequest("region %s exists already", name)
+			case d.Now().Regions[id] != nil || regionAt(d.File(), id) >= 0:
+				return nil, badRequest("region %s exists already", id)
 			case len(d.Now().Regions) >= definitions.MaxRegions:
 				return nil, problemf(http.StatusInsufficientStorage, "the API has created %d regions, which is the most",
 					definitions.MaxRegions)
@@ -37,13 +39,37 @@ func (s *Server) postRegion(c *call, req api.RegionChange) (answer, error) {
 		})
 }
 
+// regionID returns the id of a new region, which servers and domains name: the name where it is one in lower case, else
+// the code, else the name in the form of an id.
+func regionID(name, code string) (string, error) {
+	if err := checkText("name", name, api.MaxRegionName); err != nil {
+		return "", err
+	}
+	plain := settings.LabelRemedy(name, wire.MaxRegion) == ""
+	switch {
+	case plain && (code == "" || name == strings.ToLower(name)):
+		return name, nil
+	case code != "":
+		if remedy := settings.LabelRemedy(code, wire.MaxRegion); remedy != "" {
+			return "", badRequest("code is %.64q: it becomes the id of the region %.100q: %s", code, name, remedy)
+		}
+		return code, nil
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return settings.LabelRemedy(string(r), wire.MaxRegion) != ""
+	})
+	id := strings.Join(words, "-")
+	if len(id) == 0 || len(id) > wire.MaxRegion {
+		return "", badRequest("name is %.100q, which gives no id of 1 to %d letters, digits and hyphens: give a code, such "+
+			"as ap-1", name, wire.MaxRegion)
+	}
+	return id, nil
+}
+
 // putRegion answers PUT and PATCH /regions/{id}. A field that the body does not have takes its default with PUT, and
 // stays with PATCH.
 func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 	name := c.Param("id")
-	if valueOr(req.Name, name) != name {
-		return answer{}, badRequest("name is %.64q: a region keeps its name, %.64q", *req.Name, name)
-	}
 	if !valueOr(req.Enabled, true) {
 		done, err := s.safely(c, ofRegion(name))
 		defer done()
@@ -113,7 +139,7 @@ func ownRegion(d *definitions.Draft, name, done string, cond condition) (*store.
 		return nil, badRequest("region %.64q comes from the configuration: only regions of the API can be %s here", name,
 			done)
 	case r == nil:
-		return nil, unknownRegion(name)
+		return nil, unknownRegion(d.Now(), name)
 	default:
 		return r, cond.holds(*r)
 	}
@@ -141,6 +167,14 @@ func (s *Server) unused(d *definitions.Draft, name string) error {
 
 // editRegion checks the fields of a request and sets them in r.
 func editRegion(r *store.Region, req api.RegionChange) error {
+	if req.Name != nil {
+		if err := checkText("name", *req.Name, api.MaxRegionName); err != nil {
+			return err
+		}
+		if r.Label = *req.Name; r.Label == r.Name {
+			r.Label = ""
+		}
+	}
 	r.Code, r.Description = valueOr(req.Code, r.Code), valueOr(req.Description, r.Description)
 	for field, text := range map[string]string{"code": r.Code, "description": r.Description} {
 		if text == "" {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -32,14 +33,22 @@ func (s *Server) getRegion(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	r, found := findRegion(set, file, c.Param("id"))
 	if !found {
-		return answer{}, unknownRegion(c.Param("id"))
+		return answer{}, unknownRegion(set, c.Param("id"))
 	}
 	return tagged(c, http.StatusOK, regionView(r, set, s.countServers()), r), nil
 }
 
-func unknownRegion(name string) *problem { return notFound("no region %.64q is known", name) }
+// unknownRegion is the error of an id that no region has. One that is the name or code of a region leads to its id.
+func unknownRegion(set *definitions.Set, id string) *problem {
+	for _, r := range set.Regions {
+		if id == r.Label || id == r.Code {
+			return notFound("no region has the id %.100q: did you mean %s?", id, r.Name)
+		}
+	}
+	return notFound("no region %.100q is known", id)
+}
 
-// allRegions lists the regions of the configuration in its order, then those of the API by name.
+// allRegions lists the regions of the configuration in its order, then those of the API by id.
 func allRegions(set *definitions.Set, file *config.Config) []store.Region {
 	list := make([]store.Region, 0, len(file.Regions)+len(set.Regions))
 	for i := range file.Regions {
@@ -99,8 +108,8 @@ func regionView(r store.Region, set *definitions.Set, counts map[string]serverCo
 		source = api.FromAPI
 	}
 	return api.Region{
-		ID: r.Name, Name: r.Name, Code: r.Code, Description: r.Description, Latitude: r.Latitude, Longitude: r.Longitude,
-		Continent: r.Continent, Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
+		ID: r.Name, Name: cmp.Or(r.Label, r.Name), Code: r.Code, Description: r.Description,
+		Latitude: r.Latitude, Longitude: r.Longitude, Continent: r.Continent, Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
 		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source, RoutingAlgorithm: r.Pool,
 		ProximityBias: r.Bias,
 	}

@@ -121,7 +121,8 @@ type Domain struct {
 
 // Region is a place that the API created.
 type Region struct {
-	Name        string    `json:"name"`
+	Name        string    `json:"name"`            // the id
+	Label       string    `json:"label,omitempty"` // the name for people; empty: the id
 	Code        string    `json:"code"`
 	Description string    `json:"description"`
 	Latitude    *float64  `json:"latitude"` // nil, as the longitude: not known
