@@ -2,8 +2,12 @@ package overwatch
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/health/gossip"
+	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/shared/api"
 )
@@ -21,6 +25,21 @@ func (n *node) members() []httpapi.Member {
 			ID: m.Name, Address: m.Address, Region: m.Region, Version: m.Version, Status: api.GossipStatus(m.Status),
 			State: state, RTT: m.RTT, LastSeen: m.LastSeen, JoinedAt: m.JoinedAt,
 		}
+	}
+	return list
+}
+
+// unheard lists the nodes that gossip does not hear, and the seeds where it never heard any.
+func (n *node) unheard() []ready.Unheard {
+	var list []ready.Unheard
+	for _, m := range n.gossip.Members() {
+		if !m.Self && m.Status != gossip.StatusAlive {
+			list = append(list, ready.Unheard{Node: m.Name, Since: m.LastSeen})
+		}
+	}
+	never := n.gossip.UnreachedSeeds()
+	for _, seed := range slices.Sorted(maps.Keys(never)) {
+		list = append(list, ready.Unheard{Node: seed, Since: never[seed], Never: true})
 	}
 	return list
 }

@@ -29,6 +29,7 @@ import (
 	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
+	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/operate/httpapi"
@@ -343,7 +344,7 @@ func (n *node) steered() []ready.Domain {
 		d := &cfg.Domains[i]
 		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
 		last := policy.OnAllDown(d.OnAllDown)
-		list[i] = ready.Domain{Name: d.Name, MinHealthy: minimum, LastResort: last == policy.All ||
+		list[i] = ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, LastResort: last == policy.All ||
 			last == policy.LastHealthy || last == "" && cfg.DNS.ReturnLastHealthy}
 	}
 	return list
@@ -352,7 +353,13 @@ func (n *node) steered() []ready.Domain {
 func (n *node) judge() (*ready.Judge, error) {
 	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.steered,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
-	o.StoreFailing = n.store.Failing
+	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.unheard, n.publisher.SignaturesEnd
+	o.Certificates = func() []httpserve.Dated {
+		if n.api == nil {
+			return nil
+		}
+		return n.api.Certificates()
+	}
 	if n.zones != nil {
 		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
 		o.KeySync = n.keySync.Status

@@ -32,6 +32,7 @@ const (
 	SigningKeysLost  ConditionKind = "signing_keys_lost"
 	SigningKeysApart ConditionKind = "signing_keys_apart"
 	SigningFails     ConditionKind = "signing_fails"
+	SignaturesEnd    ConditionKind = "signatures_end"
 	StoreFails       ConditionKind = "store_fails"
 	NoNameAnswered   ConditionKind = "no_name_answered"
 	NameUnanswered   ConditionKind = "name_unanswered"
@@ -45,6 +46,9 @@ const (
 	CertificateEnds  ConditionKind = "certificate_ends"
 	TokenLocked      ConditionKind = "token_locked"
 	KeysNotExchanged ConditionKind = "keys_not_exchanged"
+	RegionEmpty      ConditionKind = "region_empty"
+	NodeUnheard      ConditionKind = "node_unheard"
+	TLSEnds          ConditionKind = "tls_ends"
 )
 
 // ConditionTypes is the table that the status of a node, of gslbctl and the alerts follow, in the order in which
@@ -59,10 +63,12 @@ func ConditionTypes() []ConditionType {
 			"the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them",
 			"GslbKeyExchangeOff"},
 		{SigningFails, SeverityDegraded, "answers could not be signed lately: they are SERVFAIL", "GslbSigningFails"},
+		{SignaturesEnd, SeverityDegraded, "signatures of a zone could not be made again in time and will end",
+			"GslbSignaturesEnd"},
 		{StoreFails, SeverityDegraded, "nothing can be stored: the disk of this node is full, failing or hangs",
 			"GslbStoreFailing"},
 		{NoNameAnswered, SeverityUnhealthy, "no domain has a backend that may serve", "GslbDomainDown"},
-		{NameUnanswered, SeverityDegraded, "a domain has no backend that may serve", "GslbDomainDown"},
+		{NameUnanswered, SeverityDegraded, "a domain has fewer backends that may serve than it needs", "GslbDomainDown"},
 		{NameOnLastResort, SeverityDegraded, "a domain is answered by its last resort", "GslbDomainDown"},
 		{BackendUnwell, SeverityDegraded, "a backend of a domain is unhealthy or stale", ""},
 		{VerdictsSetAside, SeverityDegraded,
@@ -70,10 +76,13 @@ func ConditionTypes() []ConditionType {
 		{ChecksIncomplete, SeverityDegraded, "no cycle of health checks has completed yet", "GslbOverwatchNotReady"},
 		{OverrideInForce, SeverityAttention, "", ""},
 		{DrainInForce, SeverityAttention, "", ""},
+		{RegionEmpty, SeverityAttention, "", ""},
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},
+		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
+		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},
+		{TLSEnds, SeverityAttention, "", "GslbTLSEnds"},
 		{CertificateEnds, SeverityAttention, "", "GslbAgentCertificatesExpire"},
 		{TokenLocked, SeverityAttention, "", ""},
-		{KeysNotExchanged, SeverityAttention, "", "GslbKeyExchangeOff"},
 	}
 }
 

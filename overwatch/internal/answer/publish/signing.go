@@ -30,6 +30,25 @@ type signing struct {
 	mu    sync.Mutex
 	fresh []*zone.Signature
 	whole bool // everything is to be looked at
+	late  late
+}
+
+// late is what the last look at all signatures found: those that should be made again, could not be, and are served
+// until they end.
+type late struct {
+	count int
+	first time.Time // the earliest end; zero if count is 0
+}
+
+// SignaturesEnd returns how many signatures could not be made again in time at the last look, ten minutes ago at most,
+// and when the first of them ends.
+func (p *Publisher) SignaturesEnd() (count int, first time.Time) {
+	if p.signing == nil {
+		return 0, time.Time{}
+	}
+	p.signing.mu.Lock()
+	defer p.signing.mu.Unlock()
+	return p.signing.late.count, p.signing.late.first
 }
 
 func newSigning(zones *dnssec.Zones, view func() *zone.View) *signing {
@@ -134,7 +153,7 @@ func (s *signing) prepare(ctx context.Context) {
 		s.prepareAll(ctx)
 	}
 	for _, sig := range fresh {
-		s.one(sig)
+		_ = s.one(sig)
 	}
 }
 
@@ -142,12 +161,24 @@ func (s *signing) prepare(ctx context.Context) {
 // views that differ in a few names only, which come meanwhile, have the other names' signatures from this one.
 func (s *signing) prepareAll(ctx context.Context) {
 	view := s.view()
+	var found late
 	for sig := range view.Signatures() {
 		if ctx.Err() != nil || s.view() != view && s.due() {
 			return
 		}
-		s.one(sig)
+		if err := s.one(sig); err == nil {
+			continue
+		}
+		if ends := sig.Expires(); !ends.IsZero() {
+			found.count++
+			if found.first.IsZero() || ends.Before(found.first) {
+				found.first = ends
+			}
+		}
 	}
+	s.mu.Lock()
+	s.late = found
+	s.mu.Unlock()
 }
 
 // due says whether everything is to be looked at.
@@ -159,8 +190,10 @@ func (s *signing) due() bool {
 
 // one prepares a signature and then lets queries go first. What fails has been counted and told, and is tried again by
 // the next query for it.
-func (s *signing) one(sig *zone.Signature) {
-	if signed, _ := sig.Prepare(s.zones.Now()); signed {
+func (s *signing) one(sig *zone.Signature) error {
+	signed, err := sig.Prepare(s.zones.Now())
+	if signed {
 		runtime.Gosched()
 	}
+	return err
 }

@@ -122,6 +122,16 @@ func (s *Signature) Prepare(now time.Time) (signed bool, err error) {
 	return err == nil && before != after, err
 }
 
+// Expires returns the time from which the signatures that are served are no longer valid; zero if there are none.
+func (s *Signature) Expires() time.Time {
+	const at = fixedPart + 8 // behind the type, algorithm, labels and TTL of the data (RFC 4034 section 3.1)
+	m := s.made.Load()
+	if m == nil || m.epoch != s.signer.Epoch() {
+		return time.Time{}
+	}
+	return time.Unix(int64(binary.BigEndian.Uint32(m.wire()[at:])), 0)
+}
+
 // make signs unless what is there holds at the time now.
 func (s *Signature) make(now time.Time) (*made, error) {
 	s.making.Lock()

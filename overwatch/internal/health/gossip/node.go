@@ -30,6 +30,7 @@ type Node struct {
 	door    *door
 	intake  *intake
 	members *members
+	seeds   seeds
 	skews   *skews
 	paces   *paces
 	list    *memberlist.Memberlist // set by Run before anything uses it

@@ -241,6 +241,21 @@ func TestNode_SeedsAreListedAndMonitored(t *testing.T) {
 	eventually(t, "the first node's death is noticed", func() bool { return second.Members()[0].Status != StatusAlive })
 }
 
+// A seed that nobody answers at is told of until it is reached once.
+func TestNode_SeedsThatAreNeverReachedAreNamed(t *testing.T) {
+	const nobody = "127.0.0.1:1"
+	first := startNode(t, nil)
+	second := startNode(t, func(o *Options) { o.NodeID, o.Seeds = "ow-2", []string{first.Addr().String(), nobody} })
+	eventually(t, "one seed is reached and the other is not", func() bool {
+		never := second.UnreachedSeeds()
+		return len(second.Members()) == 2 && len(never) == 1 && !never[nobody].IsZero()
+	})
+	first.stop()
+	if never := second.UnreachedSeeds(); len(never) != 1 {
+		t.Errorf("once reached, a node is a member: %v", never)
+	}
+}
+
 func TestDoor_DropsNothingThatMemberlistSends(t *testing.T) {
 	quick := func(o *Options) {
 		o.ProbeInterval, o.ProbeTimeout, o.GossipInterval = 50*time.Millisecond, 25*time.Millisecond, 10*time.Millisecond

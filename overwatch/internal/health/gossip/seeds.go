@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -29,6 +30,7 @@ func (n *Node) keepSeed(ctx context.Context, seed string) error {
 		} else {
 			pause = seedFirstPause
 		}
+		n.seeds.note(seed, err == nil, time.Now())
 		if failing != (err != nil) {
 			failing = err != nil
 			tellSeed(logger, err)
@@ -39,6 +41,40 @@ func (n *Node) keepSeed(ctx context.Context, seed string) error {
 		}
 	}
 	return nil
+}
+
+// seeds remembers which seeds have never been reached, and since when they are tried.
+type seeds struct {
+	mu    sync.Mutex
+	tried map[string]time.Time // zero: reached
+}
+
+func (s *seeds) note(seed string, reached bool, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tried == nil {
+		s.tried = map[string]time.Time{}
+	}
+	if _, known := s.tried[seed]; reached || !known {
+		s.tried[seed] = now
+		if reached {
+			s.tried[seed] = time.Time{}
+		}
+	}
+}
+
+// UnreachedSeeds returns the seeds that no exchange has succeeded with since the start, and when they were first tried.
+// One that was reached is a member from then on.
+func (n *Node) UnreachedSeeds() map[string]time.Time {
+	n.seeds.mu.Lock()
+	defer n.seeds.mu.Unlock()
+	never := map[string]time.Time{}
+	for seed, since := range n.seeds.tried {
+		if !since.IsZero() {
+			never[seed] = since
+		}
+	}
+	return never
 }
 
 func tellSeed(logger zerolog.Logger, err error) {

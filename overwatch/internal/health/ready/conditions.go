@@ -52,18 +52,21 @@ func (j *Judge) walk(all bool, to report) {
 	public(api.SigningKeysLost, asked(j.o.KeysLost), "gslbctl dnssec ds")
 	public(api.SigningKeysApart, asked(j.o.KeysApart), "gslbctl dnssec status")
 	public(api.SigningFails, asked(j.o.SigningFails), "gslbctl dnssec status")
+	j.walkSignatures(to)
 	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
 	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
-	j.walkNames(to)
+	j.walkNames(all, to)
 	if all {
 		j.walkOrders(to)
 		j.walkAgents(to)
+		j.walkNodes(to)
 		j.walkKeys(to)
+		j.walkCertificates(to)
 	}
 }
 
 // walkNames reports the names that are not answered as they should be, and their backends that are not well.
-func (j *Judge) walkNames(to report) {
+func (j *Judge) walkNames(all bool, to report) {
 	domains := j.o.Domains()
 	dark := 0
 	for _, d := range domains {
@@ -79,6 +82,9 @@ func (j *Judge) walkNames(to report) {
 			if b.Status != api.EffectiveHealthy && b.Override == nil {
 				to(api.BackendUnwell, func() (string, string) { return describeUnwell(b) })
 			}
+		}
+		if all {
+			walkRegions(d, backends, to)
 		}
 		minimum := d.MinHealthy.Of(known)
 		if serving >= minimum {
@@ -98,6 +104,20 @@ func (j *Judge) walkNames(to report) {
 	}
 	if dark > 0 && dark == len(domains) {
 		to(api.NoNameAnswered, say(api.NoNameAnswered.TypeOf().Public, "gslbctl domains list"))
+	}
+}
+
+// walkRegions reports the regions that a name names and has no backend in. A name without any backend has another
+// condition.
+func walkRegions(d Domain, backends []*registry.Backend, to report) {
+	if len(backends) == 0 {
+		return
+	}
+	for _, region := range d.Regions {
+		if !slices.ContainsFunc(backends, func(b *registry.Backend) bool { return b.Region == region }) {
+			to(api.RegionEmpty, say(d.Name+" names region "+region+" and has no backend there, configured or reported",
+				"gslbctl backends list --service "+d.Name))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package ready
 
 import (
+	"fmt"
 	"net/netip"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/shared/api"
 )
 
@@ -21,7 +23,24 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.SigningKeysApart: func(n *node) { n.apart = true },
 		api.SigningFails:     func(n *node) { n.signing = true },
 		api.StoreFails:       func(n *node) { n.full = true },
-		api.NoNameAnswered:   func(n *node) { n.override("a.example", 1, false); n.override("b.example", 2, false) },
+		api.SignaturesEnd: func(n *node) {
+			n.o.SignaturesEnd = func() (int, time.Time) { return 3, time.Now().Add(100 * time.Hour) }
+		},
+		api.RegionEmpty: func(n *node) { n.regions = []string{"eu", "us"}; n.domains = n.domains[:1] },
+		api.NodeUnheard: func(n *node) {
+			now := time.Now()
+			n.o.Unheard = func() []Unheard {
+				return []Unheard{{Node: "ow-2", Since: now.Add(-time.Minute)}, {Node: "ow-3", Since: now.Add(-time.Second)}}
+			}
+		},
+		api.TLSEnds: func(n *node) {
+			now := time.Now()
+			n.o.Certificates = func() []httpserve.Dated {
+				return []httpserve.Dated{{File: "/etc/gslb/api.pem", Subject: "CN=ow-1", NotAfter: now.Add(29 * 24 * time.Hour)},
+					{File: "/etc/gslb/api.pem", Subject: "CN=authority", NotAfter: now.Add(31 * 24 * time.Hour)}}
+			}
+		},
+		api.NoNameAnswered: func(n *node) { n.override("a.example", 1, false); n.override("b.example", 2, false) },
 		api.NameUnanswered: func(n *node) {
 			_, err := n.registry.SetDrain(n.t.Context(), idOf("a.example", 1), time.Millisecond)
 			n.must(err)
@@ -55,8 +74,8 @@ func idOf(service string, octet byte) registry.ID {
 }
 
 // TestConditions_OneTableSaysStatusMessageListAndAlerts holds for every kind of the table that what provokes it is in
-// the list, decides the status of /api/health with its words, and has the alert that is named for it. A silent agent
-// has a test of its own in package httpapi; verdicts are set aside in those of package registry.
+// the list and in the metric, decides the status of /api/health with its words, and has the alert that is named for
+// it. A silent agent has a test of its own in package httpapi; verdicts are set aside in those of package registry.
 func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	alerts, err := os.ReadFile("../../../../packaging/observability/gslb-alerts.yaml")
 	if err != nil {
@@ -64,8 +83,13 @@ func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	}
 	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.VerdictsSetAside: true}
 	for _, kind := range api.ConditionTypes() {
-		if kind.Alert != "" && !strings.Contains(string(alerts), "alert: "+kind.Alert+"\n") {
+		_, rule, found := strings.Cut(string(alerts), "alert: "+kind.Alert+"\n")
+		if kind.Alert != "" && !found {
 			t.Errorf("%s: there is no alert %s", kind.Kind, kind.Alert)
+		}
+		expr, _, _ := strings.Cut(rule, "\n")
+		if of := fmt.Sprintf("{kind=%q}", kind.Kind); strings.Contains(expr, "_conditions") && !strings.Contains(expr, of) {
+			t.Errorf("alert %s does not fire for %s: %s", kind.Alert, kind.Kind, expr)
 		}
 		provoke := provoked()[kind.Kind]
 		if provoke == nil {
@@ -103,6 +127,9 @@ func (n *node) wantCondition(kind api.ConditionType) {
 	}
 	want := map[api.Severity]api.ServiceStatus{api.SeverityAttention: api.ServiceHealthy,
 		api.SeverityDegraded: api.ServiceDegraded, api.SeverityUnhealthy: api.ServiceUnhealthy}[worst]
+	if counted := n.Holding()[kind.Kind]; counted == 0 {
+		n.t.Errorf("%s is listed and the metric does not count it", kind.Kind)
+	}
 	status, message := n.Judgement()
 	if !listed || status != want || !strings.Contains(message, kind.Public) || (message == "") != (kind.Public == "") {
 		n.t.Errorf("status %s (%s), want %s; listed %v: %+v", status, message, want, listed, n.Conditions())
@@ -117,6 +144,11 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 		api.OverrideInForce:  "a.example 192.0.2.1 is called healthy by somebody until it is cleared: r",
 		api.DrainInForce:     "a.example:192.0.2.1:80 drains until ",
 		api.CertificateEnds:  "the certificate of eu-1 ends",
+		api.SignaturesEnd:    "3 signatures could not be made again in time; the first ends 2",
+		api.RegionEmpty:      "a.example names region us and has no backend there, configured or reported",
+		api.NodeUnheard:      "node ow-2 was last heard 1999-12-31T23:59:00Z: it is down, or cut off from this node",
+		api.TLSEnds:          "the certificate of CN=ow-1 in /etc/gslb/api.pem ends 2000-01-30",
+		api.KeysNotExchanged: "signing keys are not exchanged with the other nodes: the node has no secret",
 	} {
 		inNode(t, func(n *node) {
 			n.have("a.example 1 h", "b.example 2 h")
@@ -132,4 +164,25 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What has ended, and what was never heard, is told in other words.
+func TestConditions_OfWhatIsOver(t *testing.T) {
+	inNode(t, func(n *node) {
+		n.have("a.example 1 h", "b.example 2 h")
+		now := time.Now()
+		n.o.Unheard = func() []Unheard {
+			return []Unheard{{Node: "ow-9.example:7946", Since: now.Add(-time.Hour), Never: true}}
+		}
+		n.o.Certificates = func() []httpserve.Dated { return []httpserve.Dated{{Subject: "CN=x", NotAfter: now}} }
+		var said []string
+		for _, c := range n.Conditions() {
+			said = append(said, c.Sentence)
+		}
+		all := strings.Join(said, "\n")
+		if !strings.Contains(all, "no node was ever heard at ow-9.example:7946, one of overwatch.gossip.seeds") ||
+			!strings.Contains(all, "CN=x in  has ended") {
+			t.Error(all)
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
@@ -37,10 +38,17 @@ type Options struct {
 	KeysApart func() bool
 	// SigningFails reports whether answers could not be signed lately; nil where nothing is signed.
 	SigningFails func() bool
-	// Agents, Locks and KeySync are for Conditions; nil where there are none.
+	// SignaturesEnd returns how many signatures could not be made again in time, and when the first of them ends; nil
+	// where nothing is signed.
+	SignaturesEnd func() (count int, first time.Time)
+	// Agents, Locks, KeySync, Unheard and Certificates are for Conditions; nil where there are none.
 	Agents  func() []trust.Record
 	Locks   func() []trust.Lock
 	KeySync func() api.DNSSECSyncState
+	// Unheard lists the other nodes that gossip does not hear.
+	Unheard func() []Unheard
+	// Certificates lists those that the API shows and those of the authorities that it trusts.
+	Certificates func() []httpserve.Dated
 	// StoreFailing reports whether nothing can be stored; nil where nothing is.
 	StoreFailing func() bool
 	Now          func() time.Time // nil is time.Now
@@ -50,7 +58,15 @@ type Options struct {
 type Domain struct {
 	Name       string
 	MinHealthy policy.Minimum
-	LastResort bool // with too few backends its last resort answers
+	LastResort bool     // with too few backends its last resort answers
+	Regions    []string // that it names
+}
+
+// Unheard is another overwatch node that gossip does not hear.
+type Unheard struct {
+	Node  string    // its name, or the seed where nothing was ever heard
+	Since time.Time // when it was last heard, or first tried
+	Never bool      // nothing was ever heard of it
 }
 
 // Judge answers for the node.
@@ -113,6 +129,13 @@ func (j *Judge) NamesDown() int {
 	defer j.mu.Unlock()
 	j.renew()
 	return j.down
+}
+
+// Holding returns how many conditions of each kind hold now.
+func (j *Judge) Holding() map[api.ConditionKind]int {
+	count := map[api.ConditionKind]int{}
+	j.walk(true, func(kind api.ConditionKind, _ func() (string, string)) { count[kind]++ })
+	return count
 }
 
 // renew judges again where the last judgement is too old. The caller holds the lock.

@@ -29,6 +29,7 @@ type node struct {
 	minimum          string
 	lastResort       bool
 	signing          bool
+	regions          []string // that the names name
 }
 
 func inNode(t *testing.T, test func(*node)) {
@@ -64,7 +65,8 @@ func inNode(t *testing.T, test func(*node)) {
 func (n *node) steered() (list []Domain) {
 	minimum, _ := policy.ParseMinimum(n.minimum)
 	for _, name := range n.domains {
-		list = append(list, Domain{Name: name, MinHealthy: minimum, LastResort: n.lastResort})
+		list = append(list, Domain{Name: name, MinHealthy: minimum, LastResort: n.lastResort,
+			Regions: n.regions})
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package httpserve
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -31,6 +32,22 @@ type Certificates struct {
 	looked time.Time   // when the files were last looked at
 	seen   string      // what they looked like
 	config *tls.Config // never changed
+	dated  []Dated     // never changed
+}
+
+// Dated is a certificate of the files in use and its end.
+type Dated struct {
+	File     string
+	Subject  string
+	NotAfter time.Time
+}
+
+// Dated lists the certificates in use: the server's, those that lead to its authority, and the authorities of clients.
+func (c *Certificates) Dated() []Dated {
+	c.current()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dated
 }
 
 // LoadCertificates reads the files. report is called after later changes of them, with nil when they are in use; it
@@ -39,6 +56,9 @@ func LoadCertificates(files TLSFiles, report func(error)) (*Certificates, error)
 	c := &Certificates{files: files, report: report, looked: time.Now(), seen: files.look()}
 	var err error
 	c.config, err = files.load()
+	if err == nil {
+		c.dated = files.dated()
+	}
 	return c, err
 }
 
@@ -67,7 +87,7 @@ func (c *Certificates) current() *tls.Config {
 	c.seen = now
 	next, err := c.files.load()
 	if err == nil {
-		c.config = next
+		c.config, c.dated = next, c.files.dated()
 	}
 	c.report(err)
 	return c.config
@@ -103,6 +123,25 @@ func (f TLSFiles) load() (*tls.Config, error) {
 	}
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	return config, nil
+}
+
+// dated reads the certificates of the files. What cannot be read is left out: load has refused it.
+func (f TLSFiles) dated() (list []Dated) {
+	for _, path := range []string{f.Certificate, f.ClientCA} {
+		if path == "" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+			if x, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+				list = append(list, Dated{File: path, Subject: x.Subject.String(), NotAfter: x.NotAfter})
+			}
+		}
+	}
+	return list
 }
 
 // LoadPair reads a certificate and its private key, which is refused when group or others can read it.

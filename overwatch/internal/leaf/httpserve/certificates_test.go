@@ -198,6 +198,26 @@ func TestCertificates_OldVersionsAndStrangersAreRefused(t *testing.T) {
 	}
 }
 
+// The ends of all certificates in use can be told: the server's and those of the authorities.
+func TestCertificates_TellTheirEnds(t *testing.T) {
+	dir := t.TempDir()
+	files := TLSFiles{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"),
+		ClientCA: filepath.Join(dir, "ca.pem")}
+	authority := issue(t, "authority", nil)
+	server := issue(t, "server", authority)
+	server.write(t, files.Certificate, files.Key)
+	authority.write(t, files.ClientCA, "")
+	c, err := LoadCertificates(files, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := c.Dated()
+	if len(list) != 2 || list[0] != (Dated{files.Certificate, "CN=server", server.cert.NotAfter}) ||
+		list[1] != (Dated{files.ClientCA, "CN=authority", authority.cert.NotAfter}) {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestLoadCertificates_SaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

@@ -32,13 +32,15 @@ const (
 
 // Server is the API of one node.
 type Server struct {
-	o         Options
-	log       zerolog.Logger
-	access    *access
-	bearers   atomic.Pointer[bearers]
-	cors      *cors
-	listener  *httpserve.Listener
-	http      *http.Server
+	o        Options
+	log      zerolog.Logger
+	access   *access
+	bearers  atomic.Pointer[bearers]
+	cors     *cors
+	listener *httpserve.Listener
+	http     *http.Server
+	tls      *httpserve.Certificates // nil: plain HTTP
+
 	overrides sync.Mutex // held while an override changes, so that disk and registry agree on which change was last
 	byName    atomic.Pointer[domainsByName]
 	checking  chan struct{} // has an entry while a configuration is checked
@@ -69,6 +71,7 @@ func New(o Options) (*Server, error) {
 		cors:     newCORS(o.API),
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
 		checking: make(chan struct{}, 1),
+		tls:      certificates,
 	}
 	s.http = &http.Server{
 		Handler:                      &slowDisk{next: s.engine(), disk: o.DiskTakes},
@@ -103,6 +106,14 @@ func (o *Options) certificates() (*httpserve.Certificates, error) {
 		return nil, fmt.Errorf("api.tls: %w", err)
 	}
 	return c, nil
+}
+
+// Certificates lists the certificates that the listener shows and those of the authorities that it trusts.
+func (s *Server) Certificates() []httpserve.Dated {
+	if s.tls == nil {
+		return nil
+	}
+	return s.tls.Dated()
 }
 
 // Addr returns the address that the API listens on.

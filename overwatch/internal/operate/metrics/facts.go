@@ -21,6 +21,8 @@ type Fitness interface {
 	Status() api.ServiceStatus
 	// NamesDown returns how many domains have fewer backends that may serve than they need.
 	NamesDown() int
+	// Holding returns how many conditions of each kind hold.
+	Holding() map[api.ConditionKind]int
 }
 
 // Sources are the owners that Register reads at each scrape. All are required.
@@ -62,7 +64,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 type descs struct {
 	build, ready, status, dnssec, suspended, clock                    *prometheus.Desc
 	healthy, backends, draining, domains, domainsDown                 *prometheus.Desc
-	disputed                                                          *prometheus.Desc
+	disputed, conditions                                              *prometheus.Desc
 	overrides, registered, active, stale, revoked, expiring, outdated *prometheus.Desc
 }
 
@@ -81,6 +83,8 @@ func describe() descs {
 		draining: desc("overwatch_backends_draining", "Backends that drain or have drained."),
 		disputed: desc("overwatch_disagreements",
 			"Backends of which the agent and the node's own check say different things."),
+		conditions: desc("overwatch_conditions", "What holds and may need somebody, by kind, as GET "+
+			"/api/v1/overwatch/conditions lists it.", "kind"),
 		domains:     desc("overwatch_domains", "Domains that the node steers."),
 		domainsDown: desc("overwatch_domains_down", "Domains with fewer backends that may serve than they need."),
 		overrides:   desc("overwatch_overrides", "Overrides in force."),
@@ -101,7 +105,7 @@ func (f *facts) Describe(ch chan<- *prometheus.Desc) {
 	d := &f.d
 	for _, one := range []*prometheus.Desc{
 		d.build, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
-		d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring, d.outdated,
+		d.conditions, d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring, d.outdated,
 	} {
 		ch <- one
 	}
@@ -122,6 +126,10 @@ func (f *facts) Collect(ch chan<- prometheus.Metric) {
 	current := f.s.Fitness.Status()
 	for _, status := range []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy} {
 		gauge(d.status, truth(status == current), string(status))
+	}
+	holding := f.s.Fitness.Holding()
+	for _, t := range api.ConditionTypes() {
+		gauge(d.conditions, float64(holding[t.Kind]), string(t.Kind))
 	}
 	f.collectBackends(gauge)
 	f.collectAgents(gauge)

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -26,6 +27,9 @@ type fitness struct{}
 func (fitness) Readiness() api.Readiness  { return api.Readiness{Ready: true} }
 func (fitness) Status() api.ServiceStatus { return api.ServiceDegraded }
 func (fitness) NamesDown() int            { return 1 }
+func (fitness) Holding() map[api.ConditionKind]int {
+	return map[api.ConditionKind]int{api.NodeUnheard: 2}
+}
 
 // sources is a registry with a healthy and an unhealthy backend, and what
 // trust would say of three agents.
@@ -127,6 +131,10 @@ func TestServer_ScrapeShowsTheOwnersAndTheProcess(t *testing.T) {
 	status, body := get(t, "http://"+s.Addr().String()+"/metrics")
 	if status != http.StatusOK {
 		t.Fatalf("status %d", status)
+	}
+	want := want
+	for _, kind := range api.ConditionTypes() { // each has a line, also where it does not hold
+		want += fmt.Sprintf("gslb_overwatch_conditions{kind=%q} %d\n", kind.Kind, fitness{}.Holding()[kind.Kind])
 	}
 	for line := range strings.Lines(strings.TrimSpace(want)) {
 		if !strings.Contains(body, strings.TrimSpace(line)+"\n") {

@@ -1,0 +1,63 @@
+package publish
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+// brittleSigner signs until it is broken. Its signatures hold for twelve days, and are due to be made again in six.
+type brittleSigner struct{ broken bool }
+
+func (*brittleSigner) Epoch() uint32 { return 1 }
+
+func (s *brittleSigner) Sign(zone.RRset) (records [][]byte, renew time.Time, err error) {
+	if s.broken {
+		return nil, time.Time{}, errors.New("no key")
+	}
+	data := make([]byte, 18+1+64) // RFC 4034 section 3.1, signed by the root
+	binary.BigEndian.PutUint32(data[8:], uint32(time.Now().Add(12*24*time.Hour).Unix()))
+	return [][]byte{data}, time.Now().Add(6 * 24 * time.Hour), nil
+}
+
+// What could not be made again in time is told with its end, and no longer when it could.
+func TestSignaturesEnd_CountsWhatCannotBeMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSignedWorld(t, testSettings())
+		signer := new(brittleSigner)
+		soa := &dns.SOA{Hdr: dns.RR_Header{Name: "late.test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 60},
+			Ns: "ns.late.test.", Mbox: "hostmaster.late.test.", Minttl: 60}
+		view, err := zone.New([]*zone.Contents{{Apex: "late.test.", SOA: soa, Signer: signer, Denial: zone.NSEC}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.signing.view = func() *zone.View { return view }
+		look := func() (int, time.Time) {
+			w.signing.prepareAll(t.Context())
+			return w.SignaturesEnd()
+		}
+		if count, _ := look(); count != 0 {
+			t.Errorf("%d signatures are late at once", count)
+		}
+		made := time.Now()
+		signer.broken = true
+		time.Sleep(5 * 24 * time.Hour)
+		if count, _ := look(); count != 0 {
+			t.Errorf("%d signatures are late before others are due", count)
+		}
+		time.Sleep(2 * 24 * time.Hour)
+		if count, first := look(); count == 0 || !first.Equal(made.Add(12*24*time.Hour)) {
+			t.Errorf("%d signatures are late, the first ends %s", count, first)
+		}
+		signer.broken = false
+		if count, first := look(); count != 0 || !first.IsZero() {
+			t.Errorf("%d signatures are late although they were made", count)
+		}
+	})
+}

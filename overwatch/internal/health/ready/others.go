@@ -1,0 +1,67 @@
+package ready
+
+import (
+	"fmt"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// walkSignatures reports signatures that are served until they end, since others could not be made.
+func (j *Judge) walkSignatures(to report) {
+	if j.o.SignaturesEnd == nil {
+		return
+	}
+	if count, first := j.o.SignaturesEnd(); count > 0 {
+		to(api.SignaturesEnd, say(fmt.Sprintf("%d signatures could not be made again in time; the first ends %s: "+
+			"the log of this node says why", count, moment(first)), "gslbctl dnssec status"))
+	}
+}
+
+// unheardFor is the silence of another node that is told: a restart takes less.
+const unheardFor = 30 * time.Second
+
+// walkNodes reports other nodes that gossip does not hear.
+func (j *Judge) walkNodes(to report) {
+	if j.o.Unheard == nil {
+		return
+	}
+	for _, n := range j.o.Unheard() {
+		if j.o.Now().Sub(n.Since) < unheardFor {
+			continue
+		}
+		to(api.NodeUnheard, func() (string, string) {
+			const command = "gslbctl gossip nodes"
+			if n.Never {
+				return fmt.Sprintf("no node was ever heard at %s, one of overwatch.gossip.seeds, since %s", n.Node,
+					moment(n.Since)), command
+			}
+			return fmt.Sprintf("node %s was last heard %s: it is down, or cut off from this node", n.Node,
+				moment(n.Since)), command
+		})
+	}
+}
+
+// tlsEndsSoon is the time before the end of a certificate of the API from which on it is told.
+const tlsEndsSoon = 30 * 24 * time.Hour
+
+// walkCertificates reports certificates of the API that end.
+func (j *Judge) walkCertificates(to report) {
+	if j.o.Certificates == nil {
+		return
+	}
+	for _, c := range j.o.Certificates() {
+		left := c.NotAfter.Sub(j.o.Now())
+		if left > tlsEndsSoon {
+			continue
+		}
+		to(api.TLSEnds, func() (string, string) {
+			verb := "ends"
+			if left <= 0 {
+				verb = "has ended"
+			}
+			return fmt.Sprintf("the certificate of %s in %s %s %s: put a new one in its place, which counts at once",
+				c.Subject, c.File, verb, moment(c.NotAfter)), "openssl x509 -noout -enddate -in " + c.File
+		})
+	}
+}
