@@ -290,7 +290,7 @@ func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
 		}
 	}
 	if w.random.IntN(6) == 0 {
-		b.Override = &registry.Override{Healthy: w.flip(), CreatedBy: "192.0.2.9", Reason: "test"}
+		b.Override = &registry.Order{Healthy: w.flip(), CreatedBy: "192.0.2.9", Reason: "test"}
 		b.MayServe = b.Override.Healthy
 	}
 	return b

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -56,23 +57,23 @@ func (h *chronicle) override() string {
 		o.expires = h.model.now.Add(40 * time.Second)
 	}
 	if h.flip() {
-		cleared := h.node.registry.ClearOverride(h.t.Context(), o.service, o.address, o.port) == nil
+		cleared := h.node.registry.ClearOrder(h.t.Context(), api.OrderOverride, o.service, o.address, o.port) == nil
 		if cleared != slices.ContainsFunc(h.model.orders, o.about) {
 			h.t.Errorf("clearing the order about %s: %v", id, cleared)
 		}
 		h.model.orders = slices.DeleteFunc(h.model.orders, o.about)
-		h.must(h.node.store.DeleteOverride(o.service, o.endpoint()))
+		h.must(h.node.store.DeleteOrder(api.OrderOverride, o.service, o.endpoint()))
 		return fmt.Sprintf("clear the order about %s:%d of %s", o.address, o.port, o.service)
 	}
-	err := h.node.registry.SetOverride(h.t.Context(),
-		registry.Override{Service: o.service, Address: o.address, Port: o.port, Healthy: o.healthy, ExpiresAt: o.expires})
+	err := h.node.registry.SetOrder(h.t.Context(), registry.Order{Kind: api.OrderOverride, Service: o.service,
+		Address: o.address, Port: o.port, Healthy: o.healthy, ExpiresAt: o.expires})
 	if err == nil {
 		h.model.orders = append(slices.DeleteFunc(h.model.orders, o.about), o)
-		stored := store.Override{Service: o.service, Address: o.endpoint(), Healthy: o.healthy}
+		stored := store.Order{Kind: api.OrderOverride, Service: o.service, Address: o.endpoint(), Healthy: o.healthy}
 		if !o.expires.IsZero() {
 			stored.ExpiresAt = &o.expires
 		}
-		h.must(h.node.store.PutOverride(stored))
+		h.must(h.node.store.PutOrder(stored))
 	}
 	return fmt.Sprintf("order %s:%d of %s healthy=%v until %v: %v", o.address, o.port, o.service, o.healthy, o.expires,
 		err)
@@ -80,24 +81,27 @@ func (h *chronicle) override() string {
 
 func (h *chronicle) drain() string {
 	id := h.id()
-	b := h.model.backends[id]
+	o := registry.Order{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port}
 	if h.random.IntN(3) == 0 {
-		if err := h.node.registry.ClearDrain(h.t.Context(), id); (err == nil) != (b != nil) {
+		err := h.node.registry.ClearOrder(h.t.Context(), o.Kind, o.Service, o.Address, o.Port)
+		if (err == nil) != (h.model.ordered[id] != nil) {
 			h.t.Errorf("ending the drain of %s: %v", id, err)
 		}
-		if b != nil {
-			b.drain = nil
-		}
+		delete(h.model.ordered, id)
+		h.must(h.node.store.DeleteOrder(o.Kind, o.Service, o.Endpoint()))
 		return "end the drain of " + id.String()
 	}
-	over := pick(h.random, historyTimes)
-	if _, err := h.node.registry.SetDrain(h.t.Context(), id, over); (err == nil) != (b != nil) {
+	d := newDrain(id.Service, pick(h.random, historyTimes), h.model.now, h.drainTime)
+	o.Over, o.CreatedAt = d.over, d.since
+	known := h.model.backends[id] != nil
+	if err := h.node.registry.SetOrder(h.t.Context(), o); (err == nil) != known {
 		h.t.Errorf("draining %s: %v", id, err)
 	}
-	if b != nil {
-		b.drain = newDrain(id.Service, over, h.model.now, h.drainTime)
+	if known {
+		h.model.ordered[id] = d
+		h.must(h.node.store.PutOrder(restore.Order(o)))
 	}
-	return fmt.Sprintf("drain %s over %v", id, over)
+	return fmt.Sprintf("drain %s over %v", id, d.over)
 }
 
 // define makes a few changes of what the API defines, together: mostly of one kind, of which there are most domains.

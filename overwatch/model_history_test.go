@@ -85,6 +85,7 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	h.model = &reference{
 		now: time.Now(), domains: map[string]domainFacts{}, places: map[string]regionFacts{}, mappings: map[int]string{},
 		servers: map[registry.ID]declared{}, agents: map[string]*refAgent{}, backends: map[registry.ID]*refBackend{},
+		ordered:  map[registry.ID]*refDrain{},
 		measured: map[registry.ID]*refMeasured{},
 	}
 	// Where several regions share, whom latency chose would depend on which of them is looked at first.

@@ -24,6 +24,7 @@ type reference struct {
 	servers  map[registry.ID]declared
 	agents   map[string]*refAgent
 	backends map[registry.ID]*refBackend // what history left behind, for as long as the backend is known
+	ordered  map[registry.ID]*refDrain   // drains of operators
 	orders   []refOrder
 	measured map[registry.ID]*refMeasured
 	samples  []refSample // not taken up yet
@@ -135,7 +136,6 @@ type refBackend struct {
 	remembered  string
 	lastHealthy time.Time
 	wasFit      bool
-	drain       *refDrain // an operator's
 }
 
 type refOrder struct {
@@ -390,7 +390,7 @@ func (m *reference) drained(id registry.ID) (first time.Time) {
 
 // drains is the operator's drain of a backend and its agent's, as far as there are any.
 func (m *reference) drains(id registry.ID) (all []*refDrain) {
-	if d := m.backends[id].drain; d != nil {
+	if d := m.ordered[id]; d != nil {
 		all = append(all, d)
 	}
 	if agent := m.claimant(id); agent != "" && m.agents[agent].said[id].drain != nil && !m.outsider(id) {

@@ -254,18 +254,19 @@ func (n *node) noteHolder(set trust.TokenSet, agentID string) {
 // openRegistry also has the registry told what is declared. With 100 000 names that takes a while, in which zones are
 // built; who asks the registry then, or needs the servers of the API, waits for n.declared.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
-	restored, overrides, err := restore.Backends(n.store, n.part("store"))
+	restored, orders, err := restore.Backends(n.store, n.part("store"))
 	if err != nil {
 		return err
 	}
-	expired := expiry.New(n.store, n.audit, n.part("audit"))
-	n.core.run("expiry", expired.Run)
+	timed := expiry.New(n.store, n.audit, n.part("audit"))
+	n.core.run("expiry", timed.Run)
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
-		Restored: restored, Overrides: overrides, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
+		Restored: restored, Orders: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
 		Statuses:  restore.Statuses{Store: n.store},
 		Changed:   n.changes.mark,
-		Expired:   expired.Override,
+		Began:     timed.Began,
+		Expired:   timed.Expired,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),
 	})
@@ -398,7 +399,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		Config: n.state.InForce, Definitions: n.control, RestartRequired: n.state.RestartRequired,
 		ValidateConfig: control.CheckText,
 		ConfigPath:     n.configPath, Reloader: n.control,
-		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store,
+		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OrderStore: n.store,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members, Self: n.self,
 		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),

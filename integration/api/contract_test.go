@@ -59,11 +59,17 @@ const (
 	shapeBackend = "service:s address:s port:i agent_id:s region:s effective_status:s{healthy|unhealthy|stale} " +
 		"agent_healthy:b? validation_healthy:b? validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
 		"reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? override.healthy:b- " +
-		"override.reason:s- override.by:s- override.at:t- override.expires_at:t?-"
-	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s expires_at:t?"
+		"override.reason:s- override.by:s- override.at:t- override.expires_at:t?- weight_override.weight:i- " +
+		"weight_override.reason:s- weight_override.by:s- weight_override.at:t- weight_override.expires_at:t?- drain.share:n- " +
+		"drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?-"
+	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s starts_at:t? expires_at:t? " +
+		"in_force:b"
+	shapeOrder = "kind:s{override|weight|drain} service:s address:s healthy:b- weight:i- share:n- duration:s- reason:s " +
+		"source:s created_at:t created_by:s starts_at:t? expires_at:t? in_force:b"
+	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t?"
 	shapeAgent    = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
-	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|expire|reload|" +
+	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|reload|" +
 		"sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n " +
 		"request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
@@ -201,8 +207,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			`{"enabled":true,"type":"http","path":"/x","interval":"8s","timeout":"2s","healthy_threshold":1,` +
 				`"unhealthy_threshold":4,"expected_status":"200,301-308"}`, 200, shapeCheck},
 		{"PATCH /api/v1/servers/{id}/health-check", mine + "/health-check", `{"interval":"9s"}`, 200, shapeCheck},
-		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"duration":"1h"}`, 202, "draining:b drain_ends_at:t"},
-		{"DELETE /api/v1/servers/{id}/drain", mine + "/drain", "", 200, "draining:b drain_ends_at:t?"},
+		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"duration":"1h"}`, 202, shapeDrain},
+		{"DELETE /api/v1/servers/{id}/drain", mine + "/drain", "", 200, shapeDrain},
 		{"DELETE /api/v1/servers/{id}", known, "", 400, shapeProblem},
 		{"DELETE /api/v1/servers/{id}", mine, "", 204, ""},
 		{"DELETE /api/v1/domains/{name}", made, "", 204, ""},
@@ -289,6 +295,10 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/overwatch/backends/{service}/{address}/{port}", where, "", 200,
 			shapeBackend + " override.healthy:b override.reason:s override.by:s override.at:t override.expires_at:t"},
 		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override", "", 200, shapeSuccess},
+		{"PUT /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight",
+			`{"weight":7,"reason":"x","source":"y","expires_in":"30m"}`, 200, shapeOrder + " weight:i"},
+		{"GET /api/v1/overwatch/orders", "", "", 200, each("orders[].", shapeOrder) + shapeListed},
+		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight", "", 204, ""},
 		{"GET /api/v1/overwatch/stats", "", "", 200,
 			"active_agents:i stale_backends:i total_backends:i healthy_backends:i unhealthy_backends:i draining_backends:i " +
 				"active_overrides:i validation_enabled:b validation_suspended:b validated_backends:i disagreement_count:i " +
@@ -385,7 +395,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app + `","client_ip":"here"}`, 400, "error:s~client_ip"},
 		{"POST /api/v1/routing/consequences", "", `{"backends":["` + app + `:192.0.2.99:80"],"regions":["nowhere"],"agents":["` +
 			agentID + `","` + otherID + `"],"removed":true}`, 200,
-			optional(each("names[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")) + shapeListed},
+			optional(each("names[].", "name:s answer:s{none|last_resort|zero_weight} query_types:a serving:i minimum:i")) + shapeListed},
 		{"POST /api/v1/routing/consequences", "", `{}`, 400, "error:s~backends"},
 		{"GET /api/v1/routing/decisions", "", "", 200,
 			each("decisions[].",

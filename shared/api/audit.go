@@ -46,6 +46,7 @@ const (
 	AuditUndrain  = "undrain"
 	AuditWeight   = "weight"   // an operator's weight over the declared one, set or cleared
 	AuditOverride = "override" // set or cleared
+	AuditBegin    = "begin"    // of what an operator has planned, when its time comes; the actor is the node
 	AuditExpire   = "expire"   // of what an operator has ordered for a time; the actor is the node
 	AuditReload   = "reload"
 	AuditSync     = "sync"
@@ -60,7 +61,7 @@ const FirstRefusal uint64 = 1_000_000_000_001
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
-		AuditOverride, AuditExpire, AuditReload, AuditSync, AuditValidate, AuditRefused}
+		AuditOverride, AuditBegin, AuditExpire, AuditReload, AuditSync, AuditValidate, AuditRefused}
 }
 
 // AuditResources lists the possible values of an entry's resource type.

@@ -26,11 +26,35 @@ type Backend struct {
 	// and why. Null means that it does not differ.
 	ValidationNote *string         `json:"validation_note"`
 	Override       *ActiveOverride `json:"override"` // null when none is in force
+	// WeightOverride is an operator's weight, which counts in the place of Weight; null when none is in force.
+	WeightOverride *ActiveWeight `json:"weight_override"`
+	// Drain is an operator's drain; null when none is in force. An agent's own is in Draining alone.
+	Drain *ActiveDrain `json:"drain"`
 }
 
 // ActiveOverride is the override in force on a backend.
 type ActiveOverride struct {
 	Healthy   bool       `json:"healthy"`
+	Reason    string     `json:"reason"`
+	By        string     `json:"by"`
+	At        time.Time  `json:"at"`
+	ExpiresAt *time.Time `json:"expires_at"` // null: never
+}
+
+// ActiveWeight is the weight in force that an operator has given a backend.
+type ActiveWeight struct {
+	Weight    int        `json:"weight"`
+	Reason    string     `json:"reason"`
+	By        string     `json:"by"`
+	At        time.Time  `json:"at"`
+	ExpiresAt *time.Time `json:"expires_at"` // null: never
+}
+
+// ActiveDrain is an operator's drain in force of a backend. It has come to Share, the part of the weight that it leaves,
+// at EndsAt, and is over at ExpiresAt.
+type ActiveDrain struct {
+	Share     float64    `json:"share"`
+	EndsAt    time.Time  `json:"ends_at"`
 	Reason    string     `json:"reason"`
 	By        string     `json:"by"`
 	At        time.Time  `json:"at"`
@@ -90,7 +114,9 @@ type Override struct {
 	Source    string     `json:"source"`
 	CreatedAt time.Time  `json:"created_at"`
 	CreatedBy string     `json:"created_by"` // whose token it was, else the client's address
+	StartsAt  *time.Time `json:"starts_at"`  // null: it began when it was made
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
+	InForce   bool       `json:"in_force"`   // false: it is planned
 }
 
 // OverrideList is the answer of GET /api/v1/overrides.
@@ -101,10 +127,11 @@ type OverrideList struct {
 }
 
 // OverrideRequest is the body that sets an override. Healthy and Reason are
-// required; ExpiresIn is a duration such as "30m", empty for no end.
+// required; ExpiresIn is a duration such as "30m" from the start, empty for no end.
 type OverrideRequest struct {
-	Healthy   *bool  `json:"healthy"`
-	Reason    string `json:"reason"`
-	Source    string `json:"source,omitempty"`
-	ExpiresIn string `json:"expires_in,omitempty"`
+	Healthy   *bool      `json:"healthy"`
+	Reason    string     `json:"reason"`
+	Source    string     `json:"source,omitempty"`
+	StartsAt  *time.Time `json:"starts_at,omitempty"` // nil: at once
+	ExpiresIn string     `json:"expires_in,omitempty"`
 }

@@ -41,6 +41,7 @@ const (
 	VerdictsSetAside ConditionKind = "verdicts_set_aside"
 	ChecksIncomplete ConditionKind = "checks_incomplete"
 	OverrideInForce  ConditionKind = "override_in_force"
+	WeightInForce    ConditionKind = "weight_in_force"
 	DrainInForce     ConditionKind = "drain_in_force"
 	AgentSilent      ConditionKind = "agent_silent"
 	CertificateEnds  ConditionKind = "certificate_ends"
@@ -75,6 +76,7 @@ func ConditionTypes() []ConditionType {
 			"this node seems to be cut off from most backends and has set its own verdicts aside", "GslbValidationSuspended"},
 		{ChecksIncomplete, SeverityDegraded, "no cycle of health checks has completed yet", "GslbOverwatchNotReady"},
 		{OverrideInForce, SeverityAttention, "", ""},
+		{WeightInForce, SeverityAttention, "", ""},
 		{DrainInForce, SeverityAttention, "", ""},
 		{RegionEmpty, SeverityAttention, "", ""},
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},

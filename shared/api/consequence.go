@@ -13,6 +13,7 @@ type ConsequenceAnswer string
 const (
 	AnswerNone       ConsequenceAnswer = "none"        // no address at all
 	AnswerLastResort ConsequenceAnswer = "last_resort" // what on_all_down says
+	AnswerZeroWeight ConsequenceAnswer = "zero_weight" // backends whose weight is 0, since no other may serve
 )
 
 // Consequence is a name that a change would leave with too few backends, or with none.
@@ -31,6 +32,8 @@ type ConsequenceRequest struct {
 	Agents   []string `json:"agents,omitempty"`
 	// Removed: they would be gone, and not even a last resort. Otherwise they would be drained.
 	Removed bool `json:"removed,omitempty"`
+	// ZeroWeight: they would have the weight 0, and serve only where no other may.
+	ZeroWeight bool `json:"zero_weight,omitempty"`
 }
 
 // ConsequenceList is the answer of POST /api/v1/routing/consequences.

@@ -68,12 +68,21 @@ type Named struct {
 // DrainRequest is the optional body of POST /api/v1/servers/{id}/drain.
 type DrainRequest struct {
 	Duration string `json:"duration,omitempty"` // such as "30s"; empty: the domain's TTL
+	// Share is the part of its weight that the server keeps, from 0 to below 1.
+	Share     float64    `json:"share,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	Source    string     `json:"source,omitempty"`
+	StartsAt  *time.Time `json:"starts_at,omitempty"`  // nil: at once
+	ExpiresIn string     `json:"expires_in,omitempty"` // from the start, such as "1h"; empty: no end
 }
 
-// Drain says whether a server is drained, and when its traffic ends.
+// Drain says whether a server is drained, and when its traffic has come to Share, the part that the drain leaves.
 type Drain struct {
 	Draining    bool       `json:"draining"`
 	DrainEndsAt *time.Time `json:"drain_ends_at"` // null when not draining
+	Share       float64    `json:"share"`
+	StartsAt    *time.Time `json:"starts_at"`  // null: not planned
+	ExpiresAt   *time.Time `json:"expires_at"` // null: it ends when it is taken back
 }
 
 // CreateServer registers a server. DNS has changed when it returns.

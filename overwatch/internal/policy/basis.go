@@ -62,13 +62,18 @@ type Facts struct {
 	Problem string // what a check or an agent found wrong; text of others
 	Check   string // how the node's own check differs from the one that the agent asks for; empty: it does not
 	Order   *Order // an operator's override in force; nil: none
-	// DrainEndsAt is when a drain ends or ended; zero: it does not drain.
+	// DrainEndsAt is when a drain ends or ended, and DrainTo the share that it leaves; zero: it does not drain.
 	DrainEndsAt time.Time
+	DrainTo     float64
+	// Weight is an operator's weight in force, nil for none; Declared is the weight without it. Drain is an operator's
+	// drain, nil for none.
+	Weight, Drain *Order
+	Declared      int
 }
 
-// Order is an operator's override.
+// Order is what an operator has ordered: an override, a weight or a drain.
 type Order struct {
-	Healthy    bool
+	Healthy    bool // of an override
 	By, Reason string
 	Until      time.Time // zero: until it is taken back
 }

@@ -164,8 +164,19 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 			factors = append(factors, Factor{name, ByOverride, Override(f.Order), impact})
 		}
 		if !f.DrainEndsAt.IsZero() {
-			factors = append(factors, Factor{name, Drain, "until " + moment(f.DrainEndsAt),
+			value := "until " + moment(f.DrainEndsAt)
+			if f.DrainTo > 0 {
+				value += fmt.Sprintf(", to %.0f %%", 100*f.DrainTo)
+			}
+			if f.Drain != nil {
+				value += ", " + byWhom(f.Drain)
+			}
+			factors = append(factors, Factor{name, Drain, value,
 				fmt.Sprintf("%.0f %% of its weight is left", 100*b.Candidate.Share)})
+		}
+		if f.Weight != nil {
+			factors = append(factors, Factor{name, Weight, fmt.Sprintf("%d %s", b.Candidate.Weight, byWhom(f.Weight)),
+				fmt.Sprintf("in the place of the declared %d", f.Declared)})
 		}
 	}
 	if b.Excluded != "" {

@@ -49,7 +49,7 @@ func candidatesAfter(basis *policy.Basis, change func(*policy.Candidate) bool) [
 	var after []policy.Candidate
 	for _, c := range basis.Candidates {
 		if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {
-			Drained(&c)
+			drainedTo(&c, c.Facts.DrainTo)
 		}
 		if change(&c) {
 			after = append(after, c)
@@ -58,7 +58,16 @@ func candidatesAfter(basis *policy.Basis, change func(*policy.Candidate) bool) [
 	return after
 }
 
-// Drained makes a candidate what it is at the end of a drain. It always stays.
+// drainedTo makes a candidate what it is at the end of a drain that leaves a share.
+func drainedTo(c *policy.Candidate, share float64) {
+	if share == 0 {
+		Drained(c)
+		return
+	}
+	c.Share = min(c.Share, share)
+}
+
+// Drained makes a candidate what it is at the end of a drain to nothing. It always stays.
 func Drained(c *policy.Candidate) bool {
 	c.MayServe, c.Share = false, 0
 	if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {

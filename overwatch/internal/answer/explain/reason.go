@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -63,14 +64,19 @@ func Override(o *policy.Order) string {
 	if o == nil {
 		return ""
 	}
-	word, end := "unhealthy", "until it is taken back"
 	if o.Healthy {
-		word = "healthy"
+		return "healthy " + byWhom(o)
 	}
+	return "unhealthy " + byWhom(o)
+}
+
+// byWhom says who has ordered something, until when and why.
+func byWhom(o *policy.Order) string {
+	end := "until it is taken back"
 	if !o.Until.IsZero() {
 		end = "until " + moment(o.Until)
 	}
-	text := word + " by " + o.By + " " + end
+	text := "by " + cmp.Or(o.By, "an operator") + " " + end
 	if o.Reason != "" {
 		text += ": " + o.Reason
 	}

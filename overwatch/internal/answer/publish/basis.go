@@ -31,7 +31,7 @@ func (p *decider) candidates(
 		out[i] = policy.Candidate{
 			Address:     b.Address,
 			Region:      b.Region,
-			Weight:      b.Weight,
+			Weight:      b.WeightInForce(),
 			Share:       b.Share,
 			MayServe:    b.MayServe,
 			Forbidden:   b.Override != nil && !b.Override.Healthy,
@@ -58,16 +58,17 @@ func lastServed(b *registry.Backend) time.Time {
 // facts is what explains a backend's state. Most backends are in one of a few states, and share what says so.
 func (p *decider) facts(b *registry.Backend) *policy.Facts {
 	f := policy.Facts{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
-	if o := b.Override; o != nil {
-		f.Order = &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
+	f.Order, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.WeightOrder), orderOf(b.DrainOrder)
+	if f.Weight != nil {
+		f.Declared = b.Weight
 	}
 	if b.Draining {
-		f.DrainEndsAt = b.DrainEndsAt
+		f.DrainEndsAt, f.DrainTo = b.DrainEndsAt, b.DrainTo
 	}
 	if !b.MayServe {
 		f.Problem = problem(b)
 	}
-	if f.Order != nil || b.Draining || f.Problem != "" {
+	if f.Order != nil || f.Weight != nil || b.Draining || f.Problem != "" {
 		own := f
 		return &own
 	}
@@ -80,6 +81,14 @@ func (p *decider) facts(b *registry.Backend) *policy.Facts {
 	}
 	p.state = p.states[f]
 	return p.state
+}
+
+// orderOf returns an order as explanations show it, nil for none.
+func orderOf(o *registry.Order) *policy.Order {
+	if o == nil {
+		return nil
+	}
+	return &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
 }
 
 // problem is what was found wrong with a backend, empty where nothing was said of it.

@@ -1,11 +1,10 @@
-// Package expiry forgets what operators have ordered for a time, once that is over, and writes it into the audit log.
-// It owns a queue, which is as long as what has expired and is not on disk yet. The registry tells it and never waits;
-// the root runs it.
+// Package expiry writes into the audit log what operators have ordered for a time: when it begins, and when it is over,
+// which also deletes it from the disk. It owns a queue, which is as long as what has happened and is not on disk yet.
+// The registry tells it and never waits; the root runs it.
 package expiry
 
 import (
 	"context"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -20,26 +19,26 @@ import (
 // retryEvery is the time between two attempts to write what the disk did not take.
 const retryEvery = 10 * time.Second
 
-// Store forgets an override. ExpireOverride leaves another one that has replaced it.
+// Store notes the beginning of an order, or forgets one. Both leave another one that has replaced it.
 type Store interface {
-	ExpireOverride(service, address string, expiresAt time.Time, with ...store.Entry) error
+	BeginOrder(kind api.OrderKind, service, address string, startsAt time.Time, with ...store.Entry) error
+	ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...store.Entry) error
 }
 
-// Ended is something that has ended because its time was over.
-type Ended struct {
-	Resource, ResourceID string                  // as the audit entry names it
-	Before               any                     // what it was
-	Forget               func(store.Entry) error // deletes it from the disk in one transaction with the entry
+// Event is something that has happened because its time had come.
+type Event struct {
+	Change audit.Change            // the audit entry, but for the actor
+	Write  func(store.Entry) error // changes the disk in one transaction with the entry
 }
 
-// Log takes what has ended and writes it.
+// Log takes what has happened and writes it.
 type Log struct {
 	store Store
 	audit *audit.Log
 	log   zerolog.Logger
 
 	mu      sync.Mutex
-	waiting []Ended
+	waiting []Event
 	wake    chan struct{} // holds one element while something waits
 }
 
@@ -48,23 +47,26 @@ func New(s Store, a *audit.Log, log zerolog.Logger) *Log {
 	return &Log{store: s, audit: a, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Override takes an override that has expired. Any goroutine may call it; it never waits.
-func (l *Log) Override(o registry.Override) {
-	address := o.Address.String()
-	if o.Port != 0 {
-		address = netip.AddrPortFrom(o.Address, o.Port).String()
-	}
-	ends := api.Moment(o.ExpiresAt).Truncate(time.Millisecond)
-	l.Note(Ended{
-		Resource: "override", ResourceID: o.Service + " " + address,
-		Before: api.Override{Service: o.Service, Address: address, Healthy: o.Healthy, Reason: o.Reason, Source: o.Source,
-			CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy, ExpiresAt: &ends},
-		Forget: func(note store.Entry) error { return l.store.ExpireOverride(o.Service, address, o.ExpiresAt, note) },
-	})
+// Began takes an order that has begun. Any goroutine may call it; it never waits.
+func (l *Log) Began(o registry.Order) {
+	resource, id := o.Object()
+	l.Note(Event{audit.Change{Action: api.AuditBegin, Resource: resource, ResourceID: id, After: o.Record()},
+		func(note store.Entry) error {
+			return l.store.BeginOrder(o.Kind, o.Service, o.Endpoint(), o.StartsAt, note)
+		}})
 }
 
-// Note takes what has ended. Any goroutine may call it; it never waits.
-func (l *Log) Note(e Ended) {
+// Expired takes an order that has expired. Any goroutine may call it; it never waits.
+func (l *Log) Expired(o registry.Order) {
+	resource, id := o.Object()
+	l.Note(Event{audit.Change{Action: api.AuditExpire, Resource: resource, ResourceID: id, Before: o.Record()},
+		func(note store.Entry) error {
+			return l.store.ExpireOrder(o.Kind, o.Service, o.Endpoint(), o.ExpiresAt, note)
+		}})
+}
+
+// Note takes what has happened. Any goroutine may call it; it never waits.
+func (l *Log) Note(e Event) {
 	l.mu.Lock()
 	l.waiting = append(l.waiting, e)
 	l.mu.Unlock()
@@ -97,13 +99,11 @@ func (l *Log) write() {
 	l.waiting = nil
 	l.mu.Unlock()
 	for i, e := range list {
-		note := l.audit.Entry(func() audit.Change {
-			return audit.Change{Action: api.AuditExpire, Resource: e.Resource, ResourceID: e.ResourceID, Actor: audit.ActorNode,
-				ActorType: api.ActorSystem, Before: e.Before}
-		})
-		if err := e.Forget(note); err != nil {
-			l.log.Error().Err(err).Str("resource", e.Resource).Str("resource_id", e.ResourceID).Msg(
-				"what has expired is not in the audit log yet")
+		e.Change.Actor, e.Change.ActorType = audit.ActorNode, api.ActorSystem
+		note := l.audit.Entry(func() audit.Change { return e.Change })
+		if err := e.Write(note); err != nil {
+			l.log.Error().Err(err).Str("resource", e.Change.Resource).Str("resource_id", e.Change.ResourceID).Msg(
+				"what has begun or expired is not in the audit log yet")
 			l.mu.Lock()
 			l.waiting = append(list[i:], l.waiting...)
 			l.mu.Unlock()

@@ -46,11 +46,11 @@ func finish(t *testing.T, l *expiry.Log) {
 }
 
 // An override that has expired is gone from the disk and in the audit log. Another one that has replaced it stays.
-func TestOverride_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
+func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	kept, log := open(t)
 	past, later := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
 	for address, ends := range map[string]*time.Time{"192.0.2.1": &past, "192.0.2.2:80": &later, "[2001:db8::3]:80": nil} {
-		if err := kept.PutOverride(store.Override{Service: service, Address: address, Reason: "flaky",
+		if err := kept.PutOrder(store.Order{Kind: api.OrderOverride, Service: service, Address: address, Reason: "flaky",
 			ExpiresAt: ends}); err != nil {
 			t.Fatal(err)
 		}
@@ -58,11 +58,11 @@ func TestOverride_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	l := expiry.New(kept, log, zerolog.Nop())
 	for _, at := range []string{"192.0.2.1:0", "192.0.2.2:80", "[2001:db8::3]:80"} {
 		endpoint := netip.MustParseAddrPort(at)
-		l.Override(registry.Override{Service: service, Address: endpoint.Addr(), Port: endpoint.Port(), Reason: "flaky",
+		l.Expired(registry.Order{Kind: api.OrderOverride, Service: service, Address: endpoint.Addr(), Port: endpoint.Port(), Reason: "flaky",
 			ExpiresAt: past})
 	}
 	finish(t, l)
-	left, err := kept.LoadOverrides()
+	left, err := kept.LoadOrders()
 	if err != nil || len(left) != 2 || left[0].Address == "192.0.2.1" || left[1].Address == "192.0.2.1" {
 		t.Errorf("stored: %+v %v", left, err)
 	}
@@ -83,6 +83,37 @@ func TestOverride_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	}
 }
 
+// A window that begins is in the audit log once, and the store knows it; another one that has replaced it has not begun.
+func TestBegan_IsKeptAndToldOf(t *testing.T) {
+	kept, log := open(t)
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	later := at.Add(time.Hour)
+	for address, starts := range map[string]*time.Time{"192.0.2.1:80": &at, "192.0.2.2:80": &later} {
+		if err := kept.PutOrder(store.Order{Kind: api.OrderWeight, Service: service, Address: address, Weight: 3,
+			StartsAt: starts}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := expiry.New(kept, log, zerolog.Nop())
+	for _, address := range []string{"192.0.2.1:80", "192.0.2.2:80"} {
+		endpoint := netip.MustParseAddrPort(address)
+		l.Began(registry.Order{Kind: api.OrderWeight, Service: service, Address: endpoint.Addr(), Port: endpoint.Port(),
+			Weight: 3, StartsAt: at, Begun: true})
+	}
+	finish(t, l)
+	list, err := kept.LoadOrders()
+	if err != nil || len(list) != 2 || !list[0].Begun || list[1].Begun {
+		t.Errorf("stored: %+v %v", list, err)
+	}
+	for e, err := range log.Newest(audit.Changes) {
+		if err != nil || e.Action != api.AuditBegin || e.Resource != "server" || e.ActorType != api.ActorSystem ||
+			e.ResourceID != service+":192.0.2.2:80" || !strings.Contains(string(e.After), `"weight":3`) {
+			t.Errorf("%+v %v", e, err)
+		}
+		break
+	}
+}
+
 // What the disk does not take is written later, in order.
 func TestNote_TriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +122,7 @@ func TestNote_TriesAgain(t *testing.T) {
 		var working atomic.Bool
 		var forgotten []string
 		for _, name := range []string{"a", "b"} {
-			l.Note(expiry.Ended{Resource: "override", ResourceID: name, Forget: func(store.Entry) error {
+			l.Note(expiry.Event{Write: func(store.Entry) error {
 				if !working.Load() {
 					return errors.New("the disk is full")
 				}

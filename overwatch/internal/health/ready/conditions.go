@@ -169,38 +169,6 @@ func describeUnwell(b *registry.Backend) (sentence, command string) {
 	return sentence, "gslbctl backends list --service " + b.Service
 }
 
-// walkOrders reports what operators have ordered: overrides and drains.
-func (j *Judge) walkOrders(to report) {
-	for _, o := range j.o.View.Overrides() {
-		to(api.OverrideInForce, func() (string, string) {
-			verdict, end, address := "unhealthy", "until it is cleared", o.Address.String()
-			if o.Healthy {
-				verdict = "healthy"
-			}
-			if !o.ExpiresAt.IsZero() {
-				end = "until " + moment(o.ExpiresAt)
-			}
-			if id := (registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}); o.Port != 0 {
-				address = strings.TrimPrefix(id.String(), o.Service+":")
-			}
-			return fmt.Sprintf("%s %s is called %s by %s %s: %s", o.Service, address, verdict, o.CreatedBy, end, o.Reason),
-				"gslbctl overrides clear " + o.Service + " " + address
-		})
-	}
-	for b := range j.o.View.Backends() {
-		if !b.Draining {
-			continue
-		}
-		to(api.DrainInForce, func() (string, string) {
-			doing := "drains until " + moment(b.DrainEndsAt)
-			if b.Drained() {
-				doing = "is drained since " + moment(b.DrainEndsAt)
-			}
-			return b.ID.String() + " " + doing, "gslbctl undrain " + b.ID.String()
-		})
-	}
-}
-
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // walkAgents reports agents that are silent or whose certificate ends, and locked tokens.

@@ -42,18 +42,19 @@ func provoked() map[api.ConditionKind]func(*node) {
 		},
 		api.NoNameAnswered: func(n *node) { n.override("a.example", 1, false); n.override("b.example", 2, false) },
 		api.NameUnanswered: func(n *node) {
-			_, err := n.registry.SetDrain(n.t.Context(), idOf("a.example", 1), time.Millisecond)
-			n.must(err)
+			n.drain("a.example", 1, time.Millisecond, 0)
 			time.Sleep(time.Second) // virtual: the drain ends
 		},
 		api.NameOnLastResort: func(n *node) { n.minimum, n.lastResort = "2", true; n.domains = n.domains[:1] },
 		api.BackendUnwell:    func(n *node) { n.have("a.example 1 h", "b.example 2 h", "b.example 3 u") },
 		api.ChecksIncomplete: func(n *node) { n.checked = false },
 		api.OverrideInForce:  func(n *node) { n.override("a.example", 1, true) },
-		api.DrainInForce: func(n *node) {
-			_, err := n.registry.SetDrain(n.t.Context(), idOf("a.example", 1), time.Hour)
-			n.must(err)
+		api.WeightInForce: func(n *node) {
+			n.must(n.registry.SetOrder(n.t.Context(), registry.Order{Kind: api.OrderWeight, Service: "a.example",
+				Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 7, CreatedBy: "somebody", Reason: "r",
+				ExpiresAt: time.Now().Add(time.Hour)}))
 		},
+		api.DrainInForce: func(n *node) { n.drain("a.example", 1, time.Hour, 0.25) },
 		api.CertificateEnds: func(n *node) {
 			n.o.Agents = func() []trust.Record {
 				return []trust.Record{{AgentID: "eu-1", ExpiresInHours: 24}, {AgentID: "eu-2", ExpiresInHours: 8000},
@@ -142,7 +143,8 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 			"a.example:192.0.2.1:80 is drained",
 		api.NameOnLastResort: "a.example is answered by its last resort: 1 of at least 2 backends may serve",
 		api.OverrideInForce:  "a.example 192.0.2.1 is called healthy by somebody until it is cleared: r",
-		api.DrainInForce:     "a.example:192.0.2.1:80 drains until ",
+		api.WeightInForce:    "a.example:192.0.2.1:80 has the weight 7 instead of ",
+		api.DrainInForce:     "a.example:192.0.2.1:80 drains to 25 % of its weight until ",
 		api.CertificateEnds:  "the certificate of eu-1 ends",
 		api.SignaturesEnd:    "3 signatures could not be made again in time; the first ends 2",
 		api.RegionEmpty:      "a.example names region us and has no backend there, configured or reported",

@@ -154,9 +154,19 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 
 func (n *node) override(service string, octet byte, healthy bool) {
 	n.t.Helper()
-	n.must(n.registry.SetOverride(n.t.Context(), registry.Override{
+	n.must(n.registry.SetOrder(n.t.Context(), registry.Order{
+		Kind:    api.OrderOverride,
 		Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Healthy: healthy, Reason: "r",
 		CreatedBy: "somebody",
+	}))
+}
+
+// drain has a backend drained to a share by somebody.
+func (n *node) drain(service string, octet byte, over time.Duration, share float64) {
+	n.t.Helper()
+	n.must(n.registry.SetOrder(n.t.Context(), registry.Order{
+		Kind: api.OrderDrain, Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80, Over: over,
+		Share: share, CreatedBy: "somebody", CreatedAt: time.Now(), Reason: "r",
 	}))
 }
 

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"net/netip"
 	"time"
 	"unique"
 
@@ -13,7 +12,7 @@ import (
 // Backend is what is known about one backend at one moment. It is immutable: a change publishes a new one.
 type Backend struct {
 	ID
-	// Weight is from 0 to api.MaxWeight.
+	// Weight is the declared one, from 0 to api.MaxWeight.
 	Weight int
 	Region string
 	// Source is who declared Weight, Region and Check: static, else api, else agent.
@@ -34,11 +33,13 @@ type Backend struct {
 	Claim *bool
 	// Validation is the result of this node's own checks.
 	Validation Validation
-	// Override is the operator's order in force, nil for none.
-	Override *Override
-	// Draining is true from the start of a drain; DrainEndsAt is zero when it is not draining.
+	// Override, WeightOrder and DrainOrder are the operator's orders in force, nil for none.
+	Override, WeightOrder, DrainOrder *Order
+	// Draining is true from the start of a drain, by the operator or the agent; DrainEndsAt is when it has come to DrainTo,
+	// the share that it leaves. Both are zero when it is not draining.
 	Draining    bool
 	DrainEndsAt time.Time
+	DrainTo     float64
 
 	// LastHealthyAt is the last known moment at which the backend was fit to serve, recent if it still is; zero if
 	// it never was.
@@ -53,6 +54,14 @@ type Backend struct {
 	left reduce.Left
 	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
 	check unique.Handle[check.Spec]
+}
+
+// WeightInForce returns the weight that counts: the operator's order, or the declared one.
+func (b *Backend) WeightInForce() int {
+	if b.WeightOrder != nil {
+		return b.WeightOrder.Weight
+	}
+	return b.Weight
 }
 
 // Check returns how this node checks the backend itself. It may be called on what a View returned only.
@@ -116,19 +125,4 @@ type Target struct {
 	// WasUnhealthy tells that nothing speaks for the backend but that it was unhealthy when it was last known. It is for
 	// the first check: TargetsGeneration does not change with it.
 	WasUnhealthy bool
-}
-
-// Override is an operator's order about a backend.
-type Override struct {
-	Service string
-	Address netip.Addr
-	// Port is 0 for all ports of the address.
-	Port    uint16
-	Healthy bool
-	Reason  string
-	// Source is the path it was set by, CreatedBy who set it.
-	Source, CreatedBy string
-	CreatedAt         time.Time
-	// ExpiresAt is zero for never.
-	ExpiresAt time.Time
 }

@@ -102,7 +102,7 @@ func TestDrain_OfNothingIsRefused(t *testing.T) {
 		if _, err := w.SetDrain(w.ctx(), id(a1), 0); !errors.Is(err, ErrUnknownBackend) {
 			t.Errorf("SetDrain: %v", err)
 		}
-		if err := w.ClearDrain(w.ctx(), id(a1)); !errors.Is(err, ErrUnknownBackend) {
+		if err := w.ClearDrain(w.ctx(), id(a1)); !errors.Is(err, ErrNoOrder) {
 			t.Errorf("ClearDrain: %v", err)
 		}
 		if _, err := w.SetDrain(w.ctx(), id(a1), 25*time.Hour); err == nil || errors.Is(err, ErrUnknownBackend) {
@@ -119,32 +119,5 @@ func TestDrain_UnhealthyKeepsItsOwnReason(t *testing.T) {
 		w.must(err)
 		w.pass(2 * time.Second)
 		w.see(a1, agentUnhealthy)
-	})
-}
-
-func TestDrain_IsOnDiskWhenTheCallReturnsOrIsNone(t *testing.T) {
-	inWorld(t, notValidating, func(w *world) {
-		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
-		_, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
-		w.must(err)
-		if stored := w.disk.all()[0]; stored.DrainOver != 100*time.Second || stored.DrainSince.IsZero() {
-			t.Errorf("stored: %+v", stored)
-		}
-		full := errors.New("no space left")
-		w.disk.fill(full)
-		if err := w.ClearDrain(w.ctx(), id(a1)); !errors.Is(err, full) {
-			t.Errorf("ClearDrain on a full disk: %v", err)
-		}
-		if b := w.View().Get(id(a1)); !b.Draining {
-			t.Error("a drain whose end could not be stored is over")
-		}
-		if _, err := w.SetDrain(w.ctx(), id(a1), time.Second); !errors.Is(err, full) {
-			t.Errorf("SetDrain on a full disk: %v", err)
-		}
-		w.disk.fill(nil)
-		w.must(w.ClearDrain(w.ctx(), id(a1)))
-		if stored := w.disk.all()[0]; !stored.DrainSince.IsZero() {
-			t.Errorf("stored: %+v", stored)
-		}
 	})
 }

@@ -21,10 +21,15 @@ type model struct {
 	api       map[ID]Declaration
 	agents    map[string]*modelAgent
 	backends  map[ID]*modelBackend // what history left behind, for as long as the backend is known
-	overrides []Override
+	overrides []Order
+	drains    map[ID]time.Time // when the operator's drain began
+	weights   map[ID]int       // by the operator's order
 	suspended bool
 	since     time.Time
 }
+
+// modelDrain is how long the operator's drains take.
+const modelDrain = 40 * time.Second
 
 type modelAgent struct {
 	region string
@@ -38,8 +43,6 @@ type modelBackend struct {
 	remembered  check.State
 	lastHealthy time.Time
 	wasFit      bool
-	drainFrom   time.Time
-	drainOver   time.Duration
 }
 
 // seen is one backend as the property test compares it.
@@ -66,7 +69,7 @@ func newModel(timing Timing, now time.Time) *model {
 	return &model{
 		timing: timing, now: now, static: map[ID]Declaration{}, leaving: map[ID]Declaration{}, leavesBy: map[ID]time.Time{},
 		api:    map[ID]Declaration{},
-		agents: map[string]*modelAgent{}, backends: map[ID]*modelBackend{},
+		agents: map[string]*modelAgent{}, backends: map[ID]*modelBackend{}, drains: map[ID]time.Time{}, weights: map[ID]int{},
 	}
 }
 
@@ -235,9 +238,9 @@ func (m *model) inputs(id ID, b *modelBackend) Inputs {
 	return in
 }
 
-func (m *model) override(id ID) *Override {
+func (m *model) override(id ID) *Order {
 	m.overrides = slices.DeleteFunc(m.overrides,
-		func(o Override) bool { return !o.ExpiresAt.IsZero() && !m.now.Before(o.ExpiresAt) })
+		func(o Order) bool { return !o.ExpiresAt.IsZero() && !m.now.Before(o.ExpiresAt) })
 	for _, port := range []uint16{id.Port, 0} {
 		for i := range m.overrides {
 			if o := &m.overrides[i]; o.Service == id.Service && o.Address == id.Address && o.Port == port {
@@ -352,8 +355,11 @@ func (m *model) look() map[ID]seen {
 				s.drain(m.now.Sub(from), DefaultDrainTime)
 			}
 		}
-		if b.drainOver > 0 {
-			s.drain(m.now.Sub(b.drainFrom), b.drainOver)
+		if weight, ordered := m.weights[id]; ordered {
+			s.Weight = weight
+		}
+		if from, drains := m.drains[id]; drains {
+			s.drain(m.now.Sub(from), modelDrain)
 		}
 		if s.Share == 0 && s.MayServe {
 			s.MayServe, s.Reason = false, ReasonDrained
@@ -383,7 +389,7 @@ func lookAt(v *View) map[ID]seen {
 	all := map[ID]seen{}
 	for b := range v.Backends() {
 		s := seen{
-			Status: b.Status, MayServe: b.MayServe, Reason: b.Reason, Source: b.Source, Weight: b.Weight, Region: b.Region,
+			Status: b.Status, MayServe: b.MayServe, Reason: b.Reason, Source: b.Source, Weight: b.WeightInForce(), Region: b.Region,
 			AgentID: b.AgentID, Share: b.Share, Draining: b.Draining, State: b.Validation.State,
 			Failures: b.Validation.Failures, Successes: b.Validation.Successes, SetAside: b.Validation.SetAside,
 		}

@@ -43,10 +43,9 @@ type Remembered struct {
 	Region       string
 	Check        check.Spec
 	HeardAt      netip.Addr
-	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; none where
-	// the beginning is zero.
-	DrainSince, AgentDrainSince time.Time
-	DrainOver, AgentDrainOver   time.Duration
+	// AgentDrainSince and AgentDrainOver are the drain of its agent; none where the beginning is zero.
+	AgentDrainSince time.Time
+	AgentDrainOver  time.Duration
 	// Bleeds are the effects of the agent's early warnings on the share, by kind; zero for none.
 	Bleeds [warningKinds]Bleed
 }
@@ -70,8 +69,6 @@ type StatusStore interface {
 type memory struct {
 	unsaved []*record
 	gone    map[ID]struct{}
-	// urgent holds the records that a caller waits for; they go first into the next batch.
-	urgent []urgent
 	// restored holds the records that New was given; waiting finds those in it that nobody has asked for.
 	restored []Remembered
 	waiting  map[ID]int
@@ -81,30 +78,12 @@ type memory struct {
 	lastError   time.Time
 }
 
-// urgent is a record whose saving a caller waits for.
-type urgent struct {
-	record *record
-	done   chan error // has room for one
-}
-
-// keepNow has r saved at once; done gets the outcome.
-func (w *writer) keepNow(r *record) (done chan error) {
-	done = make(chan error, 1)
-	if w.options.Statuses == nil || r.removed {
-		done <- nil
-		return done
-	}
-	w.memory.urgent = append(w.memory.urgent, urgent{r, done})
-	w.memory.ready = true
-	return done
-}
-
 // keep notes that r should be saved.
 func (w *writer) keep(r *record) {
 	if r.unsaved || r.removed || w.options.Statuses == nil {
 		return
 	}
-	if r.remembered == check.StateUnknown && !r.stored && r.drain == nil && r.claim == nil {
+	if r.remembered == check.StateUnknown && !r.stored && r.claim == nil {
 		return // nothing that a restart would not find out
 	}
 	r.unsaved = true
@@ -168,7 +147,6 @@ func (r *record) snapshot(now time.Time) Remembered {
 		m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
 		m.Bleeds = c.bleeds.stored()
 	}
-	m.DrainSince, m.DrainOver = r.drain.stored()
 	return m
 }
 
@@ -180,23 +158,12 @@ func (d *drain) stored() (since time.Time, over time.Duration) {
 	return d.since.Round(0), d.over
 }
 
-// batch takes the next records to be saved. Urgent ones come first; their callers get the outcome over the channels.
-// Deletions come before the rest, so that a backend that came back meanwhile stays.
-func (w *writer) batch(now time.Time) (out []Remembered, waiting []chan error) {
+// batch takes the next records to be saved. Deletions come first, so that a backend that came back meanwhile stays.
+func (w *writer) batch(now time.Time) (out []Remembered) {
 	m := &w.memory
-	for _, u := range m.urgent {
-		waiting = append(waiting, u.done)
-		if u.record.removed {
-			continue
-		}
-		delete(m.gone, u.record.id)
-		u.record.stored, u.record.savedAt = true, w.at(now)
-		out = append(out, u.record.snapshot(now))
-	}
-	m.urgent = nil
 	for id := range m.gone {
 		if len(out) >= saveAtMost {
-			return out, waiting
+			return out
 		}
 		out = append(out, Remembered{ID: id, Gone: true})
 		delete(m.gone, id)
@@ -218,7 +185,7 @@ func (w *writer) batch(now time.Time) (out []Remembered, waiting []chan error) {
 	if len(m.unsaved) == 0 {
 		m.unsaved = nil // or its memory would never be let go
 	}
-	return out, waiting
+	return out
 }
 
 // failed takes a batch back that could not be stored.

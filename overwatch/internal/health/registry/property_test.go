@@ -128,8 +128,10 @@ func (h *history) next() string {
 		event = h.declareAPI()
 	case n < 92:
 		event = h.override()
-	case n < 96:
+	case n < 94:
 		event = h.drain()
+	case n < 96:
+		event = h.weigh()
 	default:
 		event = h.leave()
 	}
@@ -263,23 +265,23 @@ func (h *history) declareAPI() string {
 
 func (h *history) override() string {
 	target := h.id()
-	o := Override{Service: target.Service, Address: target.Address, Port: target.Port, Healthy: h.random.IntN(2) == 0}
+	o := Order{Kind: api.OrderOverride, Service: target.Service, Address: target.Address, Port: target.Port, Healthy: h.random.IntN(2) == 0}
 	if h.random.IntN(3) == 0 {
 		o.Port = 0
 	}
 	if h.random.IntN(2) == 0 {
 		o.ExpiresAt = time.Now().Add(40 * time.Second)
 	}
-	same := func(other Override) bool { return other.about(&o) }
+	same := func(other Order) bool { return other.Replaces(&o) }
 	if h.random.IntN(2) == 0 {
-		cleared := h.ClearOverride(h.ctx(), o.Service, o.Address, o.Port) == nil
+		cleared := h.ClearOrder(h.ctx(), api.OrderOverride, o.Service, o.Address, o.Port) == nil
 		if cleared != slices.ContainsFunc(h.model.overrides, same) {
 			h.t.Errorf("cleared %v", cleared)
 		}
 		h.model.overrides = slices.DeleteFunc(h.model.overrides, same)
 		return "clear " + o.target()
 	}
-	if h.SetOverride(h.ctx(), o) == nil {
+	if h.SetOrder(h.ctx(), o) == nil {
 		h.model.overrides = append(slices.DeleteFunc(h.model.overrides, same), o)
 	}
 	return fmt.Sprintf("override %s %v", o.target(), o.Healthy)
@@ -287,23 +289,40 @@ func (h *history) override() string {
 
 func (h *history) drain() string {
 	target := h.id()
-	b := h.model.backends[target]
+	_, drains := h.model.drains[target]
 	if h.random.IntN(3) == 0 {
-		if err := h.ClearDrain(h.ctx(), target); (err == nil) != (b != nil) {
+		if err := h.ClearDrain(h.ctx(), target); (err == nil) != drains {
 			h.t.Errorf("ending the drain of %s: %v", target, err)
 		}
-		if b != nil {
-			b.drainOver = 0
-		}
+		delete(h.model.drains, target)
 		return "end the drain of " + target.String()
 	}
-	if _, err := h.SetDrain(h.ctx(), target, 40*time.Second); (err == nil) != (b != nil) {
+	known := h.model.backends[target] != nil
+	if _, err := h.SetDrain(h.ctx(), target, modelDrain); (err == nil) != known {
 		h.t.Errorf("draining %s: %v", target, err)
 	}
-	if b != nil {
-		b.drainFrom, b.drainOver = h.model.now, 40*time.Second
+	if known {
+		h.model.drains[target] = h.model.now
 	}
 	return "drain " + target.String()
+}
+
+func (h *history) weigh() string {
+	o := Order{Kind: api.OrderWeight, Weight: h.random.IntN(3)}
+	target := h.id()
+	o.Service, o.Address, o.Port = target.Service, target.Address, target.Port
+	if h.random.IntN(2) == 0 {
+		_, ordered := h.model.weights[target]
+		if err := h.ClearOrder(h.ctx(), o.Kind, o.Service, o.Address, o.Port); (err == nil) != ordered {
+			h.t.Errorf("clearing the weight of %s: %v", target, err)
+		}
+		delete(h.model.weights, target)
+		return "clear the weight of " + target.String()
+	}
+	if h.SetOrder(h.ctx(), o) == nil {
+		h.model.weights[target] = o.Weight
+	}
+	return fmt.Sprintf("weigh %s %d", target, o.Weight)
 }
 
 func (h *history) leave() string {

@@ -40,8 +40,6 @@ type record struct {
 	static, api *declared
 	claim       *claim
 
-	// drain is the operator's; an agent's own is in its claim.
-	drain *drain
 	// pub is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has it.
 	// What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
 	pub  *Backend

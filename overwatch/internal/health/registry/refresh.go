@@ -37,7 +37,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 // inputs gathers what the effective status of r depends on.
 func (w *writer) inputs(r *record, now time.Time) Inputs {
 	in := Inputs{Remembered: r.remembered}
-	if o := w.orderFor(r.id, now); o != nil {
+	if o := w.orderFor(api.OrderOverride, r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
 	if w.validated(r, now) {
@@ -107,9 +107,7 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	if d := r.authority(); d != nil {
 		b.DeclaredAgent = d.agent
 	}
-	if o := w.orderFor(r.id, now); o != nil {
-		b.Override = &o.Override
-	}
+	w.applyOrders(&b, now)
 	if r.claim != nil {
 		b.AgentID, b.agent = r.claim.agent.id, r.claim.agent
 		if b.Source == api.SourceAgent {
@@ -125,8 +123,20 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	c := Effective(in)
 	b.Status, b.MayServe, b.Reason = c.Status, c.MayServe, c.Reason
 	b.applyBleeds(r, now)
-	b.applyDrains(r, now)
+	w.applyDrains(&b, r, now)
 	return b
+}
+
+// applyOrders shows the operator's orders in force.
+func (w *writer) applyOrders(b *Backend, now time.Time) {
+	for _, one := range []struct {
+		kind api.OrderKind
+		to   **Order
+	}{{api.OrderOverride, &b.Override}, {api.OrderWeight, &b.WeightOrder}, {api.OrderDrain, &b.DrainOrder}} {
+		if o := w.orderFor(one.kind, b.ID, now); o != nil {
+			*one.to = &o.Order
+		}
+	}
 }
 
 // fit reports whether b may serve but for its drain.
@@ -174,8 +184,8 @@ func sameButValidation(a, b Backend) bool {
 // answersDiffer reports whether an answer, or the explanation of one, may differ between the two.
 func answersDiffer(a, b *Backend) bool {
 	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
-		a.Draining != b.Draining || a.left != b.left || a.Status != b.Status || a.Reason != b.Reason ||
-		a.Override != b.Override
+		a.Draining != b.Draining || a.DrainEndsAt != b.DrainEndsAt || a.left != b.left || a.Status != b.Status ||
+		a.Reason != b.Reason || a.Override != b.Override || a.WeightOrder != b.WeightOrder || a.DrainOrder != b.DrainOrder
 }
 
 // watch asks to be woken when time alone will change something about r.
@@ -183,7 +193,7 @@ func (w *writer) watch(r *record, now time.Time) {
 	if w.validated(r, now) {
 		w.wake(r, &r.timer, w.verdictEnds(r))
 	}
-	if next, moving := r.nextDrainStep(now); moving {
+	if next, moving := w.nextDrainStep(r, now); moving {
 		w.wake(r, &r.timer, next)
 	}
 	if next, moving := r.nextBleedStep(now); moving {

@@ -16,16 +16,12 @@ func (w *writer) restore(now time.Time) {
 	m := &w.memory
 	m.gone, m.waiting = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
 	m.restored = w.options.Restored
-	for _, o := range w.options.Overrides {
+	for _, o := range w.options.Orders {
 		if err := o.normalise(); err != nil {
-			w.options.Logger.Error().Err(err).Msg("a stored override is left out")
+			w.options.Logger.Error().Err(err).Msg("a stored order is left out")
 			continue
 		}
-		if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {
-			w.options.Expired(o)
-			continue
-		}
-		w.obey(o, now)
+		w.restoreOrder(o, now)
 	}
 	for i := range m.restored {
 		id, err := NewID(m.restored[i].ID.Service, m.restored[i].ID.Address, m.restored[i].ID.Port)
@@ -44,7 +40,7 @@ func (w *writer) restore(now time.Time) {
 	if len(m.waiting) > 0 {
 		w.wake(&forgetting{}, new(deadlineAt), now.Add(w.timing.RemoveAfter))
 	}
-	w.options.Restored, w.options.Overrides = nil, nil
+	w.options.Restored, w.options.Orders = nil, nil
 	w.publish(now)
 }
 
@@ -66,7 +62,6 @@ func (w *writer) recall(r *record, now time.Time) {
 	}
 	r.outdated = now.Sub(m.At).Abs() > latencyAge+w.timing.RemoveAfter
 	r.pub.LastHealthyAt, r.pub.Validation.Latency = m.LastHealthyAt, m.Latency
-	r.drain = restoredDrain(m.DrainSince, m.DrainOver, now)
 	if !w.allowed(m.AgentID, r.id) {
 		return
 	}

@@ -437,8 +437,8 @@ func TestRestart_OneBadRecordIsNoReasonNotToStart(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.stop()
 		w.start(Options{
-			Timing:    notValidating,
-			Overrides: []Override{{Service: "a.example"}},
+			Timing: notValidating,
+			Orders: []Order{{Kind: api.OrderOverride, Service: "a.example"}},
 			Restored: []Remembered{
 				{ID: ID{Service: "bad:name"}, AgentID: "one", AgentSourced: true},
 				{ID: id(a1), AgentID: "one", AgentSourced: true, Healthy: true},
@@ -476,7 +476,7 @@ func TestRestart_OverridesAreInForceUnlessExpired(t *testing.T) {
 		short.ExpiresAt = time.Now().Add(time.Minute).Round(0)
 		long.ExpiresAt = time.Now().Add(time.Hour).Round(0)
 		w.pass(2 * time.Minute)
-		w.restart(Options{Timing: notValidating, Overrides: []Override{short, long}})
+		w.restart(Options{Timing: notValidating, Orders: []Order{short, long}})
 		if e := w.ended(); len(e) != 1 || e[0].Address != short.Address {
 			t.Errorf("told of what has expired meanwhile: %+v", e)
 		}

@@ -7,14 +7,8 @@ const saveErrorEvery = time.Minute
 
 // saver writes batches to the store while the writer goes on. At most one batch is under way.
 type saver struct {
-	batches chan saveBatch
+	batches chan []Remembered
 	results chan saveResult
-}
-
-// saveBatch holds the records that are saved together, and the callers that wait for them.
-type saveBatch struct {
-	records []Remembered
-	waiting []chan error
 }
 
 // saveResult is the outcome of saving a batch.
@@ -29,15 +23,11 @@ func startSaver(store StatusStore) saver {
 	if store == nil {
 		return saver{}
 	}
-	s := saver{batches: make(chan saveBatch, 1), results: make(chan saveResult, 1)}
+	s := saver{batches: make(chan []Remembered, 1), results: make(chan saveResult, 1)}
 	go func() {
 		defer close(s.results)
 		for batch := range s.batches {
-			err := store.SaveStatuses(batch.records)
-			for _, done := range batch.waiting {
-				done <- err
-			}
-			s.results <- saveResult{batch.records, err}
+			s.results <- saveResult{batch, store.SaveStatuses(batch)}
 		}
 	}()
 	return s
@@ -50,15 +40,12 @@ func (w *writer) save(s saver, now time.Time) {
 		return
 	}
 	m.ready = false
-	batch, waiting := w.batch(now)
+	batch := w.batch(now)
 	if len(batch) == 0 {
-		for _, done := range waiting {
-			done <- nil // what they wait for is gone
-		}
 		return
 	}
 	m.busy = true
-	s.batches <- saveBatch{batch, waiting}
+	s.batches <- batch
 	if len(m.unsaved)+len(m.gone) > 0 {
 		w.askToSave()
 	}
@@ -87,14 +74,11 @@ func (w *writer) finish(s saver) {
 		w.saved(<-s.results, w.options.Now())
 	}
 	for {
-		batch, waiting := w.batch(w.options.Now())
+		batch := w.batch(w.options.Now())
 		if len(batch) == 0 {
-			for _, done := range waiting {
-				done <- nil
-			}
 			break
 		}
-		s.batches <- saveBatch{batch, waiting}
+		s.batches <- batch
 		if result := <-s.results; result.err != nil {
 			w.options.Logger.Error().Err(result.err).Msg("saving the last known status of backends on stop")
 			break

@@ -16,9 +16,9 @@ import (
 // of one call to Service is consistent in itself, two calls may lie before and after a change. What it returns is
 // shared and must not be changed.
 type View struct {
-	services  byName[slot]
-	agents    byName[agent]
-	overrides atomic.Pointer[[]Override]
+	services byName[slot]
+	agents   byName[agent]
+	orders   atomic.Pointer[[]Order]
 	// of the backends, by statusNumber; moved on as slots are filled, so off by what is being published
 	counts     [3]atomic.Int64
 	generation atomic.Uint64 // of the set of targets
@@ -89,13 +89,23 @@ func (v *View) Get(id ID) *Backend {
 	return list[at]
 }
 
-// Overrides returns every override that has not expired, whether or not its backend is known, ordered by service,
-// address and port.
-func (v *View) Overrides() []Override {
-	if list := v.overrides.Load(); list != nil {
+// Orders returns every order that has not expired, those that have not begun too, whether or not its backend is known,
+// ordered by service, address, port and kind.
+func (v *View) Orders() []Order {
+	if list := v.orders.Load(); list != nil {
 		return *list
 	}
 	return nil
+}
+
+// CountInForce returns how many orders of a kind are in force.
+func (v *View) CountInForce(kind api.OrderKind) (n int) {
+	for _, o := range v.Orders() {
+		if o.Kind == kind && o.Begun {
+			n++
+		}
+	}
+	return n
 }
 
 // Targets returns every backend with its check, in no order, in a new slice.

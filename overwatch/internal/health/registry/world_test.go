@@ -15,6 +15,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/wire"
@@ -30,12 +31,49 @@ type world struct {
 	disk      disk
 	stop      func()
 
+	kept []Order // what a store would have
+
 	mu      sync.Mutex
-	expired []Override // what Expired was told of
+	expired []Order // what Expired was told of
+	began   []Order // what Began was told of
+}
+
+// SetDrain drains a backend to nothing and keeps the order for a restart; over 0 is the service's time.
+func (w *world) SetDrain(ctx context.Context, id ID, over time.Duration) (ends time.Time, err error) {
+	if over == 0 {
+		over = w.DrainTime(id.Service)
+	}
+	o := Order{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port, Over: over,
+		CreatedAt: time.Now()}
+	if err := w.SetOrder(ctx, o); err != nil {
+		return ends, err
+	}
+	w.keep(o)
+	return w.View().Get(id).DrainEndsAt, nil
+}
+
+// ClearDrain ends the operator's drain of a backend.
+func (w *world) ClearDrain(ctx context.Context, id ID) error {
+	o := Order{Kind: api.OrderDrain, Service: id.Service, Address: id.Address, Port: id.Port}
+	w.kept = slices.DeleteFunc(w.kept, func(other Order) bool { return other.Replaces(&o) })
+	return w.ClearOrder(ctx, o.Kind, o.Service, o.Address, o.Port)
+}
+
+// keep has the next restart find an order.
+func (w *world) keep(o Order) {
+	o.CreatedAt = o.CreatedAt.Round(0)
+	w.kept = append(slices.DeleteFunc(w.kept, func(other Order) bool { return other.Replaces(&o) }), o)
+}
+
+// begun returns what Began was told of.
+func (w *world) begun() []Order {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.began)
 }
 
 // ended returns what Expired was told of.
-func (w *world) ended() []Override {
+func (w *world) ended() []Order {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.expired)
@@ -146,10 +184,15 @@ func inWorld(t *testing.T, timing Timing, test func(w *world)) {
 func (w *world) start(o Options) {
 	w.t.Helper()
 	o.Changed = w.changed.add
-	o.Expired = func(o Override) {
+	o.Expired = func(o Order) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.expired = append(w.expired, o)
+	}
+	o.Began = func(o Order) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.began = append(w.began, o)
 	}
 	o.Statuses = &w.disk
 	o.Logger = zerolog.New(&w.log)
@@ -179,6 +222,9 @@ func (w *world) restart(o Options) {
 	w.t.Helper()
 	w.stop()
 	o.Restored = w.disk.all()
+	if o.Orders == nil {
+		o.Orders = w.kept
+	}
 	w.start(o)
 }
 

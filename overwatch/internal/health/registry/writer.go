@@ -18,7 +18,7 @@ type writer struct {
 
 	services  map[string]*service
 	agents    map[string]*agent
-	overrides map[string][]*order // by service
+	orders    map[string][]*order // by service
 	deadlines deadlines
 	round     uint64 // of claims
 	halfway   bool   // configuration is being declared
@@ -42,7 +42,7 @@ func newWriter(o Options) *writer {
 	healthy, unhealthy := true, false
 	return &writer{
 		options: o, timing: o.Timing, view: new(View), start: o.Now(),
-		services: make(map[string]*service), agents: make(map[string]*agent), overrides: make(map[string][]*order),
+		services: make(map[string]*service), agents: make(map[string]*agent), orders: make(map[string][]*order),
 		index: make(map[string]*slot), agentIndex: make(map[string]*agent),
 		changes:     changeLog{noisy: make(map[*record]*noise)},
 		suspension:  suspension{regions: make(map[string]*tally)},

@@ -5,7 +5,6 @@ package restore
 
 import (
 	"fmt"
-	"net/netip"
 
 	"github.com/rs/zerolog"
 
@@ -17,9 +16,9 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Backends reads what the registry knew before the restart, and the overrides, expired ones too. An override that
-// cannot be read is left out, with a line in the log.
-func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Override, error) {
+// Backends reads what the registry knew before the restart, and the orders, expired ones too. An order that cannot be
+// read is left out, with a line in the log.
+func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Order, error) {
 	stored, err := s.LoadStatuses()
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the last known status: %w", err)
@@ -28,20 +27,20 @@ func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []regi
 	for i, st := range stored {
 		remembered[i] = rememberedOf(st)
 	}
-	orders, err := s.LoadOverrides()
+	kept, err := s.LoadOrders()
 	if err != nil {
-		return nil, nil, fmt.Errorf("loading overrides: %w", err)
+		return nil, nil, fmt.Errorf("loading orders: %w", err)
 	}
-	overrides := make([]registry.Override, 0, len(orders))
-	for _, o := range orders {
-		order, err := override(o)
+	orders := make([]registry.Order, 0, len(kept))
+	for _, o := range kept {
+		order, err := orderOf(o)
 		if err != nil {
-			log.Error().Err(err).Msg("a stored override is left out")
+			log.Error().Err(err).Msg("a stored order is left out")
 			continue
 		}
-		overrides = append(overrides, order)
+		orders = append(orders, order)
 	}
-	return remembered, overrides, nil
+	return remembered, orders, nil
 }
 
 // rememberedOf returns a stored status as the registry takes it.
@@ -50,9 +49,8 @@ func rememberedOf(st store.Status) registry.Remembered {
 		ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
 		Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
 		AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
-		HeardAt:    st.HeardAt,
-		DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince,
-		AgentDrainOver: st.AgentDrainOver,
+		HeardAt:         st.HeardAt,
+		AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
 	}
 	for kind, b := range st.Bleeds {
 		r.Bleeds[kind] = registry.Bleed(b)
@@ -98,27 +96,6 @@ func makeable(spec check.Spec) check.Spec {
 	return reduce.Connection()
 }
 
-// override returns a stored override as the registry takes it.
-func override(o store.Override) (registry.Override, error) {
-	r := registry.Override{
-		Service: o.Service, Healthy: o.Healthy, Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy,
-		CreatedAt: o.CreatedAt,
-	}
-	if o.ExpiresAt != nil {
-		r.ExpiresAt = *o.ExpiresAt
-	}
-	if address, err := netip.ParseAddr(o.Address); err == nil {
-		r.Address = address
-		return r, nil
-	}
-	endpoint, err := netip.ParseAddrPort(o.Address)
-	if err != nil {
-		return r, fmt.Errorf("stored override of %s: address %q: %w", o.Service, o.Address, err)
-	}
-	r.Address, r.Port = endpoint.Addr(), endpoint.Port()
-	return r, nil
-}
-
 // Statuses saves what the registry knows into the store. It implements registry.StatusStore.
 type Statuses struct{ Store *store.Store }
 
@@ -130,9 +107,8 @@ func (s Statuses) SaveStatuses(list []registry.Remembered) error {
 			Service: r.ID.Service, Address: r.ID.Address, Port: r.ID.Port, Gone: r.Gone,
 			Healthy: r.Healthy, Unknown: r.Unknown, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
 			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
-			HeardAt:    r.HeardAt,
-			DrainSince: r.DrainSince, DrainOver: r.DrainOver, AgentDrainSince: r.AgentDrainSince,
-			AgentDrainOver: r.AgentDrainOver,
+			HeardAt:         r.HeardAt,
+			AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
 		}
 		for kind, b := range r.Bleeds {
 			out[i].Bleeds[kind] = store.Bleed(b)

@@ -84,6 +84,8 @@ func backendView(b *registry.Backend) api.Backend {
 		AgentLastSeen:       stampOrNull(b.ClaimAt()),
 		ValidationLastCheck: stampOrNull(b.Validation.At),
 		Override:            overrideView(b.Override),
+		WeightOverride:      weightView(b.WeightOrder),
+		Drain:               drainView(b),
 	}
 	if v := b.Validation; v.State != check.StateUnknown {
 		passed := v.State == check.StateHealthy
@@ -99,7 +101,7 @@ func backendView(b *registry.Backend) api.Backend {
 	return view
 }
 
-func overrideView(o *registry.Override) *api.ActiveOverride {
+func overrideView(o *registry.Order) *api.ActiveOverride {
 	if o == nil {
 		return nil
 	}
@@ -110,4 +112,21 @@ func overrideView(o *registry.Override) *api.ActiveOverride {
 		At:        stamp(o.CreatedAt),
 		ExpiresAt: stampOrNull(o.ExpiresAt),
 	}
+}
+
+func weightView(o *registry.Order) *api.ActiveWeight {
+	if o == nil {
+		return nil
+	}
+	return &api.ActiveWeight{Weight: o.Weight, Reason: o.Reason, By: o.CreatedBy, At: stamp(o.CreatedAt),
+		ExpiresAt: stampOrNull(o.ExpiresAt)}
+}
+
+func drainView(b *registry.Backend) *api.ActiveDrain {
+	o := b.DrainOrder
+	if o == nil {
+		return nil
+	}
+	return &api.ActiveDrain{Share: o.Share, EndsAt: stamp(b.DrainEndsAt), Reason: o.Reason, By: o.CreatedBy,
+		At: stamp(o.CreatedAt), ExpiresAt: stampOrNull(o.ExpiresAt)}
 }

@@ -32,7 +32,7 @@ func TestOverride_IsStoredAndInDNSWhenTheCallReturns(t *testing.T) {
 	if len(w.flushes) != 1 || w.flushes[0] != "" {
 		t.Errorf("when DNS was asked to follow, it found %q serving", w.flushes)
 	}
-	stored, err := w.store.LoadOverrides()
+	stored, err := w.store.LoadOrders()
 	if err != nil || len(stored) != 1 || stored[0].Reason != "kernel" || stored[0].Address != "192.0.2.1:80" ||
 		!stored[0].ExpiresAt.Equal(*o.ExpiresAt) {
 		t.Errorf("on disk: %+v, %v", stored, err)
@@ -41,7 +41,7 @@ func TestOverride_IsStoredAndInDNSWhenTheCallReturns(t *testing.T) {
 	if w.flushes[1] != "192.0.2.1:80" {
 		t.Errorf("after clearing, DNS found %q", w.flushes)
 	}
-	if stored, err := w.store.LoadOverrides(); err != nil || len(stored) != 0 {
+	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 0 {
 		t.Errorf("on disk after clearing: %+v, %v", stored, err)
 	}
 	if log := w.log.String(); strings.Count(log, `"message":"change through the API"`) != 2 ||
@@ -135,7 +135,7 @@ func TestOverride_RefusesWhatItCannotMean(t *testing.T) {
 	w.wantError("no address", w.send("PUT", "/api/v1/overrides/app.example/web1", good), 400, `"web1"`, "<ip>:<port>")
 	w.wantError("other path, no address", w.send("POST", "/api/v1/overwatch/backends/app.example/web1/80/override", good),
 		400, `"web1"`)
-	if stored, err := w.store.LoadOverrides(); err != nil || len(stored) != 0 || len(w.flushes) != 0 {
+	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 0 || len(w.flushes) != 0 {
 		t.Errorf("something was changed: %v %v %v", stored, err, w.flushes)
 	}
 }
@@ -143,7 +143,7 @@ func TestOverride_RefusesWhatItCannotMean(t *testing.T) {
 func TestOverride_ThatCannotBeStoredIsNotInForce(t *testing.T) {
 	full := false
 	w := newWorld(t, func(o *Options) {
-		o.OverrideStore = &sometimesFull{OverrideStore: o.OverrideStore, full: &full}
+		o.OrderStore = &sometimesFull{OrderStore: o.OrderStore, full: &full}
 	})
 	good := `{"healthy":true,"reason":"r"}`
 	if r := w.send("PUT", overridePath, good); r.status != 200 {
@@ -163,28 +163,28 @@ func TestOverride_ThatCannotBeStoredIsNotInForce(t *testing.T) {
 
 // sometimesFull is a disk that fills up.
 type sometimesFull struct {
-	OverrideStore
+	OrderStore
 	full *bool
 }
 
-func (s *sometimesFull) PutOverride(o store.Override, with ...store.Entry) error {
+func (s *sometimesFull) PutOrder(o store.Order, with ...store.Entry) error {
 	if *s.full {
-		return fullDisk{}.PutOverride(o)
+		return fullDisk{}.PutOrder(o)
 	}
-	return s.OverrideStore.PutOverride(o, with...)
+	return s.OrderStore.PutOrder(o, with...)
 }
 
-func (s *sometimesFull) DeleteOverride(service, address string, with ...store.Entry) error {
+func (s *sometimesFull) DeleteOrder(kind api.OrderKind, service, address string, with ...store.Entry) error {
 	if *s.full {
-		return fullDisk{}.DeleteOverride(service, address)
+		return fullDisk{}.DeleteOrder(kind, service, address)
 	}
-	return s.OverrideStore.DeleteOverride(service, address, with...)
+	return s.OrderStore.DeleteOrder(kind, service, address, with...)
 }
 
 func TestOverride_OfABackendThatLeftMeanwhileIsNotRemembered(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Orders = &leaving{Orders: o.Orders} })
 	w.wantError("PUT", w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`), 404)
-	if stored, err := w.store.LoadOverrides(); err != nil || len(stored) != 0 {
+	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 0 {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 }
@@ -192,7 +192,7 @@ func TestOverride_OfABackendThatLeftMeanwhileIsNotRemembered(t *testing.T) {
 // leaving is a registry whose backends leave just before they are overridden.
 type leaving struct{ Orders }
 
-func (l *leaving) SetOverride(context.Context, registry.Override) error {
+func (l *leaving) SetOrder(context.Context, registry.Order) error {
 	return fmt.Errorf("override: %w", registry.ErrUnknownBackend)
 }
 

@@ -29,6 +29,7 @@ type going struct {
 	service string // empty: they may be of any
 	takes   func(*registry.Backend) bool
 	leaves  func(*policy.Candidate) bool // what the change makes of one, as explain.IfChanged has it
+	answer  api.ConsequenceAnswer        // what names would answer that lose them; empty: as was decided
 }
 
 // removed is what a removal makes of a candidate.
@@ -42,7 +43,7 @@ func forbidden(c *policy.Candidate) bool {
 
 // oneBackend is the set of one backend.
 func oneBackend(id registry.ID, leaves func(*policy.Candidate) bool) going {
-	return going{id.Service, func(b *registry.Backend) bool { return b.ID == id }, leaves}
+	return going{id.Service, func(b *registry.Backend) bool { return b.ID == id }, leaves, ""}
 }
 
 // livesBy reports whether a backend serves only on the word of an agent.
@@ -54,12 +55,12 @@ func livesBy(b *registry.Backend, agentID string) bool {
 func ofAgents(ids ...string) going {
 	return going{"", func(b *registry.Backend) bool {
 		return slices.ContainsFunc(ids, func(id string) bool { return livesBy(b, id) })
-	}, removed}
+	}, removed, ""}
 }
 
 // ofRegion is the set of the backends in a region.
 func ofRegion(name string) going {
-	return going{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained}
+	return going{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained, ""}
 }
 
 // postConsequences answers POST /routing/consequences.
@@ -79,8 +80,13 @@ func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, 
 		return ids[b.ID] || slices.Contains(req.Regions, b.Region) ||
 			slices.ContainsFunc(req.Agents, func(id string) bool { return livesBy(b, id) })
 	}, leaves: explain.Drained}
-	if req.Removed {
+	switch {
+	case req.Removed && req.ZeroWeight:
+		return answer{}, badRequest("removed and zero_weight are both true: what is removed has no weight")
+	case req.Removed:
 		g.leaves = removed
+	case req.ZeroWeight:
+		g.answer = api.AnswerZeroWeight
 	}
 	names, err := s.losses(c.Request.Context(), g)
 	return ok(api.ConsequenceList{Names: names, Total: len(names), GeneratedAt: stamp(s.o.Now())}), err
@@ -140,13 +146,23 @@ func (s *Server) losses(ctx context.Context, g going) ([]api.Consequence, error)
 	names := []api.Consequence{}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		loss, loses, err := explain.IfChanged(s.o.DNSView(), name, func(c *policy.Candidate) bool {
-			return !gone[name][netip.AddrPortFrom(c.Address, c.Port)] || g.leaves(c)
+			switch {
+			case gone[name][netip.AddrPortFrom(c.Address, c.Port)]:
+				return g.leaves(c)
+			case g.answer == api.AnswerZeroWeight && c.Weight == 0: // it has as little
+				return explain.Drained(c)
+			}
+			return true
 		})
 		if err != nil {
 			return nil, err
 		}
 		if loses {
-			names = append(names, consequence(name, loss))
+			one := consequence(name, loss)
+			if g.answer != "" {
+				one.Answer = g.answer
+			}
+			names = append(names, one)
 		}
 	}
 	return names, nil

@@ -11,7 +11,7 @@ import (
 func TestDecodeObject_SaysWhatIsWrong(t *testing.T) {
 	deep := strings.Repeat(`{"reason":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1)
 	for name, tc := range map[string]struct{ body, want string }{
-		"empty":          {"", "the body is empty: it must be a JSON object with healthy, reason, source, expires_in"},
+		"empty":          {"", "the body is empty: it must be a JSON object with healthy, reason, source, starts_at, expires_in"},
 		"blank":          {" \n", "the body is empty"},
 		"null":           {"null", "must be a JSON object"},
 		"list":           {`[{"healthy":true}]`, "must be a JSON object"},
@@ -26,7 +26,7 @@ func TestDecodeObject_SaysWhatIsWrong(t *testing.T) {
 		"twice":          {`{"healthy":true,"healthy":false}`, `the field "healthy" stands twice`},
 		"twice inside":   {`{"reason":{"a":[{"b":1,"b":2}]}}`, `the field "b" stands twice`},
 		"unknown": {`{"healthy":true,"zeal":1,"Reason":"x","alpha":[]}`,
-			`unknown fields: "Reason", "alpha", "zeal"; known are healthy, reason, source, expires_in`},
+			`unknown fields: "Reason", "alpha", "zeal"; known are healthy, reason, source, starts_at, expires_in`},
 		"wrong type":       {`{"healthy":"yes"}`, `healthy is "yes": it must be true or false`},
 		"number for text":  {`{"reason":5}`, "reason is 5: it must be a string"},
 		"object for text":  {`{"reason":{}}`, "reason is {}: it must be a string"},

@@ -164,7 +164,7 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 				Priority:  priority(d.Regions, b.Region),
 				Region:    b.Region,
 				Healthy:   healthy(b),
-				Enabled:   b.Weight > 0 && !b.Draining,
+				Enabled:   b.WeightInForce() > 0 && (!b.Draining || b.DrainTo > 0),
 				LastCheck: stampOrNull(later(b.ClaimAt(), b.Validation.At)),
 			}
 		})

@@ -23,7 +23,10 @@ func overwatchOperations() []Operation {
 	order := api.OverrideRequest{Healthy: of(false), Reason: "maintenance", ExpiresIn: "30m"}
 	told := []string{"healthy", "reason"}
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.1:80", Reason: "maintenance", Source: "api",
-		CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(30 * time.Minute))}
+		CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(30 * time.Minute)), InForce: true}
+	weight := api.Order{Kind: api.OrderWeight, Service: "app.example.com", Address: "192.0.2.1:80", Weight: of(10),
+		Reason: "new kernel", Source: "api", CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(time.Hour)),
+		InForce: true}
 	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{
 		{Method: get, Path: v1 + "/overwatch/backends", handle: (*Server).listBackends,
@@ -43,6 +46,18 @@ func overwatchOperations() []Operation {
 			Summary: "Take an override away", Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the override of app.example.com/192.0.2.1:80 is gone"},
 			Errors: []int{noStore}},
+		{Method: put, Path: backend + "/weight", handle: decoded((*Server).putWeight), Header: conditionsOf(true),
+			Role: api.RoleOperate, Summary: "Give a backend another weight than the declared one",
+			Description: "Whoever declares it. A backend of weight 0 serves only where no other may. It is on disk when " +
+				"the call returns, and ends by itself where expires_in says so, counted from starts_at or from now.",
+			Body: api.WeightRequest{Weight: of(10), Reason: "new kernel", ExpiresIn: "1h"}, Required: []string{"weight", "reason"},
+			Status: 200, Query: safe, Answer: weight, Errors: unsafeChanges},
+		{Method: del, Path: backend + "/weight", handle: (*Server).deleteWeight, Header: conditionsOf(false),
+			Role: api.RoleOperate, Summary: "Give a backend its declared weight back", Status: 204, Errors: changes},
+		{Method: get, Path: v1 + "/overwatch/orders", handle: (*Server).listOrders, Summary: "What operators have ordered",
+			Description: "Overrides, weights and drains, in force and planned.", Status: 200,
+			Query:  paged(word("kind", "only of this kind", api.OrderKinds())),
+			Answer: api.OrderList{Orders: []api.Order{weight}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/overwatch/conditions", handle: (*Server).listConditions, Query: paged(),
 			Summary: "What holds and may need somebody, the worst first", Status: 200,
 			Answer: api.ConditionList{Status: api.ServiceHealthy, Conditions: []api.Condition{{Kind: api.DrainInForce,
@@ -83,7 +98,7 @@ func overwatchOperations() []Operation {
 				Message:  "eu-west-host-1 is revoked: nothing that it says counts any more",
 				Services: []string{"app.example.com"}, Locked: []string{"app.example.com"}, Next: []string{"make a new token"}},
 			Query: safe, Errors: unsafe},
-		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides, Summary: "Overrides in force", Query: paged(),
+		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides, Summary: "Overrides in force and planned", Query: paged(),
 			Status: 200,
 			Answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: record, handle: (*Server).getOverride, Summary: "One override", Status: 200, Answer: override},

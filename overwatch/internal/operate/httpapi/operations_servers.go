@@ -50,7 +50,10 @@ func serverOperations() []Operation {
 			Summary: "Change how the node checks a server", Description: "What is left out stays.",
 			Body: change, Status: 200, Answer: checked, Errors: changes},
 		{Method: post, Path: server + "/drain", handle: (*Server).postDrain, Role: api.RoleOperate,
-			Summary: "Lower the traffic of a server to nothing", Body: api.DrainRequest{Duration: "2m"}, Optional: true,
+			Summary: "Lower the traffic of a server to nothing, or to a share",
+			Description: "It goes linearly from starts_at, or from now, over duration, and stays there until it is taken back " +
+				"or expires_in has passed since its start.",
+			Body: api.DrainRequest{Duration: "2m"}, Optional: true,
 			Query: safe, Errors: []int{conflict},
 			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: of(at())}},
 		{Method: del, Path: server + "/drain", handle: (*Server).deleteDrain, Role: api.RoleOperate,

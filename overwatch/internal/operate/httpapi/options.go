@@ -62,8 +62,8 @@ type Options struct {
 	ValidateConfig func(text string) settings.Problems
 	// Inventory holds the servers that the API has created.
 	Inventory Inventory
-	// OverrideStore keeps overrides over a restart.
-	OverrideStore OverrideStore
+	// OrderStore keeps orders over a restart.
+	OrderStore OrderStore
 	// DiskTakes returns the age of the write that is under way, 0 when there is none. nil: changes wait for no disk.
 	DiskTakes func() time.Duration
 	// Publisher waits until a change has reached DNS.
@@ -105,13 +105,13 @@ type Fitness interface {
 
 // Orders changes the registry for an operator. A call returns when readers of the view see its effect.
 type Orders interface {
-	SetOverride(context.Context, registry.Override) error
-	ClearOverride(ctx context.Context, service string, address netip.Addr, port uint16) error
+	// SetOrder puts an order in force, at once or when it begins.
+	SetOrder(context.Context, registry.Order) error
+	ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
 	// DropAgent forgets all claims of an agent.
 	DropAgent(ctx context.Context, agentID string) error
-	// SetDrain begins a drain. over 0 stands for the domain's own time.
-	SetDrain(ctx context.Context, id registry.ID, over time.Duration) (endsAt time.Time, err error)
-	ClearDrain(context.Context, registry.ID) error
+	// DrainTime returns how long a drain takes where nobody says.
+	DrainTime(service string) time.Duration
 }
 
 // Definitions holds what the API has defined beside servers.
@@ -144,10 +144,10 @@ type Inventory interface {
 	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
 }
 
-// OverrideStore keeps overrides. A call returns when the change is on disk. After an error nothing is changed.
-type OverrideStore interface {
-	PutOverride(store.Override, ...store.Entry) error
-	DeleteOverride(service, address string, with ...store.Entry) error
+// OrderStore keeps orders. A call returns when the change is on disk. After an error nothing is changed.
+type OrderStore interface {
+	PutOrder(store.Order, ...store.Entry) error
+	DeleteOrder(kind api.OrderKind, service, address string, with ...store.Entry) error
 }
 
 // Publisher makes DNS answers from the registry's view.
@@ -213,7 +213,7 @@ func (o *Options) complete() error {
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
 		"ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil,
-		"OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
+		"OrderStore": o.OrderStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Refused": o.Refused == nil, "History": o.History == nil,
 		"Members": o.Members == nil, "Self": o.Self == nil,
 		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -39,12 +36,7 @@ func (t target) String() string { return t.service + " " + t.endpoint() }
 func (t target) going() going {
 	return going{t.service, func(b *registry.Backend) bool {
 		return b.Address == t.address && (t.port == 0 || b.Port == t.port)
-	}, forbidden}
-}
-
-// matches reports whether an override is about exactly this target.
-func (t target) matches(o registry.Override) bool {
-	return o.Service == t.service && o.Address == t.address && o.Port == t.port
+	}, forbidden, ""}
 }
 
 // overrideTarget reads {service}/{address}: an address for all of its ports, or "<ip>:<port>", where an IPv6 address
@@ -76,7 +68,10 @@ func backendTarget(c *call) (target, error) {
 // listOverrides answers GET /overrides.
 func (s *Server) listOverrides(c *call) (answer, error) {
 	list := api.OverrideList{GeneratedAt: stamp(s.o.Now())}
-	list.Overrides, list.Total = pageOf(slices.Values(s.o.View.Overrides()), c.page, overrideRecord)
+	overrides := filtered(slices.Values(s.o.View.Orders()), func(o registry.Order) bool {
+		return o.Kind == api.OrderOverride
+	})
+	list.Overrides, list.Total = pageOf(overrides, c.page, overrideRecord)
 	return ok(list), nil
 }
 
@@ -86,7 +81,7 @@ func (s *Server) getOverride(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	o, found := s.findOverride(t)
+	o, found := s.findOrder(api.OrderOverride, t)
 	if !found {
 		return answer{}, noOverride(t)
 	}
@@ -131,6 +126,9 @@ func (s *Server) postBackendOverride(c *call) (answer, error) {
 		verdict = "healthy"
 	}
 	message := fmt.Sprintf("%s is %s by override", t, verdict)
+	if !o.Begun {
+		message = fmt.Sprintf("%s will be %s by override from %s on", t, verdict, o.StartsAt.UTC().Format(time.RFC3339))
+	}
 	if id, err := registry.NewID(t.service, t.address, t.port); err == nil && o.Healthy {
 		if b := s.o.View.Get(id); b != nil && b.Draining {
 			message += "; it drains all the same: DELETE /api/v1/servers/" + id.String() +
@@ -149,21 +147,16 @@ func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is gone", t)}), s.clearOverride(c, t)
 }
 
-// setOverride stores an override, then applies it, then waits for DNS.
-func (s *Server) setOverride(c *call, t target) (registry.Override, error) {
+// setOverride puts the override that a request asks for into force, at once or later.
+func (s *Server) setOverride(c *call, t target) (registry.Order, error) {
 	var req api.OverrideRequest
 	if err := c.decode(&req); err != nil {
-		return registry.Override{}, err
+		return registry.Order{}, err
 	}
-	patch := c.Request.Method == http.MethodPatch
-	s.overrides.Lock()
-	defer s.overrides.Unlock()
-	ch := &change{action: "override", resource: "override", id: t.String()}
-	before, replaces := s.findOverride(t)
-	if replaces {
-		ch.before = overrideRecord(before)
-	}
-	if patch {
+	s.orders.Lock()
+	defer s.orders.Unlock()
+	before, replaces := s.findOrder(api.OrderOverride, t)
+	if c.Request.Method == http.MethodPatch {
 		if !replaces {
 			return before, noOverride(t)
 		}
@@ -173,13 +166,17 @@ func (s *Server) setOverride(c *call, t target) (registry.Override, error) {
 	if err != nil {
 		return o, err
 	}
-	if patch && req.ExpiresIn == "" {
-		o.ExpiresAt = before.ExpiresAt
+	if c.Request.Method == http.MethodPatch {
+		keepWindow(&o, before, req.StartsAt == nil, req.ExpiresIn, s.o.Now())
 	}
 	if !s.knows(t) {
 		return o, notFound("no backend of %s is known", t)
 	}
-	if err := c.condition.holds(ch.before); err != nil {
+	var now any
+	if replaces {
+		now = overrideRecord(before)
+	}
+	if err := c.condition.holds(now); err != nil {
 		return o, err
 	}
 	if !o.Healthy {
@@ -189,21 +186,11 @@ func (s *Server) setOverride(c *call, t target) (registry.Override, error) {
 			return o, err
 		}
 	}
-	ch.after = overrideRecord(o)
-	return o, s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		if err := s.o.OverrideStore.PutOverride(storedOverride(o), note); err != nil {
-			return err
-		}
-		err := s.o.Orders.SetOverride(ctx, o)
-		if errors.Is(err, registry.ErrUnknownBackend) { // it left meanwhile: the disk must not remember what was refused
-			return errors.Join(err, s.restoreStored(t, before, replaces))
-		}
-		return err
-	})
+	return s.takeOrder(c, api.AuditOverride, o)
 }
 
 // completed returns a request with the fields that it lacks taken from the override in force.
-func completed(req api.OverrideRequest, before registry.Override) api.OverrideRequest {
+func completed(req api.OverrideRequest, before registry.Order) api.OverrideRequest {
 	if req.Healthy == nil {
 		req.Healthy = &before.Healthy
 	}
@@ -211,73 +198,28 @@ func completed(req api.OverrideRequest, before registry.Override) api.OverrideRe
 	return req
 }
 
-// restoreStored undoes what was stored for an override that the registry has refused.
-func (s *Server) restoreStored(t target, before registry.Override, existed bool) error {
-	if existed {
-		return s.o.OverrideStore.PutOverride(storedOverride(before))
-	}
-	return s.o.OverrideStore.DeleteOverride(t.service, t.endpoint())
-}
-
 // newOverride checks a request and returns the override that it asks for.
-func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (registry.Override, error) {
-	now := s.o.Now()
-	o := registry.Override{
-		Service: t.service, Address: t.address, Port: t.port,
-		Reason: req.Reason, Source: req.Source, CreatedBy: c.actor, CreatedAt: stamp(now),
-	}
+func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (registry.Order, error) {
 	if req.Healthy == nil {
-		return o, badRequest("healthy is missing: it must be true or false")
+		return registry.Order{}, badRequest("healthy is missing: it must be true or false")
 	}
+	o, err := s.newOrder(c, api.OrderOverride, t, orderRequest{req.Reason, req.Source, req.StartsAt, req.ExpiresIn}, true)
 	o.Healthy = *req.Healthy
-	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
-		return o, err
-	}
-	if req.Source == "" {
-		o.Source = sourceAPI
-	} else if err := checkText("source", req.Source, api.MaxSource); err != nil {
-		return o, err
-	}
-	if req.ExpiresIn == "" {
-		return o, nil
-	}
-	life, err := time.ParseDuration(req.ExpiresIn)
-	if err != nil || life <= 0 || life > api.MaxExpiresIn {
-		return o, badRequest("expires_in is %.64q: it must be a duration above zero and at most %s, such as 30m",
-			req.ExpiresIn, api.MaxExpiresIn)
-	}
-	o.ExpiresAt = stamp(now.Add(life))
-	return o, nil
+	return o, err
 }
 
-// clearOverride deletes an override from the disk, then from the registry,
-// then waits for DNS.
+// clearOverride ends an override, or takes back a planned one.
 func (s *Server) clearOverride(c *call, t target) error {
-	s.overrides.Lock()
-	defer s.overrides.Unlock()
-	before, found := s.findOverride(t)
+	s.orders.Lock()
+	defer s.orders.Unlock()
+	before, found := s.findOrder(api.OrderOverride, t)
 	if !found {
 		return noOverride(t)
 	}
-	ch := &change{action: "override", resource: "override", id: t.String(), before: overrideRecord(before)}
-	if err := c.condition.holds(ch.before); err != nil {
+	if err := c.condition.holds(overrideRecord(before)); err != nil {
 		return err
 	}
-	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		if err := s.o.OverrideStore.DeleteOverride(t.service, t.endpoint(), note); err != nil {
-			return err
-		}
-		return s.o.Orders.ClearOverride(ctx, t.service, t.address, t.port)
-	})
-}
-
-func (s *Server) findOverride(t target) (registry.Override, bool) {
-	list := s.o.View.Overrides()
-	at := slices.IndexFunc(list, t.matches)
-	if at < 0 {
-		return registry.Override{}, false
-	}
-	return list[at], true
+	return s.dropOrder(c, api.AuditOverride, before)
 }
 
 // knows reports whether any backend matches a target.
@@ -288,21 +230,13 @@ func (s *Server) knows(t target) bool {
 }
 
 func noOverride(t target) *problem {
-	return notFound("no override of %s is in force", t)
+	return notFound("no override of %s is in force or planned", t)
 }
 
-func overrideRecord(o registry.Override) api.Override {
+func overrideRecord(o registry.Order) api.Override {
 	return api.Override{
-		Service: o.Service, Address: target{o.Service, o.Address, o.Port}.endpoint(), Healthy: o.Healthy,
+		Service: o.Service, Address: o.Endpoint(), Healthy: o.Healthy,
 		Reason: o.Reason, Source: o.Source, CreatedAt: stamp(o.CreatedAt), CreatedBy: o.CreatedBy,
-		ExpiresAt: stampOrNull(o.ExpiresAt),
-	}
-}
-
-func storedOverride(o registry.Override) store.Override {
-	return store.Override{
-		Service: o.Service, Address: target{o.Service, o.Address, o.Port}.endpoint(), Healthy: o.Healthy,
-		Reason: o.Reason, Source: o.Source, CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy,
-		ExpiresAt: stampOrNull(o.ExpiresAt),
+		StartsAt: stampOrNull(o.StartsAt), ExpiresAt: stampOrNull(o.ExpiresAt), InForce: o.Begun,
 	}
 }

@@ -52,7 +52,7 @@ func problemOf(err error) (p *problem, ok bool) {
 		return notFound("no token of that service is locked"), true
 	case errors.Is(err, registry.ErrUnknownBackend):
 		return notFound("no such backend is known"), true
-	case errors.Is(err, registry.ErrNoOverride):
+	case errors.Is(err, registry.ErrNoOrder):
 		return notFound("no such override is in force"), true
 	case errors.Is(err, inventory.ErrUnknown):
 		return notFound("no such server was created through the API"), true

@@ -84,7 +84,7 @@ func TestRefused_HasARoomOfItsOwn(t *testing.T) {
 	}
 	before := strings.Count(w.refusals(), "\n")
 	w.send("DELETE", "/api/v1/servers/"+service+":192.0.2.1:80", "") // a static one: a 400 of the change itself
-	w.send("POST", "/api/v1/servers/"+service+":192.0.2.99:80/drain", "")
+	w.send("POST", "/api/v1/domains", `{"name":"`+service+`"}`)      // which is there
 	failures := w.auditLog("?status=failure").Total + strings.Count(w.refusals(), "\n") - before
 	if failures != 2 {
 		t.Errorf("%d entries of two changes that failed", failures)

@@ -74,7 +74,7 @@ func geoWorld(t *testing.T) *world {
 		}),
 		backendAt("10.0.0.4:443", "us", func(b *registry.Backend) {
 			b.Status, b.MayServe, b.Reason = api.EffectiveUnhealthy, false, registry.ReasonOverrideUnhealthy
-			b.Override = &registry.Override{CreatedBy: "198.51.100.1", Reason: "kernel update", ExpiresAt: noon}
+			b.Override = &registry.Order{CreatedBy: "198.51.100.1", Reason: "kernel update", ExpiresAt: noon}
 		}),
 		backendAt("10.0.0.5:443", "eu", func(b *registry.Backend) { b.Weight = 0 }),
 		backendAt("10.0.0.6:443", "eu", func(b *registry.Backend) { b.Draining, b.DrainEndsAt, b.Share = true, noon, 0 }),

@@ -41,11 +41,11 @@ type Server struct {
 	http     *http.Server
 	tls      *httpserve.Certificates // nil: plain HTTP
 
-	overrides sync.Mutex // held while an override changes, so that disk and registry agree on which change was last
-	byName    atomic.Pointer[domainsByName]
-	checking  chan struct{} // has an entry while a configuration is checked
-	safe      sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together
-	regions   sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
+	orders   sync.Mutex // held while an order changes, so that disk and registry agree on which change was last
+	byName   atomic.Pointer[domainsByName]
+	checking chan struct{} // has an entry while a configuration is checked
+	safe     sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together
+	regions  sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
 }
 
 // New opens the listener; nothing is answered before Run.

@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
-	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
@@ -225,6 +223,8 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 }
 
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
+	s.orders.Lock() // before s.safe, as changes of orders do
+	defer s.orders.Unlock()
 	done, err := s.safely(c, oneBackend(id, removed))
 	defer done()
 	if err != nil {
@@ -232,10 +232,14 @@ func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer,
 	}
 	ch := &change{action: "delete", resource: resource, id: id.String()}
 	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		return s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
+		err := s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
 			ch.before = before
 			return c.condition.holds(tagOfServer(before))
 		})
+		if err == nil {
+			err = s.forgetOrders(ctx, id)
+		}
+		return err
 	})
 }
 
@@ -254,86 +258,6 @@ func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 			b.Source, done)
 	}
 	return id, nil
-}
-
-// postDrain answers POST /servers/{id}/drain. The body may be left out.
-func (s *Server) postDrain(c *call) (answer, error) {
-	id, err := parseID(c.Param("id"))
-	if err != nil {
-		return answer{}, err
-	}
-	over, err := drainTime(c)
-	if err != nil {
-		return answer{}, err
-	}
-	done, err := s.safely(c, oneBackend(id, explain.Drained))
-	defer done()
-	if err != nil {
-		return answer{}, err
-	}
-	began := api.Drain{Draining: true}
-	ch := &change{action: api.AuditDrain, resource: "server", id: id.String(), before: s.drainOf(id)}
-	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error {
-		ends, err := s.o.Orders.SetDrain(ctx, id, over)
-		if err != nil {
-			return drainProblem(id, err)
-		}
-		began.DrainEndsAt = stampOrNull(ends)
-		ch.after = began
-		return nil
-	})
-	return answer{http.StatusAccepted, began}, err
-}
-
-// drainOf returns whether a server drains.
-func (s *Server) drainOf(id registry.ID) api.Drain {
-	if b := s.o.View.Get(id); b != nil && b.Draining {
-		return api.Drain{Draining: true, DrainEndsAt: stampOrNull(b.DrainEndsAt)}
-	}
-	return api.Drain{}
-}
-
-// drainProblem names the server that the registry does not have.
-func drainProblem(id registry.ID, err error) error {
-	if errors.Is(err, registry.ErrUnknownBackend) {
-		return notFound("no server %s is known", id)
-	}
-	return err
-}
-
-// drainTime reads the length of a drain; 0 where the request does not say.
-func drainTime(c *call) (time.Duration, error) {
-	body := c.body
-	if len(body) == 0 {
-		return 0, nil
-	}
-	var req api.DrainRequest
-	if err := decodeObject(body, &req); err != nil || req.Duration == "" {
-		return 0, err
-	}
-	over, err := time.ParseDuration(req.Duration)
-	if err != nil || over <= 0 || over > api.MaxDrain {
-		return 0, badRequest("duration is %.64q: it must be above zero and at most %s, such as 30s", req.Duration,
-			api.MaxDrain)
-	}
-	return over, nil
-}
-
-// deleteDrain answers DELETE /servers/{id}/drain. A drain by the agent goes on, and the answer says so.
-func (s *Server) deleteDrain(c *call) (answer, error) {
-	id, err := parseID(c.Param("id"))
-	if err != nil {
-		return answer{}, err
-	}
-	ch := &change{action: api.AuditUndrain, resource: "server", id: id.String(), before: s.drainOf(id)}
-	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error {
-		err := drainProblem(id, s.o.Orders.ClearDrain(ctx, id))
-		if err == nil {
-			ch.after = s.drainOf(id)
-		}
-		return err
-	})
-	return ok(s.drainOf(id)), err
 }
 
 // postDomainBackend answers POST /domains/{name}/backends.

@@ -12,7 +12,7 @@ func (s *Server) getStats(c *call) (answer, error) {
 	now := s.o.Now()
 	cfg, _ := s.o.Config()
 	stats := api.Stats{
-		ActiveOverrides:     len(s.o.View.Overrides()),
+		ActiveOverrides:     s.o.View.CountInForce(api.OrderOverride),
 		ValidationEnabled:   cfg.Overwatch.Validation.Enabled,
 		ValidationSuspended: s.o.View.ValidationSuspended(),
 		BackendsByService:   map[string]int{},

@@ -159,7 +159,7 @@ func (r *reloads) Reload(context.Context) (changes, restart []string, err error)
 	return r.changes, r.restart, r.err
 }
 
-// fullDisk is an OverrideStore and PinStore that stores nothing.
+// fullDisk is an OrderStore and PinStore that stores nothing.
 type fullDisk struct{}
 
 func (fullDisk) PutPin(store.Pin, ...store.Entry) error {
@@ -168,10 +168,10 @@ func (fullDisk) PutPin(store.Pin, ...store.Entry) error {
 func (fullDisk) DeletePin(string, ...store.Entry) error {
 	return fmt.Errorf("pin: %w", store.ErrNotDurable)
 }
-func (fullDisk) PutOverride(store.Override, ...store.Entry) error {
+func (fullDisk) PutOrder(store.Order, ...store.Entry) error {
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
-func (fullDisk) DeleteOverride(string, string, ...store.Entry) error {
+func (fullDisk) DeleteOrder(api.OrderKind, string, string, ...store.Entry) error {
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
 
@@ -216,7 +216,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Fitness:   &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined,
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
-		Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
+		Reloader: &w.reloads, OrderStore: w.store, Publisher: w, Pins: w.trust,
 		Validator: &w.checks, Audit: w.audit, Refused: w.refused.Request, History: w.history, Members: func() []Member { return w.members },
 		Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
 		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),

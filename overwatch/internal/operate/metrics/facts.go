@@ -156,7 +156,7 @@ func (f *facts) collectBackends(gauge gaugeFunc) {
 	gauge(d.healthy, float64(byStatus[api.EffectiveHealthy]))
 	gauge(d.draining, float64(draining))
 	gauge(d.disputed, float64(disputed))
-	gauge(d.overrides, float64(len(f.s.View.Overrides())))
+	gauge(d.overrides, float64(f.s.View.CountInForce(api.OrderOverride)))
 	gauge(d.domains, float64(len(f.s.Domains())))
 	gauge(d.domainsDown, float64(f.s.Fitness.NamesDown()))
 }

@@ -58,8 +58,9 @@ func sources(t *testing.T) Sources {
 	must(t, r.SetStatic(t.Context(), declarations))
 	must(t, r.Validated(t.Context(), registry.Verdict{ID: declarations[0].ID, State: check.StateHealthy,
 		Outcome: check.Success, At: time.Now()}))
-	must(t, r.SetOverride(t.Context(), registry.Override{Service: "a.example", Address: netip.MustParseAddr("192.0.2.2"),
-		Reason: "r"}))
+	must(t, r.SetOrder(t.Context(), registry.Order{Kind: api.OrderOverride, Service: "a.example",
+		Address: netip.MustParseAddr("192.0.2.2"),
+		Reason:  "r"}))
 	return Sources{
 		View: r.View(), Domains: func() []string { return []string{"a.example", "b.example"} }, Fitness: fitness{},
 		Agents: func(time.Duration) trust.Counts {

@@ -2,11 +2,14 @@ package store
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -15,11 +18,11 @@ import (
 // contents of its transaction and nothing else. It may find part of its work done, because development versions wrote
 // that. A change that an earlier program would misread takes a step as well, so that the earlier program refuses the
 // file.
-var steps = []func(*writer){addDefinitions}
+var steps = []func(*writer){addDefinitions, addOrders}
 
 // schema is the version of the contents of the buckets. It is stored in bucketMeta, whose records have the same form
 // in every schema.
-const schema = 2
+const schema = 3
 
 var (
 	schemaKey  = []byte("schema")  // 4 octets, big-endian
@@ -32,6 +35,41 @@ var (
 func addDefinitions(w *writer) {
 	w.addBuckets(bucketServers, bucketDomains, bucketAudit, bucketRegions, bucketMappings, bucketSettings, bucketNodes,
 		bucketLatencies)
+}
+
+// addOrders makes schema 3: weights and drains are records of their own, beside overrides, and may wait for their
+// beginning. A program of schema 2 would put an override in force before it begins, and would not see drains.
+func addOrders(w *writer) {
+	w.addBuckets(bucketWeights, bucketDrains, bucketBegun)
+	statuses := w.open(bucketStatuses)
+	if w.err != nil {
+		return
+	}
+	var drains []Order
+	w.err = statuses.ForEach(func(key, record []byte) error {
+		value, _, err := unseal(bucketStatuses, key, record)
+		if err != nil {
+			return err
+		}
+		var status struct {
+			Since time.Time     `json:"drain_since"`
+			Over  time.Duration `json:"drain_over"`
+		}
+		service, address, port, err := decodeEndpoint(key)
+		if err != nil || json.Unmarshal(value, &status) != nil || status.Since.IsZero() {
+			return nil //nolint:nilerr // LoadStatuses tells of a record that cannot be read, and leaves it out
+		}
+		drains = append(drains, Order{Service: service, Address: netip.AddrPortFrom(address, port).String(),
+			Over: status.Over, Source: "api", CreatedAt: status.Since})
+		return nil
+	})
+	for _, o := range drains {
+		value, err := json.Marshal(o)
+		if w.err == nil {
+			w.err = err
+		}
+		w.put(bucketDrains, orderKey(o.Service, o.Address), value)
+	}
 }
 
 // keptName returns the file that keeps a store as it was before it was converted from a schema.

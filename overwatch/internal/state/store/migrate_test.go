@@ -63,7 +63,7 @@ func hasAll(t testing.TB, s *Store) {
 		t.Errorf("%d pins, the last %+v", len(pins), pins[max(len(pins)-1, 0)])
 	}
 	at := time.Unix(1700000000, 0).UTC()
-	overrides, err := s.LoadOverrides()
+	overrides, err := s.LoadOrders()
 	if err != nil || len(overrides) != 1 || overrides[0].Source != "alice" || overrides[0].Healthy {
 		t.Errorf("overrides %+v (%v)", overrides, err)
 	}

@@ -29,6 +29,9 @@ const (
 	bucketPins      = "pins"
 	bucketStatuses  = "statuses"
 	bucketOverrides = "overrides"
+	bucketWeights   = "weights"
+	bucketDrains    = "drains"
+	bucketBegun     = "begun" // of this node: orders whose beginning is in its audit log
 	bucketServers   = "servers"
 	bucketDomains   = "domains"
 	bucketRegions   = "regions"
@@ -42,8 +45,8 @@ const (
 
 // buckets lists all buckets with records.
 func buckets() []string {
-	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketRegions,
-		bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
+	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketWeights, bucketDrains, bucketBegun,
+		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
 }
 
 // Options configures a Store beside its directory.

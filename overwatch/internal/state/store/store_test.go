@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
 
@@ -92,20 +93,20 @@ func TestOverrides_SurviveReopening(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	end := time.Unix(1800000000, 0).UTC()
-	a := Override{Service: "a.test", Address: "192.0.2.1:80", Healthy: true, Reason: "known good", Source: "api",
+	a := Order{Kind: api.OrderOverride, Service: "a.test", Address: "192.0.2.1:80", Healthy: true, Reason: "known good", Source: "api",
 		CreatedAt: time.Unix(1700000000, 0).UTC(), CreatedBy: "127.0.0.1", ExpiresAt: &end}
-	b := Override{Service: "a.test", Address: "192.0.2.1", Reason: "maintenance"}
-	if err := errors.Join(s.PutOverride(a), s.PutOverride(b),
-		s.PutOverride(Override{Service: "b.test", Address: "192.0.2.1"}),
-		s.DeleteOverride("b.test", "192.0.2.1")); err != nil {
+	b := Order{Kind: api.OrderOverride, Service: "a.test", Address: "192.0.2.1", Reason: "maintenance"}
+	if err := errors.Join(s.PutOrder(a), s.PutOrder(b),
+		s.PutOrder(Order{Kind: api.OrderOverride, Service: "b.test", Address: "192.0.2.1"}),
+		s.DeleteOrder(api.OrderOverride, "b.test", "192.0.2.1")); err != nil {
 		t.Fatal(err)
 	}
 	closed(t, s)
-	got, err := open(t, dir).LoadOverrides()
+	got, err := open(t, dir).LoadOrders()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Override{b, a}; !reflect.DeepEqual(got, want) {
+	if want := []Order{b, a}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
@@ -121,7 +122,7 @@ func TestStatuses_SurviveReopening(t *testing.T) {
 		At:      at, LastHealthyAt: at.Add(-time.Minute), AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
 		Check: check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"),
 			Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
-		DrainSince: at.Add(-time.Second), DrainOver: 30 * time.Second, AgentDrainSince: at, AgentDrainOver: time.Minute,
+		AgentDrainSince: at, AgentDrainOver: time.Minute,
 		Bleeds: [3]Bleed{1: {Over: time.Minute, Depth: time.Second, Since: at, Ended: true}},
 	}
 	gone := Status{Service: "b.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true}
@@ -291,19 +292,19 @@ func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
 	for _, text := range []string{`{"check":{"Interval":"x"}}`, "", "\xff", `{"weight":1e99}`, `[]`} {
 		if err := errors.Join(
 			s.PutServer(Server{Service: "good.test", Address: address, Port: 80}),
-			s.PutOverride(Override{Service: "good.test", Address: "192.0.2.1"}),
+			s.PutOrder(Order{Kind: api.OrderOverride, Service: "good.test", Address: "192.0.2.1"}),
 			s.SaveStatuses([]Status{{Service: "good.test", Address: address, Port: 80}}),
 			s.update(func(w *writer) {
 				w.put(bucketServers, key, []byte(text))
 				w.put(bucketStatuses, key, []byte(text))
-				w.put(bucketOverrides, overrideKey("bad.test", "192.0.2.1"), []byte(text))
+				w.put(bucketOverrides, orderKey("bad.test", "192.0.2.1"), []byte(text))
 			}),
 		); err != nil {
 			t.Fatal(err)
 		}
 		servers, err1 := s.LoadServers()
 		statuses, err2 := s.LoadStatuses()
-		overrides, err3 := s.LoadOverrides()
+		overrides, err3 := s.LoadOrders()
 		if err := errors.Join(err1, err2, err3); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
 
@@ -65,14 +66,12 @@ type Status struct {
 	At            time.Time     `json:"at"`
 	LastHealthyAt time.Time     `json:"last_healthy_at,omitzero"`
 	// AgentID is the agent that claims the backend; then Weight, Region and Check are what it said.
-	AgentID      string        `json:"agent_id,omitempty"`
-	AgentSourced bool          `json:"agent_sourced,omitempty"` // nothing but the agent declares the backend
-	Weight       int           `json:"weight,omitempty"`
-	Region       string        `json:"region,omitempty"`
-	Check        check.Spec    `json:"check,omitzero"`
-	HeardAt      netip.Addr    `json:"heard_at,omitzero"`    // source address of the agent, if that is proved
-	DrainSince   time.Time     `json:"drain_since,omitzero"` // an operator's drain; zero for none
-	DrainOver    time.Duration `json:"drain_over,omitempty"`
+	AgentID      string     `json:"agent_id,omitempty"`
+	AgentSourced bool       `json:"agent_sourced,omitempty"` // nothing but the agent declares the backend
+	Weight       int        `json:"weight,omitempty"`
+	Region       string     `json:"region,omitempty"`
+	Check        check.Spec `json:"check,omitzero"`
+	HeardAt      netip.Addr `json:"heard_at,omitzero"` // source address of the agent, if that is proved
 	// AgentDrainSince and AgentDrainOver describe the agent's own drain.
 	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
 	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
@@ -89,16 +88,23 @@ type Bleed struct {
 	Ended bool          `json:"ended,omitempty"`
 }
 
-// Override is an operator's verdict on a backend, which outweighs every check.
-type Override struct {
-	Service   string     `json:"service"`
-	Address   string     `json:"address"` // "ip" for all ports, or "ip:port"
-	Healthy   bool       `json:"healthy"`
-	Reason    string     `json:"reason"`
-	Source    string     `json:"source"`
-	CreatedAt time.Time  `json:"created_at"`
-	CreatedBy string     `json:"created_by"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"` // nil: never
+// Order is what an operator has ordered about a backend: a verdict, which outweighs every check, another weight, or a
+// drain. One record is all of it.
+type Order struct {
+	Kind      api.OrderKind `json:"-"`
+	Service   string        `json:"service"`
+	Address   string        `json:"address"` // "ip" for all ports, or "ip:port"
+	Healthy   bool          `json:"healthy"`
+	Weight    int           `json:"weight,omitempty"`
+	Share     float64       `json:"share,omitempty"` // what a drain leaves
+	Over      time.Duration `json:"over,omitempty"`  // how long a drain takes
+	Reason    string        `json:"reason"`
+	Source    string        `json:"source"`
+	CreatedAt time.Time     `json:"created_at"`
+	CreatedBy string        `json:"created_by"`
+	StartsAt  *time.Time    `json:"starts_at,omitempty"`  // nil: when it was made
+	ExpiresAt *time.Time    `json:"expires_at,omitempty"` // nil: never
+	Begun     bool          `json:"-"`                    // its beginning is in this node's audit log
 }
 
 // Domain is a steered name that the API created.

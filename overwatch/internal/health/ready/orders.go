@@ -1,0 +1,94 @@
+package ready
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// walkOrders reports what operators have ordered and is in force, and what agents drain.
+func (j *Judge) walkOrders(to report) {
+	for _, o := range j.o.View.Orders() {
+		if !o.Begun {
+			continue
+		}
+		switch o.Kind {
+		case api.OrderOverride:
+			to(api.OverrideInForce, func() (string, string) {
+				verdict := "unhealthy"
+				if o.Healthy {
+					verdict = "healthy"
+				}
+				return fmt.Sprintf("%s %s is called %s %s", o.Service, endpoint(&o), verdict, byWhom(&o)),
+					"gslbctl overrides clear " + o.Service + " " + endpoint(&o)
+			})
+		case api.OrderWeight:
+			to(api.WeightInForce, func() (string, string) { return j.describeWeight(&o) })
+		case api.OrderDrain:
+			to(api.DrainInForce, func() (string, string) { return j.describeDrain(&o) })
+		}
+	}
+	for b := range j.o.View.Backends() {
+		if b.Draining && b.DrainOrder == nil {
+			to(api.DrainInForce, func() (string, string) {
+				return b.ID.String() + " " + draining(b) + ": its agent " + b.AgentID + " asks for it",
+					"gslbctl agents show " + b.AgentID
+			})
+		}
+	}
+}
+
+// endpoint returns an order's address, with its port as in the id of a backend.
+func endpoint(o *registry.Order) string {
+	if o.Port == 0 {
+		return o.Address.String()
+	}
+	return strings.TrimPrefix(backendOf(o).String(), o.Service+":")
+}
+
+func backendOf(o *registry.Order) registry.ID {
+	return registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
+}
+
+// byWhom says who has ordered something, until when and why.
+func byWhom(o *registry.Order) string {
+	text := "by " + cmp.Or(o.CreatedBy, "an operator") + " until it is cleared"
+	if !o.ExpiresAt.IsZero() {
+		text = "by " + cmp.Or(o.CreatedBy, "an operator") + " until " + moment(o.ExpiresAt)
+	}
+	if o.Reason != "" {
+		text += ": " + o.Reason
+	}
+	return text
+}
+
+func (j *Judge) describeWeight(o *registry.Order) (sentence, command string) {
+	declared := "; no such backend is known now"
+	if b := j.o.View.Get(backendOf(o)); b != nil {
+		declared = fmt.Sprintf(" instead of %d", b.Weight)
+	}
+	return fmt.Sprintf("%s has the weight %d%s %s", backendOf(o), o.Weight, declared, byWhom(o)),
+		"gslbctl weight " + o.Service + " " + o.Endpoint() + " --clear"
+}
+
+func (j *Judge) describeDrain(o *registry.Order) (sentence, command string) {
+	doing := "is to drain; no such backend is known now"
+	if b := j.o.View.Get(backendOf(o)); b != nil {
+		doing = draining(b)
+	}
+	return backendOf(o).String() + " " + doing + " " + byWhom(o), "gslbctl undrain " + backendOf(o).String()
+}
+
+// draining says how far the drain of a backend is.
+func draining(b *registry.Backend) string {
+	switch {
+	case b.Drained():
+		return "is drained since " + moment(b.DrainEndsAt)
+	case b.DrainTo > 0:
+		return fmt.Sprintf("drains to %.0f %% of its weight until %s", 100*b.DrainTo, moment(b.DrainEndsAt))
+	}
+	return "drains until " + moment(b.DrainEndsAt)
+}

@@ -1,0 +1,51 @@
+package restore
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// Order returns an order as the store takes it.
+func Order(o registry.Order) store.Order {
+	return store.Order{
+		Kind: o.Kind, Service: o.Service, Address: o.Endpoint(), Healthy: o.Healthy, Weight: o.Weight, Share: o.Share,
+		Over: o.Over, Reason: o.Reason, Source: o.Source, CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy,
+		StartsAt: momentOrNil(o.StartsAt), ExpiresAt: momentOrNil(o.ExpiresAt),
+	}
+}
+
+func momentOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(api.Moment(t))
+}
+
+// orderOf returns a stored order as the registry takes it.
+func orderOf(o store.Order) (registry.Order, error) {
+	r := registry.Order{
+		Kind: o.Kind, Service: o.Service, Healthy: o.Healthy, Weight: o.Weight, Share: o.Share, Over: o.Over,
+		Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, Begun: o.Begun,
+	}
+	if o.StartsAt != nil {
+		r.StartsAt = *o.StartsAt
+	}
+	if o.ExpiresAt != nil {
+		r.ExpiresAt = *o.ExpiresAt
+	}
+	if address, err := netip.ParseAddr(o.Address); err == nil {
+		r.Address = address
+		return r, nil
+	}
+	endpoint, err := netip.ParseAddrPort(o.Address)
+	if err != nil {
+		return r, fmt.Errorf("stored %s of %s: address %q: %w", o.Kind, o.Service, o.Address, err)
+	}
+	r.Address, r.Port = endpoint.Addr(), endpoint.Port()
+	return r, nil
+}

@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// postDrain answers POST /servers/{id}/drain. The body may be left out.
+func (s *Server) postDrain(c *call) (answer, error) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	s.orders.Lock()
+	defer s.orders.Unlock()
+	o, err := s.newDrain(c, id)
+	if err != nil {
+		return answer{}, err
+	}
+	if s.o.View.Get(id) == nil {
+		return answer{}, notFound("no server %s is known", id)
+	}
+	if o.Share == 0 {
+		done, err := s.safely(c, oneBackend(id, explain.Drained))
+		defer done()
+		if err != nil {
+			return answer{}, err
+		}
+	}
+	if o, err = s.takeOrder(c, api.AuditDrain, o); err != nil {
+		return answer{}, err
+	}
+	return answer{http.StatusAccepted, s.drainOf(id)}, nil
+}
+
+// newDrain checks the body of a request and returns the drain that it asks for.
+func (s *Server) newDrain(c *call, id registry.ID) (o registry.Order, err error) {
+	var req api.DrainRequest
+	if len(c.body) > 0 {
+		if err := decodeObject(c.body, &req); err != nil {
+			return o, err
+		}
+	}
+	over := s.o.Orders.DrainTime(id.Service)
+	if req.Duration != "" {
+		if over, err = time.ParseDuration(req.Duration); err != nil || over <= 0 || over > api.MaxDrain {
+			return o, badRequest("duration is %.64q: it must be above zero and at most %s, such as 30s", req.Duration,
+				api.MaxDrain)
+		}
+	}
+	if req.Share < 0 || req.Share >= 1 {
+		return o, badRequest("share is %v: it must be the part that stays, from 0 to below 1, such as 0.25", req.Share)
+	}
+	o, err = s.newOrder(c, api.OrderDrain, target{id.Service, id.Address, id.Port},
+		orderRequest{req.Reason, req.Source, req.StartsAt, req.ExpiresIn}, false)
+	o.Share, o.Over = req.Share, over
+	return o, err
+}
+
+// drainOf returns whether a server drains, or is to.
+func (s *Server) drainOf(id registry.ID) (d api.Drain) {
+	if b := s.o.View.Get(id); b != nil && b.Draining {
+		d.Draining, d.DrainEndsAt, d.Share = true, stampOrNull(b.DrainEndsAt), b.DrainTo
+	}
+	if o, found := s.findOrder(api.OrderDrain, target{id.Service, id.Address, id.Port}); found {
+		d.StartsAt, d.ExpiresAt = stampOrNull(o.StartsAt), stampOrNull(o.ExpiresAt)
+		if !d.Draining {
+			d.Share = o.Share
+		}
+	}
+	return d
+}
+
+// deleteDrain answers DELETE /servers/{id}/drain, which takes back a planned drain too. A drain by the agent goes on,
+// and the answer says so.
+func (s *Server) deleteDrain(c *call) (answer, error) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	s.orders.Lock()
+	defer s.orders.Unlock()
+	o, found := s.findOrder(api.OrderDrain, target{id.Service, id.Address, id.Port})
+	switch {
+	case found:
+		err = s.dropOrder(c, api.AuditUndrain, o)
+	case s.o.View.Get(id) == nil:
+		err = notFound("no server %s is known", id)
+	default:
+		err = s.commit(c, &change{action: api.AuditUndrain, resource: "server", id: id.String()},
+			func(context.Context, store.Entry) error { return nil })
+	}
+	return ok(s.drainOf(id)), err
+}

@@ -1,0 +1,176 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// orderRequest is what the requests for all kinds of orders have in common.
+type orderRequest struct {
+	reason, source string
+	startsAt       *time.Time // nil: at once
+	expiresIn      string     // from the start; "": no end
+}
+
+// listOrders answers GET /overwatch/orders.
+func (s *Server) listOrders(c *call) (answer, error) {
+	matching := filtered(slices.Values(s.o.View.Orders()), func(o registry.Order) bool {
+		return matches(c.query["kind"], o.Kind)
+	})
+	list := api.OrderList{GeneratedAt: stamp(s.o.Now())}
+	list.Orders, list.Total = pageOf(matching, c.page, func(o registry.Order) api.Order { return o.Record() })
+	return ok(list), nil
+}
+
+// newOrder checks what the requests for all kinds have in common, and returns the order without what it says. reasoned:
+// the request must have a reason.
+func (s *Server) newOrder(c *call, kind api.OrderKind, t target, req orderRequest, reasoned bool) (registry.Order,
+	error) {
+	now := s.o.Now()
+	o := registry.Order{
+		Kind: kind, Service: t.service, Address: t.address, Port: t.port,
+		Reason: req.reason, Source: sourceAPI, CreatedBy: c.actor, CreatedAt: stamp(now), Begun: true,
+	}
+	if reasoned || req.reason != "" {
+		if err := checkText("reason", req.reason, api.MaxReason); err != nil {
+			return o, err
+		}
+	}
+	if req.source != "" {
+		o.Source = req.source
+		if err := checkText("source", req.source, api.MaxSource); err != nil {
+			return o, err
+		}
+	}
+	begins := now
+	if req.startsAt != nil {
+		begins = *req.startsAt
+		if !begins.After(now) || begins.Sub(now) > api.MaxExpiresIn {
+			return o, badRequest("starts_at is %s: it must be after now, %s, and at most %s away", stamp(begins).Format(
+				time.RFC3339), now.UTC().Format(time.RFC3339), api.MaxExpiresIn)
+		}
+		o.StartsAt, o.Begun = stamp(begins), false
+	}
+	if req.expiresIn == "" {
+		return o, nil
+	}
+	life, err := time.ParseDuration(req.expiresIn)
+	if err != nil || life <= 0 || life > api.MaxExpiresIn {
+		return o, badRequest("expires_in is %.64q: it must be a duration above zero and at most %s, such as 30m",
+			req.expiresIn, api.MaxExpiresIn)
+	}
+	o.ExpiresAt = stamp(begins.Add(life))
+	return o, nil
+}
+
+// keepWindow keeps the beginning and the end of the order before, as far as a PATCH does not name them. An end that it
+// names counts from the beginning that stays, or from now where that has passed.
+func keepWindow(o *registry.Order, before registry.Order, start bool, expiresIn string, now time.Time) {
+	if expiresIn == "" {
+		o.ExpiresAt = before.ExpiresAt
+	}
+	if !start {
+		return
+	}
+	o.StartsAt, o.Begun = before.StartsAt, before.Begun
+	if life, err := time.ParseDuration(expiresIn); err == nil && !o.Begun {
+		o.ExpiresAt = stamp(o.StartsAt.Add(life))
+	}
+}
+
+// findOrder returns the order of a kind about exactly a target, in force or planned.
+func (s *Server) findOrder(kind api.OrderKind, t target) (registry.Order, bool) {
+	list := s.o.View.Orders()
+	at := slices.IndexFunc(list, func(o registry.Order) bool {
+		return o.Kind == kind && o.Service == t.service && o.Address == t.address && o.Port == t.port
+	})
+	if at < 0 {
+		return registry.Order{}, false
+	}
+	return list[at], true
+}
+
+// targetOf returns what an order is about.
+func targetOf(o registry.Order) target { return target{o.Service, o.Address, o.Port} }
+
+// takeOrder stores an order, then puts it in force, then waits for DNS. It replaces one of its kind about the same; a
+// planned one does not replace one in force, which would end it before its time. s.orders must be held.
+func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.Order, error) {
+	before, replaces := s.findOrder(o.Kind, targetOf(o))
+	if replaces && before.Begun && !o.Begun {
+		return o, problemf(http.StatusConflict, "%s of %s is in force: a planned one would end it now; clear it, or let "+
+			"it expire, first", withArticle(o.Kind), targetOf(o))
+	}
+	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.StartsAt) {
+		return o, badRequest("it would end %s, before it starts: give expires_in too", o.ExpiresAt.Format(time.RFC3339))
+	}
+	ch := orderChange(action, o)
+	if replaces {
+		ch.before = before.Record()
+	}
+	ch.after = o.Record()
+	return o, s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		if err := s.o.OrderStore.PutOrder(restore.Order(o), note); err != nil {
+			return err
+		}
+		err := s.o.Orders.SetOrder(ctx, o)
+		if errors.Is(err, registry.ErrUnknownBackend) { // it left meanwhile: the disk must not remember what was refused
+			return errors.Join(err, s.restoreStored(o, before, replaces))
+		}
+		return err
+	})
+}
+
+// dropOrder deletes an order from the disk, then from the registry, then waits for DNS. s.orders must be held.
+func (s *Server) dropOrder(c *call, action string, o registry.Order) error {
+	ch := orderChange(action, o)
+	ch.before = o.Record()
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error { return s.forgetOrder(ctx, o, note) })
+}
+
+func (s *Server) forgetOrder(ctx context.Context, o registry.Order, with ...store.Entry) error {
+	if err := s.o.OrderStore.DeleteOrder(o.Kind, o.Service, o.Endpoint(), with...); err != nil {
+		return err
+	}
+	return s.o.Orders.ClearOrder(ctx, o.Kind, o.Service, o.Address, o.Port)
+}
+
+// restoreStored undoes what was stored for an order that the registry has refused.
+func (s *Server) restoreStored(o, before registry.Order, existed bool) error {
+	if existed {
+		return s.o.OrderStore.PutOrder(restore.Order(before))
+	}
+	return s.o.OrderStore.DeleteOrder(o.Kind, o.Service, o.Endpoint())
+}
+
+// forgetOrders ends the weight and the drain of a server that is gone: one that is made at its address later is another.
+// s.orders must be held.
+func (s *Server) forgetOrders(ctx context.Context, id registry.ID) error {
+	var failed []error
+	for _, kind := range []api.OrderKind{api.OrderWeight, api.OrderDrain} {
+		if o, found := s.findOrder(kind, target{id.Service, id.Address, id.Port}); found && s.o.View.Get(id) == nil {
+			failed = append(failed, s.forgetOrder(ctx, o))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func orderChange(action string, o registry.Order) *change {
+	resource, id := o.Object()
+	return &change{action: action, resource: resource, id: id}
+}
+
+func withArticle(kind api.OrderKind) string {
+	if kind == api.OrderOverride {
+		return "an override"
+	}
+	return "a " + string(kind)
+}

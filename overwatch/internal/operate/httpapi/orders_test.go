@@ -1,0 +1,200 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+const (
+	weightPath = "/api/v1/overwatch/backends/app.example/192.0.2.1/80/weight"
+	drainPath  = "/api/v1/servers/" + firstServer + "/drain"
+)
+
+func (w *world) orders() []api.Order {
+	w.t.Helper()
+	list, err := w.client.Orders(w.t.Context())
+	w.must(err)
+	return list.Orders
+}
+
+func (w *world) backend() (b api.Backend) {
+	w.t.Helper()
+	r := w.send("GET", "/api/v1/overwatch/backends/app.example/192.0.2.1/80", "")
+	w.must(json.Unmarshal([]byte(r.body), &b))
+	return b
+}
+
+func TestWeight_StandsBesideTheDeclaredOneWithWhoWhyAndUntil(t *testing.T) {
+	w := newWorld(t)
+	declared := w.backend().Weight
+	o, err := w.client.SetWeight(t.Context(), "APP.example.", "192.0.2.1", 80,
+		api.WeightRequest{Weight: new(7), Reason: "new kernel", ExpiresIn: "1h"})
+	if err != nil || *o.Weight != 7 || !o.InForce || o.Service != service || o.CreatedBy != "127.0.0.1" {
+		t.Fatalf("%+v %v", o, err)
+	}
+	b := w.backend()
+	if b.Weight != declared || b.WeightOverride == nil || b.WeightOverride.Weight != 7 ||
+		b.WeightOverride.Reason != "new kernel" || b.WeightOverride.By != "127.0.0.1" ||
+		time.Until(*b.WeightOverride.ExpiresAt) < 59*time.Minute {
+		t.Errorf("%+v %+v", b, b.WeightOverride)
+	}
+	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 1 || stored[0].Weight != 7 ||
+		stored[0].Kind != api.OrderWeight {
+		t.Errorf("on disk: %+v %v", stored, err)
+	}
+	if list := w.orders(); len(list) != 1 || list[0].Kind != api.OrderWeight {
+		t.Errorf("listed: %+v", list)
+	}
+	w.must(w.client.ClearWeight(t.Context(), service, "192.0.2.1", 80))
+	if b := w.backend(); b.WeightOverride != nil || len(w.orders()) != 0 {
+		t.Errorf("cleared: %+v", b)
+	}
+	entries := w.auditLog("?actions=weight&sort_order=asc").Entries
+	if len(entries) != 2 || entries[0].Resource != "server" || entries[0].ResourceID != firstServer ||
+		!strings.Contains(string(entries[0].After), `"weight":7`) || string(entries[1].After) != "null" {
+		t.Errorf("audit log: %+v", entries)
+	}
+}
+
+func TestWeight_RefusesWhatItCannotBe(t *testing.T) {
+	w := newWorld(t)
+	for body, words := range map[string]string{
+		`{"reason":"r"}`:               "weight is missing",
+		`{"weight":-1,"reason":"r"}`:   "from 0 to 1000",
+		`{"weight":1001,"reason":"r"}`: "from 0 to 1000",
+		`{"weight":"5","reason":"r"}`:  "weight is",
+		`{"weight":5}`:                 "reason is missing",
+		`{"weight":5,"reason":"r","starts_at":"2020-01-01T00:00:00Z"}`:               "after now",
+		`{"weight":5,"reason":"r","starts_at":"22:00"}`:                              "22:00",
+		`{"weight":5,"reason":"r","starts_at":"9999-01-01T00:00:00Z"}`:               "at most",
+		`{"weight":5,"reason":"r","expires_in":"-1h"}`:                               "above zero",
+		`{"weight":5,"reason":"r","expires_in":"1h","until":"2030-01-01T00:00:00Z"}`: "until",
+		`{"weight":5,"reason":"` + strings.Repeat("x", 501) + `"}`:                   "500",
+		`{"weight":5,"reason":"r","source":"a\nb"}`:                                  "printed",
+	} {
+		w.wantError(body, w.send("PUT", weightPath, body), 400, words)
+	}
+	const good = `{"weight":5,"reason":"r"}`
+	w.wantError("unknown", w.send("PUT", strings.Replace(weightPath, "/80/", "/81/", 1), good), 404)
+	w.wantError("no address", w.send("PUT", strings.Replace(weightPath, "192.0.2.1", "web1", 1), good), 400, "web1")
+	w.wantError("nothing to clear", w.send("DELETE", weightPath, ""), 404, "declared weight")
+	if len(w.orders()) != 0 {
+		t.Errorf("%+v", w.orders())
+	}
+}
+
+// A weight of 0 for a name's last server with a weight is told of before, and refused where that is asked for.
+func TestWeight_ZeroNamesWhatWouldBeLeft(t *testing.T) {
+	w := steeredWorld(t, plainDomain())
+	both := `{"backends": ["` + firstServer + `", "` + secondServer + `"], "zero_weight": true}`
+	if got := w.consequences(both); got != service+" zero_weight A" {
+		t.Errorf("consequences: %q", got)
+	}
+	w.wantError("both", w.send("POST", "/api/v1/routing/consequences", strings.Replace(both, "}", `,"removed":true}`, 1)),
+		400, "zero_weight")
+	const zero = `{"weight":0,"reason":"r"}`
+	if r := w.send("PUT", strings.Replace(weightPath, "0.2.1/", "0.2.2/", 1)+"?if_safe=true", zero); r.status != 200 {
+		t.Fatalf("the first: %+v", r)
+	}
+	w.wantError("the last", w.send("PUT", weightPath+"?if_safe=true", zero), 409, "zero weight", service)
+	if r := w.send("POST", drainPath+"?if_safe=true", `{"share":0.5}`); r.status != 202 {
+		t.Errorf("a drain that leaves a share takes nobody's last server: %+v", r)
+	}
+	w.send("DELETE", drainPath, "")
+	if r := w.send("PUT", weightPath, zero); r.status != 200 {
+		t.Errorf("without if_safe: %+v", r)
+	}
+}
+
+func TestDrain_ToAShareWithReasonAndEnd(t *testing.T) {
+	w := newWorld(t)
+	r := w.send("POST", drainPath, `{"share":0.25,"duration":"1h","reason":"half load","expires_in":"2h"}`)
+	if r.status != 202 || !strings.Contains(r.body, `"draining":true`) || !strings.Contains(r.body, `"share":0.25`) {
+		t.Fatalf("%+v", r)
+	}
+	d := w.backend().Drain
+	if d == nil || d.Share != 0.25 || d.Reason != "half load" || d.By != "127.0.0.1" || d.ExpiresAt == nil ||
+		d.ExpiresAt.Sub(d.EndsAt).Round(time.Minute) != time.Hour {
+		t.Errorf("%+v", d)
+	}
+	for body, words := range map[string]string{`{"share":1}`: "below 1", `{"share":-0.1}`: "below 1",
+		`{"share":"25%"}`: "share", `{"reason":" "}`: "reason"} {
+		w.wantError(body, w.send("POST", drainPath, body), 400, words)
+	}
+	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 1 || stored[0].Share != 0.25 ||
+		stored[0].Over != time.Hour || stored[0].Reason != "half load" {
+		t.Errorf("on disk: %+v %v", stored, err)
+	}
+}
+
+func TestWindow_IsListedBeforehandAndTakenBack(t *testing.T) {
+	w := newWorld(t)
+	start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	at := start.Format(time.RFC3339)
+	for path, body := range map[string]string{
+		"PUT " + weightPath:   `{"weight":7,"reason":"r","starts_at":"` + at + `","expires_in":"30m"}`,
+		"PUT " + overridePath: `{"healthy":false,"reason":"r","starts_at":"` + at + `","expires_in":"30m"}`,
+		"POST " + drainPath:   `{"reason":"r","starts_at":"` + at + `","expires_in":"30m"}`,
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		if r := w.send(method, path, body); r.status >= 300 || !strings.Contains(r.body, at) {
+			t.Fatalf("%s: %+v", path, r)
+		}
+	}
+	list := w.orders()
+	if len(list) != 3 {
+		t.Fatalf("%+v", list)
+	}
+	for _, o := range list {
+		if o.InForce || !o.StartsAt.Equal(start) || !o.ExpiresAt.Equal(start.Add(30*time.Minute)) {
+			t.Errorf("%+v", o)
+		}
+	}
+	if b := w.backend(); b.WeightOverride != nil || b.Override != nil || b.Draining || b.Drain != nil {
+		t.Errorf("before it begins: %+v", b)
+	}
+	// The end of a planned override moves with its beginning, and a PATCH without either keeps both.
+	later := start.Add(time.Hour)
+	for body, ends := range map[string]time.Time{`{"reason":"other"}`: start.Add(30 * time.Minute),
+		`{"expires_in":"1h"}`: start.Add(time.Hour)} {
+		r := w.send("PATCH", overridePath, body)
+		if r.status != 200 || !strings.Contains(r.body, ends.Format("2006-01-02T15:04:05")) || !strings.Contains(r.body, at) {
+			t.Errorf("%s: %+v, want the end %s", body, r, ends)
+		}
+		w.send("PATCH", overridePath, `{"expires_in":"30m"}`)
+	}
+	w.wantError("its end before its beginning", w.send("PATCH", overridePath,
+		`{"starts_at":"`+later.Format(time.RFC3339)+`"}`), 400, "expires_in")
+	// One that counts now takes the place of the planned one, and a planned one does not end what is in force.
+	if r := w.send("PUT", weightPath, `{"weight":9,"reason":"now"}`); r.status != 200 {
+		t.Errorf("now: %+v", r)
+	}
+	w.wantError("planned over one in force", w.send("PUT", weightPath,
+		`{"weight":7,"reason":"r","starts_at":"`+at+`"}`), 409, "in force")
+	if r := w.send("DELETE", drainPath, ""); r.status != 200 {
+		t.Errorf("taking a planned drain back: %+v", r)
+	}
+	if list := w.orders(); len(list) != 2 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A server that is made again where one was deleted is another: it is not drained.
+func TestDrain_GoesWithItsServer(t *testing.T) {
+	w := newWorld(t)
+	const made = `{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`
+	for _, r := range [][3]string{{"POST", "/api/v1/servers", made},
+		{"POST", "/api/v1/servers/app.example:192.0.2.9:80/drain", ""},
+		{"DELETE", "/api/v1/servers/app.example:192.0.2.9:80", ""}, {"POST", "/api/v1/servers", made}} {
+		if got := w.send(r[0], r[1], r[2]); got.status >= 300 {
+			t.Fatalf("%v: %+v", r, got)
+		}
+	}
+	if list := w.orders(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// orderBucket returns the bucket of a kind of orders. A record is named by the service and the address, as
+// operators write it.
+func orderBucket(kind api.OrderKind) string {
+	switch kind {
+	case api.OrderWeight:
+		return bucketWeights
+	case api.OrderDrain:
+		return bucketDrains
+	default:
+		return bucketOverrides
+	}
+}
+
+// LoadOrders returns all orders, expired ones too, by kind, service and address.
+func (s *Store) LoadOrders() (all []Order, err error) {
+	begun := map[string]time.Time{}
+	err = s.readSound(bucketBegun, func(key, value []byte) error {
+		var at time.Time
+		err := json.Unmarshal(value, &at)
+		begun[string(key)] = at
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range api.OrderKinds() {
+		list, err := load[Order](s, orderBucket(kind))
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range list {
+			o.Kind = kind
+			at, told := begun[string(begunKey(kind, o.Service, o.Address))]
+			o.Begun = told && o.StartsAt != nil && at.Equal(*o.StartsAt)
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
+
+// PutOrder stores an order and replaces the one of its kind, service and address.
+func (s *Store) PutOrder(o Order, with ...Entry) error {
+	value, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encoding the %s of %s: %w", o.Kind, o.Service, err)
+	}
+	return s.keep(func(w *writer) { w.put(orderBucket(o.Kind), orderKey(o.Service, o.Address), value) }, with...)
+}
+
+// DeleteOrder deletes an order. A missing one is no error.
+func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ...Entry) error {
+	return s.keep(func(w *writer) { w.dropOrder(kind, service, address) }, with...)
+}
+
+// ExpireOrder deletes an order unless another one, with another end, has replaced it, and appends the entries.
+func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...Entry) error {
+	return s.keep(func(w *writer) {
+		stored, found := w.order(kind, service, address)
+		if found && stored.ExpiresAt != nil && stored.ExpiresAt.Equal(expiresAt) {
+			w.dropOrder(kind, service, address)
+		}
+	}, with...)
+}
+
+// BeginOrder notes that the beginning of an order is in the audit log, and appends the entries. The order itself stays
+// as it is, so that it is the same on each node.
+func (s *Store) BeginOrder(kind api.OrderKind, service, address string, startsAt time.Time, with ...Entry) error {
+	value, err := json.Marshal(startsAt)
+	if err != nil {
+		return fmt.Errorf("encoding the beginning of the %s of %s: %w", kind, service, err)
+	}
+	return s.keep(func(w *writer) {
+		stored, found := w.order(kind, service, address)
+		if found && stored.StartsAt != nil && stored.StartsAt.Equal(startsAt) {
+			w.put(bucketBegun, begunKey(kind, service, address), value)
+		}
+	}, with...)
+}
+
+func (w *writer) dropOrder(kind api.OrderKind, service, address string) {
+	w.delete(orderBucket(kind), orderKey(service, address))
+	w.delete(bucketBegun, begunKey(kind, service, address))
+}
+
+// order returns a stored order.
+func (w *writer) order(kind api.OrderKind, service, address string) (o Order, found bool) {
+	bucket, key := orderBucket(kind), orderKey(service, address)
+	b := w.open(bucket)
+	if w.err != nil {
+		return o, false
+	}
+	record := b.Get(key)
+	if record == nil {
+		return o, false
+	}
+	value, _, err := unseal(bucket, key, record)
+	if err == nil {
+		err = json.Unmarshal(value, &o)
+	}
+	w.err = err
+	return o, err == nil
+}
+
+func orderKey(service, address string) []byte { return []byte(service + "\x00" + address) }
+
+func begunKey(kind api.OrderKind, service, address string) []byte {
+	return append([]byte(string(kind)+"\x00"), orderKey(service, address)...)
+}
