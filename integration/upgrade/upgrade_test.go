@@ -239,7 +239,7 @@ func (s *site) goesBack(t *testing.T, n *harness.Node, program, copied string) {
 		}
 		return nil
 	})
-	if words := fmt.Sprint(n.Output()); !strings.Contains(words, "schema 2") {
+	if words := fmt.Sprint(n.Output()); !strings.Contains(words, "has schema ") {
 		t.Errorf("it does not say why: %s", words)
 	}
 	if err := errors.Join(os.Rename(kept, filepath.Join(n.File.DataDir, "gslb.db")),
