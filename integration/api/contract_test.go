@@ -67,7 +67,7 @@ const (
 	shapeOrder = "kind:s{override|weight|drain} service:s address:s healthy:b- weight:i- share:n- duration:s- reason:s " +
 		"source:s created_at:t created_by:s starts_at:t? expires_at:t? in_force:b"
 	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t?"
-	shapeAgent    = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
+	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|reload|" +
 		"sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n " +
@@ -125,6 +125,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 	const mine, made = "/v1/servers/new.test.gslb.test:192.0.2.9:80", "/v1/domains/new.test.gslb.test"
 	where := "/v1/overwatch/backends/" + app + "/" + address + "/" + port
 	order := "/v1/overrides/" + app + "/" + backendAt
+	planned := `"starts_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`
 	const tuned = " fallback_algorithm:s{client-hash} min_healthy:s{1} proximity_tolerance_km:n " +
 		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i"
 	explained := shapeDecision + " " + shapeFactors + " " + each("selected_backend.", shapeRouted) + " " +
@@ -207,6 +208,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			`{"enabled":true,"type":"http","path":"/x","interval":"8s","timeout":"2s","healthy_threshold":1,` +
 				`"unhealthy_threshold":4,"expected_status":"200,301-308"}`, 200, shapeCheck},
 		{"PATCH /api/v1/servers/{id}/health-check", mine + "/health-check", `{"interval":"9s"}`, 200, shapeCheck},
+		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"share":0.5,"reason":"x","source":"y","expires_in":"1h",` +
+			planned + `}`, 202, shapeDrain},
 		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"duration":"1h"}`, 202, shapeDrain},
 		{"DELETE /api/v1/servers/{id}/drain", mine + "/drain", "", 200, shapeDrain},
 		{"DELETE /api/v1/servers/{id}", known, "", 400, shapeProblem},
@@ -291,10 +294,14 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/overwatch/backends", "/v1/overwatch/backends?service=" + app, "", 200,
 			each("backends[].", shapeBackend) + shapeListed},
 		{"POST /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override",
+			`{"healthy":true,"reason":"x",` + planned + `}`, 200, shapeSuccess},
+		{"POST /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override",
 			`{"healthy":true,"reason":"x","source":"y","expires_in":"30m"}`, 200, shapeSuccess},
 		{"GET /api/v1/overwatch/backends/{service}/{address}/{port}", where, "", 200,
 			shapeBackend + " override.healthy:b override.reason:s override.by:s override.at:t override.expires_at:t"},
 		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override", "", 200, shapeSuccess},
+		{"PUT /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight",
+			`{"weight":7,"reason":"x",` + planned + `}`, 200, shapeOrder + " weight:i starts_at:t"},
 		{"PUT /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight",
 			`{"weight":7,"reason":"x","source":"y","expires_in":"30m"}`, 200, shapeOrder + " weight:i"},
 		{"GET /api/v1/overwatch/orders", "", "", 200, each("orders[].", shapeOrder) + shapeListed},
@@ -311,6 +318,9 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeAgent},
 		{"GET /api/v1/overwatch/agents/expiring", "/v1/overwatch/agents/expiring?threshold_days=3650", "", 200,
 			each("expiring[].", shapeAgent) + " count:i threshold_days:i"},
+		{"PUT /api/v1/overrides/{service}/{address}", order, `{"healthy":true,"reason":"x",` + planned + `}`, 200,
+			shapeOverride},
+		{"PATCH /api/v1/overrides/{service}/{address}", order, `{` + planned + `}`, 200, shapeOverride},
 		{"PUT /api/v1/overrides/{service}/{address}", order, `{"healthy":true,"reason":"x","source":"y","expires_in":"30m"}`,
 			200, shapeOverride},
 		{"PATCH /api/v1/overrides/{service}/{address}", order, `{"reason":"y"}`, 200, shapeOverride},
@@ -396,6 +406,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/routing/consequences", "", `{"backends":["` + app + `:192.0.2.99:80"],"regions":["nowhere"],"agents":["` +
 			agentID + `","` + otherID + `"],"removed":true}`, 200,
 			optional(each("names[].", "name:s answer:s{none|last_resort|zero_weight} query_types:a serving:i minimum:i")) + shapeListed},
+		{"POST /api/v1/routing/consequences", "", `{"backends":["` + app + `:192.0.2.99:80"],"zero_weight":true}`, 200,
+			"names:a" + shapeListed},
 		{"POST /api/v1/routing/consequences", "", `{}`, 400, "error:s~backends"},
 		{"GET /api/v1/routing/decisions", "", "", 200,
 			each("decisions[].",
