@@ -60,10 +60,10 @@ const (
 		"agent_healthy:b? validation_healthy:b? validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
 		"reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? override.healthy:b- " +
 		"override.reason:s- override.by:s- override.at:t- override.expires_at:t?- weight_override.weight:i- " +
-		"weight_override.reason:s- weight_override.by:s- weight_override.at:t- weight_override.expires_at:t?- drain.share:n- " +
-		"drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?-"
-	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s starts_at:t? expires_at:t? " +
-		"in_force:b"
+		"weight_override.reason:s- weight_override.by:s- weight_override.at:t- weight_override.expires_at:t?- " +
+		"drain.share:n- drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?-"
+	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s starts_at:t? " +
+		"expires_at:t? in_force:b"
 	shapeOrder = "kind:s{override|weight|drain} service:s address:s healthy:b- weight:i- share:n- duration:s- reason:s " +
 		"source:s created_at:t created_by:s starts_at:t? expires_at:t? in_force:b"
 	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t?"

@@ -50,8 +50,8 @@ type ActiveWeight struct {
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 }
 
-// ActiveDrain is an operator's drain in force of a backend. It has come to Share, the part of the weight that it leaves,
-// at EndsAt, and is over at ExpiresAt.
+// ActiveDrain is an operator's drain of a backend in force. It has come to Share, the part of the weight that it
+// leaves, at EndsAt, and is over at ExpiresAt.
 type ActiveDrain struct {
 	Share     float64    `json:"share"`
 	EndsAt    time.Time  `json:"ends_at"`

@@ -58,8 +58,8 @@ func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	l := expiry.New(kept, log, zerolog.Nop())
 	for _, at := range []string{"192.0.2.1:0", "192.0.2.2:80", "[2001:db8::3]:80"} {
 		endpoint := netip.MustParseAddrPort(at)
-		l.Expired(registry.Order{Kind: api.OrderOverride, Service: service, Address: endpoint.Addr(), Port: endpoint.Port(), Reason: "flaky",
-			ExpiresAt: past})
+		l.Expired(registry.Order{Kind: api.OrderOverride, Service: service, Address: endpoint.Addr(),
+			Port: endpoint.Port(), Reason: "flaky", ExpiresAt: past})
 	}
 	finish(t, l)
 	left, err := kept.LoadOrders()
@@ -83,7 +83,7 @@ func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	}
 }
 
-// A window that begins is in the audit log once, and the store knows it; another one that has replaced it has not begun.
+// A window that begins is in the audit log, and the store knows it; another one that has replaced it has not begun.
 func TestBegan_IsKeptAndToldOf(t *testing.T) {
 	kept, log := open(t)
 	at := time.Now().UTC().Truncate(time.Millisecond)

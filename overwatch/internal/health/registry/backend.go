@@ -35,8 +35,8 @@ type Backend struct {
 	Validation Validation
 	// Override, WeightOrder and DrainOrder are the operator's orders in force, nil for none.
 	Override, WeightOrder, DrainOrder *Order
-	// Draining is true from the start of a drain, by the operator or the agent; DrainEndsAt is when it has come to DrainTo,
-	// the share that it leaves. Both are zero when it is not draining.
+	// Draining is true from the start of a drain, by the operator or the agent; DrainEndsAt is when it has come to
+	// DrainTo, the share that it leaves. Both are zero when it is not draining.
 	Draining    bool
 	DrainEndsAt time.Time
 	DrainTo     float64

@@ -58,7 +58,7 @@ type Options struct {
 	// CheckPolicy returns how this node may check an agent's backend. It is asked by New and by the writer, so it must be
 	// quick and must not call the Registry; see RecheckPolicies. Nil means the zero CheckPolicy for all.
 	CheckPolicy func(ID) CheckPolicy
-	// Orders are the stored orders. Those that have expired are given to Expired, those that have begun meanwhile to Began.
+	// Orders are the stored orders. Those that have expired are given to Expired, those that have begun to Began.
 	Orders []Order
 	// Began is told of each order with a beginning of its own when that has come, Expired of each that ends because its
 	// time is over; both also of those in Orders. New and the writer call them, so they must not block and must not call a
@@ -66,8 +66,8 @@ type Options struct {
 	Began, Expired func(Order)
 	// Statuses keeps what must outlive the process; nil means that nothing does.
 	Statuses StatusStore
-	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime. Any goroutine
-	// may call it.
+	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime. Any
+	// goroutine may call it.
 	DrainTime func(service string) time.Duration
 	// Now is the clock, with a monotonic reading; nil means time.Now.
 	Now    func() time.Time

@@ -28,9 +28,9 @@ type order struct {
 	drain       *drain // of an order to drain
 }
 
-// SetOrder puts an operator's order in force, at once or when it begins, in the place of one of its kind about the same.
-// It wraps ErrUnknownBackend when no backend is meant by it. It stores nothing: who calls it does, and New is given what
-// was stored.
+// SetOrder puts an operator's order in force, at once or when it begins, in the place of one of its kind about the
+// same. It wraps ErrUnknownBackend when no backend is meant by it. It stores nothing: the caller does, and New is given
+// what was stored.
 func (r *Registry) SetOrder(ctx context.Context, o Order) error {
 	if err := o.normalise(); err != nil {
 		return err

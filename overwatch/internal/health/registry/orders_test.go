@@ -15,7 +15,8 @@ var (
 )
 
 func down(service, address string, port uint16) Order {
-	return Order{Kind: api.OrderOverride, Service: service, Address: addr(address), Port: port, Reason: "test", CreatedAt: time.Now()}
+	return Order{Kind: api.OrderOverride, Service: service, Address: addr(address), Port: port, Reason: "test",
+		CreatedAt: time.Now()}
 }
 
 func TestOverride_OfAnAddressMeansEveryPort(t *testing.T) {

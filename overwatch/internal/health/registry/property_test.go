@@ -265,7 +265,8 @@ func (h *history) declareAPI() string {
 
 func (h *history) override() string {
 	target := h.id()
-	o := Order{Kind: api.OrderOverride, Service: target.Service, Address: target.Address, Port: target.Port, Healthy: h.random.IntN(2) == 0}
+	o := Order{Kind: api.OrderOverride, Service: target.Service, Address: target.Address, Port: target.Port,
+		Healthy: h.random.IntN(2) == 0}
 	if h.random.IntN(3) == 0 {
 		o.Port = 0
 	}

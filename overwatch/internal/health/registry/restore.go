@@ -10,8 +10,8 @@ import (
 
 // restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had
 // been heard when this process began but had not said what they think of it; what is known of other backends waits
-// until they are declared. Orders that have expired meanwhile are told of and left out; so is, with a line in the log, what cannot
-// be: one bad record is no reason not to answer.
+// until they are declared. Orders that have expired meanwhile are told of and left out; so is, with a line in the log,
+// what cannot be: one bad record is no reason not to answer.
 func (w *writer) restore(now time.Time) {
 	m := &w.memory
 	m.gone, m.waiting = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))

@@ -47,8 +47,8 @@ func overwatchOperations() []Operation {
 			Answer: api.Outcome{Success: true, Message: "the override of app.example.com/192.0.2.1:80 is gone"},
 			Errors: []int{noStore}},
 		{Method: put, Path: backend + "/weight", handle: decoded((*Server).putWeight), Header: conditionsOf(true),
-			Role: api.RoleOperate, Summary: "Give a backend another weight than the declared one",
-			Description: "Whoever declares it. A backend of weight 0 serves only where no other may. It is on disk when " +
+			Role: api.RoleOperate, Summary: "Give a backend another weight",
+			Description: "In the place of the declared one, whoever declares it. A backend of weight 0 serves only where no other may. It is on disk when " +
 				"the call returns, and ends by itself where expires_in says so, counted from starts_at or from now.",
 			Body: api.WeightRequest{Weight: of(10), Reason: "new kernel", ExpiresIn: "1h"}, Required: []string{"weight", "reason"},
 			Status: 200, Query: safe, Answer: weight, Errors: unsafeChanges},

@@ -151,7 +151,7 @@ func (s *Server) restoreStored(o, before registry.Order, existed bool) error {
 	return s.o.OrderStore.DeleteOrder(o.Kind, o.Service, o.Endpoint())
 }
 
-// forgetOrders ends the weight and the drain of a server that is gone: one that is made at its address later is another.
+// forgetOrders ends the weight and the drain of a server that is gone: one made at its address later is another.
 // s.orders must be held.
 func (s *Server) forgetOrders(ctx context.Context, id registry.ID) error {
 	var failed []error

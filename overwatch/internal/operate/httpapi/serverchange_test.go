@@ -126,7 +126,8 @@ func TestServer_DrainEndsItsTrafficAndIsTakenBack(t *testing.T) {
 	if r := w.send("GET", "/api/v1/servers/app.example:192.0.2.1:80", ""); !strings.Contains(r.body, `"draining":true`) {
 		t.Errorf("GET: %s", r.body)
 	}
-	if r := w.send("DELETE", path, ""); r.status != 200 || !strings.Contains(r.body, `{"draining":false,"drain_ends_at":null,`) {
+	if r := w.send("DELETE", path, ""); r.status != 200 ||
+		!strings.Contains(r.body, `{"draining":false,"drain_ends_at":null,`) {
 		t.Errorf("DELETE: %d %s", r.status, r.body)
 	}
 	w.wantError("unknown", w.send("POST", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)

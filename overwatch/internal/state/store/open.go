@@ -46,7 +46,8 @@ const (
 // buckets lists all buckets with records.
 func buckets() []string {
 	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketWeights, bucketDrains, bucketBegun,
-		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
+		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit,
+		bucketLatencies}
 }
 
 // Options configures a Store beside its directory.

@@ -93,7 +93,8 @@ func TestOverrides_SurviveReopening(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	end := time.Unix(1800000000, 0).UTC()
-	a := Order{Kind: api.OrderOverride, Service: "a.test", Address: "192.0.2.1:80", Healthy: true, Reason: "known good", Source: "api",
+	a := Order{Kind: api.OrderOverride, Service: "a.test", Address: "192.0.2.1:80", Healthy: true,
+		Reason: "known good", Source: "api",
 		CreatedAt: time.Unix(1700000000, 0).UTC(), CreatedBy: "127.0.0.1", ExpiresAt: &end}
 	b := Order{Kind: api.OrderOverride, Service: "a.test", Address: "192.0.2.1", Reason: "maintenance"}
 	if err := errors.Join(s.PutOrder(a), s.PutOrder(b),
