@@ -390,7 +390,7 @@ func lookAt(v *View) map[ID]seen {
 	for b := range v.Backends() {
 		s := seen{
 			Status: b.Status, MayServe: b.MayServe, Reason: b.Reason, Source: b.Source, Region: b.Region,
-			Weight: b.WeightInForce(),
+			Weight:  b.WeightInForce(),
 			AgentID: b.AgentID, Share: b.Share, Draining: b.Draining, State: b.Validation.State,
 			Failures: b.Validation.Failures, Successes: b.Validation.Successes, SetAside: b.Validation.SetAside,
 		}
