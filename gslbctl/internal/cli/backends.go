@@ -36,7 +36,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.list(list, a.backendTable(list.Backends))
+			return a.list(list, orMeant(cmd, a.backendTable(list.Backends)))
 		},
 	})
 	var statuses []string

@@ -43,7 +43,7 @@ func (a *app) confirm(ctx context.Context, yes bool, consequence string) error {
 		return nil
 	}
 	if !a.Asks {
-		return fmt.Errorf("%s: add --yes to confirm, since there is no terminal to ask on", consequence)
+		return fmt.Errorf("%s: add --yes to confirm, since there is no terminal to ask on; "+nothingChanged, consequence)
 	}
 	fmt.Fprintf(a.Err, "%s. Continue? [y/N] ", consequence)
 	switch line, err := a.typed(ctx); {

@@ -75,7 +75,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"domains set x":                              "nothing to change",
 		"domains remove x":                           "add --yes",
 		"agents unpin eu-1":                          "add --yes",
-		"regions remove eu":                          "add --yes",
+		"regions remove eu":                          "ask on; nothing was changed",
 		"regions set eu":                             "nothing to change",
 		"geo remove 10.1.0.0/16":                     "add --yes",
 		"nodes deregister eu-1":                      "add --yes",

@@ -75,7 +75,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 			for i := range list.Decisions {
 				t.AddNamed(list.Decisions[i].ID, a.decisionCells(&list.Decisions[i])...)
 			}
-			return a.list(list, t)
+			return a.list(list, orMeant(cmd, t))
 		},
 	})
 	flags := cmd.Flags()

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -20,6 +21,22 @@ func suggestion(cmd *cobra.Command, err error) string {
 	if !ok || cmd == nil || refused.Status != http.StatusNotFound && refused.Status != http.StatusBadRequest {
 		return ""
 	}
+	return meant(cmd)
+}
+
+// orMeant has an empty list end with what its flags may have meant.
+func orMeant(cmd *cobra.Command, t *render.Table) *render.Table {
+	if len(t.Rows) == 0 {
+		if found := meant(cmd); found != "" {
+			t.Empty = strings.TrimSuffix(t.Empty, ".") + found
+		}
+	}
+	return t
+}
+
+// meant returns the names of completion that are near to the arguments and flags of a command, as the end of a
+// sentence; "" if there are none.
+func meant(cmd *cobra.Command) string {
 	if cmd.Context() == nil {
 		cmd.SetContext(context.Background())
 	}
@@ -64,7 +81,8 @@ func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []st
 // nearest returns the name nearest to a typed one, or several that are equally near, as one text in a list. It is empty
 // if the typed name is there, or none is near: with few different letters, or beginning with the typed name and a dot.
 func nearest(typed string, names []string) []string {
-	there := slices.Contains(names, typed)
+	key, _, setting := strings.Cut(typed, "=")
+	there := slices.Contains(names, typed) || setting && slices.Contains(names, key+"=")
 	typed = strings.ToLower(strings.TrimSuffix(typed, "."))
 	const longest = 253 // of a domain name: a longer text is no name
 	isNetwork := strings.Contains(typed, "/")

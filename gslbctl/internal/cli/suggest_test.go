@@ -25,6 +25,7 @@ func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 			"PUT /api/v1/overrides/app.example.com/192.0.2.10:44", "did you mean 192.0.2.10:443?\n"},
 		{"regions show euu", "GET /api/v1/regions/euu", "did you mean eu?\n"},
 		{"drain eu-2", "", "nothing was changed: gslbctl servers -o name lists the servers; did you mean eu-1?\n"},
+		{"config set dns default_ttl=-1", "PATCH /api/v1/config/dns", "nothing was changed\n"},
 		{"domains show nothing.like.it", "GET /api/v1/domains/nothing.like.it", "no\n"},
 		{"domains show app.example.com", "GET /api/v1/domains/app.example.com", "no\n"},
 	} {
@@ -39,6 +40,30 @@ func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 	}
 	if found := nearest(strings.Repeat("a", 1<<20), []string{"a"}); found != nil {
 		t.Errorf("a huge name: %q", found)
+	}
+}
+
+// A list that is empty since nothing has the name of a filter says which name was meant.
+func TestLists_SayWhatMayBeMeant(t *testing.T) {
+	const backends, decisions = "GET /api/v1/overwatch/backends?", "GET /api/v1/routing/decisions?"
+	for _, tc := range []struct {
+		args, asked string
+		list        any
+		words       string
+	}{
+		{"backends list --service ap.example.com", backends + "service=ap.example.com", api.BackendList{},
+			"No backend matches; did you mean app.example.com?\n"},
+		{"backends list --region euu", backends + "region=euu", api.BackendList{}, "did you mean eu?\n"},
+		{"backends list --region eu", backends + "region=eu", api.BackendList{}, "No backend matches.\n"},
+		{"routing decisions --algorithm weightd", decisions + "algorithm=weightd", api.RoutingDecisionList{},
+			"did you mean weighted?\n"},
+	} {
+		n := startNode(t)
+		n.answers[tc.asked] = tc.list
+		r := call(t, System{}, []*node{n}, append(strings.Fields(tc.args), "--api", documented(0))...)
+		if r.code != 0 || !strings.HasSuffix(r.out, tc.words) {
+			t.Errorf("%s: %+v, want %q", tc.args, r, tc.words)
+		}
 	}
 }
 

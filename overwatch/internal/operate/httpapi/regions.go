@@ -109,7 +109,8 @@ func regionView(r store.Region, set *definitions.Set, counts map[string]serverCo
 	}
 	return api.Region{
 		ID: r.Name, Name: cmp.Or(r.Label, r.Name), Code: r.Code, Description: r.Description,
-		Latitude: r.Latitude, Longitude: r.Longitude, Continent: r.Continent, Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
+		Latitude: r.Latitude, Longitude: r.Longitude, Continent: r.Continent,
+		Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
 		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source, RoutingAlgorithm: r.Pool,
 		ProximityBias: r.Bias,
 	}
