@@ -176,3 +176,21 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 		t.Errorf("the agents are pinned as %v, they were as %v", now, pins)
 	}
 }
+
+// A node that is started by hand says at once what it waits for: the signing keys of a node that is not there, and
+// backends of its domains. It answers DNS then, without either.
+func TestStartup_SaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 1, 0)
+	n := s.Nodes[0]
+	n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{Peers: []string{"http://127.0.0.1:1"}, PollInterval: time.Hour,
+		Timeout: time.Second, Secret: harness.NewToken()}
+	testbed.Start(t, n)
+	for _, words := range [][]string{
+		{"waiting for the signing keys of the other nodes", "http://127.0.0.1:1", "10"},
+		{"waiting for backends of these domains", testbed.AppName, "servfail"},
+	} {
+		testbed.Until(t, testbed.StartBound, words[0], func(context.Context) error { return testbed.Said(n.Unit, words...) })
+	}
+	s.Ready(t, n)
+}

@@ -12,8 +12,8 @@ import (
 // Every page and alert names the same number of days before the end of a certificate as the programs go by.
 func TestDocs_CertificatesAreWarnedOfAlike(t *testing.T) {
 	said := regexp.MustCompile(`(?i)(?:from|certificates? (?:that )?ends? within) (\w+) days(?: before its\s+end)?`)
-	for _, page := range []string{"overwatch/docs/runbooks.md", "overwatch/docs/metrics.md", "agent/README.md",
-		"packaging/observability/gslb-alerts.yaml", "packaging/observability/gslb-alerts.test.yaml"} {
+	for _, page := range []string{"overwatch/docs/runbooks.md", "overwatch/docs/metrics.md", "overwatch/docs/api.md",
+		"agent/README.md", "packaging/observability/gslb-alerts.yaml", "packaging/observability/gslb-alerts.test.yaml"} {
 		text, err := os.ReadFile("../../" + page)
 		if err != nil {
 			t.Fatal(err)
