@@ -78,8 +78,15 @@ func promises(t *testing.T, rows []row) map[string]promised {
 func bodyFields(body map[string]any, prefix string, into map[string]bool) {
 	for name, value := range body {
 		into[prefix+name] = true
-		if inner, ok := value.(map[string]any); ok {
+		switch inner := value.(type) {
+		case map[string]any:
 			bodyFields(inner, prefix+name+".", into)
+		case []any:
+			for _, one := range inner {
+				if element, ok := one.(map[string]any); ok {
+					bodyFields(element, prefix+name+"[].", into)
+				}
+			}
 		}
 	}
 }

@@ -409,6 +409,12 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/routing/consequences", "", `{"backends":["` + app + `:192.0.2.99:80"],"zero_weight":true}`, 200,
 			"names:a" + shapeListed},
 		{"POST /api/v1/routing/consequences", "", `{}`, 400, "error:s~backends"},
+		{"POST /api/v1/document/plan", "", wholeDocument, 200, shapePlan},
+		{"POST /api/v1/document/plan", "", `{"document":{"domains":[{"name":"plan.test.gslb.test","ttl":0}]}}`, 400,
+			"error:s~ttl problems[].object:s problems[].problem:s"},
+		{"POST /api/v1/document/apply", "", wholeDocument, 200, shapePlan},
+		{"GET /api/v1/document", "", "", 200, shapeDocument},
+		{"POST /api/v1/document/apply", "", `{"document":{},"owner":"test","prune":true}`, 200, shapePlan},
 		{"GET /api/v1/routing/decisions", "", "", 200,
 			each("decisions[].",
 				"id:s timestamp:t domain:s query_type:s{A|AAAA} client_subnet:s client_region:s algorithm:s selected_server:s "+

@@ -216,7 +216,7 @@ func (c *Client) decode(resp *http.Response, body []byte, also int, into any) er
 	if resp.StatusCode/100 != 2 && (resp.StatusCode != also || !isJSON) {
 		var reply ErrorBody
 		if isJSON && json.Unmarshal(body, &reply) == nil {
-			failure.Message = reply.Error
+			failure.Message, failure.Problems = reply.Error, reply.Problems
 		}
 		return failure
 	}

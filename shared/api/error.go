@@ -12,15 +12,24 @@ type ErrorBody struct {
 	RequestID string `json:"request_id,omitempty"`
 	// Names is set with status 409 of a change with if_safe: what it would have left with too few backends.
 	Names []Consequence `json:"names,omitempty"`
+	// Problems is set with status 400 and 409 of a document: what is wrong with which of its objects.
+	Problems []DocumentProblem `json:"problems,omitempty"`
+}
+
+// DocumentProblem is what is wrong with an object of a Document.
+type DocumentProblem struct {
+	Object  string `json:"object"` // its place, such as domains[3], counted from 0
+	Problem string `json:"problem"`
 }
 
 // Error is an answer of the node other than the expected one. A request without any answer fails
 // with UnreachableError.
 type Error struct {
-	Status    int    // HTTP status code
-	Message   string // the sentence in the body; empty when there was none
-	RequestID string // X-Request-Id of the answer
-	Node      string // base URL of the node
+	Status    int               // HTTP status code
+	Message   string            // the sentence in the body; empty when there was none
+	RequestID string            // X-Request-Id of the answer
+	Node      string            // base URL of the node
+	Problems  []DocumentProblem // of a document
 }
 
 // Error returns the node's answer in one sentence.

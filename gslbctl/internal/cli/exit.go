@@ -23,7 +23,8 @@ const (
 const exitCodes = `Exit codes:
   0  done; for status and health: the service is well
   1  the node refused or could not do it; for status and health: degraded or unhealthy
-  2  nothing was done: no node could be reached, or the command line is wrong`
+  2  nothing was done: no node could be reached, or the command line or a document is wrong
+  3  plan found changes`
 
 // outcome is an error with an exit code of its own. An empty sentence means that standard output
 // has the message already.

@@ -72,7 +72,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !found:
 		status, answer = http.StatusNotFound, api.ErrorBody{Error: "no such thing is known"}
 	case isError:
-		status, answer = refused.Status, api.ErrorBody{Error: refused.Message}
+		status, answer = refused.Status, api.ErrorBody{Error: refused.Message, Problems: refused.Problems}
 	}
 	if ready, ok := answer.(api.Readiness); ok && !ready.Ready {
 		status = http.StatusServiceUnavailable

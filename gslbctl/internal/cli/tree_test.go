@@ -31,8 +31,8 @@ var once = map[string]string{
 	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment",
 	"backends validate": "has the node do something",
 	"config validate":   "a file", "context show": "a file", "gossip generate-key": "a new one each time",
-	"keygen gossip": "a new one each time",
-	"keygen token":  "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
+	"export": "a file", "plan": "has an exit code of its own", "keygen gossip": "a new one each time",
+	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
 }
 
 // destroys are the commands that take something away that one command does not bring back.
@@ -52,7 +52,7 @@ func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 		}
 	}
 	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister",
-		"reissue", "announce", "delete", "use", "reset", "reload", "sync", "check"}
+		"reissue", "announce", "apply", "delete", "use", "reset", "reload", "sync", "check"}
 	for path, cmd := range leaves() {
 		last := path[strings.LastIndex(path, " ")+1:]
 		watched := cmd.Flags().Lookup("watch") != nil

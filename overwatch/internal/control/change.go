@@ -32,10 +32,11 @@ type queue struct {
 
 // edit is one caller's change.
 type edit struct {
-	make func(*definitions.Draft) error
-	note store.Entry
-	done bool
-	err  error
+	make     func(*definitions.Draft) error
+	attached definitions.Attached
+	note     store.Entry
+	done     bool
+	err      error
 }
 
 func (q *queue) add(e *edit) {
@@ -55,7 +56,13 @@ func (q *queue) take() []*edit {
 // Define makes a change of what the API has defined, stores it with its note for the audit log, and returns when DNS
 // answers by it. An error leaves everything as it was. What change returns as its error is returned as it is.
 func (p *Plane) Define(note store.Entry, change func(*definitions.Draft) error) error {
-	e := &edit{make: change, note: note}
+	return p.DefineWith(note, change, definitions.Attached{})
+}
+
+// DefineWith is Define, together with changes of another owner.
+func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) error,
+	attached definitions.Attached) error {
+	e := &edit{make: change, note: note, attached: attached}
 	p.queue.add(e)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,13 +107,20 @@ func (p *Plane) apply(batch []*edit) {
 func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	draft := p.set.Edit(p.shown.Load().base, p.file, p.names)
 	var notes []store.Entry
+	var attached []definitions.Attached
 	for _, e := range batch {
 		if e.err = e.make(draft); e.err == nil {
 			notes = append(notes, e.note)
+			if e.attached.Any() {
+				attached = append(attached, e.attached)
+			}
 		}
 	}
 	next := draft.Set()
 	changes, kinds := p.set.Changes(next)
+	for _, a := range attached {
+		a.Store(changes)
+	}
 	if changes.Empty() {
 		return nil
 	}
@@ -128,7 +142,13 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 		if err := p.store.Write(changes, notes...); err != nil {
 			return err
 		}
-		if stored = true; zones || shares {
+		stored = true
+		for _, a := range attached {
+			if err := a.Declare(ctx); err != nil {
+				return err
+			}
+		}
+		if zones || shares {
 			_, err := p.declareAhead(ctx, joined)
 			return err
 		}
@@ -139,8 +159,16 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	} else {
 		err = commit()
 	}
+	for _, a := range attached {
+		if err == nil {
+			err = a.Withdraw(ctx)
+		}
+	}
 	if err != nil && stored {
 		back, _ := next.Changes(p.set)
+		for _, a := range attached {
+			a.Undo(back)
+		}
 		// the caller notes the failure in the audit log
 		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.Config()))
 	}

@@ -73,6 +73,16 @@ func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	return table, nil
 }
 
+// preview is places with the database that is in use, and remembers nothing.
+func (g *geography) preview(cfg *config.Config) (*geo.Table, error) {
+	from := placeSources(cfg)
+	if g.table != nil && reflect.DeepEqual(withoutDatabase(from), withoutDatabase(g.from)) {
+		return g.table, nil
+	}
+	from.Database = g.database
+	return geo.New(from)
+}
+
 // read reads the database file, if it is not as it was at the last attempt.
 func (g *geography) read(path string) {
 	if path == "" {

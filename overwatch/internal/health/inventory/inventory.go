@@ -39,6 +39,7 @@ type Store interface {
 type Registry interface {
 	Declare(context.Context, registry.Declaration) error
 	Withdraw(context.Context, registry.ID) error
+	DeclareAll(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error
 	View() *registry.View
 }
 

@@ -238,3 +238,28 @@ func (r *Registry) Withdraw(ctx context.Context, id ID) error {
 		return nil
 	})
 }
+
+// DeclareAll adds or replaces backends that the API declares and ends what it declared about others, in one turn of the
+// writer: a service changes once. A backend of gone that the API has not declared is left as it is.
+func (r *Registry) DeclareAll(ctx context.Context, puts []Declaration, gone []ID) error {
+	puts = slices.Clone(puts)
+	for i := range puts {
+		if err := puts[i].normalise(); err != nil {
+			return err
+		}
+	}
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		for _, d := range puts {
+			rec := w.obtain(d.ID, now)
+			rec.api = &declared{weight: d.Weight, region: d.Region, check: d.Check, agent: d.Agent}
+			w.refresh(rec, now)
+		}
+		for _, id := range gone {
+			if rec := w.lookup(id); rec != nil && rec.api != nil {
+				rec.api = nil
+				w.release(rec, now)
+			}
+		}
+		return nil
+	})
+}

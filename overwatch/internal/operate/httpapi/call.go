@@ -60,12 +60,12 @@ var yamlTypes = []string{
 	"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain", "application/json",
 }
 
-// readBody reads a body of at most api.MaxBody bytes, which must be JSON, or YAML where yaml says so.
-func readBody(r *http.Request, yaml bool) ([]byte, error) {
-	if r.ContentLength > api.MaxBody {
-		return nil, tooLarge()
+// readBody reads a body of at most so many bytes, which must be JSON, or YAML where yaml says so.
+func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
+	if r.ContentLength > most {
+		return nil, tooLarge(most)
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, api.MaxBody+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
 	kind, _, malformed := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	types := []string{"application/json"}
 	if yaml {
@@ -76,8 +76,8 @@ func readBody(r *http.Request, yaml bool) ([]byte, error) {
 		return nil, problemf(http.StatusRequestTimeout, "the body did not arrive within %s", bodyTimeout)
 	case err != nil:
 		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
-	case len(body) > api.MaxBody:
-		return nil, tooLarge()
+	case int64(len(body)) > most:
+		return nil, tooLarge(most)
 	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
 		return nil, problemf(http.StatusUnsupportedMediaType,
 			"the body is encoded as %.64q: send it as it is, without Content-Encoding", r.Header.Get("Content-Encoding"))
@@ -88,8 +88,8 @@ func readBody(r *http.Request, yaml bool) ([]byte, error) {
 	return body, nil
 }
 
-func tooLarge() *problem {
-	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", api.MaxBody)
+func tooLarge(most int64) *problem {
+	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", most)
 }
 
 // answer is the result of a handler: a status, and a body that is encoded as JSON; nil for none.

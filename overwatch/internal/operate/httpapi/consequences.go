@@ -101,7 +101,8 @@ func (s *Server) safely(c *call, g going) (done func(), err error) {
 	s.safe.Lock()
 	names, err := s.losses(c.Request.Context(), g)
 	if err == nil && len(names) > 0 {
-		err = &problem{http.StatusConflict, "nothing was changed: " + consequenceSentence(names), names}
+		err = &problem{status: http.StatusConflict, sentence: "nothing was changed: " + consequenceSentence(names),
+			names: names}
 	}
 	return s.safe.Unlock, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func decodeObject(body []byte, into any) error {
 // refuseNull refuses null for a field that answers never show as null: it could only mean what leaving the field out
 // means.
 func refuseNull(fields map[string]json.RawMessage, into any) error {
-	for field := range reflect.TypeOf(into).Elem().Fields() {
+	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		shown := options == "" && (field.Type.Kind() == reflect.Pointer || field.Type == reflect.TypeFor[json.RawMessage]())
 		if !shown && string(fields[name]) == "null" {
@@ -78,11 +79,22 @@ func refuseUnknown(fields map[string]json.RawMessage, known []string) error {
 // fieldNames lists the JSON names of a struct in the order of its fields.
 func fieldNames(into any) []string {
 	var names []string
-	for field := range reflect.TypeOf(into).Elem().Fields() {
+	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	return names
+}
+
+// fieldsOf yields the fields of a struct, with those of embedded structs in their place.
+func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for _, field := range reflect.VisibleFields(t) {
+			if !field.Anonymous && !yield(field) {
+				return
+			}
+		}
+	}
 }
 
 // typeProblem returns an error that names the field whose value has the wrong type.
@@ -103,7 +115,7 @@ func typeProblem(err error, fields map[string]json.RawMessage, into any) error {
 
 // isList reports whether a field of a struct is a list.
 func isList(into any, name string) bool {
-	for field := range reflect.TypeOf(into).Elem().Fields() {
+	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
 		if given, _, _ := strings.Cut(field.Tag.Get("json"), ","); given != name {
 			continue
 		}

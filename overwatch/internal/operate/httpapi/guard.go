@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/shared/api"
 )
 
 // handler answers one request or says why not. A zero answer means that it has written the response itself.
@@ -128,7 +130,8 @@ func takeBody(c *call) (err error) {
 	if !changesState(c.operation.Method) {
 		return nil
 	}
-	if c.body, err = readBody(c.Request, c.operation.YAML); err != nil {
+	if c.body, err = readBody(c.Request, c.operation.YAML,
+		cmp.Or(c.operation.MaxBody, api.MaxBody)); err != nil {
 		return err
 	}
 	if c.operation.Body == nil && c.operation.Method == http.MethodPost && len(c.body) > 0 {

@@ -74,6 +74,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 		switch {
 		case before != nil:
 			ch.action, status, ch.before = "update", http.StatusOK, mappingView(before)
+			after.Owner = before.Owner
 			if patch {
 				after.Region, after.Comment = valueOr(req.Region, before.Region), valueOr(req.Comment, before.Comment)
 			}

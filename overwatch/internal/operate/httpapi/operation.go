@@ -28,6 +28,7 @@ type Operation struct {
 	Required []string // fields that the body must have
 	Optional bool     // the body may be left out
 	YAML     bool     // the body is a configuration file
+	MaxBody  int64    // the largest body, in bytes; 0: api.MaxBody
 
 	Status int         // of success
 	Answer any         // an example of the answer's body; nil: it has none
@@ -51,7 +52,7 @@ type Parameter struct {
 func Operations() []Operation {
 	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
-		auditOperations(), metricsOperations(), configOperations(), routingOperations())
+		auditOperations(), metricsOperations(), configOperations(), routingOperations(), documentOperations())
 }
 
 // LeastRole returns the least role that may use the operation where tokens are used.

@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -124,6 +125,12 @@ type Definitions interface {
 	// may be called more than once, by another goroutine, and must not block. A definition that cannot be served is
 	// settings.Problems.
 	Define(note store.Entry, make func(*definitions.Draft) error) error
+	// DefineWith is Define, together with changes of another owner.
+	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
+	// Preview returns the view that would answer for the names that wanted accepts, after a change and with the
+	// backends that are given. Nothing changes, and nothing is signed. What cannot be served is settings.Problems.
+	Preview(change func(*definitions.Draft) error, backends publish.Backends, wanted func(name string) bool) (*zone.View,
+		error)
 }
 
 // Reloader reads the configuration again. It returns the keys that changed, and those of them that need a restart. A
@@ -142,6 +149,10 @@ type Inventory interface {
 		err error)
 	// Remove deletes a server unless may returns an error.
 	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
+	// All returns the servers by service, address and port.
+	All() []store.Server
+	// Apply stores servers and deletes others with commit, all or none.
+	Apply(ctx context.Context, puts []store.Server, gone []registry.ID, commit func(definitions.Attached) error) error
 }
 
 // OrderStore keeps orders. A call returns when the change is on disk. After an error nothing is changed.

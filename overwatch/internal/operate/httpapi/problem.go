@@ -19,6 +19,7 @@ type problem struct {
 	status   int
 	sentence string
 	names    []api.Consequence // of a change that was not safe
+	objects  []api.DocumentProblem
 }
 
 func (p *problem) Error() string { return p.sentence }
@@ -72,7 +73,7 @@ func (s *Server) fail(c *call, err error) {
 	p, ok := problemOf(err)
 	if ok {
 		s.noteRefusal(c, p)
-		reply(c, p.status, api.ErrorBody{Error: p.sentence, Names: p.names})
+		reply(c, p.status, api.ErrorBody{Error: p.sentence, Names: p.names, Problems: p.objects})
 		return
 	}
 	s.log.Error().Err(err).Str("request_id", c.id).Str("method", c.Request.Method).Str("path",

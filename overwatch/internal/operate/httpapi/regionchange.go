@@ -85,7 +85,7 @@ func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 			}
 			after := *before
 			if c.Request.Method == http.MethodPut {
-				after = store.Region{Name: name, Enabled: true, CreatedAt: before.CreatedAt}
+				after = store.Region{Name: name, Enabled: true, Owner: before.Owner, CreatedAt: before.CreatedAt}
 			}
 			after.UpdatedAt = stamp(s.o.Now())
 			ch.before = before

@@ -79,6 +79,9 @@ GET PUT PATCH /api/v1/geo/mappings
 DELETE /api/v1/geo/mappings/192.0.2.0/24
 DELETE /api/v1/geo/mappings/192.0.2.0%2F24
 GET /api/v1/geo/test
+GET /api/v1/document
+POST /api/v1/document/plan
+POST /api/v1/document/apply
 GET /api/v1/openapi.json
 GET /api/docs
 `

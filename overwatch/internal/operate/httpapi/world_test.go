@@ -19,6 +19,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/refusals"
@@ -131,6 +132,18 @@ func (d *defined) over() *config.Config {
 }
 
 func (d *defined) Define(note store.Entry, edit func(*definitions.Draft) error) error {
+	return d.DefineWith(note, edit, definitions.Attached{})
+}
+
+// Preview answers nothing: what a plan does to answers is tested with a node.
+func (d *defined) Preview(edit func(*definitions.Draft) error, _ publish.Backends, _ func(string) bool) (*zone.View,
+	error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return noZones(), edit(d.set.Edit(d.over(), d.file, definitions.NamesIn(d.file)))
+}
+
+func (d *defined) DefineWith(note store.Entry, edit func(*definitions.Draft) error, with definitions.Attached) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	draft := d.set.Edit(d.over(), d.file, definitions.NamesIn(d.file))
@@ -141,8 +154,15 @@ func (d *defined) Define(note store.Entry, edit func(*definitions.Draft) error) 
 		return d.refusal
 	}
 	changes, _ := d.set.Changes(draft.Set())
+	if with.Any() {
+		with.Store(changes)
+	}
 	if err := d.w.store.Write(changes, note); err != nil {
 		return err
+	}
+	if with.Any() {
+		d.w.must(with.Declare(d.w.t.Context()))
+		d.w.must(with.Withdraw(d.w.t.Context()))
 	}
 	d.set = draft.Set()
 	d.w.cfg.Store(d.set.Join(d.over(), definitions.NamesIn(d.over())))

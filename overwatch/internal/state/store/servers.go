@@ -18,6 +18,7 @@ type Server struct {
 	Weight    int        `json:"weight"`
 	Region    string     `json:"region"`
 	Agent     string     `json:"agent,omitempty"` // id of the agent whose own it is
+	Owner     string     `json:"owner,omitempty"`
 	Check     check.Spec `json:"check"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
@@ -29,8 +30,18 @@ func (s *Store) LoadServers() ([]Server, error) { return load[Server](s, bucketS
 // PutServer stores a server and replaces the one of its service, address and port.
 func (s *Store) PutServer(server Server, with ...Entry) error {
 	var b Batch
-	b.put(bucketServers, string(endpointKey(server.Service, server.Address, server.Port)), server)
+	b.PutServer(server)
 	return s.Write(&b, with...)
+}
+
+// PutServer stores a server and replaces the one of its service, address and port.
+func (b *Batch) PutServer(server Server) {
+	b.put(bucketServers, string(endpointKey(server.Service, server.Address, server.Port)), server)
+}
+
+// DeleteServer deletes a server. A missing one is no error.
+func (b *Batch) DeleteServer(service string, address netip.Addr, port uint16) {
+	b.delete(bucketServers, string(endpointKey(service, address, port)))
 }
 
 // DeleteServer deletes a server. A missing one is no error.

@@ -121,6 +121,7 @@ type Domain struct {
 	Regions     []string  `json:"regions"`
 	Enabled     bool      `json:"enabled"`
 	Description string    `json:"description"`
+	Owner       string    `json:"owner,omitempty"` // who applies it from a document; empty: nobody
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
 }
@@ -139,6 +140,7 @@ type Region struct {
 	Priority    int       `json:"priority"`
 	Pool        string    `json:"routing_algorithm,omitempty"` // inside the region; empty: the domain's
 	Bias        int       `json:"proximity_bias,omitempty"`    // percent
+	Owner       string    `json:"owner,omitempty"`
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
 }
@@ -158,4 +160,5 @@ type Mapping struct {
 	CIDR    string `json:"cidr"` // canonical: unmapped, with no bit set beyond its length
 	Region  string `json:"region"`
 	Comment string `json:"comment"`
+	Owner   string `json:"owner,omitempty"`
 }

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/manifest"
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// exitChanges is the exit code of plan where there is something to do.
+const exitChanges = 3
+
+func (a *app) exportCommand() *cobra.Command {
+	var owner string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Print what the API holds as one document, for apply",
+		Long: "export prints the regions, domains, servers and mappings that were created through the API, with their\n" +
+			"owners. What is left out has its default. What the configuration file declares is not among them.",
+		Example: "  gslbctl export --owner shop",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			doc, err := read(cmd.Context(), a, just((*api.Client).Document))
+			if err != nil {
+				return err
+			}
+			if owner != "" {
+				doc = ownedBy(doc, owner)
+			}
+			return a.print(doc, func() error { return render.YAML(a.Out, doc) })
+		},
+	}
+	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`")
+	return cmd
+}
+
+// ownedBy returns the objects of an owner.
+func ownedBy(doc api.Document, owner string) api.Document {
+	doc.Regions = slices.DeleteFunc(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner != owner })
+	doc.Domains = slices.DeleteFunc(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner != owner })
+	doc.Servers = slices.DeleteFunc(doc.Servers, func(o api.DocumentServer) bool { return o.Owner != owner })
+	doc.Mappings = slices.DeleteFunc(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner != owner })
+	return doc
+}
+
+// applyFlags are the flags that plan and apply share.
+type applyFlags struct {
+	file, owner  string
+	prune, force bool
+}
+
+func (f *applyFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.file, "file", "f", "",
+		"the document: a `file`, a folder of .yaml, .yml and .json files, or -")
+	cmd.Flags().StringVar(&f.owner, "owner", "", "whose objects they are from now on; those of other owners stay theirs")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete the objects of the owner that the document does not have")
+	_ = cmd.MarkFlagRequired("file")
+}
+
+// request reads the document.
+func (f *applyFlags) request(a *app) (*manifest.Manifest, api.ApplyRequest, error) {
+	m, err := manifest.Read(f.file, a.In)
+	if err != nil {
+		return nil, api.ApplyRequest{}, err
+	}
+	return m, api.ApplyRequest{Document: m.Document, Owner: f.owner, Prune: f.prune, Force: f.force}, nil
+}
+
+func (a *app) planCommand() *cobra.Command {
+	var f applyFlags
+	cmd := &cobra.Command{
+		Use:   "plan -f FILE",
+		Short: "Show what apply would change, and what that does to answers",
+		Long: "plan compares a document with what the API holds: object by object, then what becomes of answers, by the\n" +
+			"code that decides them and weighted with the answers of the last hour. New servers count as healthy.\n" +
+			"The exit code is 0 when there is nothing to do, 3 when there are changes.",
+		Example: "  gslbctl plan -f shop.yaml --owner shop --prune",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, req, err := f.request(a)
+			if err != nil {
+				return err
+			}
+			plan, err := read(cmd.Context(), a, with((*api.Client).Plan, req))
+			if err != nil {
+				return placed(m, err)
+			}
+			if err := a.print(plan, func() error { return a.printPlan(plan) }); err != nil {
+				return err
+			}
+			if len(plan.Changes) > 0 {
+				return &outcome{code: exitChanges}
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) applyCommand() *cobra.Command {
+	var f applyFlags
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Make what the API holds what a document says",
+		Long: "apply creates and changes what the document has, all of it or nothing, on every node. What it does not\n" +
+			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or a name that\n" +
+			"would be left with too few backends, needs --force.",
+		Example: "  gslbctl apply -f shop.yaml --owner shop --prune",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, req, err := f.request(a)
+			if err != nil {
+				return err
+			}
+			ask := (*api.Client).Apply
+			if dry {
+				ask = (*api.Client).Plan
+			}
+			return a.applyOn(cmd.Context(), m, with(ask, req))
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.force, "force", false,
+		"go on where much would change, or names would be left with too few backends")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, and show what would change")
+	return cmd
+}
+
+// applyOn applies a document on every node. Nodes of which one refuses do what each of them can.
+func (a *app) applyOn(ctx context.Context, m *manifest.Manifest,
+	ask func(context.Context, *api.Client) (api.Plan, error)) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	stop := a.progress("applying on " + render.Count(len(clients), "node", "nodes"))
+	replies := everywhere(ctx, clients, ask)
+	stop()
+	report := map[string]api.Plan{}
+	var failed []error
+	for _, r := range replies {
+		if r.err != nil {
+			failed = append(failed, placed(m, r.err))
+			continue
+		}
+		report[r.node] = r.answer
+	}
+	if len(report) == 0 {
+		return noneApplied(failed)
+	}
+	if err := a.print(report, func() error { return a.printPlans(replies) }); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		_, sentence := verdict(failed[0])
+		return &outcome{exitDegraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
+			render.Count(len(replies), "node", "nodes"), sentence), failed[0]}
+	}
+	return nil
+}
+
+// noneApplied is the error of an apply that no node has done.
+func noneApplied(failed []error) error {
+	var sentences []string
+	for _, err := range failed {
+		if _, sentence := verdict(err); !slices.Contains(sentences, sentence) {
+			sentences = append(sentences, sentence)
+		}
+	}
+	code, _ := verdict(failed[0])
+	return &outcome{code, strings.Join(sentences, "; "), failed[0]}
+}
+
+// printPlans prints each plan once, under the nodes that it is of.
+func (a *app) printPlans(replies []reply[api.Plan]) error {
+	var printed []string
+	for _, r := range replies {
+		if r.err != nil {
+			continue
+		}
+		shown := fmt.Sprint(r.answer.Changes)
+		if slices.Contains(printed, shown) {
+			continue
+		}
+		printed = append(printed, shown)
+		if len(printed) > 1 {
+			if _, err := fmt.Fprintf(a.Out, "\nOn %s:\n", r.node); err != nil {
+				return err
+			}
+		}
+		if err := a.printPlan(r.answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placed names file and line of the objects that a node refuses, of the first few.
+func placed(m *manifest.Manifest, err error) error {
+	refused, ok := errors.AsType[*api.Error](err)
+	if !ok || len(refused.Problems) == 0 {
+		return err
+	}
+	const shown = 5
+	var lines []string
+	for _, p := range refused.Problems[:min(len(refused.Problems), shown)] {
+		lines = append(lines, m.Place(p.Object)+": "+p.Problem)
+	}
+	if more := len(refused.Problems) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	code := exitDegraded
+	if refused.Status == http.StatusBadRequest {
+		code = exitNotAsked
+	}
+	return &outcome{code, strings.Join(lines, "; ") + "; " + nothingChanged, err}
+}

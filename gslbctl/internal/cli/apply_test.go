@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+const shopFile = "domains:\n  - {name: shop.example.com, ttl: 30}\n  - {name: www.example.com}\n"
+
+func wholeDocument() api.Document {
+	return api.Document{Domains: []api.DocumentDomain{
+		{DomainChange: api.DomainChange{Name: "shop.example.com", TTL: pointer(30)}, Owner: "shop"},
+		{DomainChange: api.DomainChange{Name: "www.example.com"}},
+	}}
+}
+
+func documentPlan(applied bool) api.Plan {
+	return api.Plan{Applied: applied, Unchanged: 1, Force: []string{}, GeneratedAt: now,
+		Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "domain", ID: "shop.example.com", Owner: "shop",
+			Fields: []api.PlanField{{Name: "ttl", Before: "60", After: "30"}}}},
+		Answers: api.PlanAnswers{Counted: 4000, Total: 12345, ElsewherePercent: 8.1,
+			Moves: []api.PlanMove{{From: "eu", To: "us", Percent: 6}, {From: "us", To: "eu", Percent: 2.1}},
+			Names: []api.PlanName{
+				{Name: "shop.example.com", QueryType: "A", Before: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}}},
+			},
+			Losses: []api.Consequence{}, Unused: []string{"shop.example.com:192.0.2.9:80"}},
+	}
+}
+
+// inFolder makes a folder with shop.yaml the working directory.
+func inFolder(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("shop.yaml", []byte(shopFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
+	inFolder(t)
+	n := startNode(t)
+	r := call(t, System{}, []*node{n}, "plan", "-f", "shop.yaml", "--api", documented(0))
+	for _, words := range []string{"ttl 60 -> 30", "shop.example.com A: 192.0.2.1 100.0 % -> nothing",
+		"Of the last hour's 12345 answers 8.1 % go elsewhere: 6.0 % eu -> us, 2.1 % us -> eu.",
+		"no client would be sent to shop.example.com:192.0.2.9:80", "0 to create, 1 to change, 0 to delete, 1 as they are."} {
+		if !strings.Contains(r.out, words) {
+			t.Errorf("it does not say %q: %+v", words, r)
+		}
+	}
+	if r.code != 3 || r.errors != "" {
+		t.Errorf("%+v", r)
+	}
+	nothing := documentPlan(false)
+	nothing.Changes = nil
+	n.answers["POST /api/v1/document/plan"] = nothing
+	if r := call(t, System{}, []*node{n}, "plan", "-f", "shop.yaml", "--api", documented(0)); r.code != 0 ||
+		!strings.HasPrefix(r.out, "Nothing to do") {
+		t.Errorf("nothing to do: %+v", r)
+	}
+}
+
+func TestApply_GoesToEveryNodeAndSaysWhichRefuses(t *testing.T) {
+	inFolder(t)
+	nodes := []*node{startNode(t), startNode(t)}
+	apis := []string{"--api", documented(0), "--api", documented(1)}
+	run := func(args ...string) result {
+		return call(t, System{}, nodes, append(append([]string{"apply", "-f", "shop.yaml"}, args...), apis...)...)
+	}
+	if r := run("--owner", "shop"); r.code != 0 || strings.Count(r.out, "Done: 0 created, 1 changed") != 1 {
+		t.Errorf("%+v", r)
+	}
+	for i, n := range nodes {
+		if list := n.changes(); len(list) != 1 || !strings.Contains(list[0], `"owner":"shop"`) {
+			t.Errorf("node %d was asked %v", i, list)
+		}
+	}
+	if r := run("--dry-run"); r.code != 0 || !strings.Contains(r.out, "1 to change") || len(nodes[0].changes()) != 2 ||
+		!strings.HasPrefix(nodes[0].changes()[1], "POST /api/v1/document/plan") {
+		t.Errorf("a dry run: %+v, %v", r, nodes[0].changes())
+	}
+	refused := &api.Error{Status: 400, Message: "no",
+		Problems: []api.DocumentProblem{{Object: "domains[1]", Problem: "ttl is 0"}}}
+	nodes[1].answers["POST /api/v1/document/apply"] = refused
+	if r := run(); r.code != 1 || !strings.Contains(r.errors, "done on 1 of 2 nodes") ||
+		!strings.Contains(r.errors, "shop.yaml:3: domains[1]: ttl is 0") {
+		t.Errorf("one refuses: %+v", r)
+	}
+	nodes[0].answers["POST /api/v1/document/apply"] = refused
+	if r := run(); r.code != 2 || r.out != "" || !strings.Contains(r.errors, "shop.yaml:3: domains[1]: ttl is 0") ||
+		!strings.Contains(r.errors, nothingChanged) {
+		t.Errorf("both refuse: %+v", r)
+	}
+}
+
+func TestExport_PrintsWhatApplyTakes(t *testing.T) {
+	inFolder(t)
+	n := startNode(t)
+	r := call(t, System{}, []*node{n}, "export", "--api", documented(0))
+	if r.code != 0 || !strings.Contains(r.out, "domains:\n") || !strings.Contains(r.out, "owner: shop") {
+		t.Fatalf("%+v", r)
+	}
+	if err := os.WriteFile("shop.yaml", []byte(r.out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := call(t, System{}, []*node{n}, "apply", "-f", "shop.yaml", "--api", documented(0)); r.code != 0 {
+		t.Errorf("what it printed: %+v", r)
+	}
+	if r := call(t, System{}, []*node{n}, "export", "--owner", "shop", "--api", documented(0)); r.code != 0 ||
+		strings.Contains(r.out, "www.example.com") {
+		t.Errorf("of one owner: %+v", r)
+	}
+}

@@ -1,0 +1,281 @@
+// Package manifest reads documents that people keep in files: YAML or JSON, in one file, in a folder of them, or from
+// standard input. It knows on which line each object stands, so that an error can name it. It asks no node.
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/shared/api"
+)
+
+// Manifest is a document, and where its objects stand.
+type Manifest struct {
+	Document api.Document
+	places   map[string]string // such as "shop.yaml:12" for domains[3]
+}
+
+// Place returns the file and line of an object, such as "shop.yaml:12: domains[3]".
+func (m *Manifest) Place(object string) string {
+	if at := m.places[object]; at != "" {
+		return at + ": " + object
+	}
+	return object
+}
+
+// Read reads a file, the files of a folder whose names end in .yaml, .yml or .json, or standard input, for "-". Several
+// files are one document.
+func Read(path string, stdin io.Reader) (*Manifest, error) {
+	m := &Manifest{places: map[string]string{}}
+	if path == "-" {
+		text, err := bounded(stdin, "standard input")
+		if err != nil {
+			return nil, err
+		}
+		return m, m.add("standard input", text)
+	}
+	files, err := filesOf(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if err := m.read(file); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func filesOf(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) && !e.IsDir() {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s has no file whose name ends in .yaml, .yml or .json", path)
+	}
+	return files, nil
+}
+
+func (m *Manifest) read(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := bounded(f, path)
+	if err != nil {
+		return err
+	}
+	return m.add(path, text)
+}
+
+// bounded reads at most as much as a node takes.
+func bounded(r io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, api.MaxDocument+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	case len(text) > api.MaxDocument:
+		return nil, fmt.Errorf(
+			"%s is larger than %d MiB, which is the most: apply it in several documents with an owner each",
+			name,
+			api.MaxDocument>>20,
+		)
+	}
+	return text, nil
+}
+
+// add adds the objects of one text, which may have several YAML documents.
+func (m *Manifest) add(name string, text []byte) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	found := false
+	for {
+		var doc yaml.Node
+		err := decoder.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			if !found {
+				return fmt.Errorf("%s is empty: it must have regions, domains, servers or mappings", name)
+			}
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: not usable YAML: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		found = true
+		if err := m.take(name, doc.Content[0]); err != nil {
+			return err
+		}
+	}
+}
+
+// take adds the lists of one YAML document.
+func (m *Manifest) take(name string, top *yaml.Node) error {
+	if top.Kind != yaml.MappingNode {
+		return wrong(name, top, "it must have the keys %s", strings.Join(keysOf(reflect.TypeFor[api.Document]()), ", "))
+	}
+	if err := refuseUnknown(name, top, reflect.TypeFor[api.Document]()); err != nil {
+		return err
+	}
+	for i := 0; i < len(top.Content); i += 2 {
+		key, list := top.Content[i], top.Content[i+1]
+		if list.Tag == "!!null" {
+			continue
+		}
+		if list.Kind != yaml.SequenceNode {
+			return wrong(name, list, "%s must be a list", key.Value)
+		}
+		var err error
+		switch key.Value {
+		case "regions":
+			err = objects(m, name, key.Value, list, &m.Document.Regions)
+		case "domains":
+			err = objects(m, name, key.Value, list, &m.Document.Domains)
+		case "servers":
+			err = objects(m, name, key.Value, list, &m.Document.Servers)
+		default:
+			err = objects(m, name, key.Value, list, &m.Document.Mappings)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objects decodes the elements of a list.
+func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) error {
+	for _, n := range list.Content {
+		object := fmt.Sprintf("%s[%d]", key, len(*into))
+		if n.Kind != yaml.MappingNode {
+			return wrong(name, n, "%s must be an object", object)
+		}
+		var one T
+		if err := refuseUnknown(name, n, reflect.TypeOf(one)); err != nil {
+			return err
+		}
+		var raw any
+		if err := n.Decode(&raw); err != nil {
+			return wrong(name, n, "%s: %s", object, strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		text, err := json.Marshal(raw)
+		if err == nil {
+			err = json.Unmarshal(text, &one)
+		}
+		if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			field := strings.TrimPrefix(mistyped.Field, embedded(reflect.TypeOf(one)))
+			return wrong(name, valueOf(n, field), "%s: %s is a %s: it must be %s", object, field, mistyped.Value,
+				typeName(mistyped.Type))
+		}
+		if err != nil {
+			return wrong(name, n, "%s: %v", object, err)
+		}
+		m.places[object] = fmt.Sprintf("%s:%d", name, n.Line)
+		*into = append(*into, one)
+	}
+	return nil
+}
+
+// embedded returns the name of a struct's embedded one with a dot, which encoding/json puts before its fields.
+func embedded(t reflect.Type) string {
+	for field := range t.Fields() {
+		if field.Anonymous {
+			return field.Name + "."
+		}
+	}
+	return ""
+}
+
+// refuseUnknown refuses a key that a struct, or a struct in it, does not have.
+func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
+	known := keysOf(t)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if !slices.Contains(known, key.Value) {
+			return wrong(name, key, "unknown key %q: known are %s", key.Value, strings.Join(known, ", "))
+		}
+		if inner := fieldType(t, key.Value); inner.Kind() == reflect.Struct && value.Kind == yaml.MappingNode {
+			if err := refuseUnknown(name, value, inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keysOf lists the JSON names of a struct's fields, those of embedded structs among them.
+func keysOf(t reflect.Type) (names []string) {
+	for _, field := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// fieldType returns the type of a field by its JSON name, without its pointer.
+func fieldType(t reflect.Type, key string) reflect.Type {
+	for _, field := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == key {
+			if field.Type.Kind() == reflect.Pointer {
+				return field.Type.Elem()
+			}
+			return field.Type
+		}
+	}
+	return t
+}
+
+// valueOf returns the value of a key, such as health_check.type, or the object itself.
+func valueOf(n *yaml.Node, path string) *yaml.Node {
+	key, rest, _ := strings.Cut(path, ".")
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			if rest != "" {
+				return valueOf(n.Content[i+1], rest)
+			}
+			return n.Content[i+1]
+		}
+	}
+	return n
+}
+
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a text: write it in quotes"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "an object"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}
+
+func wrong(name string, n *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s", name, n.Line, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,83 @@
+package manifest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gslb.internal/gslbctl/internal/manifest"
+	"gslb.internal/shared/api"
+)
+
+func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.yaml": "domains:\n  - name: a.example.com\n    ttl: 30\n---\nregions:\n  - {name: eu}\n",
+		"b.json": `{"domains": [{"name": "b.example.com", "owner": "b"}],` + "\n" + `"servers": [{"service": "b.example.com",` +
+			` "address": "192.0.2.1", "port": 80, "health_check": {"type": "http"}}]}`,
+		"c.txt": "not this",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := manifest.Read(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := m.Document
+	if len(d.Domains) != 2 || *d.Domains[0].TTL != 30 || d.Domains[1].Owner != "b" || *d.Regions[0].Name != "eu" ||
+		*d.Servers[0].HealthCheck.Type != "http" || d.Servers[0].Port != 80 {
+		t.Errorf("%+v", d)
+	}
+	for object, want := range map[string]string{"domains[0]": "a.yaml:2: domains[0]", "regions[0]": "a.yaml:6: regions[0]",
+		"domains[1]": "b.json:1: domains[1]", "servers[0]": "b.json:2: servers[0]"} {
+		if got := m.Place(object); got != filepath.Join(dir, want) {
+			t.Errorf("%s is at %s, want %s", object, got, want)
+		}
+	}
+	if got := m.Place("domain x"); got != "domain x" {
+		t.Errorf("an unknown object is at %s", got)
+	}
+}
+
+func TestRead_NamesLineAndRemedy(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                      "standard input is empty: it must have regions",
+		"domains: [":                            "standard input: not usable YAML: line 1",
+		"- a":                                   "standard input:1: it must have the keys regions, domains",
+		"domain: []":                            `standard input:1: unknown key "domain": known are regions, domains`,
+		"domains: {a: b}":                       "standard input:1: domains must be a list",
+		"domains:\n  - hello":                   "standard input:2: domains[0] must be an object",
+		"domains:\n  - {nam: x}":                `standard input:2: unknown key "nam": known are name, ttl`,
+		"domains:\n- name: x\n  ttl: y":         "standard input:3: domains[0]: ttl is a string: it must be a whole number",
+		"domains:\n- {name: 5}":                 "standard input:2: domains[0]: name is a number: it must be a text: write it in quotes",
+		"servers:\n- health_check:\n    typ: x": `standard input:3: unknown key "typ": known are enabled, type`,
+		"servers:\n- health_check: {path: 1}":   "standard input:2: servers[0]: health_check.path is a number",
+		"domains:\n- {name: a, name: b}":        "already defined",
+		strings.Repeat("#", api.MaxDocument+1):  "larger than 16 MiB",
+	} {
+		if _, err := manifest.Read("-", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := manifest.Read(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "has no file") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if _, err := manifest.Read(filepath.Join(t.TempDir(), "no.yaml"), nil); err == nil {
+		t.Error("a file that is not there")
+	}
+}
+
+// FuzzRead looks for texts that the reader does not survive.
+func FuzzRead(f *testing.F) {
+	f.Add("domains:\n  - {name: a, ttl: 5, regions: [eu]}\nservers: [{service: a, address: 192.0.2.1, port: 80}]\n")
+	f.Add("mappings: [{cidr: 10.0.0.0/8, region: eu}]\n---\nregions: [{name: eu, countries: [DE]}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := manifest.Read("-", strings.NewReader(text))
+		if err == nil && len(m.Document.Domains) > 0 && !strings.Contains(m.Place("domains[0]"), "standard input:") {
+			t.Errorf("no place for a domain of %q", text)
+		}
+	})
+}

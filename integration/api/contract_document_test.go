@@ -1,0 +1,34 @@
+package api_test
+
+// wholeDocument is a body of a plan and an apply with every field.
+const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
+	"regions":[{"id":"plan","name":"The plan","code":"pl","description":"for a test","latitude":1,"longitude":2,
+		"continent":"AS","countries":["JP"],"enabled":true,"priority":3,"routing_algorithm":"weighted","proximity_bias":5,
+		"owner":"test"}],
+	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation","fallback_algorithm":"client-hash",
+		"min_healthy":"1","proximity_tolerance_km":10,"client_hash_ipv4_prefix":24,"client_hash_ipv6_prefix":56,
+		"dnssec_enabled":true,"enabled":true,"description":"for a test","regions":["plan"],"owner":"test"}],
+	"servers":[{"service":"plan.test.gslb.test","address":"192.0.2.77","port":80,"weight":9,"region":"plan",
+		"agent":"nobody","owner":"test","health_check":{"enabled":true,"type":"http","path":"/x","interval":"30s",
+		"timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"200"}}],
+	"mappings":[{"cidr":"203.0.113.64/26","region":"plan","comment":"for a test","owner":"test"}]}}`
+
+var (
+	shapePlan = "applied:b changes:a unchanged:i force:a generated_at:t answers.counted:i answers.total:i " +
+		"answers.elsewhere_percent:n answers.unused:a" + optional("changes[].action:s{create|update|delete} "+
+		"changes[].kind:s{region|domain|server|mapping} changes[].id:s changes[].owner:s changes[].fields[].name:s "+
+		"changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i "+
+		each("answers.losses[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")+" "+
+		each("answers.moves[].", "from:s to:s percent:n")+" "+
+		each("answers.names[].", "name:s query_type:s{A|AAAA} client_region:s counted:i elsewhere_percent:n "+
+			"before[].address:s before[].share:n after[].address:s after[].share:n"))
+	shapeDocument = optional(each("domains[].", "name:s ttl:i routing_policy:s fallback_algorithm:s min_healthy:s "+
+		"proximity_tolerance_km:n client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i dnssec_enabled:b enabled:b "+
+		"description:s regions:a owner:s") + " " +
+		each("servers[].", "service:s address:s port:i weight:i region:s agent:s owner:s health_check.enabled:b "+
+			"health_check.type:s health_check.path:s health_check.interval:s health_check.timeout:s "+
+			"health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s") + " " +
+		each("regions[].", "id:s name:s code:s description:s latitude:n longitude:n continent:s countries:a enabled:b "+
+			"priority:i routing_algorithm:s proximity_bias:i owner:s") + " " +
+		each("mappings[].", "cidr:s region:s comment:s owner:s"))
+)

@@ -1,0 +1,215 @@
+package explain
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"net/netip"
+	"slices"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Shift is how the answers of a name to the clients of one region differ between two views. A part is from 0 to 1.
+type Shift struct {
+	Region    string // of the clients; empty: in none, or all of them
+	Everybody bool   // clients in all regions
+	Before    map[netip.Addr]float64
+	After     map[netip.Addr]float64
+	Elsewhere float64          // the part whose first address is another
+	Moves     map[Move]float64 // the parts that go to another region
+}
+
+// Move is from which region of backends to which; empty: nobody answers, or the backend is in none.
+type Move struct{ From, To string }
+
+// Shifts compares the answers of a name in two views, region by region of the clients. A name that one of them does not
+// steer has no answers there.
+func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shift, error) {
+	was, err := portions(before, name, family)
+	if err != nil {
+		return nil, err
+	}
+	is, err := portions(after, name, family)
+	if err != nil {
+		return nil, err
+	}
+	if len(was)+len(is) == 0 {
+		return nil, nil
+	}
+	both := was.everybody(is)
+	var list []Shift
+	for _, region := range slices.Sorted(maps.Keys(both)) {
+		list = append(list, shift(region, len(both) == 1 && region == "", was.of(region), is.of(region)))
+	}
+	return list, nil
+}
+
+// part is an address's part of answers, and its region.
+type part struct {
+	share  float64
+	region string
+}
+
+// answersByRegion are the parts of a name's answers by the region of the clients; everybody's are those of "" alone.
+type answersByRegion map[string]map[netip.Addr]part
+
+// portions returns what clients get by their region. Where those of one region get different answers, by their place,
+// each place counts the same.
+func portions(view *zone.View, name string, family policy.Family) (answersByRegion, error) {
+	answers, err := ByRegion(view, name, family)
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]int{}
+	for _, a := range answers {
+		places[a.Region]++
+	}
+	all := answersByRegion{}
+	for _, a := range answers {
+		sum := 0
+		for _, due := range a.Decision.Due {
+			sum += due.Parts
+		}
+		if all[a.Region] == nil {
+			all[a.Region] = map[netip.Addr]part{}
+		}
+		for _, due := range a.Decision.Due {
+			p := all[a.Region][due.Address]
+			p.share += float64(due.Parts) / float64(sum) / float64(places[a.Region])
+			p.region = regionOf(a.Decision.Basis, due.Address)
+			all[a.Region][due.Address] = p
+		}
+	}
+	return all, nil
+}
+
+func regionOf(basis *policy.Basis, address netip.Addr) string {
+	for i := range basis.Candidates {
+		if basis.Candidates[i].Address == address {
+			return basis.Candidates[i].Region
+		}
+	}
+	return ""
+}
+
+// everybody returns the regions of both.
+func (a answersByRegion) everybody(b answersByRegion) map[string]bool {
+	all := map[string]bool{}
+	for region := range a {
+		all[region] = true
+	}
+	for region := range b {
+		all[region] = true
+	}
+	return all
+}
+
+// of returns what the clients of a region get: those of no region's, where nobody is told apart.
+func (a answersByRegion) of(region string) map[netip.Addr]part {
+	if answers, told := a[region]; told || len(a) != 1 {
+		return answers
+	}
+	return a[""]
+}
+
+func shift(region string, everybody bool, before, after map[netip.Addr]part) Shift {
+	s := Shift{Region: region, Everybody: everybody, Before: shares(before), After: shares(after),
+		Moves: map[Move]float64{}}
+	if len(before) == 0 || len(after) == 0 {
+		if len(before)+len(after) > 0 {
+			s.Elsewhere = 1
+		}
+	} else {
+		for address, p := range before {
+			s.Elsewhere += max(p.share-after[address].share, 0)
+		}
+	}
+	lost, gained := byRegion(before, after), byRegion(after, before)
+	total := 0.0
+	for _, part := range gained {
+		total += part
+	}
+	for from, part := range lost {
+		for to, share := range gained {
+			s.Moves[Move{from, to}] += part * share / total
+		}
+	}
+	return s
+}
+
+// byRegion returns by how much regions have more in one answer than in the other. No answer at all is one of no region.
+func byRegion(one, other map[netip.Addr]part) map[string]float64 {
+	sum := map[string]float64{}
+	for _, p := range one {
+		sum[p.region] += p.share
+	}
+	if len(one) == 0 {
+		sum[""] = 1
+	}
+	for _, p := range other {
+		sum[p.region] -= p.share
+	}
+	if len(other) == 0 {
+		sum[""]--
+	}
+	maps.DeleteFunc(sum, func(_ string, part float64) bool { return part <= 1e-9 })
+	return sum
+}
+
+func shares(parts map[netip.Addr]part) map[netip.Addr]float64 {
+	out := make(map[netip.Addr]float64, len(parts))
+	for address, p := range parts {
+		out[address] = p.share
+	}
+	return out
+}
+
+// Differs reports whether anybody's answer differs.
+func (s *Shift) Differs() bool { return s.Elsewhere > 1e-9 && !math.IsNaN(s.Elsewhere) }
+
+// Worse returns what a name would lose from one view to another. loses is false where nobody's answer would get worse.
+func Worse(before, after *zone.View, name string) (loss Loss, loses bool, err error) {
+	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
+		was, err := ByRegion(before, name, family)
+		if err != nil {
+			return Loss{}, false, err
+		}
+		is, err := ByRegion(after, name, family)
+		if err != nil {
+			return Loss{}, false, err
+		}
+		outcome, worse := worstOf(was, is)
+		if !worse {
+			continue
+		}
+		loss.Families = append(loss.Families, family)
+		loss.Outcome = cmp.Or(loss.Outcome, outcome)
+		if outcome == policy.NoHealthyBackend {
+			loss.Outcome = outcome
+		}
+		if len(is) > 0 {
+			basis := is[0].Decision.Basis
+			loss.Serving, loss.Minimum = basis.Serving(basis.Candidates)
+		}
+	}
+	return loss, len(loss.Families) > 0, nil
+}
+
+// worstOf compares the answers of all regions.
+func worstOf(was, is []RegionAnswer) (outcome policy.Outcome, worse bool) {
+	for _, before := range was {
+		for _, after := range is {
+			if after.Region != before.Region && !after.Everybody && !before.Everybody {
+				continue
+			}
+			if o, w := worsened(before.Decision, after.Decision); w {
+				if worse = true; o == policy.NoHealthyBackend || outcome == "" {
+					outcome = o
+				}
+			}
+		}
+	}
+	return outcome, worse
+}

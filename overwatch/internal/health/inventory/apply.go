@@ -1,0 +1,139 @@
+package inventory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// All returns the servers that the API has created, ordered by service, address and port, in a new slice.
+func (inv *Inventory) All() []store.Server {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return slices.SortedFunc(maps.Values(inv.servers), func(a, b store.Server) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), a.Address.Compare(b.Address), cmp.Compare(a.Port, b.Port))
+	})
+}
+
+// Apply stores servers and deletes others, all of them or none. commit stores what it is given and calls its Declare
+// and Withdraw; after an error of commit everything is as before. It wraps ErrExists for a new server that somebody
+// else has declared, ErrUnknown for a deleted one that is not there, and ErrFull.
+func (inv *Inventory) Apply(ctx context.Context, puts []store.Server, gone []registry.ID,
+	commit func(definitions.Attached) error) error {
+	batch, err := inv.takeAll(ctx, puts, gone)
+	defer batch.release()
+	if err != nil {
+		return err
+	}
+	err = commit(definitions.Attached{Store: batch.store, Undo: batch.undo,
+		Declare:  func(ctx context.Context) error { return batch.declare(ctx, batch.puts, nil) },
+		Withdraw: func(ctx context.Context) error { return batch.declare(ctx, nil, batch.gone) }})
+	if err == nil || !batch.declared {
+		return err
+	}
+	var new []registry.ID
+	for id := range batch.puts {
+		if _, there := batch.before[id]; !there {
+			new = append(new, id)
+		}
+	}
+	return errors.Join(err, batch.declare(context.WithoutCancel(ctx), batch.before, new))
+}
+
+// together is the servers of one Apply, which nobody else changes meanwhile.
+type together struct {
+	inv      *Inventory
+	puts     map[registry.ID]store.Server
+	gone     []registry.ID
+	before   map[registry.ID]store.Server // those of puts and gone that were there
+	releases []func()
+	declared bool // Declare was called
+}
+
+// takeAll takes the servers in the order of their ids, so that two calls do not wait for each other.
+func (inv *Inventory) takeAll(ctx context.Context, puts []store.Server, gone []registry.ID) (*together, error) {
+	b := &together{inv: inv, puts: make(map[registry.ID]store.Server, len(puts)), gone: gone,
+		before: make(map[registry.ID]store.Server)}
+	ids := slices.Clone(gone)
+	for _, s := range puts {
+		id, err := registry.NewID(s.Service, s.Address, s.Port)
+		if err != nil {
+			return b, err
+		}
+		b.puts[id] = s
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(x, y registry.ID) int { return cmp.Compare(x.String(), y.String()) })
+	for _, id := range ids {
+		now, ours, release, err := inv.take(ctx, id)
+		if err != nil {
+			return b, err
+		}
+		b.releases = append(b.releases, release)
+		_, put := b.puts[id]
+		switch {
+		case ours:
+			b.before[id] = now
+		case !put:
+			return b, fmt.Errorf("server %s %w", id, ErrUnknown)
+		case inv.registry.View().Get(id) != nil:
+			return b, fmt.Errorf("server %s %w", id, ErrExists)
+		}
+	}
+	if inv.full() {
+		return b, ErrFull
+	}
+	return b, nil
+}
+
+func (b *together) release() {
+	for _, release := range b.releases {
+		release()
+	}
+}
+
+func (b *together) store(batch *store.Batch) {
+	for _, s := range b.puts {
+		batch.PutServer(s)
+	}
+	for _, id := range b.gone {
+		batch.DeleteServer(id.Service, id.Address, id.Port)
+	}
+}
+
+func (b *together) undo(batch *store.Batch) {
+	for id := range b.puts {
+		if _, there := b.before[id]; !there {
+			batch.DeleteServer(id.Service, id.Address, id.Port)
+		}
+	}
+	for _, s := range b.before {
+		batch.PutServer(s)
+	}
+}
+
+// declare tells the registry of servers, and of others that are gone.
+func (b *together) declare(ctx context.Context, puts map[registry.ID]store.Server, gone []registry.ID) error {
+	b.declared = true
+	declarations := make([]registry.Declaration, 0, len(puts))
+	for id, s := range puts {
+		declarations = append(declarations, declaration(id, s))
+	}
+	if err := b.inv.registry.DeclareAll(ctx, declarations, gone); err != nil {
+		return err
+	}
+	b.inv.mu.Lock()
+	defer b.inv.mu.Unlock()
+	maps.Copy(b.inv.servers, puts)
+	for _, id := range gone {
+		delete(b.inv.servers, id)
+	}
+	return nil
+}

@@ -1,0 +1,311 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// documentBody is api.ApplyRequest whose objects are not decoded yet, so that each error names its object.
+type documentBody struct {
+	Document json.RawMessage `json:"document"`
+	Owner    string          `json:"owner,omitempty"`
+	Prune    bool            `json:"prune,omitempty"`
+	Force    bool            `json:"force,omitempty"`
+}
+
+// objectLists are the lists of a document.
+type objectLists struct {
+	Regions  []json.RawMessage `json:"regions,omitempty"`
+	Domains  []json.RawMessage `json:"domains,omitempty"`
+	Servers  []json.RawMessage `json:"servers,omitempty"`
+	Mappings []json.RawMessage `json:"mappings,omitempty"`
+}
+
+// objects are those of a document, or those that the API holds, by what identifies them.
+type objects struct {
+	regions  map[string]*store.Region
+	domains  map[string]*store.Domain
+	servers  map[registry.ID]*store.Server
+	mappings map[netip.Prefix]*store.Mapping
+	places   map[string]string // of those of a document in it, such as domains[3], by kind and name
+}
+
+// The kinds of objects, as a plan names them.
+const (
+	kindRegion  = "region"
+	kindDomain  = "domain"
+	kindServer  = "server"
+	kindMapping = "mapping"
+)
+
+// documentProblems collects what is wrong with objects, of at most api.MaxPageLimit of them.
+type documentProblems []api.DocumentProblem
+
+func (p *documentProblems) add(place string, err error) {
+	if len(*p) < api.MaxPageLimit {
+		*p = append(*p, api.DocumentProblem{Object: place, Problem: err.Error()})
+	}
+}
+
+// err is nil where nothing is wrong.
+func (p documentProblems) err(status int) error {
+	if len(p) == 0 {
+		return nil
+	}
+	first := p[0]
+	sentence := fmt.Sprintf("nothing was changed: %s: %s", first.Object, first.Problem)
+	if more := len(p) - 1; more > 0 {
+		sentence += fmt.Sprintf(" (and %d more)", more)
+	}
+	return &problem{status: status, sentence: sentence, objects: p}
+}
+
+// readDocument decodes a document and checks each of its objects by itself.
+func (s *Server) readDocument(body documentBody) (*objects, error) {
+	if body.Owner != "" {
+		if remedy := settings.LabelRemedy(body.Owner, api.MaxOwner); remedy != "" {
+			return nil, badRequest("owner is %.70q: %s", body.Owner, remedy)
+		}
+	}
+	if body.Prune && body.Owner == "" {
+		return nil, badRequest("prune is true without an owner: it deletes what the owner has and the document has not")
+	}
+	var lists objectLists
+	if err := decodeObject(body.Document, &lists); err != nil {
+		return nil, err
+	}
+	r := &documentReader{s: s, found: newObjects()}
+	r.cfg, _ = s.o.Config()
+	each(r, "regions", lists.Regions, r.region)
+	each(r, "domains", lists.Domains, r.domain)
+	each(r, "servers", lists.Servers, r.server)
+	each(r, "mappings", lists.Mappings, r.mapping)
+	return r.found, r.problems.err(400)
+}
+
+func newObjects() *objects {
+	return &objects{map[string]*store.Region{}, map[string]*store.Domain{}, map[registry.ID]*store.Server{},
+		map[netip.Prefix]*store.Mapping{}, map[string]string{}}
+}
+
+// documentReader makes the objects of a document.
+type documentReader struct {
+	s        *Server
+	cfg      *config.Config
+	found    *objects
+	problems documentProblems
+}
+
+// each decodes the objects of a list and takes each.
+func each[T any](r *documentReader, list string, raw []json.RawMessage, take func(T) (kind, name string, err error)) {
+	for i, one := range raw {
+		place := fmt.Sprintf("%s[%d]", list, i)
+		var object T
+		err := decodeObject(one, &object)
+		if err == nil {
+			var kind, name string
+			if kind, name, err = take(object); err == nil {
+				err = r.found.place(kind, name, place)
+			}
+		}
+		if err != nil {
+			r.problems.add(place, err)
+		}
+	}
+}
+
+// place notes where an object stands in the document.
+func (o *objects) place(kind, name, place string) error {
+	if before := o.places[kind+" "+name]; before != "" {
+		return fmt.Errorf("%s %s is there twice: also at %s", kind, name, before)
+	}
+	o.places[kind+" "+name] = place
+	return nil
+}
+
+func (r *documentReader) region(req api.DocumentRegion) (kind, name string, err error) {
+	if name = req.ID; name == "" {
+		if name, err = regionID(valueOr(req.Name, ""), valueOr(req.Code, "")); err != nil {
+			return "", "", err
+		}
+	}
+	if remedy := settings.LabelRemedy(name, wire.MaxRegion); remedy != "" {
+		return "", "", badRequest("id is %.64q: %s", name, remedy)
+	}
+	made := &store.Region{Name: name, Enabled: true, Owner: req.Owner}
+	r.found.regions[name] = made
+	return kindRegion, name, errors.Join(editRegion(made, req.RegionChange), checkOwner(req.Owner))
+}
+
+func (r *documentReader) domain(req api.DocumentDomain) (kind, name string, err error) {
+	name, remedy := settings.ParseService(req.Name)
+	if remedy != "" {
+		return "", "", badRequest("name is %.260q: %s", req.Name, remedy)
+	}
+	made := &store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true,
+		Owner: req.Owner}
+	r.found.domains[name] = made
+	return kindDomain, name, errors.Join(r.s.editDomain(made, req.DomainChange), checkOwner(req.Owner))
+}
+
+// documentServer is api.DocumentServer whose check is not decoded yet.
+type documentServer struct {
+	api.ServerCreate
+	HealthCheck json.RawMessage `json:"health_check,omitempty"`
+	Owner       string          `json:"owner,omitempty"`
+}
+
+func (r *documentReader) server(req documentServer) (kind, name string, err error) {
+	service, remedy := settings.ParseService(req.Service)
+	if remedy != "" {
+		return "", "", badRequest("service is %.260q: %s", req.Service, remedy)
+	}
+	id, err := newServerID(service, req.ServerCreate)
+	if err != nil {
+		return "", "", err
+	}
+	made := &store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Region: req.Region, Agent: req.Agent,
+		Weight: valueOr(req.Weight, api.DefaultServerWeight), Check: r.cfg.CheckIn(req.Region), Owner: req.Owner}
+	r.found.servers[id] = made
+	err = errors.Join(checkWeight(made.Weight), checkAgent(req.Agent), checkOwner(req.Owner))
+	if err == nil && req.HealthCheck != nil {
+		var change api.HealthCheckChange
+		if err = decodeObject(req.HealthCheck, &change); err == nil {
+			made.Check, err = r.s.editCheck(made.Check, change)
+		}
+	}
+	return kindServer, id.String(), err
+}
+
+func (r *documentReader) mapping(req api.DocumentMapping) (kind, name string, err error) {
+	network, err := parseNetwork(req.CIDR)
+	if err != nil {
+		return "", "", err
+	}
+	if req.Comment != "" {
+		err = checkText("comment", req.Comment, api.MaxComment)
+	}
+	r.found.mappings[network] = &store.Mapping{CIDR: network.String(), Region: req.Region, Comment: req.Comment,
+		Owner: req.Owner}
+	return kindMapping, network.String(), errors.Join(err, checkOwner(req.Owner))
+}
+
+func checkOwner(owner string) error {
+	if remedy := settings.LabelRemedy(owner, api.MaxOwner); owner != "" && remedy != "" {
+		return badRequest("owner is %.70q: %s", owner, remedy)
+	}
+	return nil
+}
+
+// held returns what the API holds now.
+func (s *Server) held() *objects {
+	set, _ := s.o.Definitions.Defined()
+	o := newObjects()
+	maps.Copy(o.regions, set.Regions)
+	maps.Copy(o.domains, set.Domains)
+	maps.Copy(o.mappings, set.Mappings)
+	for _, server := range s.o.Inventory.All() {
+		o.servers[registry.ID{Service: server.Service, Address: server.Address, Port: server.Port}] = &server
+	}
+	return o
+}
+
+// getDocument answers GET /document.
+func (s *Server) getDocument(*call) (answer, error) {
+	held, doc := s.held(), api.Document{}
+	cfg, _ := s.o.Config()
+	for _, name := range slices.Sorted(maps.Keys(held.regions)) {
+		doc.Regions = append(doc.Regions, writtenRegion(held.regions[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(held.domains)) {
+		doc.Domains = append(doc.Domains, writtenDomain(held.domains[name]))
+	}
+	for _, server := range s.o.Inventory.All() {
+		doc.Servers = append(doc.Servers, s.writtenServer(cfg, &server))
+	}
+	for _, network := range slices.SortedFunc(maps.Keys(held.mappings), func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	}) {
+		m := held.mappings[network]
+		doc.Mappings = append(doc.Mappings, api.DocumentMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment,
+			Owner: m.Owner})
+	}
+	return ok(doc), nil
+}
+
+// unless returns a pointer to a value, nil for its default.
+func unless[T comparable](value, byDefault T) *T {
+	if value == byDefault {
+		return nil
+	}
+	return &value
+}
+
+func writtenRegion(r *store.Region) api.DocumentRegion {
+	name := cmp.Or(r.Label, r.Name)
+	w := api.DocumentRegion{Owner: r.Owner, RegionChange: api.RegionChange{
+		Name: &name, Code: unless(r.Code, ""), Description: unless(r.Description, ""), Latitude: r.Latitude,
+		Longitude: r.Longitude, Continent: unless(r.Continent, ""), Enabled: unless(r.Enabled, true),
+		Priority: unless(r.Priority, 0), RoutingAlgorithm: unless(r.Pool, ""), ProximityBias: unless(r.Bias, 0),
+	}}
+	if id, err := regionID(name, r.Code); err != nil || id != r.Name {
+		w.ID = r.Name
+	}
+	if len(r.Countries) > 0 {
+		w.Countries = &r.Countries
+	}
+	return w
+}
+
+func writtenDomain(d *store.Domain) api.DocumentDomain {
+	w := api.DocumentDomain{Owner: d.Owner, DomainChange: api.DomainChange{
+		Name: d.Name, TTL: unless(d.TTL, 0), RoutingPolicy: &d.RoutingPolicy,
+		FallbackAlgorithm: unless(d.FallbackAlgorithm, ""), MinHealthy: unless(d.MinHealthy, ""),
+		ProximityToleranceKm: d.Tolerance, ClientHashIPv4Prefix: d.IPv4Prefix, ClientHashIPv6Prefix: d.IPv6Prefix,
+		Enabled: unless(d.Enabled, true), Description: unless(d.Description, ""),
+	}}
+	if len(d.Regions) > 0 {
+		w.Regions = &d.Regions
+	}
+	return w
+}
+
+func (s *Server) writtenServer(cfg *config.Config, server *store.Server) api.DocumentServer {
+	w := api.DocumentServer{Owner: server.Owner, ServerCreate: api.ServerCreate{Service: server.Service,
+		Address: server.Address.String(), Port: int(server.Port), Weight: &server.Weight, Region: server.Region,
+		Agent: server.Agent}}
+	if server.Check != cfg.CheckIn(server.Region) {
+		w.HealthCheck = writtenCheck(server.Check)
+	}
+	return w
+}
+
+// writtenCheck shows a check whole, but for times that are the node's own.
+func writtenCheck(spec check.Spec) *api.HealthCheckChange {
+	kind := string(spec.Type)
+	w := &api.HealthCheckChange{
+		Type:               &kind,
+		Path:               unless(spec.Path, ""),
+		HealthyThreshold:   unless(spec.SuccessThreshold, 0),
+		UnhealthyThreshold: unless(spec.FailureThreshold, 0),
+		ExpectedStatus:     unless(spec.Detail.Detail().ExpectedStatus, ""),
+	}
+	if spec.Interval != 0 {
+		interval, timeout := spec.Interval.String(), spec.Timeout.String()
+		w.Interval, w.Timeout = &interval, &timeout
+	}
+	return w
+}

@@ -1,0 +1,200 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+// apply applies a document and wants it to be done with so many changes.
+func (w *world) apply(request api.ApplyRequest, changes int) api.Plan {
+	w.t.Helper()
+	plan, err := w.client.Apply(w.t.Context(), request)
+	if err != nil || !plan.Applied || len(plan.Changes) != changes {
+		w.t.Fatalf("%d changes: %+v, %v", changes, plan, err)
+	}
+	return plan
+}
+
+// refused wants a document to be refused, with words about an object, and nothing to be changed.
+func (w *world) refuses(request api.ApplyRequest, status int, object string, words ...string) {
+	w.t.Helper()
+	before, err := w.client.Document(w.t.Context())
+	w.must(err)
+	_, err = w.client.Apply(w.t.Context(), request)
+	refusal, ok := errors.AsType[*api.Error](err)
+	if !ok || refusal.Status != status {
+		w.t.Errorf("want %d: %v", status, err)
+		return
+	}
+	said := refusal.Message
+	for _, p := range refusal.Problems {
+		said += " " + p.Object + ": " + p.Problem
+	}
+	for _, word := range append(words, object) {
+		if !strings.Contains(said, word) {
+			w.t.Errorf("%q does not say %q", said, word)
+		}
+	}
+	after, err := w.client.Document(w.t.Context())
+	w.must(err)
+	if fmt.Sprint(tagOf(before)) != fmt.Sprint(tagOf(after)) {
+		w.t.Errorf("refused, and %+v became %+v", before, after)
+	}
+}
+
+func shop(ttl int) api.Document {
+	return api.Document{
+		Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: of("asia"), Continent: of("AS")}}},
+		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "Shop.example.", TTL: &ttl,
+			Regions: &[]string{"eu", "asia"}}}},
+		Servers: []api.DocumentServer{
+			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "192.0.2.7", Port: 80, Region: "asia"},
+				HealthCheck: &api.HealthCheckChange{Type: of("http"), Path: of("/x"), ExpectedStatus: of("200")}},
+			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "2001:db8::7", Port: 80, Region: "eu"}},
+		},
+		Mappings: []api.DocumentMapping{{CIDR: "10.0.0.0/8", Region: "asia", Comment: "lab"}},
+	}
+}
+
+// What a document says is there, once, also after export and a second apply.
+func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 5)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 0)
+	for path, body := range map[string]string{"/api/v1/regions/asia": `{"name":"Far East","continent":"AS"}`,
+		"/api/v1/geo/mappings": `{"cidr":"10.0.0.0/8","region":"asia","comment":"lab"}`} { // they keep their owner
+		if r := w.send("PUT", path, body); r.status != 200 {
+			t.Errorf("PUT %s: %+v", path, r)
+		}
+	}
+	exported, err := w.client.Document(t.Context())
+	w.must(err)
+	if one := exported.Regions[0]; one.ID != "asia" || *one.Name != "Far East" || one.Owner != "shop" ||
+		exported.Mappings[0].Owner != "shop" {
+		t.Errorf("exported: %+v %+v", one, exported.Mappings)
+	}
+	w.apply(api.ApplyRequest{Document: exported}, 0)
+	w.apply(api.ApplyRequest{Document: exported, Owner: "shop", Prune: true}, 0)
+	if got := w.registry.View().Service("shop.example"); len(got) != 2 {
+		t.Errorf("backends: %v", got)
+	}
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 1) // the region's name
+	plan := w.apply(api.ApplyRequest{Document: shop(40), Owner: "shop"}, 1)
+	if f := plan.Changes[0].Fields; len(f) != 1 || f[0] != (api.PlanField{Name: "ttl", Before: "30", After: "40"}) {
+		t.Errorf("fields: %+v", f)
+	}
+	entry := w.lastAudit()
+	if entry.Action != "apply" || entry.ResourceID != "shop" || entry.Status != "success" {
+		t.Errorf("audit: %+v", entry)
+	}
+}
+
+func (w *world) lastAudit() api.AuditEntry {
+	w.t.Helper()
+	list, err := w.client.AuditLog(w.t.Context(), nil)
+	w.must(err)
+	return list.Entries[0]
+}
+
+// Owners: none changes or prunes what another has.
+func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 5)
+	w.refuses(api.ApplyRequest{Document: shop(40), Owner: "other"}, 409, "domains[0]", `the owner "shop"`)
+	w.refuses(api.ApplyRequest{Document: shop(40)}, 409, "domains[0]", `the owner "shop"`)
+	w.apply(api.ApplyRequest{Document: api.Document{}, Owner: "other", Prune: true}, 0)
+	w.refuses(api.ApplyRequest{Document: api.Document{}, Prune: true}, 400, "prune", "owner")
+	w.refuses(api.ApplyRequest{Document: api.Document{}, Owner: "no good"}, 400, "owner", "no good")
+	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{Name: "hand.example"})
+	w.must(err)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 0) // what nobody owns stays
+	adopted := shop(30)
+	adopted.Domains = append(adopted.Domains, api.DocumentDomain{DomainChange: api.DomainChange{Name: "hand.example"}})
+	w.apply(api.ApplyRequest{Document: adopted, Owner: "shop"}, 1)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 1)
+	plan := w.apply(api.ApplyRequest{Document: api.Document{}, Owner: "shop", Prune: true}, 5)
+	for _, c := range plan.Changes {
+		if c.Action != api.PlanDelete {
+			t.Errorf("%+v", c)
+		}
+	}
+	if left, err := w.client.Document(t.Context()); err != nil ||
+		len(left.Domains)+len(left.Servers)+len(left.Regions) > 0 {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+}
+
+// Each mistake is told with its object, and nothing of the document is done.
+func TestDocument_MistakesChangeNothing(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 5)
+	for _, c := range []struct {
+		break_        func(*api.Document)
+		status        int
+		object, words string
+	}{
+		{func(d *api.Document) { d.Domains[0].TTL = of(0) }, 400, "domains[0]", "ttl is 0"},
+		{func(d *api.Document) { d.Domains = append(d.Domains, d.Domains[0]) }, 400, "domains[1]", "there twice: also at domains[0]"},
+		{func(d *api.Document) { d.Servers[1].Region = "mars" }, 400, "servers[1]", `region is "mars"`},
+		{func(d *api.Document) { d.Servers[1].Service = "nobody.example" }, 400, "servers[1]", "nobody.example"},
+		{func(d *api.Document) { d.Servers[0].HealthCheck.Type = of("magic") }, 400, "servers[0]", "magic"},
+		{func(d *api.Document) { d.Domains[0].Name = "www.example" }, 400, "domains[0]", "configuration file"},
+		{func(d *api.Document) { d.Regions[0].Name = of("eu") }, 400, "regions[0]", "configuration file"},
+		{func(d *api.Document) { d.Mappings[0].CIDR = "10.0.0.1/8" }, 400, "mappings[0]", "bits behind the prefix"},
+		{func(d *api.Document) { d.Mappings[0].Owner = "other" }, 409, "mappings[0]", `owner is "other"`},
+		{func(d *api.Document) { d.Domains[0].TTL = of(50); d.Regions = nil }, 400, "region asia", "stays"},
+	} {
+		d := shop(30)
+		c.break_(&d)
+		w.refuses(
+			api.ApplyRequest{Document: d, Owner: "shop", Prune: c.object == "region asia"},
+			c.status,
+			c.object,
+			c.words,
+		)
+	}
+	for body, words := range map[string]string{
+		`{"document":{"domains":[{"name":"a.example","tttl":1}]}}`:                               "tttl",
+		`{"document":{"domains":{}}}`:                                                            "domains",
+		`{"document":{"servers":[{"service":"a","address":"192.0.2.1","port":1,"owner":null}]}}`: "owner is null",
+		`{"document":[]}`:  "regions, domains",
+		`{"documents":{}}`: "documents",
+	} {
+		w.wantError(body, w.send("POST", "/api/v1/document/apply", body), 400, words)
+	}
+	w.wantError(
+		"17 MiB",
+		w.send("POST", "/api/v1/document/apply", `{"owner":"`+strings.Repeat("a", 17<<20)+`"}`),
+		413,
+		"larger",
+	)
+}
+
+// Much at once needs force.
+func TestDocument_MuchAtOnceNeedsForce(t *testing.T) {
+	w := newWorld(t)
+	many := func(ttl, changed int) (d api.Document) {
+		for i := range 10 {
+			with := 60
+			if i < changed {
+				with = ttl
+			}
+			d.Domains = append(d.Domains, api.DocumentDomain{DomainChange: api.DomainChange{
+				Name: fmt.Sprintf("d%d.example", i), TTL: &with}})
+		}
+		return d
+	}
+	w.apply(api.ApplyRequest{Document: many(60, 0), Owner: "many"}, 10)
+	w.apply(api.ApplyRequest{Document: many(61, 3), Owner: "many"}, 3)
+	w.refuses(api.ApplyRequest{Document: many(62, 4), Owner: "many"}, 409, "4 of the 10", "force")
+	plan, err := w.client.Plan(t.Context(), api.ApplyRequest{Document: many(62, 4), Owner: "many"})
+	if err != nil || len(plan.Force) != 1 || plan.Applied {
+		t.Errorf("the plan: %+v, %v", plan, err)
+	}
+	w.refuses(api.ApplyRequest{Owner: "many", Prune: true}, 409, "10 of the 10")
+	w.apply(api.ApplyRequest{Document: many(62, 4), Owner: "many", Force: true}, 4)
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// postPlan answers POST /document/plan.
+func (s *Server) postPlan(c *call, req documentBody) (answer, error) {
+	_, view, err := s.plan(c.Request.Context(), req)
+	return ok(view), err
+}
+
+// postApply answers POST /document/apply.
+func (s *Server) postApply(c *call, req documentBody) (answer, error) {
+	s.safe.Lock()
+	defer s.safe.Unlock()
+	s.regions.Lock() // no server comes into a region that goes
+	defer s.regions.Unlock()
+	p, view, err := s.plan(c.Request.Context(), req)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(view.Force) > 0 && !req.Force {
+		return answer{}, &problem{status: http.StatusConflict, names: view.Answers.Losses,
+			sentence: "nothing was changed: " + view.Force[0] + moreOf(view.Force) + "; with force it is done all the same"}
+	}
+	if len(p.changes) > 0 {
+		err = s.apply(c, p)
+	}
+	view.Applied = err == nil
+	return ok(view), err
+}
+
+func moreOf(reasons []string) string {
+	if len(reasons) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more reasons)", len(reasons)-1)
+}
+
+// plan compares a document with what the API holds, and says what that does to answers.
+func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api.Plan, error) {
+	wanted, err := s.readDocument(req)
+	if err != nil {
+		return nil, api.Plan{}, err
+	}
+	if err := s.o.Publisher.Flush(ctx); err != nil {
+		return nil, api.Plan{}, err
+	}
+	p := planDocument(req, wanted, s.held(), stamp(s.o.Now()))
+	if err := p.problems.err(http.StatusConflict); err != nil {
+		return nil, api.Plan{}, err
+	}
+	view := api.Plan{Changes: append([]api.PlanChange{}, p.changes...), Unchanged: p.unchanged, Force: []string{},
+		GeneratedAt: stamp(s.o.Now())}
+	if view.Answers, err = s.effects(p); err != nil {
+		return nil, api.Plan{}, wanted.located(err)
+	}
+	if p.owned >= api.OwnedFloor && p.touched*100 > p.owned*api.OwnedChange {
+		view.Force = append(view.Force, fmt.Sprintf("%d of the %d objects that %s has would change or go, more than %d %%",
+			p.touched, p.owned, req.Owner, api.OwnedChange))
+	}
+	if losses := view.Answers.Losses; len(losses) > 0 {
+		view.Force = append(view.Force, consequenceSentence(losses))
+	}
+	return p, view, nil
+}
+
+// located names the places in the document of the objects that an error is about.
+func (o *objects) located(err error) error {
+	p, isProblem := errors.AsType[*problem](err)
+	if !isProblem || len(p.objects) == 0 {
+		return err
+	}
+	found := make(documentProblems, len(p.objects))
+	for i, one := range p.objects {
+		found[i] = one
+		if place := o.places[one.Object]; place != "" {
+			found[i].Object = place
+		}
+	}
+	return found.err(p.status)
+}
+
+// apply puts a plan into force.
+func (s *Server) apply(c *call, p *documentPlan) error {
+	ch := &change{action: "apply", resource: "document", id: p.request.Owner, after: p.summary()}
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		puts := make([]store.Server, 0, len(p.put.servers))
+		for _, server := range p.put.servers {
+			puts = append(puts, *server)
+		}
+		gone := slices.Collect(maps.Keys(p.gone.servers))
+		if len(puts)+len(gone) == 0 {
+			return s.o.Definitions.DefineWith(note, p.change(s), definitions.Attached{})
+		}
+		return s.o.Inventory.Apply(ctx, puts, gone, func(servers definitions.Attached) error {
+			if err := p.staleServers(s.o.Inventory); err != nil {
+				return err
+			}
+			return s.o.Definitions.DefineWith(note, p.change(s), servers)
+		})
+	})
+}
+
+// appliedSummary is what the audit log keeps of an apply: the objects by what became of them, a bounded number each.
+type appliedSummary struct {
+	Created, Updated, Deleted []string
+	More                      int `json:",omitempty"` // that are not listed
+}
+
+// maxSummary bounds the objects that one audit entry names.
+const maxSummary = 200
+
+func (p *documentPlan) summary() appliedSummary {
+	var sum appliedSummary
+	for i, one := range p.changes {
+		if i == maxSummary {
+			sum.More = len(p.changes) - maxSummary
+			break
+		}
+		name := one.Kind + " " + one.ID
+		switch one.Action {
+		case api.PlanCreate:
+			sum.Created = append(sum.Created, name)
+		case api.PlanUpdate:
+			sum.Updated = append(sum.Updated, name)
+		default:
+			sum.Deleted = append(sum.Deleted, name)
+		}
+	}
+	return sum
+}
+
+// plannedBackends are the registry's backends as a plan leaves them. New ones count as healthy.
+type plannedBackends struct {
+	view *registry.View
+	plan *documentPlan
+	more map[string][]*registry.Backend // new ones by service
+}
+
+func newPlannedBackends(view *registry.View, p *documentPlan) *plannedBackends {
+	b := &plannedBackends{view, p, map[string][]*registry.Backend{}}
+	for id, server := range p.put.servers {
+		if view.Get(id) == nil {
+			b.more[id.Service] = append(b.more[id.Service], &registry.Backend{ID: id, Weight: server.Weight,
+				Region: server.Region, MayServe: true, Share: 1, Status: api.EffectiveHealthy, Source: api.SourceAPI})
+		}
+	}
+	return b
+}
+
+// Service returns the backends of a service.
+func (b *plannedBackends) Service(name string) []*registry.Backend {
+	var list []*registry.Backend
+	for _, backend := range b.view.Service(name) {
+		if b.plan.gone.servers[backend.ID] != nil && backend.Source == api.SourceAPI {
+			continue
+		}
+		if put := b.plan.put.servers[backend.ID]; put != nil && backend.Source == api.SourceAPI {
+			changed := *backend
+			changed.Weight, changed.Region = put.Weight, put.Region
+			backend = &changed
+		}
+		list = append(list, backend)
+	}
+	list = append(list, b.more[name]...)
+	slices.SortFunc(list, func(x, y *registry.Backend) int {
+		if order := x.Address.Compare(y.Address); order != 0 {
+			return order
+		}
+		return int(x.Port) - int(y.Port)
+	})
+	return list
+}

@@ -1,0 +1,205 @@
+package httpapi
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/api"
+)
+
+const (
+	// flowsOfPlan is the time whose answers weight what a plan does.
+	flowsOfPlan = time.Hour
+	// maxPlanNames bounds the names that a plan looks at, and maxPlanRows the rows that it shows.
+	maxPlanNames, maxPlanRows = 10_000, 1_000
+)
+
+// effects says what a plan does to answers. What cannot be served is an error.
+func (s *Server) effects(p *documentPlan) (api.PlanAnswers, error) {
+	e := &effects{result: api.PlanAnswers{Moves: []api.PlanMove{}, Names: []api.PlanName{}, Losses: []api.Consequence{},
+		Unused: []string{}}, moves: map[explain.Move]float64{}}
+	if len(p.changes) == 0 {
+		return e.result, nil
+	}
+	names := p.names(s)
+	if len(names) > maxPlanNames {
+		e.result.Skipped = len(names) - maxPlanNames
+		names = names[:maxPlanNames]
+	}
+	after, err := s.o.Definitions.Preview(p.change(s), newPlannedBackends(s.o.View, p), func(name string) bool {
+		_, found := slices.BinarySearch(names, name)
+		return found
+	})
+	if err != nil {
+		return e.result, err
+	}
+	e.before, e.after = s.o.DNSView(), after
+	e.count(s)
+	for _, name := range names {
+		if err := e.name(name); err != nil {
+			return e.result, err
+		}
+	}
+	return e.finish(), nil
+}
+
+// names returns the names whose answers a plan can change, in order.
+func (p *documentPlan) names(s *Server) []string {
+	all := map[string]bool{}
+	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings) > 0 {
+		cfg, _ := s.o.Config()
+		for d := range cfg.AllDomains {
+			all[d.Name] = true
+		}
+	}
+	for _, domains := range []*objects{p.put, p.gone} {
+		for name := range domains.domains {
+			all[name] = true
+		}
+		for id := range domains.servers {
+			all[id.Service] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// effects compares the answers of names before and after a plan.
+type effects struct {
+	before, after *zone.View
+	counts        map[string]map[string]uint64 // answers of the last hour by name and region of the clients
+	elsewhere     float64                      // answers
+	moves         map[explain.Move]float64     // answers
+	result        api.PlanAnswers
+}
+
+// count takes the answers of the last hour.
+func (e *effects) count(s *Server) {
+	e.counts = map[string]map[string]uint64{}
+	for _, flow := range s.o.Decisions.Flows(s.o.Now().Add(-flowsOfPlan), time.Time{}) {
+		e.result.Total += flow.Count
+		if e.counts[flow.Domain] == nil {
+			e.counts[flow.Domain] = map[string]uint64{}
+		}
+		e.counts[flow.Domain][flow.Source] += flow.Count
+	}
+}
+
+// name compares the answers of one name. Flows do not tell A from AAAA: they count for A where the name has both.
+func (e *effects) name(name string) error {
+	counted := false
+	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
+		shifts, err := explain.Shifts(e.before, e.after, name, family)
+		if err != nil {
+			return err
+		}
+		if !answered(shifts) {
+			continue
+		}
+		for i := range shifts {
+			e.shift(name, family, &shifts[i], !counted)
+		}
+		counted = true
+	}
+	loss, loses, err := explain.Worse(e.before, e.after, name)
+	if err != nil {
+		return err
+	}
+	if loses {
+		e.result.Losses = append(e.result.Losses, consequence(name, loss))
+	}
+	return e.unused(name)
+}
+
+// answered reports whether anybody gets an address before or after.
+func answered(shifts []explain.Shift) bool {
+	return slices.ContainsFunc(shifts, func(s explain.Shift) bool { return len(s.Before)+len(s.After) > 0 })
+}
+
+func (e *effects) shift(name string, family policy.Family, shift *explain.Shift, weigh bool) {
+	var n uint64
+	if weigh {
+		for region, count := range e.counts[name] {
+			if region == shift.Region || shift.Everybody {
+				n += count
+			}
+		}
+	}
+	e.result.Counted += n
+	if !shift.Differs() {
+		return
+	}
+	e.elsewhere += float64(n) * shift.Elsewhere
+	for move, part := range shift.Moves {
+		e.moves[move] += float64(n) * part
+	}
+	e.result.Names = append(e.result.Names, api.PlanName{Name: name, QueryType: queryType(family),
+		ClientRegion: shift.Region, Counted: n, Percent: percent(shift.Elsewhere), Before: routingShares(shift.Before),
+		After: routingShares(shift.After)})
+}
+
+// unused lists the servers of a name that nobody would be sent to.
+func (e *effects) unused(name string) error {
+	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
+		answers, err := explain.ByRegion(e.after, name, family)
+		if err != nil {
+			return err
+		}
+		used := map[netip.Addr]bool{}
+		for _, a := range answers {
+			for _, due := range a.Decision.Due {
+				used[due.Address] = true
+			}
+		}
+		if len(answers) == 0 {
+			continue
+		}
+		for _, c := range answers[0].Decision.Basis.Candidates {
+			if !used[c.Address] && (c.Address.Is4() == (family == policy.IPv4)) {
+				e.result.Unused = append(e.result.Unused, name+":"+netip.AddrPortFrom(c.Address, c.Port).String())
+			}
+		}
+	}
+	return nil
+}
+
+func (e *effects) finish() api.PlanAnswers {
+	r := &e.result
+	if r.Total > 0 {
+		r.ElsewherePercent = percent(e.elsewhere / float64(r.Total))
+	}
+	for move, answers := range e.moves {
+		if r.Total > 0 && answers > 0 {
+			r.Moves = append(
+				r.Moves,
+				api.PlanMove{From: move.From, To: move.To, Percent: percent(answers / float64(r.Total))},
+			)
+		}
+	}
+	slices.SortFunc(r.Moves, func(a, b api.PlanMove) int {
+		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	slices.SortStableFunc(r.Names, func(a, b api.PlanName) int { return cmp.Compare(b.Counted, a.Counted) })
+	r.Names = r.Names[:min(len(r.Names), maxPlanRows)]
+	r.Unused = r.Unused[:min(len(r.Unused), maxPlanRows)]
+	return *r
+}
+
+// percent returns a part in percent, with three decimals.
+func percent(part float64) float64 { return float64(int64(part*100_000+0.5)) / 1000 }
+
+func routingShares(parts map[netip.Addr]float64) []api.RoutingShare {
+	list := make([]api.RoutingShare, 0, len(parts))
+	for _, address := range slices.SortedFunc(maps.Keys(parts), netip.Addr.Compare) {
+		list = append(
+			list,
+			api.RoutingShare{Address: address.String(), Share: float64(int64(parts[address]*1e6+0.5)) / 1e6},
+		)
+	}
+	return list
+}

@@ -1,0 +1,368 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// documentPlan is what a document changes.
+type documentPlan struct {
+	request   documentBody
+	changes   []api.PlanChange
+	unchanged int
+	owned     int // objects that the owner has now
+	touched   int // those of them that change or go
+	problems  documentProblems
+
+	held *objects // as they were when the plan was made
+	put  *objects
+	gone *objects
+}
+
+// planDocument compares a document with what the API holds.
+func planDocument(request documentBody, wanted, held *objects, now time.Time) *documentPlan {
+	p := &documentPlan{request: request, held: held, put: newObjects(), gone: newObjects()}
+	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions, wanted.places,
+		func(r *store.Region) *string { return &r.Owner }, func(r, was *store.Region) {
+			r.CreatedAt, r.UpdatedAt = now, now
+			if was != nil {
+				r.CreatedAt = was.CreatedAt
+			}
+		})
+	compareAll(p, kindDomain, wanted.domains, held.domains, p.put.domains, p.gone.domains, wanted.places,
+		func(d *store.Domain) *string { return &d.Owner }, func(d, was *store.Domain) {
+			d.CreatedAt, d.UpdatedAt = now, now
+			if was != nil {
+				d.CreatedAt = was.CreatedAt
+			}
+		})
+	compareAll(p, kindServer, wanted.servers, held.servers, p.put.servers, p.gone.servers, wanted.places,
+		func(s *store.Server) *string { return &s.Owner }, func(s, was *store.Server) {
+			s.CreatedAt, s.UpdatedAt = now, now
+			if was != nil {
+				s.CreatedAt = was.CreatedAt
+			}
+		})
+	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings, wanted.places,
+		func(m *store.Mapping) *string { return &m.Owner }, func(*store.Mapping, *store.Mapping) {})
+	return p
+}
+
+// compareAll compares the objects of one kind. stamp sets the times of an object that changes; was is nil for a new
+// one.
+func compareAll[K comparable, V any](p *documentPlan, kind string, wanted, held, put, gone map[K]*V,
+	places map[string]string, owner func(*V) *string, stamp func(after, was *V)) {
+	for _, was := range held {
+		if p.request.Owner != "" && *owner(was) == p.request.Owner {
+			p.owned++
+		}
+	}
+	for _, key := range sortedKeys(wanted) {
+		after, was := wanted[key], held[key]
+		name := fmt.Sprint(key)
+		if err := p.own(owner(after), was != nil, func() string { return *owner(was) }); err != nil {
+			p.problems.add(places[kind+" "+name], err)
+			continue
+		}
+		change := api.PlanChange{Action: api.PlanCreate, Kind: kind, ID: name, Owner: *owner(after)}
+		if was != nil {
+			change.Action, change.Fields = api.PlanUpdate, fieldsBetween(was, after)
+			if len(change.Fields) == 0 {
+				p.unchanged++
+				continue
+			}
+			if err := p.others(*owner(was)); err != nil {
+				p.problems.add(places[kind+" "+name], err)
+				continue
+			}
+			if p.request.Owner != "" && *owner(was) == p.request.Owner {
+				p.touched++
+			}
+		}
+		stamp(after, was)
+		put[key] = after
+		p.changes = append(p.changes, change)
+	}
+	if !p.request.Prune {
+		return
+	}
+	for _, key := range sortedKeys(held) {
+		if was := held[key]; *owner(was) == p.request.Owner && wanted[key] == nil {
+			gone[key] = was
+			p.touched++
+			p.changes = append(p.changes, api.PlanChange{Action: api.PlanDelete, Kind: kind, ID: fmt.Sprint(key),
+				Owner: p.request.Owner})
+		}
+	}
+}
+
+func sortedKeys[K comparable, V any](all map[K]V) []K {
+	return slices.SortedFunc(maps.Keys(all), func(a, b K) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+}
+
+// own sets the owner of an object of the document. before is that of the object as it is.
+func (p *documentPlan) own(owner *string, there bool, before func() string) error {
+	switch wanted := *owner; {
+	case p.request.Owner == "" && wanted == "" && there:
+		*owner = before()
+	case p.request.Owner == "":
+	case wanted != "" && wanted != p.request.Owner:
+		return fmt.Errorf("owner is %q, and the document is applied by %q: leave the owner out, or apply it by its own",
+			wanted, p.request.Owner)
+	default:
+		*owner = p.request.Owner
+	}
+	return nil
+}
+
+// others refuses a change of an object that somebody else owns.
+func (p *documentPlan) others(before string) error {
+	if before == "" || before == p.request.Owner {
+		return nil
+	}
+	return fmt.Errorf("it belongs to the owner %q: apply it with that owner, or take it out of one of the documents",
+		before)
+}
+
+// fieldsBetween lists the fields in which two objects differ, but for their times.
+func fieldsBetween(before, after any) (list []api.PlanField) {
+	was, is := jsonFields(before), jsonFields(after)
+	names := jsonFields(before)
+	maps.Copy(names, is)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if name != "created_at" && name != "updated_at" && was[name] != is[name] {
+			list = append(list, api.PlanField{Name: name, Before: was[name], After: is[name]})
+		}
+	}
+	return list
+}
+
+func jsonFields(object any) map[string]string {
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		panic(err) // what the store keeps always encodes
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &raw); err != nil {
+		panic(err)
+	}
+	fields := make(map[string]string, len(raw))
+	for name, value := range raw {
+		if text := string(value); text != `""` && text != "null" && text != "[]" {
+			fields[name] = strings.Trim(text, `"`)
+		}
+	}
+	return fields
+}
+
+// change returns the plan's change of definitions. It may be called more than once.
+func (p *documentPlan) change(s *Server) func(*definitions.Draft) error {
+	return func(d *definitions.Draft) error {
+		if err := p.check(s, d); err != nil {
+			return err
+		}
+		for name := range p.gone.domains {
+			d.DeleteDomain(name)
+		}
+		for network := range p.gone.mappings {
+			d.DeleteMapping(network)
+		}
+		for name := range p.gone.regions {
+			d.DeleteRegion(name)
+		}
+		for _, r := range p.put.regions {
+			d.PutRegion(r)
+		}
+		for _, domain := range p.put.domains {
+			d.PutDomain(domain)
+		}
+		for network, m := range p.put.mappings {
+			d.PutMapping(network, m)
+		}
+		return nil
+	}
+}
+
+// check checks the objects of a plan against one another, the file, and what has been defined meanwhile.
+func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
+	if err := p.stale(d.Now()); err != nil {
+		return err
+	}
+	var problems documentProblems
+	regions := p.regionsAfter(d)
+	domains := maps.Clone(d.Now().Domains)
+	maps.Copy(domains, p.put.domains)
+	for name := range p.gone.domains {
+		delete(domains, name)
+	}
+	for name := range p.put.regions {
+		if regionAt(d.File(), name) >= 0 {
+			problems.add(kindRegion+" "+name, errOfFile)
+		}
+	}
+	for name, domain := range p.put.domains {
+		if d.InFile(name) {
+			problems.add(kindDomain+" "+name, errOfFile)
+		}
+		for _, region := range domain.Regions {
+			problems.check(kindDomain+" "+name, knownRegion(regions, region))
+		}
+	}
+	for network, m := range p.put.mappings {
+		if _, err := ownMapping(d, network, "changed", condition{}); err != nil {
+			problems.add(kindMapping+" "+network.String(), errOfFile)
+		}
+		problems.check(kindMapping+" "+network.String(), knownRegion(regions, m.Region))
+	}
+	for id, server := range p.put.servers {
+		problems.check(kindServer+" "+id.String(), s.checkServer(d, server, domains, regions))
+	}
+	for name := range p.gone.regions {
+		problems.check(kindRegion+" "+name, p.stillUsed(s, d, name, domains))
+	}
+	counts := []struct {
+		kind       string
+		have, most int
+	}{{"domains", len(domains), definitions.MaxDomains}, {"regions", len(regions), definitions.MaxRegions},
+		{"mappings", len(d.Now().Mappings) + len(p.put.mappings) - len(p.gone.mappings), definitions.MaxMappings}}
+	for _, c := range counts {
+		if c.have > c.most {
+			return problemf(
+				http.StatusInsufficientStorage,
+				"there would be %d %s, and %d are the most",
+				c.have,
+				c.kind,
+				c.most,
+			)
+		}
+	}
+	return problems.err(http.StatusBadRequest)
+}
+
+var errOfFile = badRequest(
+	"it comes from the configuration file, which a document cannot change: take it out of one of them",
+)
+
+func (p *documentProblems) check(place string, err error) {
+	if err != nil {
+		p.add(place, err)
+	}
+}
+
+// errStale is the error of a plan that others have overtaken.
+var errStale = problemf(http.StatusConflict,
+	"nothing was changed: objects of the document were changed by somebody else at the same time: plan again")
+
+// stale refuses a plan if one of its objects has changed since it was made.
+func (p *documentPlan) stale(now *definitions.Set) error {
+	if changedSince(p.put.domains, p.held.domains, now.Domains) ||
+		changedSince(p.gone.domains, p.held.domains, now.Domains) ||
+		changedSince(p.put.regions, p.held.regions, now.Regions) ||
+		changedSince(p.gone.regions, p.held.regions, now.Regions) ||
+		changedSince(p.put.mappings, p.held.mappings, now.Mappings) ||
+		changedSince(p.gone.mappings, p.held.mappings, now.Mappings) {
+		return errStale
+	}
+	return nil
+}
+
+func changedSince[K comparable, V any](touched, held, now map[K]*V) bool {
+	for key := range touched {
+		if held[key] != now[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// staleServers is stale for servers, which nobody else changes meanwhile.
+func (p *documentPlan) staleServers(inv Inventory) error {
+	for _, touched := range []map[registry.ID]*store.Server{p.put.servers, p.gone.servers} {
+		for id := range touched {
+			now, there := inv.Get(id)
+			if was := p.held.servers[id]; there != (was != nil) || there && now != *was {
+				return errStale
+			}
+		}
+	}
+	return nil
+}
+
+// regionsAfter returns the names of the regions that are enabled after a plan, with those of the file.
+func (p *documentPlan) regionsAfter(d *definitions.Draft) map[string]bool {
+	all := map[string]bool{}
+	for i := range d.File().Regions {
+		all[d.File().Regions[i].Name] = true
+	}
+	for _, set := range []map[string]*store.Region{d.Now().Regions, p.put.regions} {
+		for name, r := range set {
+			all[name] = r.Enabled
+		}
+	}
+	for name := range p.gone.regions {
+		delete(all, name)
+	}
+	maps.DeleteFunc(all, func(_ string, enabled bool) bool { return !enabled })
+	return all
+}
+
+func knownRegion(regions map[string]bool, name string) error {
+	if regions[name] {
+		return nil
+	}
+	return badRequest("region is %.64q: it must be one of %s", name, shortList(slices.Sorted(maps.Keys(regions))))
+}
+
+// checkServer checks that a server's domain and region are there.
+func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*store.Domain,
+	regions map[string]bool) error {
+	if domains[server.Service] == nil && !d.InFile(server.Service) {
+		return badRequest(
+			"service is %.260q: it must be the name of a domain of the document or of this node",
+			server.Service,
+		)
+	}
+	if b := s.o.View.Get(registry.ID{Service: server.Service, Address: server.Address, Port: server.Port}); b != nil &&
+		b.Source == api.SourceStatic {
+		return errOfFile
+	}
+	if server.Region == "" && len(regions) == 0 {
+		return nil
+	}
+	return knownRegion(regions, server.Region)
+}
+
+// stillUsed refuses the deletion of a region that something names that stays.
+func (p *documentPlan) stillUsed(s *Server, d *definitions.Draft, name string, domains map[string]*store.Domain) error {
+	for _, domain := range domains {
+		if slices.Contains(domain.Regions, name) {
+			return badRequest("domain %s names it, and stays", domain.Name)
+		}
+	}
+	for network, m := range d.Now().Mappings {
+		if put := p.put.mappings[network]; put != nil {
+			m = put
+		}
+		if m.Region == name && p.gone.mappings[network] == nil {
+			return badRequest("the mapping of %s names it, and stays", network)
+		}
+	}
+	for b := range s.o.View.Backends() {
+		put := p.put.servers[b.ID]
+		if b.Region == name && p.gone.servers[b.ID] == nil && (put == nil || put.Region == name) {
+			return badRequest("server %s is in it, and stays", b.ID)
+		}
+	}
+	return nil
+}

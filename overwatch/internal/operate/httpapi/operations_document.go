@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"gslb.internal/shared/api"
+)
+
+func documentOperations() []Operation {
+	document := api.Document{
+		Domains: []api.DocumentDomain{{Owner: "shop", DomainChange: api.DomainChange{Name: "app.example.com", TTL: of(30),
+			RoutingPolicy: of("weighted"), Regions: &[]string{"eu-west"}}}},
+		Servers: []api.DocumentServer{{Owner: "shop", ServerCreate: api.ServerCreate{Service: "app.example.com",
+			Address: "192.0.2.1", Port: 80, Weight: of(100), Region: "eu-west"}}},
+	}
+	request := api.ApplyRequest{Document: document, Owner: "shop", Prune: true}
+	plan := api.Plan{
+		Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "domain", ID: "app.example.com", Owner: "shop",
+			Fields: []api.PlanField{{Name: "ttl", Before: "60", After: "30"}}}},
+		Unchanged: 1, Force: []string{}, GeneratedAt: at(),
+		Answers: api.PlanAnswers{Counted: 400, Total: 12_345, ElsewherePercent: 0,
+			Moves: []api.PlanMove{}, Names: []api.PlanName{}, Losses: []api.Consequence{}, Unused: []string{}},
+	}
+	done := plan
+	done.Applied = true
+	return []Operation{
+		{Method: get, Path: v1 + "/document", handle: (*Server).getDocument, Query: none,
+			Summary: "What the API holds, in one document",
+			Description: "Regions, domains, servers and mappings that were created here, with their owners. What the " +
+				"configuration file declares is not among them.",
+			Status: 200, Answer: document},
+		{Method: post, Path: v1 + "/document/plan", handle: decoded((*Server).postPlan), Role: api.RoleOperate,
+			Summary: "What a document changes",
+			Description: "Object by object, and what becomes of answers, by the code that decides them and weighted with the " +
+				"answers of the last hour. Nothing changes.",
+			Body: request, Required: []string{"document"}, MaxBody: api.MaxDocument, Status: 200, Answer: plan,
+			Errors: []int{conflict, noStore}},
+		{Method: post, Path: v1 + "/document/apply", handle: decoded((*Server).postApply),
+			Summary: "Make what the API holds what a document says",
+			Description: "All of it or nothing, in one publication. Objects that the document does not have stay, unless " +
+				"prune deletes those of the owner. 409 without force if a name would be left with too few backends, or " +
+				"if more than 30 percent of what the owner has would change.",
+			Body: request, Required: []string{"document"}, MaxBody: api.MaxDocument, Status: 200, Answer: done,
+			Errors: []int{conflict, noStore}},
+	}
+}

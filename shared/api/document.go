@@ -1,0 +1,155 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+const (
+	// MaxDocument is the largest body of a plan or an apply, in bytes.
+	MaxDocument = 16 << 20
+	// MaxOwner is the longest name of an owner, in characters.
+	MaxOwner = 64
+	// OwnedChange is the largest part of what an owner has that one apply changes or deletes without Force, in
+	// percent. It holds from OwnedFloor objects on.
+	OwnedChange = 30
+	OwnedFloor  = 10
+)
+
+// Document is what operators have defined through the API, in the form that people keep in files. A field that is left
+// out has its default.
+type Document struct {
+	Regions  []DocumentRegion  `json:"regions,omitempty"`
+	Domains  []DocumentDomain  `json:"domains,omitempty"`
+	Servers  []DocumentServer  `json:"servers,omitempty"`
+	Mappings []DocumentMapping `json:"mappings,omitempty"`
+}
+
+// DocumentRegion is a region of a Document.
+type DocumentRegion struct {
+	ID string `json:"id,omitempty"` // what domains and servers name; empty: what follows from name and code
+	RegionChange
+	Owner string `json:"owner,omitempty"`
+}
+
+// DocumentDomain is a domain of a Document.
+type DocumentDomain struct {
+	DomainChange
+	Owner string `json:"owner,omitempty"`
+}
+
+// DocumentServer is a server of a Document. Without a health check it has that of its region.
+type DocumentServer struct {
+	ServerCreate
+	HealthCheck *HealthCheckChange `json:"health_check,omitempty"`
+	Owner       string             `json:"owner,omitempty"`
+}
+
+// DocumentMapping says in which region the clients of a network are.
+type DocumentMapping struct {
+	CIDR    string `json:"cidr"`
+	Region  string `json:"region"`
+	Comment string `json:"comment,omitempty"`
+	Owner   string `json:"owner,omitempty"`
+}
+
+// ApplyRequest is the body of POST /api/v1/document/plan and /api/v1/document/apply.
+type ApplyRequest struct {
+	Document Document `json:"document"`
+	// Owner is who applies the document: its objects belong to that owner from then on. Empty: the objects keep the
+	// owner that they or the document have, and those of others may not change.
+	Owner string `json:"owner,omitempty"`
+	// Prune deletes the objects of the owner that the document does not have. It needs an Owner.
+	Prune bool `json:"prune,omitempty"`
+	// Force goes on where a name would be left with too few backends, or more than OwnedChange percent of what the
+	// owner has would change or go.
+	Force bool `json:"force,omitempty"`
+}
+
+// PlanAction is what becomes of an object.
+type PlanAction string
+
+// The actions of a plan.
+const (
+	PlanCreate PlanAction = "create"
+	PlanUpdate PlanAction = "update"
+	PlanDelete PlanAction = "delete"
+)
+
+// Plan is what a document changes: the answer of a plan, and of an apply.
+type Plan struct {
+	Applied   bool         `json:"applied"`
+	Changes   []PlanChange `json:"changes"`   // in the order of kind and name
+	Unchanged int          `json:"unchanged"` // objects of the document that are as it says
+	Answers   PlanAnswers  `json:"answers"`
+	// Force lists why an apply needs Force; empty: it does not.
+	Force       []string  `json:"force"`
+	GeneratedAt time.Time `json:"generated_at"`
+}
+
+// PlanChange is a change of one object.
+type PlanChange struct {
+	Action PlanAction  `json:"action"`
+	Kind   string      `json:"kind"` // region, domain, server or mapping
+	ID     string      `json:"id"`
+	Owner  string      `json:"owner,omitempty"` // before a deletion, else after the change
+	Fields []PlanField `json:"fields,omitempty"`
+}
+
+// PlanField is a field that an update changes; values are as JSON shows them.
+type PlanField struct {
+	Name   string `json:"name"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// PlanAnswers is what a plan does to answers. New servers count as healthy.
+type PlanAnswers struct {
+	// Counted is how many answers of the last hour the parts are weighted with, of the names that change. With 0 the
+	// parts are unknown, and only Names say what changes.
+	Counted          uint64     `json:"counted"`
+	Total            uint64     `json:"total"`             // answers of the last hour for all names
+	ElsewherePercent float64    `json:"elsewhere_percent"` // of Total, that would have had another address
+	Moves            []PlanMove `json:"moves"`             // the largest first
+	Names            []PlanName `json:"names"`
+	// Losses are names that would have fewer backends than min_healthy, or none.
+	Losses []Consequence `json:"losses"`
+	// Unused are servers of the document's names that no client would be sent to: "<service>:<address>:<port>".
+	Unused []string `json:"unused"`
+	// Skipped is how many names were not looked at, since the plan touches too many.
+	Skipped int `json:"skipped,omitempty"`
+}
+
+// PlanMove is a part of the answers of the last hour that would go to another region.
+type PlanMove struct {
+	From    string  `json:"from"` // empty: none
+	To      string  `json:"to"`
+	Percent float64 `json:"percent"` // of PlanAnswers.Total
+}
+
+// PlanName is how the answers of one name to the clients of one region change.
+type PlanName struct {
+	Name         string         `json:"name"`
+	QueryType    string         `json:"query_type"`    // A or AAAA
+	ClientRegion string         `json:"client_region"` // empty: clients in no region, or all clients
+	Counted      uint64         `json:"counted"`       // answers of the last hour
+	Percent      float64        `json:"elsewhere_percent"`
+	Before       []RoutingShare `json:"before"`
+	After        []RoutingShare `json:"after"`
+}
+
+// Document returns what the API holds.
+func (c *Client) Document(ctx context.Context) (Document, error) {
+	return get[Document](ctx, c, "/api/v1/document", nil)
+}
+
+// Plan returns what a document changes. Nothing changes.
+func (c *Client) Plan(ctx context.Context, req ApplyRequest) (Plan, error) {
+	return send[Plan](ctx, c, http.MethodPost, "/api/v1/document/plan", req)
+}
+
+// Apply makes what the API holds what a document says: all of it, or with an error nothing.
+func (c *Client) Apply(ctx context.Context, req ApplyRequest) (Plan, error) {
+	return send[Plan](ctx, c, http.MethodPost, "/api/v1/document/apply", req)
+}
