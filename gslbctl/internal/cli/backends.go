@@ -66,16 +66,36 @@ func (a *app) backendTable(backends []api.Backend) *render.Table {
 		t.AddNamed(b.ID, render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region),
 			statusCell(b.EffectiveStatus), goodCell(b.MayServe),
 			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), verdictCell(b.AgentHealthy), a.ago(b.AgentLastSeen),
-			verdictCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), number(b.Weight), orNone(b.AgentID),
+			verdictCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), weightCell(b), orNone(b.AgentID),
 			a.ago(b.ValidationLastCheck), render.C(reason(b)))
 	}
 	return t
 }
 
-// reason returns why a backend has its status, with any difference between the node's own check and
-// the agent's.
+// weightCell returns the weight that counts, with the declared one behind an operator's.
+func weightCell(b api.Backend) render.Cell {
+	if b.WeightOverride == nil {
+		return number(b.Weight)
+	}
+	return render.Cell{Text: fmt.Sprintf("%d (%d)", b.WeightOverride.Weight, b.Weight), Tone: render.Warn}
+}
+
+// reason returns why a backend has its status, with an operator's weight and drain, and any difference between the
+// node's own check and the agent's.
 func reason(b api.Backend) string {
 	text := status(b)
+	if w := b.WeightOverride; w != nil {
+		text += fmt.Sprintf("; weight %d instead of %d: %s (by %s)", w.Weight, b.Weight, w.Reason, w.By)
+	}
+	if d := b.Drain; d != nil {
+		text += fmt.Sprintf("; drained to %.0f%%", 100*d.Share)
+		if d.Reason != "" {
+			text += ": " + d.Reason
+		}
+		if d.By != "" {
+			text += " (by " + d.By + ")"
+		}
+	}
 	if b.ValidationNote != nil {
 		text += "; " + *b.ValidationNote
 	}

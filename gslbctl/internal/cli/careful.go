@@ -68,6 +68,9 @@ func unsafe(r reply[api.ConsequenceList]) string {
 		if n.Answer == api.AnswerLastResort {
 			what = "its last resort would answer"
 		}
+		if n.Answer == api.AnswerZeroWeight {
+			what = "only those of weight 0 would answer"
+		}
 		names = append(names, fmt.Sprintf("%s would be left with %d of at least %s: %s (%s)", n.Name, n.Serving,
 			render.Count(n.Minimum, "backend", "backends"), what, strings.Join(n.QueryTypes, " and ")))
 	}

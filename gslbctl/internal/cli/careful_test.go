@@ -25,12 +25,13 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 		"servers remove x:1.1.1.1:1 -y": `{"backends":["x:1.1.1.1:1"],"removed":true}`,
 		"overrides set app.example.com 192.0.2.10 --healthy=false --reason r": `{"backends":["` + server.ID +
 			`"],"removed":true}`,
-		"agents revoke eu-1 --reason r -y": `{"agents":["eu-1"],"removed":true}`,
-		"agents unpin eu-1 -y":             `{"agents":["eu-1"],"removed":true}`,
-		"nodes deregister eu-1 -y":         `{"agents":["eu-1"],"removed":true}`,
-		"nodes revoke eu-1 -y":             `{"agents":["eu-1"],"removed":true}`,
-		"nodes reissue eu-1 -y":            `{"agents":["eu-1"],"removed":true}`,
-		"regions set eu --enabled=false":   `{"regions":["eu"]}`,
+		"weight app.example.com 192.0.2.10 0 --reason r": `{"backends":["` + server.ID + `"],"zero_weight":true}`,
+		"agents revoke eu-1 --reason r -y":               `{"agents":["eu-1"],"removed":true}`,
+		"agents unpin eu-1 -y":                           `{"agents":["eu-1"],"removed":true}`,
+		"nodes deregister eu-1 -y":                       `{"agents":["eu-1"],"removed":true}`,
+		"nodes revoke eu-1 -y":                           `{"agents":["eu-1"],"removed":true}`,
+		"nodes reissue eu-1 -y":                          `{"agents":["eu-1"],"removed":true}`,
+		"regions set eu --enabled=false":                 `{"regions":["eu"]}`,
 	} {
 		first, _ := drainingNode(t, server)
 		second, _ := drainingNode(t, server)

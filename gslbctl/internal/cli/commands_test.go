@@ -29,6 +29,7 @@ var reads = []struct {
 	{"backends list --service www.example.com", 0},
 	{"backends validate", 0},
 	{"overrides list", 0},
+	{"orders", 0},
 	{"agents list", 0},
 	{"agents show eu-1", 0},
 	{"agents show lab-7", 0},

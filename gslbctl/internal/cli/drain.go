@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,11 +19,67 @@ import (
 
 // drainFlags are the flags of drain.
 type drainFlags struct {
-	over   time.Duration
+	order  drainOrder
 	wait   bool
 	within time.Duration
 	yes    bool
 	force  bool
+}
+
+// drainOrder are the flags that say how servers drain.
+type drainOrder struct {
+	over   time.Duration
+	to     string
+	reason string
+	when   window
+}
+
+func (o *drainOrder) flags(cmd *cobra.Command) {
+	spanVar(cmd.Flags(), &o.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	cmd.Flags().StringVar(&o.to, "to", "", "the `share` of its weight that is left at the end, such as 25% (default 0%)")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for whoever finds it later")
+	windowFlags(cmd, &o.when)
+}
+
+// request returns the request that the flags ask for.
+func (o *drainOrder) request(cmd *cobra.Command, now time.Time) (req api.DrainRequest, err error) {
+	req.Reason = o.reason
+	if cmd.Flags().Changed("over") {
+		if o.over <= 0 {
+			return req, fmt.Errorf("--over is %s: it must be above zero, such as 2m", o.over)
+		}
+		req.Duration = o.over.String()
+	}
+	if o.to != "" {
+		percent, err := strconv.ParseFloat(strings.TrimSuffix(o.to, "%"), 64)
+		if err != nil || !(percent >= 0 && percent < 100) {
+			return req, fmt.Errorf("--to is %q: it must be from 0%% to below 100%%, such as 25%%", o.to)
+		}
+		req.Share = percent / 100
+	}
+	req.StartsAt, req.ExpiresIn, err = o.when.read(cmd, now)
+	return req, err
+}
+
+// drainSentence says what a node does to a server from now on, or from its window on.
+func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
+	text := "is draining"
+	if req.StartsAt != nil {
+		text = "will drain" + begins(req.StartsAt, now)
+	}
+	if req.Share > 0 {
+		text += fmt.Sprintf(" to %.0f%% of its weight", 100*req.Share)
+	}
+	switch {
+	case req.StartsAt != nil && d.ExpiresAt != nil:
+		text += ", and end at " + zoned(*d.ExpiresAt, now)
+	case req.StartsAt == nil && d.DrainEndsAt != nil:
+		text += " until " + d.DrainEndsAt.UTC().Format(time.TimeOnly) + " UTC"
+		if d.ExpiresAt != nil {
+			text += ", and takes its traffic again at " + zoned(*d.ExpiresAt, now)
+		}
+	}
+	return text
 }
 
 func (a *app) drainCommand() *cobra.Command {
@@ -42,16 +99,23 @@ func (a *app) drainCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.over < 0 || f.within < 0 || cmd.Flags().Changed("within") && f.within == 0 {
+			if f.order.over < 0 || f.within < 0 || cmd.Flags().Changed("within") && f.within == 0 {
 				return errors.New("--over and --within must be above zero, such as 2m")
 			}
 			if cmd.Flags().Changed("within") && !f.wait {
 				return errors.New("--within is about --wait, which is not there")
 			}
-			return a.drain(cmd.Context(), args[0], f)
+			req, err := f.order.request(cmd, a.Now())
+			if err != nil {
+				return err
+			}
+			if f.wait && (req.Share > 0 || req.StartsAt != nil) {
+				return errors.New("--wait is about a drain to nothing that begins now: leave --to and --at out")
+			}
+			return a.drain(cmd.Context(), args[0], req, f)
 		},
 	}
-	spanVar(cmd.Flags(), &f.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	f.order.flags(cmd)
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when no node answers with them any more and the TTL has passed")
 	spanVar(cmd.Flags(), &f.within, "within", 0,
 		"with --wait: how long to wait at most (default the drain, the TTL and a minute)")
@@ -146,13 +210,15 @@ func drainNames(ctx context.Context, c *api.Client) ([]string, error) {
 	return slices.DeleteFunc(slices.Compact(found), func(name string) bool { return name == "" }), err
 }
 
-func (a *app) drain(ctx context.Context, name string, f drainFlags) error {
+func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f drainFlags) error {
 	servers, err := a.serversNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	if ctx, err = a.careful(ctx, f.force, api.ConsequenceRequest{Backends: allIDs(servers)}); err != nil {
-		return err
+	if req.Share == 0 {
+		if ctx, err = a.careful(ctx, f.force, api.ConsequenceRequest{Backends: allIDs(servers)}); err != nil {
+			return err
+		}
 	}
 	if len(servers) > 1 || servers[0].ID != name {
 		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", name,
@@ -167,10 +233,6 @@ func (a *app) drain(ctx context.Context, name string, f drainFlags) error {
 			return err
 		}
 	}
-	var req api.DrainRequest
-	if f.over > 0 {
-		req.Duration = f.over.String()
-	}
 	say := a.change
 	if w != nil {
 		say = a.changeQuietly // one document says how it ended
@@ -178,10 +240,7 @@ func (a *app) drain(ctx context.Context, name string, f drainFlags) error {
 	err = say(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(servers, "is draining", func(id string) (string, error) {
 			drain, err := c.DrainServer(ctx, id, req)
-			if drain.DrainEndsAt != nil {
-				return "is draining until " + drain.DrainEndsAt.UTC().Format(time.TimeOnly) + " UTC", err
-			}
-			return "", err
+			return drainSentence(req, drain, a.Now()), err
 		})
 	})
 	if err != nil || w == nil {

@@ -71,7 +71,7 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 	w.ttl = slices.Max(ttls)
 	within := f.within
 	if within == 0 {
-		within = w.ttl + max(f.over, w.ttl) + drainMargin
+		within = w.ttl + max(f.order.over, w.ttl) + drainMargin
 	}
 	w.until = time.Now().Add(within)
 	return w, nil

@@ -164,8 +164,11 @@ func wellAnswers() map[string]any {
 		}},
 		"GET /api/v1/overrides": api.OverrideList{Overrides: []api.Override{override},
 			Total: 1, GeneratedAt: now},
-		"PUT /api/v1/overrides/app.example.com/192.0.2.11:443":    override,
-		"DELETE /api/v1/overrides/app.example.com/192.0.2.11:443": struct{}{},
+		"GET /api/v1/overwatch/orders":                                            fakeOrders(),
+		"PUT /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight":    fakeOrders().Orders[1],
+		"DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight": struct{}{},
+		"PUT /api/v1/overrides/app.example.com/192.0.2.11:443":                    override,
+		"DELETE /api/v1/overrides/app.example.com/192.0.2.11:443":                 struct{}{},
 	})
 	return answers
 }
@@ -216,6 +219,19 @@ func fakeAgents() []api.Agent {
 			Version: "1.2.3", FirstSeen: now.Add(-353 * 24 * time.Hour), LastSeen: ago(2 * time.Second),
 			NotAfter: now.Add(12 * 24 * time.Hour), ExpiresInHours: 288, Backends: 2},
 	}
+}
+
+// fakeOrders is one of each kind; the drain is planned.
+func fakeOrders() api.OrderList {
+	in := func(d time.Duration) *time.Time { return pointer(now.Add(d)) }
+	return api.OrderList{Total: 3, GeneratedAt: now, Orders: []api.Order{
+		{Kind: api.OrderOverride, Service: "app.example.com", Address: "192.0.2.11", Healthy: pointer(false),
+			Reason: "kernel update", Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", InForce: true},
+		{Kind: api.OrderWeight, Service: "app.example.com", Address: "192.0.2.10:443", Weight: pointer(7),
+			Reason: "warming up", Source: "gslbctl", CreatedAt: now, CreatedBy: "ops", ExpiresAt: in(time.Hour), InForce: true},
+		{Kind: api.OrderDrain, Service: "app.example.com", Address: "192.0.2.10:443", Share: pointer(0.25), Duration: "30s",
+			Source: "api", CreatedAt: now, CreatedBy: "ops", StartsAt: in(time.Hour), ExpiresAt: in(2 * time.Hour)},
+	}}
 }
 
 // fakeConditions is one condition of each severity but the worst.

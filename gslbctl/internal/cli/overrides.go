@@ -17,20 +17,20 @@ func (a *app) overridesCommand() *cobra.Command {
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
-	return lists(a, "list", "List the overrides in force",
+	return lists(a, "list", "List the overrides in force and planned",
 		(*api.Client).Overrides, func(list api.OverrideList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON", Spare: 2},
 					{Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE", Wide: true}},
-				Empty: "No override is in force.",
+				Empty: "No override is in force or planned.",
 			}
 			for _, o := range list.Overrides {
-				ends := "never"
-				if o.ExpiresAt != nil {
-					ends = render.Until(*o.ExpiresAt, a.Now())
+				reason := render.C(o.Reason)
+				if o.StartsAt != nil && !o.InForce {
+					reason = render.C("planned: " + o.Reason)
 				}
 				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), verdictCell(&o.Healthy),
-					render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends), orNone(o.Source))
+					reason, render.C(o.CreatedBy), a.ago(&o.CreatedAt), a.momentCell(o.ExpiresAt, "never"), orNone(o.Source))
 			}
 			return t
 		})
@@ -42,7 +42,7 @@ const overrideSource = "gslbctl"
 func (a *app) overrideSetCommand() *cobra.Command {
 	var healthy bool
 	var reason string
-	var expires time.Duration
+	var when window
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "set <service> <ip>[:<port>] --healthy=true|false --reason <text>",
@@ -56,15 +56,12 @@ func (a *app) overrideSetCommand() *cobra.Command {
 		ValidArgsFunction: a.backendArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := api.OverrideRequest{Healthy: &healthy, Reason: reason, Source: overrideSource}
-			if cmd.Flags().Changed("expires-in") {
-				if expires <= 0 {
-					return fmt.Errorf("--expires-in is %s: it must be above zero, such as 30m", expires)
-				}
-				req.ExpiresIn = expires.String()
+			var err error
+			if req.StartsAt, req.ExpiresIn, err = when.read(cmd, a.Now()); err != nil {
+				return err
 			}
 			ctx := cmd.Context()
 			if taken := a.backendsOf(ctx, args[0], args[1]); !healthy && len(taken) > 0 {
-				var err error
 				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: taken, Removed: true}); err != nil {
 					return err
 				}
@@ -77,7 +74,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&healthy, "healthy", false, "the verdict: `true or false`")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds it later")
-	spanVar(cmd.Flags(), &expires, "expires-in", 0, "end it by itself after this time, such as 30m or 1d (default never)")
+	windowFlags(cmd, &when)
 	need(cmd, [2]string{"healthy", "give the verdict, --healthy=true or --healthy=false"},
 		[2]string{"reason", "why, for whoever finds it later, such as --reason \"kernel update\""})
 	forceFlag(cmd, &force)
@@ -88,6 +85,12 @@ func overrideSentence(o api.Override, now time.Time) string {
 	verdict, ends := "unhealthy", "until it is cleared"
 	if o.Healthy {
 		verdict = "healthy"
+	}
+	if o.StartsAt != nil && o.StartsAt.After(now) {
+		if o.ExpiresAt != nil {
+			ends = "until " + zoned(*o.ExpiresAt, now)
+		}
+		return fmt.Sprintf("%s %s will be %s%s %s", o.Service, o.Address, verdict, begins(o.StartsAt, now), ends)
 	}
 	if o.ExpiresAt != nil {
 		ends = "for " + render.Span(o.ExpiresAt.Sub(now).Round(time.Second))

@@ -110,6 +110,8 @@ func (a *app) rootCommand() *cobra.Command {
 		a.serversCommand(),
 		a.backendsCommand(),
 		a.overridesCommand(),
+		a.weightCommand(),
+		a.ordersCommand(),
 		a.regionsCommand(),
 		a.agentsCommand(),
 		a.nodesCommand(),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -85,29 +84,31 @@ func (a *app) serversRemoveCommand() *cobra.Command {
 }
 
 func (a *app) serversDrainCommand() *cobra.Command {
-	var over time.Duration
+	var order drainOrder
 	var force bool
 	cmd := &cobra.Command{
 		Use:               "drain <id>",
-		Short:             "Lower the traffic of a server to nothing",
+		Short:             "Lower the traffic of a server to nothing, or to a share",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var req api.DrainRequest
-			if cmd.Flags().Changed("over") {
-				req.Duration = over.String()
-			}
-			ctx, err := a.careful(cmd.Context(), force, api.ConsequenceRequest{Backends: args})
+			req, err := order.request(cmd, a.Now())
 			if err != nil {
 				return err
 			}
+			ctx := cmd.Context()
+			if req.Share == 0 {
+				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: args}); err != nil {
+					return err
+				}
+			}
 			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				_, err := c.DrainServer(ctx, args[0], req)
-				return "server " + args[0] + " is draining", err
+				drain, err := c.DrainServer(ctx, args[0], req)
+				return "server " + args[0] + " " + drainSentence(req, drain, a.Now()), err
 			})
 		},
 	}
-	spanVar(cmd.Flags(), &over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	order.flags(cmd)
 	forceFlag(cmd, &force)
 	return cmd
 }

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// weightFlags are the flags of weight.
+type weightFlags struct {
+	reason string
+	when   window
+	force  bool
+	clear  bool
+}
+
+func (a *app) weightCommand() *cobra.Command {
+	var f weightFlags
+	cmd := &cobra.Command{
+		Use:   "weight <service> <ip>[:<port>] <0..1000>|--clear",
+		Short: "Give backends another weight than the declared one",
+		Long: "weight counts in the place of the weight that an agent, a file or the API declares, until it is cleared or " +
+			"expires. DNS\nhas changed when it returns. A backend of weight 0 serves only where no other may; before, every " +
+			"node is asked which\nnames would be left with such backends only. Without a port it is about each backend at " +
+			"the address.",
+		Example: "  gslbctl weight app.example.com 192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
+			"  gslbctl weight app.example.com 192.0.2.10:443 --clear",
+		Args:              cobra.RangeArgs(2, 3),
+		ValidArgsFunction: a.backendArguments,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.weigh(cmd, args, f) },
+	}
+	cmd.Flags().StringVar(&f.reason, "reason", "", "why, for whoever finds it later")
+	windowFlags(cmd, &f.when)
+	cmd.Flags().BoolVar(&f.clear, "clear", false, "let the declared weight count again")
+	forceFlag(cmd, &f.force)
+	return cmd
+}
+
+func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
+	if f.clear {
+		for _, flag := range []string{"reason", "at", "expires-in", "for", "force"} {
+			if cmd.Flags().Changed(flag) {
+				return fmt.Errorf("--%s is about a weight, and --clear takes one away", flag)
+			}
+		}
+		if len(args) == 3 {
+			return fmt.Errorf("%q is a weight, and --clear takes one away: give one of them", args[2])
+		}
+		return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return clearWeights(ctx, c, args[0], args[1])
+		})
+	}
+	if len(args) == 2 {
+		return fmt.Errorf("the weight is missing: give one from 0 to %d, or --clear", api.MaxWeight)
+	}
+	weight, err := strconv.Atoi(args[2])
+	if err != nil || weight < 0 || weight > api.MaxWeight {
+		return fmt.Errorf("the weight is %q: it must be from 0 to %d", args[2], api.MaxWeight)
+	}
+	if strings.TrimSpace(f.reason) == "" {
+		return fmt.Errorf("--reason is missing: why, for whoever finds it later, such as --reason \"warming up\"")
+	}
+	req := api.WeightRequest{Weight: &weight, Reason: f.reason, Source: overrideSource}
+	if req.StartsAt, req.ExpiresIn, err = f.when.read(cmd, a.Now()); err != nil {
+		return err
+	}
+	return a.setWeights(cmd.Context(), args[0], args[1], req, f.force)
+}
+
+func (a *app) setWeights(ctx context.Context, service, address string, req api.WeightRequest, force bool) error {
+	servers, err := a.serversNamed(ctx, address)
+	if err != nil {
+		return err
+	}
+	var chosen []api.Backend
+	for _, s := range servers {
+		if strings.EqualFold(s.Service, strings.TrimSuffix(service, ".")) {
+			chosen = append(chosen, s)
+		}
+	}
+	if len(chosen) == 0 {
+		return &outcome{exitDegraded, fmt.Sprintf("no node knows a backend of %s at %s; "+nothingChanged, service, address),
+			&api.Error{Status: http.StatusNotFound}}
+	}
+	if *req.Weight == 0 {
+		asked := api.ConsequenceRequest{Backends: allIDs(chosen), ZeroWeight: true}
+		if ctx, err = a.careful(ctx, force, asked); err != nil {
+			return err
+		}
+	}
+	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+		return eachServer(chosen, "", func(id string) (string, error) {
+			b := chosen[slices.IndexFunc(chosen, func(b api.Backend) bool { return b.ID == id })]
+			o, err := c.SetWeight(ctx, b.Service, b.Address, b.Port, req)
+			return weightSentence(b, o, a.Now()), err
+		})
+	})
+}
+
+func weightSentence(b api.Backend, o api.Order, now time.Time) string {
+	if o.Weight == nil {
+		return "" // an error
+	}
+	verb, ends := "has", "until it is cleared"
+	if o.StartsAt != nil && o.StartsAt.After(now) {
+		verb = "will have"
+	}
+	if o.ExpiresAt != nil {
+		ends = "until " + zoned(*o.ExpiresAt, now)
+	}
+	return fmt.Sprintf("%s the weight %d instead of %d%s %s", verb, *o.Weight, b.Weight, begins(o.StartsAt, now), ends)
+}
+
+// clearWeights takes the weights of a service at an address away, of all ports where none is named.
+func clearWeights(ctx context.Context, c *api.Client, service, address string) (string, error) {
+	if at, err := netip.ParseAddrPort(address); err == nil {
+		return fmt.Sprintf("%s %s has its declared weight", service, address), c.ClearWeight(ctx, service,
+			at.Addr().String(), int(at.Port()))
+	}
+	list, err := c.Orders(ctx)
+	if err != nil {
+		return "", err
+	}
+	cleared := 0
+	for _, o := range list.Orders {
+		at, err := netip.ParseAddrPort(o.Address)
+		if err != nil || o.Kind != api.OrderWeight || at.Addr().String() != strings.Trim(address, "[]") ||
+			!strings.EqualFold(o.Service, strings.TrimSuffix(service, ".")) {
+			continue
+		}
+		if err := c.ClearWeight(ctx, o.Service, at.Addr().String(), int(at.Port())); err != nil {
+			return "", err
+		}
+		cleared++
+	}
+	if cleared == 0 {
+		return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no weight of %s %s is in force or planned",
+			service, address)}
+	}
+	return fmt.Sprintf("%s of %s %s: the declared weight counts again", render.Count(cleared, "backend", "backends"),
+		service, address), nil
+}

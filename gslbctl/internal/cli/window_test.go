@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // the zones, whatever the machine has
+
+	"gslb.internal/shared/api"
+)
+
+func TestParseMoment_TakesWhatPeopleType(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	evening := time.Date(2026, 3, 28, 21, 30, 0, 0, berlin) // the night in which clocks jump from 02:00 to 03:00
+	for text, want := range map[string]string{
+		"22:00":                     "2026-03-28 22:00:00 CET (21:00:00 UTC)",
+		"22:00:05":                  "2026-03-28 22:00:05 CET (21:00:05 UTC)",
+		"today 23:59":               "2026-03-28 23:59:00 CET (22:59:00 UTC)",
+		" Tomorrow  03:00 ":         "2026-03-29 03:00:00 CEST (01:00:00 UTC)",
+		"2026-04-01 02:00":          "2026-04-01 02:00:00 CEST (00:00:00 UTC)",
+		"2026-03-28T21:00:00Z":      "2026-03-28 22:00:00 CET (21:00:00 UTC)",
+		"2026-03-29t02:00:00+00:00": "2026-03-29 04:00:00 CEST (02:00:00 UTC)",
+	} {
+		if at, err := parseMoment(text, evening); err != nil || zoned(at, evening) != want {
+			t.Errorf("%q: %s %v, want %s", text, zoned(at, evening), err, want)
+		}
+	}
+	for text, words := range map[string]string{
+		"21:30":                `the next is "tomorrow 21:30"`,
+		"2026-03-28T20:00:00Z": "has passed",
+		"tomorrow 02:30":       "jumps over it",
+		"":                     "is no time",
+		"10pm":                 "is no time",
+		"25:00":                "is no time",
+		"tomorrow":             "is no time",
+		"2026-02-30 10:00":     "is no time",
+		"next week 10:00":      "is no time",
+	} {
+		if at, err := parseMoment(text, evening); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q: %s %v, want an error with %q", text, at, err, words)
+		}
+	}
+	if got := zoned(now, now); got != "2026-01-02 03:04:05 UTC" {
+		t.Error(got)
+	}
+}
+
+func TestWindows_AreSentWithTheirBeginningAndShownBack(t *testing.T) {
+	n := startNode(t)
+	n.answers["PUT /api/v1/overrides/app.example.com/192.0.2.11:443"] = api.Override{Service: "app.example.com",
+		Address: "192.0.2.11:443", StartsAt: pointer(now.Add(time.Hour)), ExpiresAt: pointer(now.Add(2 * time.Hour))}
+	for _, tc := range []struct{ line, sent, out string }{
+		{"overrides|set|app.example.com|192.0.2.11:443|--healthy=false|--reason|r|--at|04:04:05|--for|1h|--force",
+			`"starts_at":"2026-01-02T04:04:05Z","expires_in":"1h0m0s"`,
+			"will be unhealthy from 2026-01-02 04:04:05 UTC until 2026-01-02 05:04:05 UTC"},
+		{"servers|drain|app.example.com:192.0.2.12:443|--at|tomorrow 02:00|--force", `"starts_at":"2026-01-03T02:00:00Z"`,
+			"will drain from 2026-01-03 02:00:00 UTC"},
+	} {
+		r := call(t, System{}, []*node{n}, append(strings.Split(tc.line, "|"), "--api", documented(0))...)
+		sent := n.changes()
+		if r.code != 0 || !strings.Contains(r.out, tc.out) || !strings.Contains(sent[len(sent)-1], tc.sent) {
+			t.Errorf("%s: %+v, sent %q", tc.line, r, sent)
+		}
+	}
+	before := len(n.changes())
+	for line, words := range map[string]string{
+		"weight|app.example.com|192.0.2.10:443|7|--reason|r|--at|01:00":                   "has passed",
+		"weight|app.example.com|192.0.2.10:443|7":                                         "--reason",
+		"weight|app.example.com|192.0.2.10:443":                                           "the weight is missing",
+		"weight|app.example.com|192.0.2.10:443|1001|--reason|r":                           "0 to 1000",
+		"weight|app.example.com|192.0.2.10:443|7|--clear":                                 "one of them",
+		"weight|app.example.com|192.0.2.10:443|--clear|--reason|r":                        "--reason",
+		"weight|app.example.com|192.0.2.10:443|7|--reason|r|--for|1h|--expires-in|1h":     "one of them",
+		"weight|app.example.com|192.0.2.10:443|7|--reason|r|--expires-in|0s":              "above zero",
+		"weight|www.example.com|192.0.2.10:443|7|--reason|r":                              "no node knows",
+		"servers|drain|app.example.com:192.0.2.12:443|--to|100%":                          "below 100%",
+		"servers|drain|app.example.com:192.0.2.12:443|--to|half":                          "below 100%",
+		"drain|app.example.com:192.0.2.10:443|--wait|--to|25%":                            "--to",
+		"drain|app.example.com:192.0.2.10:443|--wait|--at|22:00":                          "--at",
+		"overrides|set|app.example.com|192.0.2.11:443|--healthy=true|--reason|r|--at|now": "is no time",
+	} {
+		r := call(t, System{}, []*node{n}, append(strings.Split(line, "|"), "--api", documented(0))...)
+		if r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) != before {
+			t.Errorf("%s: %+v, want an error with %q", line, r, words)
+		}
+	}
+}
