@@ -10,21 +10,22 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Decision is one answer, with all that it followed from.
+// Decision is one sampled answer, with the basis of its decision.
 type Decision struct {
-	ID      string // while this process runs
+	ID      string // unique in this process
 	At      time.Time
-	Client  netip.Prefix // /24 or /48: no more of it is kept
+	Client  netip.Prefix // the first 24 or 48 bits of the client's address
 	Steered zone.Steered
 }
 
-// Decide repeats the decision and finds the backend that came first; nil for an answer without any.
+// Decide repeats the decision and returns the backend of the answer's first address; nil for an answer without any.
 func (d *Decision) Decide() (policy.Decision, *policy.Candidate) {
 	decision := d.Steered.Basis.Decide(d.Steered.Family, d.Steered.Client())
 	return decision, selected(decision, d.Steered.Lead)
 }
 
-// selected returns the candidate behind an address of the decision: of several ports of it, the first that answers.
+// selected returns the candidate with the address at index lead of the decision: the first that is not excluded, where
+// several ports have it.
 func selected(decision policy.Decision, lead uint16) *policy.Candidate {
 	if int(lead) >= len(decision.Due) {
 		return nil
@@ -49,7 +50,7 @@ func (r *Recorder) Decisions() []Decision {
 	return all
 }
 
-// Decision finds one by its id. It returns false for one that was never there or has been overwritten.
+// Decision returns the sampled answer with an id. It returns false if there was none, or it has been overwritten.
 func (r *Recorder) Decision(id string) (Decision, bool) {
 	for _, s := range r.list() {
 		kept := s.kept()
@@ -60,5 +61,5 @@ func (r *Recorder) Decision(id string) (Decision, bool) {
 	return Decision{}, false
 }
 
-// decisionID is the id of a socket's sample, counted from 1.
+// decisionID returns the id of a socket's sample, counted from 1.
 func decisionID(socket int, sample uint64) string { return fmt.Sprintf("%d-%d", socket, sample) }

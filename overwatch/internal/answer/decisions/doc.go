@@ -1,7 +1,7 @@
-// Package decisions keeps what became of steered queries: a bounded sample of answers, each with all that it followed
-// from, and counts of where clients were sent, which are not sampled.
+// Package decisions owns the record of the answers of steered names: a bounded sample of them, each with the basis of
+// its decision, and unsampled counts of the regions that clients were sent to.
 //
-// A Socket belongs to one goroutine that answers queries. Noting an answer takes a lock that nobody else holds for
-// longer than a copy takes, and allocates nothing. A Recorder sums the sockets up when somebody reads it, and every
-// five seconds. It may be used from any goroutine.
+// A Socket belongs to one goroutine that answers queries. Noting an answer takes a lock that readers hold only while
+// they copy, and allocates nothing. A Recorder sums the sockets up when it is read, and every five seconds. It may be
+// used from any goroutine.
 package decisions

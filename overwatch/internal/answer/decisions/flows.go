@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// FlowBucket is how finely flows are told apart in time, FlowSpan how long they are kept.
+	// FlowBucket is the resolution of counts in time. FlowSpan is the time for which they are kept.
 	FlowBucket = 5 * time.Minute
 	FlowSpan   = 24 * time.Hour
 	// MaxFlows bounds the counts that are kept, over all buckets. Where there would be more, the oldest buckets go. In a
@@ -16,8 +16,8 @@ const (
 	MaxFlows = 1 << 16
 )
 
-// Flow is from where to where clients were sent, for one domain. The zero Flow stands for all that had no room of their
-// own.
+// Flow is a domain, a region of clients, and the region that they were sent to. The zero Flow counts all flows beyond
+// MaxFlows.
 type Flow struct {
 	Domain      string // without its final dot
 	Source      string // the clients' region, empty for none
@@ -28,10 +28,10 @@ type Flow struct {
 type FlowCount struct {
 	Flow
 	Count  uint64
-	Latest time.Time // when the last of them was, to sumPace
+	Latest time.Time // the time of the last of them, to sumPace
 }
 
-// flows holds counts by time. The newest bucket is the last.
+// flows holds counts by time, the newest bucket last.
 type flows struct {
 	buckets []*bucket
 	size    int // counts in all buckets
@@ -47,7 +47,7 @@ type tally struct {
 	latest time.Time
 }
 
-// newest returns the bucket of the time now.
+// newest returns the bucket of now, which it adds if there is none.
 func (f *flows) newest(now time.Time) *bucket {
 	begin := now.Truncate(FlowBucket)
 	if last := len(f.buckets) - 1; last >= 0 && !f.buckets[last].begin.Before(begin) {
@@ -58,7 +58,7 @@ func (f *flows) newest(now time.Time) *bucket {
 	return b
 }
 
-// tally returns the count of a flow in the newest bucket. It holds as long as that bucket is the newest.
+// tally returns the count of a flow in the newest bucket. It is valid as long as that bucket is the newest.
 func (f *flows) tally(newest *bucket, flow Flow) *tally {
 	if t := newest.counts[flow]; t != nil {
 		return t
@@ -84,7 +84,7 @@ func (f *flows) drop() {
 	f.buckets = slices.Delete(f.buckets, 0, 1)
 }
 
-// forget drops what is too old.
+// forget drops the buckets older than FlowSpan.
 func (f *flows) forget(now time.Time) {
 	for len(f.buckets) > 0 && now.Sub(f.buckets[0].begin) > FlowSpan+FlowBucket {
 		f.drop()

@@ -19,7 +19,7 @@ const sumPace = 5 * time.Second
 // Recorder sums up what the sockets note.
 type Recorder struct {
 	now   func() time.Time
-	every atomic.Uint32 // one query in so many is sampled; 0: none
+	every atomic.Uint32 // the number of queries of which one is sampled; 0: none is
 
 	mu      sync.Mutex
 	sockets []*Socket
@@ -32,7 +32,7 @@ type Recorder struct {
 	regions                    counters[string]
 }
 
-// New makes a Recorder that samples one query in so many, none for 0. A nil now means time.Now.
+// New makes a Recorder that samples one of so many queries; 0: none. A nil now means time.Now.
 func New(sample int, now func() time.Time) *Recorder {
 	if now == nil {
 		now = time.Now
@@ -45,7 +45,7 @@ func New(sample int, now func() time.Time) *Recorder {
 	return r
 }
 
-// Sample samples one query in so many from now on, none for 0.
+// Sample changes the number of queries of which one is sampled; 0: none.
 func (r *Recorder) Sample(every int) { r.every.Store(uint32(max(every, 0))) }
 
 // Socket makes a Socket, for one goroutine that answers queries. A nil Recorder makes none.
@@ -82,7 +82,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// sum adds the sockets' counts to the flows and totals. The Recorder must be locked.
+// sum adds the sockets' counts to the flows and totals. The caller holds mu.
 func (r *Recorder) sum() {
 	now := r.now()
 	for _, s := range r.sockets {
@@ -97,8 +97,8 @@ func (r *Recorder) sum() {
 	r.flows.forget(now)
 }
 
-// count counts answers that the decision's address with the index lead came first in; without an address, lead is
-// larger than any index.
+// count adds answers whose first address is the decision's at index lead. For answers without an address, lead is
+// greater than any index.
 func (s *result) count(r *Recorder, now time.Time, lead int, count uint64) {
 	r.decisions += count
 	*s.algorithm += count
@@ -118,7 +118,7 @@ func (s *result) count(r *Recorder, now time.Time, lead int, count uint64) {
 	l.tally.latest = now
 }
 
-// Missed returns the number of answers that were not counted, since too many kinds of answers came between two sums.
+// Missed returns the number of answers that were not counted because a socket had maxKeys counts already.
 func (r *Recorder) Missed() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,11 +126,11 @@ func (r *Recorder) Missed() uint64 {
 	return r.missed
 }
 
-// maxResults bounds the results that are remembered, some 40 MB. Where there would be more, all are forgotten.
+// maxResults bounds the results that are kept, some 40 MB. When there are as many, all are dropped.
 const maxResults = 1 << 18
 
-// resultKey tells the decisions of a name apart as far as counting needs it. It holds no Basis, which would keep
-// outdated configuration in memory.
+// resultKey identifies the decisions that count alike. It holds no Basis, which would keep outdated configuration in
+// memory.
 type resultKey struct {
 	number uint32 // of the basis
 	choice uint16
@@ -138,23 +138,23 @@ type resultKey struct {
 	family uint16
 }
 
-// result is the part of a decision that counting needs: where its answers are counted. With 100 000 names a sum is
-// mostly finding that, so it is found once.
+// result holds the counters of a decision's answers. With 100 000 names most of a sum's time is finding these, so they
+// are found once.
 type result struct {
 	algorithm, outcome *uint64
-	geo                bool     // it depended on where the client is, who is in a region
+	geo                bool     // the decision depended on the client's place, which is in a region
 	leads              []leader // by the decision's addresses
 }
 
-// leader is where answers that are led by one address are counted.
+// leader holds the counters of answers whose first address is the same.
 type leader struct {
 	region *uint64
 	flow   Flow
-	bucket *bucket // the one that tally is of; nil at first
+	bucket *bucket // of tally; nil at first
 	tally  *tally
 }
 
-// result returns the result of the decision that answers follow from. It repeats the decision the first time.
+// result returns the counters for answers with a key. The first time it repeats their decision.
 func (r *Recorder) result(key statKey, spot geo.SpotID) *result {
 	short := resultKey{key.basis.Number, key.choice, key.region, key.family}
 	if known, there := r.results[short]; there {

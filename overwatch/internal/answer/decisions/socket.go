@@ -13,7 +13,7 @@ import (
 // RingSize is the number of sampled answers that a socket keeps.
 const RingSize = 1024
 
-// maxKeys bounds the counts of a socket between two sums, some 20 MB. Answers beyond it are missed.
+// maxKeys bounds the counts of a socket between two sums, some 20 MB. Answers beyond it are only counted as missed.
 const maxKeys = 1 << 19
 
 // statKey groups answers that are counted together: those of one name that follow from the same decision and are led by

@@ -6,7 +6,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// maxCounters bounds the regions that Totals tells apart; all others are one without a name.
+// maxCounters bounds the regions that Totals counts by name; all others count under the empty name.
 const maxCounters = 1024
 
 // Totals counts steered answers since the start, those without an address included.
@@ -15,7 +15,7 @@ type Totals struct {
 	ByAlgorithm map[string]uint64 // the one that chose: the fallback where the first lacked data
 	ByRegion    map[string]uint64 // of the backends
 	ByOutcome   map[policy.Outcome]uint64
-	// GeoHits are answers that depended on where the client is, to clients who are in a region.
+	// GeoHits counts answers that depended on the client's place, to clients in a region.
 	GeoHits uint64
 	// Average is the time that finding a sampled answer took; 0: none was sampled.
 	Average time.Duration

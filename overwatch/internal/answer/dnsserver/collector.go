@@ -2,7 +2,7 @@ package dnsserver
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// collector exports what the responders count, summed when it is asked for.
+// collector exports the counts of all responders, summed at each scrape.
 type collector struct {
 	server *Server
 

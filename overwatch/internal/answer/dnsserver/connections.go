@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Bounds on TCP connections. A connection that is over a bound is let in, at the expense of the one that has waited
-// longest since its last answer (RFC 7766 section 6.2.3): whoever only holds connections, or sends or reads slowly,
-// keeps nobody out.
+// Bounds on TCP connections. A connection over a bound is admitted, and the one that has waited longest since its last
+// answer is closed (RFC 7766 section 6.2.3). So a client that only holds connections, or sends or reads slowly, keeps
+// no other client out.
 const (
 	maxConnections = 4096
 	maxPerClient   = 128 // of one IPv4 address or IPv6 /64
 )
 
-// connections is the open TCP connections.
+// connections holds the open TCP connections.
 type connections struct {
 	limit, perClient int
 
@@ -40,13 +40,13 @@ type stream interface {
 	SetWriteDeadline(time.Time) error
 }
 
-// connection is one of them.
+// connection is an open TCP connection.
 type connection struct {
 	stream
 	from   netip.Addr
 	client netip.Prefix
 	fresh  bool // nothing was answered yet; guarded by connections.mu
-	// The places in both lists; nil once it is out of them. Guarded by connections.mu.
+	// The connection's elements of both lists; nil once removed. Guarded by connections.mu.
 	inAll, inClient *list.Element
 }
 
@@ -55,7 +55,7 @@ func newConnections(limit int) *connections {
 		clients: make(map[netip.Prefix]*list.List)}
 }
 
-// clientOf is who a connection from an address counts for.
+// clientOf returns the network whose connections count as those of one client.
 func clientOf(from netip.Addr) netip.Prefix {
 	bits := 32
 	if from.Is6() {
@@ -64,7 +64,7 @@ func clientOf(from netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(from, bits).Masked()
 }
 
-// admit lets a connection from an address in, and others go where that is too many.
+// admit adds a connection from an address. At a bound it closes another one.
 func (c *connections) admit(conn stream, from netip.Addr) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *connections) admit(conn stream, from netip.Addr) *connection {
 	// Evicting the client's only connection has forgotten its list.
 	c.clients[one.client] = own
 	one.inAll, one.inClient = c.all.PushBack(one), own.PushBack(one)
-	if c.closing { // it was on its way
+	if c.closing { // it was accepted before close
 		one.hurry(stopGrace)
 	}
 	return one
@@ -97,7 +97,7 @@ func (c *connections) evict(from *list.List, count *atomic.Uint64) {
 	count.Add(1)
 }
 
-// evictOldest makes room when the process is out of file descriptors.
+// evictOldest frees a file descriptor when the process is out of them.
 func (c *connections) evictOldest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *connections) evictOldest() {
 	}
 }
 
-// answered says that the connection has just been answered.
+// answered notes that the connection has just been sent an answer.
 func (c *connections) answered(one *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"net/netip"
 )
 
-// serverCookieSize is that of the interoperable server cookie (RFC 9018 section 4).
+// serverCookieSize is the length of the interoperable server cookie, in octets (RFC 9018 section 4).
 const serverCookieSize = 16
 
 // serverCookie appends the cookie for a client: version 1, the time, and a SipHash-2-4 over the client's cookie, these
-// and the client's address, under the secret (RFC 9018 section 4.4). It is made anew for each query, as the RFC allows,
-// and never asked for: it exempts its client from rate limiting, that is all.
+// and the client's address, under the secret (RFC 9018 section 4.4). It is made anew for each query, as the RFC allows.
+// Queries without one are answered all the same; a valid cookie exempts its client from rate limiting.
 func serverCookie(dst []byte, secret *[16]byte, client []byte, from netip.Addr, now uint32) []byte {
 	var input [clientCookieSize + 8 + 16]byte
 	n := copy(input[:], client)
@@ -36,7 +36,7 @@ const (
 	cookieFuture = 300
 )
 
-// validCookie says whether a server cookie is one that serverCookie made for the client, not long ago.
+// validCookie reports whether serverCookie made a server cookie for the client within the last cookieAge.
 func validCookie(secret *[16]byte, client, server []byte, from netip.Addr, now uint32) bool {
 	if len(server) != serverCookieSize || server[0] != 1 {
 		return false

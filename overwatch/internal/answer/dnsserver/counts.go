@@ -2,8 +2,8 @@ package dnsserver
 
 import "sync/atomic"
 
-// counts is what one responder counts. Nobody else writes it, so that counting costs no core anything of another's; it
-// is summed when somebody looks.
+// counts are the counters of one responder. Only its goroutine writes them, so that cores do not contend for a cache
+// line; readers sum those of all responders.
 type counts struct {
 	queries   [statuses]atomic.Uint64
 	truncated atomic.Uint64
@@ -13,5 +13,5 @@ type counts struct {
 	limitedTruncated, limitedDropped atomic.Uint64
 	faults                           atomic.Uint64 // queries over which the code failed
 	clock                            clock
-	_                                [64]byte // keeps the next one's off this cache line
+	_                                [64]byte // keeps the next responder's counters off this cache line
 }

@@ -13,7 +13,7 @@ const (
 	// none is fragmented (DNS flag day 2020). maxUDPSize is the longest response that may be configured.
 	udpSize    = 1232
 	maxUDPSize = 4096
-	// minUDPSize is what everybody can take (RFC 6891 section 6.2.3).
+	// minUDPSize is the length of message that each client can take (RFC 6891 section 6.2.3).
 	minUDPSize = dns.MinMsgSize
 	flagDO     = 1 << 15
 
@@ -22,13 +22,13 @@ const (
 	maxServerCookieSize = 32
 )
 
-// edns is what the OPT record of a query says.
+// edns holds the contents of a query's OPT record.
 type edns struct {
 	present   bool
 	version   uint8
 	do        bool
 	size      uint16 // of messages that the client can take over UDP
-	nsid      bool   // asks for it
+	nsid      bool   // the client asks for the server's identifier
 	keepalive bool   // over TCP
 	cookie    []byte // the client's part; nil for none
 	// serverCookie is the part that a server gave, whichever it was; nil for none.
@@ -37,8 +37,8 @@ type edns struct {
 	scope        uint8  // for the client subnet option of the response
 }
 
-// read reads an OPT record from its type on; it must be there whole. It returns false where that is a format error.
-// Options of other versions are not looked at, since nobody knows what they mean.
+// read reads a whole OPT record from its type on. It returns false for a format error. The options of versions other
+// than 0 are not read, since their meaning is not known.
 func (e *edns) read(record []byte, subnets, tcp bool) bool {
 	e.present = true
 	e.size = binary.BigEndian.Uint16(record[2:])

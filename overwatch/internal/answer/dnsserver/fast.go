@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// fast answers the common query. ok is false, and nothing has happened, if this one is not.
+// fast answers a query that readSimple could read. Else ok is false, and nothing has changed.
 func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 	q := r.request
 	if !q.simple {
@@ -25,7 +25,7 @@ func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 	if answer.Kind == zone.Elsewhere {
 		return nil, 0, false
 	}
-	if answer.Steered.Basis != nil && !answer.Truncated { // who is told to use TCP comes again
+	if answer.Steered.Basis != nil && !answer.Truncated { // a client that is sent to TCP asks again
 		r.noted.Note(began, &answer.Steered, q.question.Client)
 	}
 	q.edns.scoped(answer.Scope)
@@ -43,8 +43,8 @@ func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 	return msg, s, true
 }
 
-// optLength is how long the OPT record of the response is, an extended error aside: that one goes only with responses
-// that carry no records, where there is always room.
+// optLength returns the length of the response's OPT record, in octets. An extended error counts only where there are
+// no records, so that it always fits.
 func (r *responder) optLength(rcode int) int {
 	e, n := &r.request.edns, optSize
 	if e.nsid && len(r.nsid) > 0 {

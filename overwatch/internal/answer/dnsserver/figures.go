@@ -6,16 +6,16 @@ import (
 	"gslb.internal/overwatch/internal/leaf/histogram"
 )
 
-// timedOneIn is how many batches there are to each whose time is taken: enough for percentiles, and next to free.
+// timedOneIn is the number of batches of which one is timed: enough for percentiles, at next to no cost.
 const timedOneIn = 8
 
-// clock takes the time of some of the batches of one responder.
+// clock measures the time that some of one responder's batches take.
 type clock struct {
 	batches uint
 	times   histogram.Counter
 }
 
-// begin is called when queries were read. It returns the zero time when their time is not taken.
+// begin is called when a batch has been read. It returns the zero time for a batch that is not timed.
 func (c *clock) begin() time.Time {
 	c.batches++
 	if c.batches%timedOneIn != 0 {
@@ -24,7 +24,7 @@ func (c *clock) begin() time.Time {
 	return time.Now()
 }
 
-// end is called when the answers to n queries were given to the kernel.
+// end is called when the answers to the batch's n queries have been given to the kernel.
 func (c *clock) end(began time.Time, n int) {
 	if !began.IsZero() {
 		c.times.Add(time.Since(began), n)

@@ -12,9 +12,9 @@ import (
 // firstInherited is the number of the first socket that systemd passes (sd_listen_fds(3)).
 const firstInherited = 3
 
-// Inherited is the sockets that systemd, or whoever follows its protocol, has opened for this process: they outlive it,
-// so that queries wait in them while it is restarted. It is nil where there are none. It must be called once, since a
-// file is closed by its finalizer.
+// Inherited returns the sockets that systemd, or another service manager with its protocol, has opened for this process
+// (sd_listen_fds(3)). They outlive the process, so that queries wait in them during a restart. Without any it returns
+// nil. It must be called only once, since a file's finalizer closes it.
 func Inherited() ([]*os.File, error) {
 	if os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {
 		return nil, nil
@@ -37,17 +37,17 @@ func Inherited() ([]*os.File, error) {
 	return files, nil
 }
 
-// KeptName is what the service manager is told to call the sockets that it keeps for the next process of this service.
+// KeptName is the name of the sockets that the service manager keeps for the next process of this service.
 const KeptName = "gslb-dns"
 
-// passed is the sockets of one address that were opened by somebody else.
+// passed holds the sockets of one address that another process has opened.
 type passed struct {
 	tcp  net.Listener
 	udp  []*net.UDPConn
 	kept bool // they are those of the process before, rather than of a socket unit
 }
 
-// sortPassed takes the files for what they are, by address. It closes them, as what it returns are copies.
+// sortPassed returns the sockets in the files by address. They are copies, and the files are closed.
 func sortPassed(files []*os.File) (map[netip.AddrPort]*passed, error) {
 	all := map[netip.AddrPort]*passed{}
 	at := func(f *os.File, address netip.AddrPort) *passed {
@@ -76,7 +76,7 @@ func sortPassed(files []*os.File) (map[netip.AddrPort]*passed, error) {
 	return all, nil
 }
 
-// inheritUDP opens the UDP socket that f is, prepared as our own are.
+// inheritUDP returns the UDP socket in f, with the options of our own sockets.
 func inheritUDP(f *os.File) (*net.UDPConn, error) {
 	conn, err := net.FilePacketConn(f)
 	if err != nil {
@@ -101,7 +101,7 @@ func inheritUDP(f *os.File) (*net.UDPConn, error) {
 	return udp, nil
 }
 
-// share fills up sockets with further readers of the same ones until there are as many as readers.
+// share adds duplicates of sockets until there are as many as readers.
 func share(sockets []*net.UDPConn, readers int) ([]*net.UDPConn, error) {
 	for i := 0; len(sockets) < readers; i++ {
 		f, err := sockets[i].File()

@@ -46,7 +46,7 @@ func expand(listen []string) ([]address, error) {
 	return out, nil
 }
 
-// family is "4" or "6", as in the networks of package net.
+// family returns "4" or "6", as in the networks of package net.
 func family(at netip.AddrPort) string {
 	if at.Addr().Is4() {
 		return "4"
@@ -54,11 +54,11 @@ func family(at netip.AddrPort) string {
 	return "6"
 }
 
-// portTries is how often a port that is free for TCP is looked for until it is free for UDP too.
+// portTries bounds the attempts to find a port that is free for both TCP and UDP.
 const portTries = 16
 
-// bind opens the TCP listener and the UDP sockets of one address. Neither shares its port with another process: TCP
-// because it does not ask for that, UDP because a socket that does not either is tried first.
+// bind opens the TCP listener and the UDP sockets of one address. Neither shares its port with another process: the TCP
+// listener does not set SO_REUSEPORT, and before the UDP sockets one without it is opened and closed.
 func bind(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn, err error) {
 	for range portTries {
 		if tcp, udp, err = bindPort(at, sockets); err == nil || at.Port() != 0 || !errors.Is(err, syscall.EADDRINUSE) {
@@ -106,7 +106,7 @@ func closeAll(tcp net.Listener, udp []*net.UDPConn) {
 	}
 }
 
-// explain says what an operator can do about an address that cannot be served on.
+// explain adds to an error of binding what an operator can do about it.
 func explain(err error, network string, at netip.AddrPort) error {
 	remedy := ""
 	switch {

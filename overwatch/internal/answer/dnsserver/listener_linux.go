@@ -12,24 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listener accepts the TCP connections of one address. Under a flood what a dead connection costs decides who else gets
-// one. Package net sets six options on each and asks for its addresses; here each has its options from the listener.
-// One whose client is gone by the time that it is accepted takes three to five system calls and neither a goroutine nor
-// a place in the runtime's poller.
+// listener accepts the TCP connections of one address. The cheaper dead connections are, the more others are served
+// during a flood. Package net sets six options on each connection and asks for its addresses; here connections inherit
+// their options from the listener. A connection whose client is gone before it is accepted takes three to five system
+// calls and neither a goroutine nor an entry in the runtime's poller.
 //
-// TCP_DEFER_ACCEPT, which would keep connections without a query in the kernel, is not for a server that strangers use:
-// they fill the queue of half-open ones, where nobody sees or evicts them, and then nobody new gets in where SYN
-// cookies are off.
+// TCP_DEFER_ACCEPT would keep connections without a query in the kernel. It is not set: such connections fill the queue
+// of half-open ones, where this process cannot close them, and without SYN cookies no new client gets in.
 type listener struct {
 	file    *os.File // in the runtime's poller
 	raw     syscall.RawConn
 	address netip.AddrPort
 	closed  atomic.Bool
 	gone    atomic.Uint64 // connections whose client was gone when they were accepted
-	first   [readRoom]byte
+	first   [readSize]byte
 }
 
-// newListener takes tcp over.
+// newListener makes a listener of tcp, which it closes.
 func newListener(tcp *net.TCPListener) (*listener, error) {
 	l := &listener{address: tcp.Addr().(*net.TCPAddr).AddrPort()}
 	var err error
@@ -41,7 +40,7 @@ func newListener(tcp *net.TCPListener) (*listener, error) {
 	}
 	if err == nil {
 		err = l.control(func(fd int) error {
-			// What accepted connections have from it: no answer waits for others, and bounded room for those that nobody reads.
+			// Accepted connections inherit these: answers are sent at once, and those that are not read take bounded memory.
 			return firstError(unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
 				unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer))
 		})
@@ -62,9 +61,8 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// accept returns the next connection whose client is still there, the client, and what it has sent by now: as much as
-// first has room for, and more than a query only if it came with it. That is valid until the next call. After close it
-// returns net.ErrClosed.
+// accept returns the next connection whose client is still there, the client's address, and what it has sent by now, up
+// to a whole query or the length of first. input is valid until the next call. After close it returns net.ErrClosed.
 func (l *listener) accept() (s stream, client netip.Addr, input []byte, err error) {
 	for {
 		conn, from, err := l.next()
@@ -82,7 +80,7 @@ func (l *listener) accept() (s stream, client netip.Addr, input []byte, err erro
 	}
 }
 
-// next waits for the next connection, whatever became of it.
+// next waits for the next connection, whose client may be gone.
 func (l *listener) next() (conn int, from unix.Sockaddr, err error) {
 	waiting := l.raw.Read(func(fd uintptr) bool {
 		conn, from, err = unix.Accept4(int(fd), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -137,14 +135,14 @@ func (l *listener) control(f func(fd int) error) (err error) {
 	return err
 }
 
-// close ends accepting, once and for all.
+// close makes accept return net.ErrClosed.
 func (l *listener) close() {
 	l.closed.Store(true)
 	_ = l.file.Close() // nil is refused by Close itself
 }
 
-// turnedAway is how many connections the kernel has turned away because the queue of those that wait to be accepted was
-// full.
+// turnedAway returns the number of connections that the kernel has refused because the queue of those that wait to be
+// accepted was full.
 func (l *listener) turnedAway() (drops uint64) {
 	_ = l.control(func(fd int) error {
 		drops = uint64(memory(fd)[memoryDrops])

@@ -15,7 +15,7 @@ type listener struct {
 	gone    atomic.Uint64 // is not known
 }
 
-// newListener takes tcp over.
+// newListener makes a listener of tcp, which close closes.
 func newListener(tcp *net.TCPListener) (*listener, error) {
 	return &listener{tcp: tcp, address: tcp.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
@@ -33,5 +33,5 @@ func (l *listener) accept() (stream, netip.Addr, []byte, error) {
 
 func (l *listener) close() { _ = l.tcp.Close() }
 
-// turnedAway is not known.
+// turnedAway returns 0, as the number is not known.
 func (l *listener) turnedAway() uint64 { return 0 }

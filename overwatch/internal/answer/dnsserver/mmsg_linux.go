@@ -9,29 +9,29 @@ import (
 
 // The three calls that package unix does not have. They do not block, so they are made without telling the scheduler.
 
-// receive fills messages with what has arrived and returns how many it was.
+// receive fills messages with what has arrived, without waiting, and returns the number filled.
 func receive(fd uintptr, messages []unix.Mmsghdr) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&messages[0])),
 		uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), errno
 }
 
-// send hands messages to the kernel and returns how many it took; an error is about the next one.
+// send gives messages to the kernel and returns the number that it took; an error concerns the next one.
 func send(fd uintptr, messages []unix.Mmsghdr) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&messages[0])),
 		uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), errno
 }
 
-// What memory tells, as indexes (SK_MEMINFO_* in linux/sock_diag.h).
+// Indexes of the values that memory returns (SK_MEMINFO_* in linux/sock_diag.h).
 const (
-	memoryUsed  = 0 // octets that the queries in the receive buffer take with all that the kernel keeps of them
-	memoryLimit = 1 // octets that they may take
-	memoryDrops = 8 // packets that were dropped since there was no room
+	memoryUsed  = 0 // octets that the receive buffer holds, the kernel's overhead included
+	memoryLimit = 1 // octets that it may hold
+	memoryDrops = 8 // packets that were dropped because it was full
 	memoryVars  = 9
 )
 
-// memory reads SO_MEMINFO (socket(7)); zeros where there is none.
+// memory returns the socket's SO_MEMINFO (socket(7)); zeros if the kernel has none.
 func memory(fd int) (info [memoryVars]uint32) {
 	size := uint32(unsafe.Sizeof(info))
 	_, _, errno := syscall.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,

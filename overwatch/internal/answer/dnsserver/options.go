@@ -15,32 +15,32 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Options is what a Server needs.
+// Options configures a Server.
 type Options struct {
 	// Listen is the addresses to serve on, each "address:port"; without an address, all of both families. Port 0 takes
 	// any that is free.
 	Listen []string
-	// Inherited is sockets that are open already, as the function of this name returns them. Those of an address in Listen
-	// are served instead of ones of our own; New takes all of them over.
+	// Inherited are sockets that are open already, as returned by the function of this name. For an address in Listen they
+	// are used in place of new ones. New owns all of them.
 	Inherited []*os.File
-	// Keep is given the sockets that New has opened itself, before one of them is read; who keeps copies can pass them to
-	// the next process as Inherited. An error is logged. Nil for nobody.
+	// Keep is called with the sockets that New has opened itself, before any is read. It may keep copies, to pass them to
+	// the next process as Inherited. An error is logged. Nil: they are not kept.
 	Keep func([]syscall.Conn) error
 	// View returns the view to answer from. It is called once per query from many goroutines and must not block.
 	View func() *zone.View
-	// NSID is told to who asks for it (RFC 5001); empty for nobody. At most MaxNSID octets.
+	// NSID is the server's identifier for clients that ask for it (RFC 5001), at most MaxNSID octets; empty: none.
 	NSID string
-	// ClientSubnet makes EDNS client subnet options understood (RFC 7871); otherwise they are ignored.
+	// ClientSubnet: EDNS client subnet options count (RFC 7871); otherwise they are ignored.
 	ClientSubnet bool
-	// Why answers TXT questions for _why.<name>; nil: nobody does.
+	// Why answers TXT questions for _why.<name>; nil: such questions are answered like others.
 	Why Why
 	// MaxUDPSize bounds responses over UDP, in octets, until SetMaxUDPSize changes it; 0: 1232.
 	MaxUDPSize int
-	// Decisions keeps what became of steered queries; nil: nobody does.
+	// Decisions counts and samples the answers of steered names; nil: they are not counted.
 	Decisions *decisions.Recorder
 	// RateLimit bounds identical responses to one network.
 	RateLimit RateLimit
-	// Turns is where each socket begins to take turns; nil: anywhere, by chance.
+	// Turns returns the turns with which a socket starts; nil: random ones.
 	Turns func() *zone.Turns
 	// Now is the clock for cookies and the rate limit; nil means time.Now.
 	Now        func() time.Time
@@ -48,7 +48,7 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
-// MaxNSID is how long a name server identifier may be, so that a response always has room for it.
+// MaxNSID bounds the length of a name server identifier, in octets, so that it fits into each response.
 const MaxNSID = 64
 
 func (o *Options) complete() error {
@@ -73,7 +73,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// anywhere begins all schedules at places that nobody can tell.
+// anywhere returns turns that start at random, which clients cannot predict.
 func anywhere() *zone.Turns {
 	var seed [16]byte
 	_, _ = rand.Read(seed[:]) // never fails

@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// RateLimit bounds how many identical responses one network is sent over UDP, where the sender of a query may be made
-// up and its victim be flooded with answers. The zero RateLimit bounds nothing.
+// RateLimit bounds the identical responses that one network is sent over UDP, where the source address of a query may
+// be forged and its owner be flooded with answers. The zero RateLimit bounds nothing.
 type RateLimit struct {
-	// PerSecond is how many identical responses an IPv4 /24 or an IPv6 /56 gets in a second; 0 for any number.
+	// PerSecond bounds the identical responses to an IPv4 /24 or an IPv6 /56 in a second; 0: no bound.
 	PerSecond int
-	// Slip says what becomes of those above: every Slip-th is sent without records and with the TC flag, so that an honest
-	// client comes back over TCP, and the rest is dropped. 0 drops all.
+	// Slip: above the bound every Slip-th response is sent without records and with the TC flag, so that an honest client
+	// asks again over TCP, and the others are dropped. 0: all are dropped.
 	Slip int
-	// Exempt is networks whose clients are not limited.
+	// Exempt are networks whose clients are not limited.
 	Exempt []netip.Prefix
 }
 
@@ -27,14 +27,14 @@ const (
 )
 
 // A limiter's counters: a count-min sketch (Cormode and Muthukrishnan, 2005). Each response is counted in one cell of
-// each row and has come as often as its emptiest cell says. So memory is fixed, whatever strangers send, and an
-// innocent client is taken for a flood only if it shares its cells with floods in all rows.
+// each row, and its count is that of its emptiest cell. So memory is fixed, and a client is taken for a flood by
+// mistake only if it shares its cells with floods in all rows.
 const (
 	limiterRows    = 2
 	limiterColumns = 1 << 15 // a power of two; 8 octets each, so half a MiB in all
 )
 
-// limiter counts the responses of all responders, each of which has a copy with the time.
+// limiter counts the responses of all responders. Each responder has a copy, with the current second.
 type limiter struct {
 	RateLimit
 	seed   maphash.Seed
@@ -42,7 +42,7 @@ type limiter struct {
 	cells  *[limiterRows][limiterColumns]limiterCell // shared; nil: nothing is limited
 }
 
-// limiterCell is a second, in the upper half, and how many responses fell into the cell in it.
+// limiterCell holds a second in its upper half, and the number of responses counted in that second in its lower half.
 type limiterCell struct{ atomic.Uint64 }
 
 func newLimiter(limit RateLimit) limiter {
@@ -53,7 +53,8 @@ func newLimiter(limit RateLimit) limiter {
 	return l
 }
 
-// add counts a response and returns how many it is in this second. A count that several begin at once may lose one.
+// add counts a response and returns the cell's count in this second. When several responders begin a second at once,
+// one response may not be counted.
 func (c *limiterCell) add(second uint32) uint32 {
 	if seen := c.Load(); uint32(seen>>32) != second {
 		if c.CompareAndSwap(seen, uint64(second)<<32|1) {
@@ -63,25 +64,25 @@ func (c *limiterCell) add(second uint32) uint32 {
 	return uint32(c.Add(1))
 }
 
-// tick tells the limiter the time, once for many queries.
+// tick sets the limiter's second, once for each batch of queries.
 func (r *responder) tick() {
 	if r.limiter.cells != nil {
 		r.limiter.second = uint32(r.now().Unix())
 	}
 }
 
-// verdict is what becomes of a response.
-type verdict uint8
+// action is what the rate limit does with a response.
+type action uint8
 
 const (
-	sendIt verdict = iota
+	sendIt action = iota
 	truncateIt
 	dropIt
 )
 
-// judge counts a response to a question and says what becomes of it. The addresses of loopback are not limited: nobody
-// elsewhere can make them up.
-func (l *limiter) judge(q *request, s status) verdict {
+// limit counts a response to a query and returns what to do with it. Loopback addresses are not limited, since they
+// cannot be forged from elsewhere.
+func (l *limiter) limit(q *request, s status) action {
 	if l.cells == nil || q.tcp || q.from.IsLoopback() {
 		return sendIt
 	}
@@ -95,9 +96,9 @@ func (l *limiter) judge(q *request, s status) verdict {
 	return dropIt
 }
 
-// hash stands for the client's network and the response. Responses with records of the name differ by name and type.
-// All names that a wildcard answers for are one, and other responses are the same for all names, or random names would
-// get around the limit.
+// hash returns a hash of the client's network and the response. Responses with records, or with none of the type,
+// differ by name and type; all names that a wildcard answers count as one. Other responses count as the same for all
+// names: else random names would get around the limit.
 func (l *limiter) hash(q *request, s status) uint64 {
 	var key [8 + 8 + 4]byte
 	if q.from.Is4() {
@@ -119,7 +120,7 @@ func (l *limiter) hash(q *request, s status) uint64 {
 	return maphash.Bytes(l.seed, key[:])
 }
 
-// excess counts a response and returns by how many this second's are too many.
+// excess counts a response and returns by how many the responses of this second are above the bound.
 func (l *limiter) excess(hash uint64) uint32 {
 	count := ^uint32(0)
 	for row := range l.cells {
@@ -132,12 +133,12 @@ func (l *limiter) excess(hash uint64) uint32 {
 	return 0
 }
 
-// limited is respond's last step over UDP: the response, what is sent in its place, or nil.
+// limited applies the rate limit to a response. It returns the response, one without records, or nil to drop it.
 func (r *responder) limited(reply []byte, s status) []byte {
 	if reply == nil {
 		return nil
 	}
-	what := r.limiter.judge(r.request, s)
+	what := r.limiter.limit(r.request, s)
 	if what == sendIt || r.knownClient() {
 		return reply
 	}
@@ -148,7 +149,7 @@ func (r *responder) limited(reply []byte, s status) []byte {
 	r.counts.limitedTruncated.Add(1)
 	h := header(reply)
 	if h.answers() == 0 && h.authority() == 0 {
-		return reply // has no records, and is as short as can be
+		return reply // it has no records
 	}
 	rcode, questions := int(h.flags()&0xF), h.questions()
 	flags, additional := h.flags()&flagAuthoritative|flagTruncated, uint16(0)
@@ -161,8 +162,8 @@ func (r *responder) limited(reply []byte, s status) []byte {
 	return reply
 }
 
-// knownClient says whether the query came with a cookie that this server gave to its sender, which is therefore who
-// it says it is.
+// knownClient reports whether the query came with a cookie that this server has given to the sender's address, which is
+// then not forged.
 func (r *responder) knownClient() bool {
 	e := &r.request.edns
 	return e.present && e.serverCookie != nil &&

@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replies is the responses to a batch of queries on their way to the kernel. Those of one length to one port of one
-// client leave as one large packet that the kernel, or the network card, cuts into datagrams at the very end
-// (UDP_SEGMENT, udp(7)): the way through the kernel is paid for once for all of them. One that is shorter may be the
-// last. Resolvers that ask from another port each time gain nothing by it; forwarders and load balancers do.
+// replies holds the responses to a batch of queries until send. Responses of one length to one port of one client are
+// sent as one large packet, which the kernel or the network card cuts into datagrams (UDP_SEGMENT, udp(7)); the last
+// may be shorter. So the way through the kernel is paid for once for all of them. It helps forwarders and load
+// balancers, which ask from few ports, and not resolvers, which ask from another port each time.
 type replies struct {
 	count  int
-	single bool // each reply is a message, as this kernel or the way to the client cannot cut
+	single bool // each reply is a message of its own: UDP_SEGMENT has failed before
 
 	length [batch]int
-	port   [batch]uint16 // where the reply goes, so that others need not be looked at
-	next   [batch]uint8  // the next reply to a port with the same hash, which only such a one can leave with; 0: none
+	port   [batch]uint16 // of the client
+	next   [batch]uint8  // the next reply to a port with the same hash; 0: none
 	last   [hashes]uint8 // the last reply to a port with this hash, counted from 1; 0: none
 	to     [batch]*unix.Msghdr
 	octets [batch][replyRoom]byte
@@ -27,20 +27,19 @@ type replies struct {
 	control  [batch][controlSize + segmentSpace]byte
 }
 
-// hashes is how many hashes of ports there are: so many that replies to as many ports as fit into a batch mostly
-// differ.
+// hashes is the number of hash values of ports: enough for the ports of a batch to differ mostly.
 const hashes = 4 * batch
 
 const _ = uint8(batch) // fits
 
-// replyRoom is the room for one reply. It is no power of two, so that the beginnings of replies, which mostly are all
-// that is written, do not contend for a few lines of the processor's cache.
+// replyRoom is the space for one reply, in octets. It is no power of two, so that the beginnings of replies, which
+// mostly are all that is written, do not contend for a few lines of the processor's cache.
 const replyRoom = maxUDPSize + 64
 
-// room is where the next reply goes.
-func (r *replies) room() []byte { return r.octets[r.count][:0] }
+// space returns the memory for the next reply.
+func (r *replies) space() []byte { return r.octets[r.count][:0] }
 
-// add takes the reply that was written into room, for the sender of a query, which must stay as it is until send.
+// add adds the reply that was written into space. to is the header of its query, which must not change before send.
 func (r *replies) add(length int, to *unix.Msghdr) {
 	r.length[r.count], r.to[r.count] = length, to
 	r.port[r.count] = *(*uint16)(unsafe.Add(unsafe.Pointer(to.Name), 2)) // the same place in addresses of either family
@@ -52,7 +51,7 @@ func (r *replies) add(length int, to *unix.Msghdr) {
 	r.next[r.count-1], r.last[hash] = 0, uint8(r.count)
 }
 
-// group puts the replies into as few messages as is simple, and returns how many these are.
+// group puts the replies into few messages and returns the number of these.
 func (r *replies) group() (messages int) {
 	var grouped [batch]bool
 	n := 0 // parts
@@ -90,21 +89,21 @@ func (r *replies) group() (messages int) {
 	return messages
 }
 
-// part makes a reply the part with the number n, and returns the next number.
+// part makes a reply part number n of the messages, and returns the next number.
 func (r *replies) part(n, reply int) int {
 	r.parts[n].Base = &r.octets[reply][0]
 	r.parts[n].SetLen(r.length[reply])
 	return n + 1
 }
 
-// sameClient says whether replies to both go from one address and port to one address and port.
+// sameClient reports whether two queries have the same source and destination.
 func sameClient(a, b *unix.Msghdr) bool {
 	return a.Namelen == b.Namelen && a.Controllen == b.Controllen &&
 		string(unsafe.Slice(a.Name, a.Namelen)) == string(unsafe.Slice(b.Name, b.Namelen)) &&
 		(a.Controllen == 0 || string(unsafe.Slice(a.Control, a.Controllen)) == string(unsafe.Slice(b.Control, b.Controllen)))
 }
 
-// send hands all replies to the kernel and returns how many it did not take. Their clients will ask again.
+// send gives all replies to the kernel and returns the number that it did not take; those clients will ask again.
 func (r *replies) send(fd uintptr) (unsent int) {
 	for messages := r.messages[:r.group()]; len(messages) > 0; {
 		n, errno := send(fd, messages)
@@ -126,8 +125,8 @@ func (r *replies) send(fd uintptr) (unsent int) {
 	return unsent
 }
 
-// apart sends the replies of a message that the kernel refused one by one, if there are several: not every way can
-// be taken by what is still to be cut.
+// apart sends the replies of a refused message one by one, if there are several, since not each route supports
+// UDP_SEGMENT. It returns the number that the kernel refused again.
 func (r *replies) apart(fd uintptr, refused *unix.Msghdr) (unsent int) {
 	if refused.Iovlen == 1 {
 		return 1
@@ -148,11 +147,11 @@ func (r *replies) apart(fd uintptr, refused *unix.Msghdr) (unsent int) {
 	return unsent
 }
 
-// segmentSpace is the room for the control message that says at which length to cut: a header and a number of two
+// segmentSpace is the length of the control message with the segments' length, in octets: a header and a number of two
 // octets, aligned.
 const segmentSpace = unix.SizeofCmsghdr + unix.SizeofPtr
 
-// cut has the kernel cut a message, beside what its control messages say already.
+// cut adds to message i the control message that makes the kernel cut it.
 func (r *replies) cut(i int) {
 	message := &r.messages[i].Hdr
 	control := r.control[i][:]

@@ -9,12 +9,12 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// request is one query as far as an answer depends on it. Its slices point into the query.
+// request holds the parts of one query that an answer depends on. Its slices point into the query.
 type request struct {
 	question zone.Question
 	class    uint16
 	end      int  // offset behind the question; headerSize where there is none
-	simple   bool // the fast path can answer it, as far as the query goes
+	simple   bool // its form lets the fast path answer
 	from     netip.Addr
 	tcp      bool
 	edns     edns
@@ -22,7 +22,7 @@ type request struct {
 	name     [maxName]byte // what question.Name points into
 }
 
-// readQuestion reads the one question of a query.
+// readQuestion reads the question of a query. It returns false for a format error.
 func (r *request) readQuestion(query []byte) bool {
 	length, labels, ok := readName(query, headerSize, &r.name)
 	end := headerSize + length + 4
@@ -36,7 +36,7 @@ func (r *request) readQuestion(query []byte) bool {
 }
 
 // readSimple reads a query that the fast path can answer: one question in class IN for an ordinary type or ANY, and
-// nothing else but perhaps one OPT record of version 0 without faults. Of anything else it says false.
+// nothing else but perhaps one correct OPT record of version 0. It returns false for any other query.
 func (r *request) readSimple(query []byte, subnets bool) bool {
 	if len(query) < headerSize {
 		return false
@@ -69,8 +69,8 @@ func (r *request) readSimple(query []byte, subnets bool) bool {
 	return true
 }
 
-// client is where the query comes from: the network that the client subnet option names, or else who sent the query. A
-// resolver that names a network of no bits does not want to tell (RFC 7871 section 7.1.2).
+// client returns the client's address: the network of the client subnet option, or else the sender of the query. A
+// resolver that gives a prefix of length 0 does not want to name its client (RFC 7871 section 7.1.2).
 func (r *request) client() netip.Addr {
 	if r.edns.subnet != nil && r.edns.subnet[sourceOffset] > 0 {
 		return subnetAddress(r.edns.subnet)
@@ -78,7 +78,7 @@ func (r *request) client() netip.Addr {
 	return r.from
 }
 
-// special types are not data that a name can have: meta types and those that ask for something else than records.
+// special reports whether a type is no type of data: a meta type, or a question for something else than records.
 func special(rtype uint16) bool {
 	return rtype == 0 || rtype == dns.TypeOPT || rtype >= dns.TypeNXNAME && rtype < dns.TypeANY
 }
@@ -116,10 +116,10 @@ func (r *request) read(query []byte, subnets bool) (rcode int) {
 	return dns.RcodeSuccess
 }
 
-// readRecord reads over the record at the offset, or reads it if it is the OPT record.
+// readRecord reads the record at the offset if it is an OPT record, and skips it otherwise.
 func (r *request) readRecord(query []byte, offset int, additional, subnets bool) (next int, ok bool) {
 	if r.tsig != 0 {
-		return 0, false // it is the last record (RFC 8945 section 5.1)
+		return 0, false // a TSIG record must be the last one (RFC 8945 section 5.1)
 	}
 	owner := offset
 	if offset, ok = skipName(query, offset); !ok || offset+optSize-1 > len(query) {

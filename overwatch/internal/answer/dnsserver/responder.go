@@ -13,18 +13,18 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// behaviour is what all responders of a server share; it does not change, but for what is atomic.
+// behaviour is the part of the settings that all responders of a server share. Only its atomic values change.
 type behaviour struct {
 	view      func() *zone.View
-	nsid      []byte // empty: not told
-	subnets   bool   // client subnet options are understood
+	nsid      []byte // empty: none
+	subnets   bool   // client subnet options count
 	keepalive uint16 // idle timeout of TCP connections, in units of 100 ms
 	secret    [16]byte
 	limit     limiter
 	udpSize   *atomic.Int32 // octets of the longest response over UDP
 	decisions *decisions.Recorder
-	why       Why                // nil: nobody
-	starts    func() *zone.Turns // of each responder
+	why       Why                // nil: not explained
+	starts    func() *zone.Turns // returns the first turns of a responder
 	now       func() time.Time
 	log       zerolog.Logger
 }
@@ -40,14 +40,14 @@ type responder struct {
 	alone   request           // of respond
 }
 
-// respond answers one message in the room that out has, which must be minUDPSize at least. It returns nil when there
-// is nothing to send. The response is counted.
+// respond answers one message in the memory of out, whose capacity must be minUDPSize at least, and counts the
+// response. It returns nil if nothing is to be sent.
 func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte) []byte {
 	r.read(&r.alone, query, from, tcp)
 	return r.answer(&r.alone, query, out)
 }
 
-// read reads a message for answer, whatever it is.
+// read reads any message for answer.
 func (r *responder) read(q *request, query []byte, from netip.Addr, tcp bool) {
 	defer func() {
 		if recover() != nil {
@@ -58,7 +58,7 @@ func (r *responder) read(q *request, query []byte, from netip.Addr, tcp bool) {
 	q.simple = q.readSimple(query, r.subnets)
 }
 
-// fetch reads the memory that the answers to several requests need; see zone.View.Fetch.
+// fetch loads the memory that the answers to several requests need; see zone.View.Fetch.
 func (r *responder) fetch(requests []request) {
 	var room [zone.MaxFetch]*zone.Question
 	questions := room[:0]
@@ -70,11 +70,11 @@ func (r *responder) fetch(requests []request) {
 	r.view().Fetch(questions, r.turns)
 }
 
-// answer answers a message that was read; see respond.
+// answer answers a message that read has read; see respond.
 func (r *responder) answer(q *request, query, out []byte) (reply []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			reply = r.confess(query, out, fault)
+			reply = r.failed(query, out, fault)
 		}
 	}()
 	r.request = q
@@ -90,10 +90,9 @@ func (r *responder) answer(q *request, query, out []byte) (reply []byte) {
 	return reply
 }
 
-// confess answers a query over which the code has failed. One packet must not end the process, and with it the answers
-// to everybody; so the fault is logged, at the first and then ever rarer times, and exported, and the client asks
-// elsewhere.
-func (r *responder) confess(query, out []byte, fault any) []byte {
+// failed answers SERVFAIL to a query whose answer ended in a panic, so that one packet does not end the process. The
+// fault is counted, and logged at ever greater intervals.
+func (r *responder) failed(query, out []byte, fault any) []byte {
 	r.counts.queries[servFail].Add(1)
 	r.faulty(query, fault)
 	if len(query) < headerSize {
@@ -104,7 +103,7 @@ func (r *responder) confess(query, out []byte, fault any) []byte {
 	return reply
 }
 
-// faulty counts and tells a failure of the code.
+// faulty counts a failure of the code, and logs the first, second, fourth, eighth and so on.
 func (r *responder) faulty(query []byte, fault any) {
 	if n := r.counts.faults.Add(1); n&(n-1) == 0 {
 		r.log.Error().Interface("fault", fault).Hex("query", query).Bytes("stack", debug.Stack()).Uint64("times", n).
@@ -112,7 +111,7 @@ func (r *responder) faulty(query []byte, fault any) {
 	}
 }
 
-// limit is how long the response may be.
+// limit returns the greatest length of the response, in octets.
 func (r *responder) limit(out []byte) int {
 	limit := cap(out)
 	if !r.request.tcp {
@@ -125,7 +124,7 @@ func (r *responder) limit(out []byte) int {
 	return limit
 }
 
-// status is what became of a query, for counting.
+// status is the outcome of a query, for counting.
 type status uint8
 
 const (
@@ -139,13 +138,13 @@ const (
 	badVers
 	notAuth
 	dropped
-	statuses // how many there are
+	statuses // the number of statuses
 )
 
 var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp",
 	"badvers", "notauth", "dropped"}
 
-// outcome is the response code and the status of each kind of answer.
+// outcome returns the response code and the status of a kind of answer.
 func outcome(kind zone.Kind) (rcode int, s status) {
 	switch kind {
 	case zone.NoData:
@@ -160,7 +159,7 @@ func outcome(kind zone.Kind) (rcode int, s status) {
 	return dns.RcodeSuccess, success
 }
 
-// authoritative is the AA flag where it belongs: on answers from a zone's data, the negative ones included.
+// authoritative returns the AA flag for answers from a zone's data, negative ones included, and 0 for others.
 func authoritative(rcode int) uint16 {
 	if rcode == dns.RcodeSuccess || rcode == dns.RcodeNameError {
 		return flagAuthoritative

@@ -63,7 +63,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// responder makes one with turns and counts of its own.
+// responder makes a responder with turns and counts of its own.
 func (s *Server) responder(b behaviour) *responder {
 	r := &responder{
 		behaviour: b,
@@ -82,7 +82,7 @@ func (s *Server) open(o Options, b behaviour) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { closePassed(inherited) }() // those that nobody wanted
+	defer func() { closePassed(inherited) }() // those that are not used
 	addresses, err := expand(o.Listen)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Server) open(o Options, b behaviour) (err error) {
 			}
 		}
 	}()
-	var own []syscall.Conn // and not those of a socket unit, which has them itself
+	var own []syscall.Conn // without those of a socket unit, which systemd keeps
 	for _, at := range addresses {
 		p, err := s.socketsOf(at, inherited)
 		if at.optional && (errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)) {
@@ -156,7 +156,7 @@ func (s *Server) read(p *passed, b behaviour) (err error) {
 	return nil
 }
 
-// socketsOf is the sockets of an address: those that were passed, or new ones.
+// socketsOf returns the sockets of an address: inherited ones, or else new ones.
 func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*passed) (*passed, error) {
 	p := inherited[at.AddrPort]
 	if p == nil {
@@ -183,10 +183,10 @@ func (s *Server) Close() {
 	}
 }
 
-// Addrs is the addresses that are served, over both UDP and TCP.
+// Addrs returns the addresses that are served, over both UDP and TCP.
 func (s *Server) Addrs() []netip.AddrPort { return s.addresses }
 
-// QueriesTotal is how many queries have come in since the start.
+// QueriesTotal returns the number of queries since the start.
 func (s *Server) QueriesTotal() (total uint64) {
 	for _, counts := range s.counts {
 		for i := range counts.queries {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// response is an answer before it is packed.
+// response holds the contents of a reply before it is packed.
 type response struct {
 	status     status
 	rcode      int // with the extended bits
@@ -19,18 +19,18 @@ type response struct {
 	resolution zone.Resolution // the records, if any
 }
 
-// failure is a response without records.
+// failure returns a response without records.
 func failure(rcode int, s status) response {
 	return response{status: s, rcode: rcode, extended: extendedError(rcode)}
 }
 
-// slow answers any message, in as many words as it takes. It returns nil for those that get no answer.
+// slow answers any message. It returns nil for one that gets no answer.
 func (r *responder) slow(query, out []byte) ([]byte, status) {
 	if len(query) < headerSize || header(query).flags()&flagResponse != 0 {
-		// Too short to tell whom to answer what; or a response, and answering those is how loops begin.
+		// A message without a whole header cannot be answered, and answering a response could begin a loop.
 		return nil, dropped
 	}
-	resp := r.consider(query)
+	resp := r.resolve(query)
 	msg, err := r.pack(query, out, resp)
 	if err != nil {
 		// Records that cannot be packed are a fault of ours.
@@ -42,8 +42,8 @@ func (r *responder) slow(query, out []byte) ([]byte, status) {
 	return msg, resp.status
 }
 
-// consider finds what a query gets.
-func (r *responder) consider(query []byte) response {
+// resolve returns the response to a query.
+func (r *responder) resolve(query []byte) response {
 	q := r.request
 	rcode := q.read(query, r.subnets)
 	if header(query).opcode() != dns.OpcodeQuery {
@@ -91,8 +91,9 @@ func (r *responder) consider(query []byte) response {
 		resolution: resolution}
 }
 
-// unknown is the response to an opcode that is not served. Most have the form of a query, with an OPT record that wants
-// another in return (RFC 6891 sections 6.1.1 and 6.1.3); but the question means something else, so it is not repeated.
+// unknown returns the response to an opcode that is not served. Such a message mostly has the form of a query, so its
+// OPT record is answered with another (RFC 6891 sections 6.1.1 and 6.1.3). Its question may mean something else and is
+// not repeated.
 func (r *responder) unknown() response {
 	q := r.request
 	q.end = headerSize
@@ -102,20 +103,19 @@ func (r *responder) unknown() response {
 	return failure(dns.RcodeNotImplemented, notImp)
 }
 
-// tsigFixed is how many octets the data of a TSIG record has besides a name, the MAC and other data (RFC 8945 section
+// tsigFixed is the length of a TSIG record's data without its name, MAC and other data, in octets (RFC 8945 section
 // 4.2).
 const tsigFixed = 6 + 2 + 2 + 2 + 2 + 2
 
-// badKey is the response to a query that is signed (TSIG) at that offset: whoever asks so wants to know that the answer
-// comes from a server that has the key, and no key is known here. It says so in a TSIG record of its own, which is not
-// signed (RFC 8945 sections 5.2.1 and 5.3.2).
+// badKey returns the response to a query with a TSIG record at the offset. No key is known here, so the response is
+// NOTAUTH with an unsigned TSIG record of error BADKEY (RFC 8945 sections 5.2.1 and 5.3.2).
 func badKey(query []byte, at int) response {
 	record, _, err := dns.UnpackRR(query, at)
 	tsig, ok := record.(*dns.TSIG)
 	if err != nil || !ok || tsig.Hdr.Class != dns.ClassANY || tsig.Hdr.Ttl != 0 {
 		return failure(dns.RcodeFormatError, formErr)
 	}
-	// It is read with lenience, so whether all of it is there is for us to see.
+	// UnpackRR accepts records that are cut off, so the length is checked here.
 	data := query[len(query)-int(tsig.Hdr.Rdlength):]
 	algorithm, _, ok := readName(data, 0, new([maxName]byte))
 	if !ok || len(data) != algorithm+tsigFixed+int(tsig.MACSize)+int(tsig.OtherLen) {
@@ -131,7 +131,7 @@ func badKey(query []byte, at int) response {
 }
 
 // pack writes a response: the question as it came, the records or, if they do not fit, none and the TC flag, an OPT
-// record if the query had one, and a TSIG record if it has room.
+// record if the query had one, and a TSIG record if it fits.
 func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 	msg := append(out[:0], query[:r.request.end]...)
 	questions := uint16(0)
@@ -177,7 +177,7 @@ func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 	return msg, nil
 }
 
-// opt is the OPT record of the response.
+// opt returns the OPT record of the response in wire form.
 func (r *responder) opt(rcode int, extended uint16) ([]byte, error) {
 	e := &r.request.edns
 	record := &dns.OPT{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeOPT}}
@@ -205,7 +205,7 @@ func (r *responder) opt(rcode int, extended uint16) ([]byte, error) {
 	return packed(record)
 }
 
-// packed is a record in wire form, without compression.
+// packed returns a record in wire form, without compression.
 func packed(record dns.RR) ([]byte, error) {
 	wire := make([]byte, dns.Len(record)+1)
 	end, err := dns.PackRR(record, wire, 0, nil, false)

@@ -9,44 +9,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketBuffer is the room for queries and responses in the kernel, in octets: some 5 000 small messages, or 30 ms at
-// the speed of one core. More would only let answers grow old.
+// socketBuffer is the size of a socket's buffers for queries and for responses, in octets: some 5 000 small messages,
+// or 30 ms at the speed of one core. With more, answers would only come later.
 const socketBuffer = 4 << 20
 
-// restartBuffer is the room for queries while nobody reads a socket that a service manager keeps: half a second of them
-// at 50 000 a second. The next process goes back to socketBuffer as soon as it has read what waited.
+// restartBuffer is the size of the buffer for queries while a service manager keeps a socket and no process reads it,
+// in octets: half a second of them at 50 000 a second. The next process goes back to socketBuffer as soon as it has
+// read what waited.
 const restartBuffer = 32 << 20
 
-// leave makes a UDP socket ready to wait for the next process. It needs a privilege, or a net.core.rmem_max that allows
-// it; without, queries may be lost if the next one is not there within some 150 ms at 50 000 queries a second.
+// leave prepares a UDP socket for the time until the next process reads it. It needs a privilege, or a
+// net.core.rmem_max that allows it; without, queries may be lost if the next one is not there within some 150 ms at 50
+// 000 queries a second.
 func leave(fd int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, restartBuffer) != nil {
 		grow(fd, unix.SO_RCVBUF, restartBuffer)
 	}
 }
 
-// prepare gives a UDP socket its buffers. One that was passed on keeps more room for queries than it needs, since until
-// it is read what comes must have room.
+// prepare sets the sizes of a UDP socket's buffers. An inherited socket keeps its larger buffer for queries until the
+// queries that wait in it have been read.
 func prepare(fd int, inherited bool) {
 	have, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
-	if !inherited || err != nil || have < 2*socketBuffer { // the kernel tells twice what was asked for
+	if !inherited || err != nil || have < 2*socketBuffer { // the kernel reports twice the size that was set
 		receiveBuffer(fd, socketBuffer)
 	}
 	size(fd, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF, socketBuffer)
 }
 
-// receiveBuffer gives a UDP socket room for queries, socketBuffer in service.
+// receiveBuffer sets the size of a UDP socket's buffer for queries.
 func receiveBuffer(fd, octets int) { size(fd, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, octets) }
 
-// size makes a buffer so many octets large. Without the privilege it takes what net.core allows.
+// size sets the size of a buffer in octets. Without the privilege it is what net.core allows.
 func size(fd, forced, allowed, octets int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, forced, octets) != nil {
 		grow(fd, allowed, octets)
 	}
 }
 
-// grow makes a buffer as large as net.core allows, up to size, and never smaller: who passed the socket on may have had
-// the privilege.
+// grow makes a buffer as large as net.core allows, up to size, and never smaller: the process that opened the socket
+// may have had the privilege.
 func grow(fd, buffer, size int) {
 	fresh, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -60,21 +62,21 @@ func grow(fd, buffer, size int) {
 	}
 }
 
-// socketsPerAddress is one per core that may be used.
+// socketsPerAddress returns the number of UDP sockets of an address: one for each core that may be used.
 func socketsPerAddress() int { return runtime.GOMAXPROCS(0) }
 
-// socketOption is one whose value is a number.
+// socketOption is a socket option with a number as its value.
 type socketOption struct{ level, name, value int }
 
 func (o socketOption) set(fd int) error { return unix.SetsockoptInt(fd, o.level, o.name, o.value) }
 
-// socketOptions prepares a UDP socket: shared with the server's other sockets of the address, and, on an unspecified
-// address, telling to which address a query was sent so that the answer comes from there.
+// socketOptions returns a function that prepares a UDP socket: it shares the port with the server's other sockets of
+// the address. On an unspecified address it also receives each query's destination, from which the answer is sent.
 func socketOptions(at netip.AddrPort, inherited bool) func(network, address string, c syscall.RawConn) error {
 	needed := []socketOption{{unix.SOL_SOCKET, unix.SO_REUSEPORT, 1}}
 	receiver := socketOption{unix.IPPROTO_IP, unix.IP_PKTINFO, 1}
-	// Responses fit any path, so none needs to believe what strangers say about a path, and none is fragmented
-	// for it (RFC 9715 section 3.1).
+	// ICMP messages about the path's MTU are ignored: they may be forged, and responses are short enough for any path
+	// unless dns.max_udp_size says otherwise (RFC 9715 section 3.1).
 	paths := socketOption{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_OMIT}
 	if at.Addr().Is6() {
 		receiver = socketOption{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1}
@@ -96,7 +98,7 @@ func socketOptions(at netip.AddrPort, inherited bool) func(network, address stri
 	}
 }
 
-// descriptors is how many file descriptors the process may have open.
+// descriptors returns the number of file descriptors that the process may have open.
 func descriptors() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

@@ -12,7 +12,7 @@ const (
 	addressOffset = 4
 )
 
-// correctSubnet says whether a client subnet option is as a query may have it (RFC 7871 section 7.1.2): a known family,
+// correctSubnet reports whether a client subnet option is correct for a query (RFC 7871 section 7.1.2): a known family,
 // scope 0, just as many octets of address as the source prefix needs, and no bits beyond it.
 func correctSubnet(value []byte) bool {
 	if len(value) < addressOffset {
@@ -35,7 +35,7 @@ func correctSubnet(value []byte) bool {
 	return source%8 == 0 || address[len(address)-1]<<(source%8) == 0
 }
 
-// subnetAddress is the first address of the network that a correct option names.
+// subnetAddress returns the first address of the network in a correct option.
 func subnetAddress(value []byte) netip.Addr {
 	if binary.BigEndian.Uint16(value) == 1 {
 		var octets [4]byte
@@ -47,9 +47,8 @@ func subnetAddress(value []byte) netip.Addr {
 	return netip.AddrFrom16(octets)
 }
 
-// scoped notes how many bits of the client's address the records depended on. Where the client subnet option did not
-// say where the client is, they hold for nobody but who asked, and the scope is that of the query (RFC 7871 section
-// 7.2.1).
+// scoped sets the scope of the response: the number of bits of the client's address that the records depend on. If the
+// client subnet option names no address, the scope is 0 (RFC 7871 section 7.2.1).
 func (e *edns) scoped(bits uint8) {
 	if e.subnet != nil && e.subnet[sourceOffset] > 0 {
 		e.scope = bits

@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	// idleTimeout is how long a connection may take to send its next whole query. It is announced by the keepalive
+	// idleTimeout bounds the time until a connection has sent its next whole query. It is announced in the keepalive
 	// option (RFC 7828).
 	idleTimeout = 10 * time.Second
-	// writeTimeout is how long a client may take to accept a batch of responses.
+	// writeTimeout bounds the time that a client takes to accept a batch of responses.
 	writeTimeout = 5 * time.Second
-	// stopGrace is how long it may still take when the server stops.
+	// stopGrace is the same bound when the server stops.
 	stopGrace = time.Second
-	// freshGrace is how long a connection without any answer yet may then take to send its first query.
+	// freshGrace bounds the time for the first query of a connection when the server stops.
 	freshGrace = 100 * time.Millisecond
-	// pending is how many octets of responses are gathered before they are written: what a client that does not read
-	// costs, besides sendBuffer in the kernel.
+	// pending is the number of octets of responses that are gathered before they are written. A client that does not read
+	// costs as much memory, and sendBuffer in the kernel.
 	pending    = 16 << 10
 	sendBuffer = 64 << 10
-	// readRoom is the room for queries at first; it grows only as octets arrive, whatever length they announce.
-	readRoom   = 1 << 10
+	// readSize is the first size of a connection's buffer for queries, in octets. The buffer grows as octets arrive and
+	// not by the length that a query announces.
+	readSize   = 1 << 10
 	maxMessage = 1<<16 - 1
 	// acceptPause is the wait after an error of accept, such as too many open files.
 	acceptPause = 20 * time.Millisecond
@@ -58,7 +59,7 @@ func (t *tcpServer) serve(l *listener) error {
 			continue
 		}
 		one := t.connections.admit(conn, from)
-		input := append(make([]byte, 0, readRoom), first...)
+		input := append(make([]byte, 0, readSize), first...)
 		t.running.Go(func() {
 			defer t.connections.leave(one)
 			t.converse(one, input)
@@ -66,8 +67,8 @@ func (t *tcpServer) serve(l *listener) error {
 	}
 }
 
-// converse answers one connection's queries, the first of which input begins with, until it ends, is too slow or talks
-// nonsense.
+// converse answers the queries of one connection until it ends, is too slow or sends something else than DNS. input is
+// what has been read of it.
 func (t *tcpServer) converse(one *connection, input []byte) {
 	var output []byte
 	for {
@@ -98,8 +99,8 @@ func (t *tcpServer) converse(one *connection, input []byte) {
 
 // read reads until input has a whole message.
 func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
-	// What is left moves to a buffer that is no larger than it needs to be.
-	input = append(make([]byte, 0, max(readRoom, len(input))), input...)
+	// The rest moves to a buffer of its own size.
+	input = append(make([]byte, 0, max(readSize, len(input))), input...)
 	if !t.connections.await(one, time.Now().Add(idleTimeout)) {
 		return nil, false
 	}
@@ -123,7 +124,7 @@ func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
 	return input, true
 }
 
-// whole says whether input begins with a whole message.
+// whole reports whether input begins with a whole message.
 func whole(input []byte) bool {
 	return len(input) >= 2 && len(input) >= 2+int(binary.BigEndian.Uint16(input))
 }
@@ -154,7 +155,7 @@ func (t *tcpServer) write(one *connection, output []byte) ([]byte, bool) {
 		return nil, false
 	}
 	t.connections.answered(one)
-	if cap(output) > readRoom {
+	if cap(output) > readSize {
 		return nil, true
 	}
 	return output[:0], true

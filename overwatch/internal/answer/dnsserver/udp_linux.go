@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// batch is how many messages are read or sent with one system call at most.
+	// batch bounds the messages that one system call receives or sends.
 	batch = zone.MaxFetch
-	// receiveSize is the room for a query; what is longer is cut off and therefore a format error.
+	// receiveSize is the space for a query, in octets. A longer one is cut off, and so a format error.
 	receiveSize = 2048
-	// controlSize is the room for what the kernel tells of a query: IPV6_PKTINFO is the largest, at 36 octets.
+	// controlSize is the space for a query's control messages, in octets: IPV6_PKTINFO is the largest, with 36.
 	controlSize = 64
-	// pause is how long a socket rests after an error of the kernel's, so that a lasting one does not take a whole core.
+	// pause is the wait after an error of the kernel, so that a lasting one does not take a whole core.
 	pause = 10 * time.Millisecond
-	// maxDrain bounds how many batches are answered after the stop: what had arrived before.
-	maxDrain = 1024
+	// maxRest bounds the batches that are answered after the stop: queries that had arrived before.
+	maxRest = 1024
 )
 
 // udpSocket answers the queries that arrive on one socket, up to batch of them per system call in both directions.
@@ -38,20 +38,20 @@ type udpSocket struct {
 	twin      bool // another udpSocket reads the same socket
 	backlog   backlog
 
-	in            [batch]unix.Mmsghdr
-	query         [batch]unix.Iovec
-	from          [batch][unix.SizeofSockaddrInet6]byte
-	control       [batch][controlSize]byte
-	octets        [batch][receiveSize]byte
-	requests      [batch]request
-	tellsReceiver bool // the kernel says to which address queries were sent
-	replies       replies
+	in           [batch]unix.Mmsghdr
+	query        [batch]unix.Iovec
+	from         [batch][unix.SizeofSockaddrInet6]byte
+	control      [batch][controlSize]byte
+	octets       [batch][receiveSize]byte
+	requests     [batch]request
+	destinations bool // queries come with the address that they were sent to
+	replies      replies
 }
 
-// newUDPSocket takes conn over: it is closed by serve, close, or an error here.
+// newUDPSocket makes a reader of conn, which serve, close, or an error here closes.
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	s := &udpSocket{conn: conn, local: conn.LocalAddr().(*net.UDPAddr).AddrPort(), responder: r}
-	s.tellsReceiver = s.local.Addr().IsUnspecified()
+	s.destinations = s.local.Addr().IsUnspecified()
 	var err error
 	if s.raw, err = conn.SyscallConn(); err != nil {
 		_ = conn.Close()
@@ -62,7 +62,7 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 		s.query[i].SetLen(receiveSize)
 		s.in[i].Hdr = unix.Msghdr{Name: &s.from[i][0], Namelen: unix.SizeofSockaddrInet6, Iov: &s.query[i]}
 		s.in[i].Hdr.SetIovlen(1)
-		if s.tellsReceiver {
+		if s.destinations {
 			s.in[i].Hdr.Control = &s.control[i][0]
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
@@ -83,7 +83,7 @@ func (s *udpSocket) serve() error {
 	for {
 		switch err := s.raw.Read(answerWaiting); {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			s.withDescriptor(s.drain)
+			s.withDescriptor(s.answerRest)
 			return nil
 		case err != nil:
 			return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
@@ -93,10 +93,10 @@ func (s *udpSocket) serve() error {
 	}
 }
 
-// drain answers what has arrived before stop, and leaves the socket ready for the next process.
-func (s *udpSocket) drain(fd int) {
+// answerRest answers what has arrived before stop, and prepares the socket for the next process.
+func (s *udpSocket) answerRest(fd int) {
 	leave(fd)
-	for range maxDrain {
+	for range maxRest {
 		if n, errno := s.answerBatch(fd); n < batch || errno != 0 {
 			return
 		}
@@ -134,7 +134,7 @@ func (s *udpSocket) answerBatch(fd int) (int, syscall.Errno) {
 	}
 	for i := range n {
 		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
-		if s.tellsReceiver {
+		if s.destinations {
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
 	}
@@ -161,21 +161,21 @@ func (s *udpSocket) answerAll(fd, n int) {
 // answer adds the reply to query i, if there is one.
 func (s *udpSocket) answer(i int) {
 	in := &s.in[i]
-	if s.tellsReceiver && !toOneHost(s.control[i][:in.Hdr.Controllen]) {
+	if s.destinations && !toOneHost(s.control[i][:in.Hdr.Controllen]) {
 		s.responder.counts.queries[dropped].Add(1)
 		return
 	}
-	msg := s.responder.answer(&s.requests[i], s.octets[i][:in.Len], s.replies.room())
+	msg := s.responder.answer(&s.requests[i], s.octets[i][:in.Len], s.replies.space())
 	if msg == nil {
 		return
 	}
-	if s.tellsReceiver {
+	if s.destinations {
 		anyInterface(s.control[i][:in.Hdr.Controllen])
 	}
 	s.replies.add(len(msg), &in.Hdr)
 }
 
-// sender is the address in a socket address of either family.
+// sender returns the address in a socket address of either family.
 func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 	if binary.NativeEndian.Uint16(from[:]) == unix.AF_INET {
 		return netip.AddrFrom4([4]byte(from[4:8]))
@@ -184,8 +184,7 @@ func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 }
 
 // anyInterface clears the interface in the packet information of a query, which then makes the reply come from the
-// address the query was sent to, by whatever route leads back. Link-local addresses mean something on one interface
-// only and keep it.
+// address the query was sent to, by any route. Link-local addresses are those of one interface and keep it.
 func anyInterface(control []byte) {
 	info4, info6 := packetInfo(control)
 	switch {
@@ -196,8 +195,8 @@ func anyInterface(control []byte) {
 	}
 }
 
-// toOneHost says whether a query was sent to an address of this machine's own, by its packet information. What is sent
-// to many at once reaches each socket, and no answer can come from the address that was asked.
+// toOneHost reports whether a query was sent to a unicast address, by its packet information. A query to a multicast or
+// broadcast address reaches each socket, and no answer can be sent from that address.
 func toOneHost(control []byte) bool {
 	info4, info6 := packetInfo(control)
 	switch {
@@ -209,7 +208,7 @@ func toOneHost(control []byte) bool {
 	return true
 }
 
-// packetInfo finds the struct in_pktinfo or in6_pktinfo of a query, whichever there is.
+// packetInfo returns the struct in_pktinfo or in6_pktinfo of a query; the other one is nil.
 func packetInfo(control []byte) (info4, info6 []byte) {
 	header := unix.CmsgLen(0)
 	if len(control) < header {

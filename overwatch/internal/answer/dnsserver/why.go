@@ -9,23 +9,22 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// whyLabel in front of a name asks why the name is answered as it is. It is no host name (RFC 8552), so nobody's record
-// is in its way but one that somebody put there.
+// whyLabel is the label that asks why the name behind it is answered as it is. It is no host name (RFC 8552), so no
+// other record has it unless an operator has made one.
 const whyLabel = "\x04_why"
 
-// Why says, in lines, why a name is answered as it is: to whom, who asks for that, and whether the former is what the
-// asker's client subnet option says. It returns nil where the asker shall not know, or there is nothing to say. It must
-// not block.
+// Why returns the lines that explain the answer of a name to a client. asker is the sender of the question, and subnet
+// reports that client comes from its client subnet option. It returns nil if the asker may not know or the name is not
+// steered. It must not block.
 type Why func(name string, client, asker netip.Addr, subnet bool) []string
 
-// asksWhy says whether a question may be for an explanation, which takes the slow path.
+// asksWhy reports whether a question may be for an explanation, which takes the slow path.
 func (r *request) asksWhy() bool {
 	return r.question.Type == dns.TypeTXT && strings.HasPrefix(string(r.question.Name), whyLabel)
 }
 
-// explain replaces the answer that there is nothing of the name by an explanation. Those who ask for signatures get
-// what they would get without all this: a validator always does (RFC 4035 section 3.2.1), so it never sees an answer
-// that is not signed.
+// explain replaces a negative answer by an explanation. A query with DO gets its ordinary answer: validators set it
+// (RFC 4035 section 3.2.1), and an explanation is not signed.
 func (r *responder) explain(resolution *zone.Resolution, name string) {
 	q := r.request
 	if r.why == nil || !q.asksWhy() || q.edns.do || resolution.Kind == zone.Refused || resolution.Kind == zone.Positive {
@@ -48,7 +47,7 @@ func (r *responder) explain(resolution *zone.Resolution, name string) {
 	}
 }
 
-// maxText is the length of one character string of a TXT record, before what must be escaped in zone-file form is.
+// maxText bounds one character string of a TXT record, in octets without the escapes of zone-file form.
 const maxText = 255
 
 // texts cuts a line into the character strings of a record.

@@ -21,7 +21,7 @@ const (
 	opcodeMask        = 0xF << 11
 )
 
-// header is the first twelve octets of a message; it must be that long.
+// header is a message of twelve octets at least, which begins with its header.
 type header []byte
 
 func (h header) flags() uint16      { return binary.BigEndian.Uint16(h[2:]) }
@@ -68,8 +68,8 @@ func readName(msg []byte, offset int, name *[maxName]byte) (length, labels int, 
 	}
 }
 
-// skipName returns the offset behind the name at the offset, which may be compressed. What a pointer leads to
-// is nobody's concern, as no name but that of the question is looked at.
+// skipName returns the offset behind the name at the offset, which may be compressed. It does not follow pointers, as
+// only the question's name is used.
 func skipName(msg []byte, offset int) (next int, ok bool) {
 	for offset < len(msg) {
 		switch n := int(msg[offset]); {
@@ -86,7 +86,7 @@ func skipName(msg []byte, offset int) (next int, ok bool) {
 	return 0, false
 }
 
-// extendedError is the EDE code that goes with a response code (RFC 8914), 0 for none.
+// extendedError returns the EDE code for a response code (RFC 8914), 0 for none.
 func extendedError(rcode int) uint16 {
 	switch rcode {
 	case dns.RcodeServerFailure:
