@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -191,5 +192,27 @@ func (a *app) clients() ([]*api.Client, error) {
 	for _, n := range nodes {
 		list = append(list, n.Client)
 	}
-	return list, err
+	if err != nil || a.node == "" {
+		return list, err
+	}
+	return chosen(list, a.node)
+}
+
+// chosen returns the one of the nodes that a text means: its address, or only the host of it.
+func chosen(list []*api.Client, text string) ([]*api.Client, error) {
+	base, _ := api.ParseNode(text) // what is none is no node's
+	var found []*api.Client
+	var known []string
+	for _, c := range list {
+		known = append(known, c.Node())
+		u, err := url.Parse(c.Node())
+		if c.Node() == base || err == nil && (u.Host == text || u.Hostname() == strings.Trim(text, "[]")) {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("--node %q means %d of the nodes: it must be the address of one, such as %s", text,
+			len(found), strings.Join(known, " or "))
+	}
+	return found, nil
 }

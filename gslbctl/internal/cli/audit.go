@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -35,61 +37,135 @@ func (a *app) auditListCommand() *cobra.Command {
 				return err
 			}
 			query.Set("limit", strconv.Itoa(limit))
-			list, err := read(cmd.Context(), a, with((*api.Client).AuditLog, query))
+			g, err := gather(cmd.Context(), a, with((*api.Client).AuditLog, query))
 			if err != nil {
 				return err
 			}
-			t := &render.Table{
-				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"},
-					{Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "OUTCOME", Spare: 2},
-					{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
-				Empty: "Nothing was changed.",
-			}
-			for _, e := range list.Entries {
-				id := strconv.FormatUint(e.ID, 10)
-				t.AddNamed(id, render.C(id), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action), render.C(e.Resource),
-					render.C(e.ResourceID), render.C(e.Status),
-					orNone(e.ActorIP), orNone(e.RequestID))
-			}
-			return a.list(list, t)
+			list := mergeAudit(g, limit)
+			return g.done(a.list(list, a.auditTable(list, g.several())))
 		},
 	})
 	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "how many entries to show at most")
 	f.add(cmd)
-	return cmd
+	return a.byNode(cmd)
 }
 
-// auditVerdict is the output of audit verify.
+// nodeAudit is an audit entry of a node.
+type nodeAudit struct {
+	api.AuditEntry
+	Node string `json:"node"`
+}
+
+// auditList is the output of audit list: the latest entries of all nodes.
+type auditList struct {
+	Entries []nodeAudit `json:"entries"` // the newest first
+	Total   int         `json:"total"`   // that the nodes have together
+	Nodes   []askedNode `json:"nodes"`
+}
+
+// mergeAudit returns the newest entries of all nodes, at most limit.
+func mergeAudit(g gathered[api.AuditList], limit int) auditList {
+	list := auditList{Entries: []nodeAudit{}, Nodes: g.nodes}
+	for _, r := range g.replies {
+		list.Total += r.answer.Total
+		for _, e := range r.answer.Entries {
+			list.Entries = append(list.Entries, nodeAudit{e, r.node})
+		}
+	}
+	slices.SortStableFunc(list.Entries, func(x, y nodeAudit) int { return y.Timestamp.Compare(x.Timestamp) })
+	list.Entries = list.Entries[:min(len(list.Entries), limit)]
+	return list
+}
+
+func (a *app) auditTable(list auditList, several bool) *render.Table {
+	t := &render.Table{
+		Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"},
+			{Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "OUTCOME", Spare: 2},
+			{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
+		Empty: "Nothing was changed.",
+	}
+	nodeColumn(several, t)
+	for _, e := range list.Entries {
+		id := strconv.FormatUint(e.ID, 10)
+		t.AddNamed(id, nodeCells(several, e.Node, render.C(id), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action),
+			render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status), orNone(e.ActorIP), orNone(e.RequestID))...)
+	}
+	return t
+}
+
+// auditVerdict is what audit verify says of one node, and of all together.
 type auditVerdict struct {
 	Sound   bool   `json:"sound"`
 	Entries int    `json:"entries"`
 	Problem string `json:"problem"`
 }
 
+// auditVerdicts is the output of audit verify.
+type auditVerdicts struct {
+	auditVerdict
+	Nodes []nodeVerdict `json:"nodes"`
+}
+
+type nodeVerdict struct {
+	askedNode
+	auditVerdict
+}
+
 func (a *app) auditVerifyCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.byNode(&cobra.Command{
 		Use:   "verify",
-		Short: "Compute the chain of the audit log again, and name the first entry that breaks it",
+		Short: "Compute the chains of the audit logs again, and name the first entry that breaks one",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v, err := read(cmd.Context(), a, readVerdict)
+			g, err := gather(cmd.Context(), a, readVerdict)
 			if err != nil {
 				return err
 			}
-			err = a.print(v, func() error {
-				said := fmt.Sprintf("The audit log is whole: %s.", render.Count(v.Entries, "entry", "entries"))
-				if !v.Sound {
-					said = "The audit log is not as it was written: " + render.Printable(v.Problem) + "."
-				}
-				_, err := fmt.Fprintln(a.Out, said)
-				return err
-			})
+			v := judgeAudit(g)
+			err = a.print(v, func() error { return a.printVerdict(v) })
 			if err != nil || v.Sound {
-				return err
+				return g.done(err)
 			}
-			return &outcome{code: exitDegraded}
+			return cmp.Or(g.missing(), error(&outcome{code: exitDegraded}))
 		},
+	})
+}
+
+// judgeAudit joins what is said of each node.
+func judgeAudit(g gathered[auditVerdict]) auditVerdicts {
+	all := auditVerdicts{auditVerdict: auditVerdict{Sound: true}}
+	said := map[string]auditVerdict{}
+	for _, r := range g.replies {
+		said[r.node] = r.answer
+		all.Entries += r.answer.Entries
+		if !r.answer.Sound && all.Sound {
+			all.Sound, all.Problem = false, r.answer.Problem
+		}
 	}
+	for _, n := range g.nodes {
+		all.Nodes = append(all.Nodes, nodeVerdict{n, said[n.Node]})
+	}
+	return all
+}
+
+func (a *app) printVerdict(v auditVerdicts) error {
+	for _, n := range v.Nodes {
+		which := "The audit log"
+		if len(v.Nodes) > 1 {
+			which += " of " + n.Node
+		}
+		said := fmt.Sprintf("%s is whole: %s.", which, render.Count(n.Entries, "entry", "entries"))
+		switch {
+		case n.Error != "":
+			continue
+		case !n.Sound:
+			said = which + " is not as it was written: " + n.Problem + "."
+		}
+		if _, err := fmt.Fprintln(a.Out, render.Printable(said)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readVerdict checks the chains of a node: that of changes and that of refusals.

@@ -23,7 +23,9 @@ func (a *app) auditExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the audit log of a node to a file or to standard output",
-		Args:  cobra.NoArgs,
+		Long: "export writes the log of one node, as audit verify of anybody can check it: that of --node, else of the\n" +
+			"first that answers, which it names.",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(auditFormats(), format) {
 				return fmt.Errorf("--format is %q: it must be one of %s", format, strings.Join(auditFormats(), ", "))
@@ -35,9 +37,12 @@ func (a *app) auditExportCommand() *cobra.Command {
 			query.Set("format", format)
 			query.Set("sort_order", "asc")
 			export := func(w io.Writer) error {
-				_, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (struct{}, error) {
-					return struct{}{}, c.ExportAudit(ctx, query, w)
+				from, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (string, error) {
+					return c.Node(), c.ExportAudit(ctx, query, w)
 				})
+				if clients, _ := a.clients(); err == nil && len(clients) > 1 {
+					fmt.Fprintf(a.Err, "gslbctl: this is the log of %s; --node chooses another\n", from)
+				}
 				return err
 			}
 			if path == "" {
@@ -49,6 +54,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
 	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
 	f.add(cmd)
+	a.byNode(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("format",
 		cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,6 +18,9 @@ import (
 // auditPace is the time between two looks of audit tail -f.
 const auditPace = time.Second
 
+// auditOverlap is how far audit tail -f looks back at each look: nodes' clocks differ, and one may have been slow.
+const auditOverlap = time.Minute
+
 func (a *app) auditTailCommand() *cobra.Command {
 	var follow bool
 	var lines int
@@ -25,8 +29,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 		Use:   "tail",
 		Short: "Print the latest changes, the newest last",
 		Long: "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry, " +
-			"with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C. It follows one " +
-			"node: the first that answers.",
+			"with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C.",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{isList: isList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,38 +46,48 @@ func (a *app) auditTailCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the changes that come")
 	cmd.Flags().IntVar(&lines, "lines", 20, "how many of the latest changes to begin with")
 	f.add(cmd)
+	a.byNode(cmd)
 	return cmd
 }
 
 // tailAudit prints the latest entries and, with follow, those that come later.
 func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow bool) error {
-	from.Set("limit", strconv.Itoa(lines))
-	last := map[bool]uint64{} // of refusals, and of changes
-	for {
-		list, err := read(ctx, a, with((*api.Client).AuditLog, from))
+	query := maps.Clone(from)
+	query.Set("limit", strconv.Itoa(lines))
+	shown := map[string]bool{} // entries, by node and id
+	var lacks string           // what was told of nodes that are missing
+	for first := true; ; first = false {
+		g, err := gather(ctx, a, with((*api.Client).AuditLog, query))
 		if err != nil {
 			return err
 		}
-		if from.Get("sort_order") != "asc" {
-			slices.Reverse(list.Entries)
+		limit := lines
+		if !first {
+			limit = len(g.nodes) * api.MaxPageLimit
 		}
-		for i := range list.Entries {
-			e := &list.Entries[i]
-			refused := e.ID >= api.FirstRefusal
-			if e.ID <= last[refused] {
+		list := mergeAudit(g, limit).Entries
+		now := map[string]bool{}
+		for _, e := range slices.Backward(list) { // the newest last
+			key := e.Node + " " + strconv.FormatUint(e.ID, 10)
+			now[key] = true
+			if shown[key] {
 				continue
 			}
-			if err := a.printAudit(e); err != nil {
+			if err := a.printAudit(&e, g.several()); err != nil {
 				return err
 			}
-			last[refused] = e.ID
-			// From here on, all that is not older: ids tell which are new.
-			from.Set("limit", strconv.Itoa(api.MaxPageLimit))
-			from.Set("sort_order", "asc")
-			from.Set("start_time", e.Timestamp.Format(time.RFC3339Nano))
 		}
+		if len(list) > 0 { // from here on, all that is not older than the newest by the seconds that a node may be slow
+			query = maps.Clone(from)
+			query.Set("limit", strconv.Itoa(api.MaxPageLimit))
+			query.Set("start_time", list[0].Timestamp.Add(-auditOverlap).Format(time.RFC3339Nano))
+		}
+		maps.Copy(shown, now)
 		if !follow {
-			return nil
+			return g.missing()
+		}
+		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -84,13 +97,18 @@ func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow 
 	}
 }
 
-func (a *app) printAudit(e *api.AuditEntry) error {
+func (a *app) printAudit(e *nodeAudit, several bool) error {
 	return a.entry(e, strconv.FormatUint(e.ID, 10), func() error {
 		from := ""
 		if a.output == outputWide {
 			from = fmt.Sprintf("  from %s, request %s", e.ActorIP, e.RequestID)
 		}
-		_, err := fmt.Fprintf(a.Out, "%s  %d  %s  %s %s %s  %s%s\n", e.Timestamp.Local().Format("2006-01-02 15:04:05"), e.ID,
+		where := ""
+		if several {
+			where = "  " + e.Node
+		}
+		when := e.Timestamp.Local().Format("2006-01-02 15:04:05")
+		_, err := fmt.Fprintf(a.Out, "%s%s  %d  %s  %s %s %s  %s%s\n", when, where, e.ID,
 			render.Printable(e.Actor),
 			render.Printable(e.Action), render.Printable(e.Resource), render.Printable(e.ResourceID), render.Printable(e.Status),
 			render.Printable(from))

@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,14 +14,15 @@ import (
 )
 
 func (a *app) healthCommand() *cobra.Command {
-	cmd := a.watchable(&cobra.Command{
+	cmd := a.byNode(a.watchable(&cobra.Command{
 		Use:   "health",
-		Short: "Show whether a node is healthy and ready",
-		Long: "health shows what one node says of itself, and needs no place in its allowed networks.\n" +
-			"The exit code is 0 when it is healthy, 1 when it is degraded or unhealthy, 2 when it does not answer.",
+		Short: "Show whether the nodes are healthy and ready",
+		Long: "health shows what each node says of itself, and needs no place in their allowed networks.\n" +
+			"The exit code is 0 when all are healthy, 1 when one is degraded or unhealthy or does not answer, 2 when none\n" +
+			"answers.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showHealth(cmd.Context()) },
-	})
+	}))
 	cmd.AddCommand(a.healthServersCommand(), a.healthRegionsCommand())
 	return cmd
 }
@@ -40,66 +42,86 @@ func readHealth(ctx context.Context, c *api.Client) (healthReport, error) {
 	return healthReport{health, readiness}, err
 }
 
+// clusterHealth is the output of health: the state of each node, and the worst status. Of a single node, its state
+// stands beside as well.
+type clusterHealth struct {
+	Status api.ServiceStatus `json:"status"` // degraded at best if a node is missing
+	*healthReport
+	Nodes []nodeHealth `json:"nodes"`
+}
+
+type nodeHealth struct {
+	askedNode
+	*healthReport
+}
+
 func (a *app) showHealth(ctx context.Context) error {
-	report, err := read(ctx, a, readHealth)
+	g, err := gather(ctx, a, readHealth)
 	if err != nil {
 		return err
 	}
+	all := joinHealth(g)
+	err = a.print(all, func() error {
+		if g.several() {
+			return healthTable(all).Write(a.Out, a.style())
+		}
+		return a.printHealth(&g.replies[0].answer)
+	})
+	if err != nil || all.Status == api.ServiceHealthy {
+		return g.done(err)
+	}
+	return cmp.Or(g.missing(), error(&outcome{code: exitDegraded}))
+}
+
+func joinHealth(g gathered[healthReport]) clusterHealth {
+	all := clusterHealth{Status: api.ServiceHealthy}
+	said := map[string]*healthReport{}
+	for i := range g.replies {
+		said[g.replies[i].node] = &g.replies[i].answer
+	}
+	for _, n := range g.nodes {
+		one := nodeStatus{Error: n.Error}
+		if report := said[n.Node]; report != nil {
+			one.Health = &report.Health
+		}
+		all.Status = worse(all.Status, one)
+		all.Nodes = append(all.Nodes, nodeHealth{n, said[n.Node]})
+	}
+	if !g.several() {
+		all.healthReport = said[g.nodes[0].Node]
+	}
+	return all
+}
+
+func healthTable(all clusterHealth) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "NODE"}, {Name: "STATUS"}, {Name: "READY"}, {Name: "VERSION"},
+		{Name: "UP"}, {Name: "WHY", Spare: 1}}}
+	for _, n := range all.Nodes {
+		if n.healthReport == nil {
+			t.Add(render.C(n.Node), render.Cell{Text: "no answer", Tone: render.Bad}, render.C(render.None),
+				render.C(render.None), render.C(render.None), render.C(n.Error))
+			continue
+		}
+		why := strings.Trim(n.Health.Message+"; "+n.Readiness.Message, "; ")
+		t.Add(render.C(n.Node), statusCell(n.Health.Status), goodCell(n.Readiness.Ready), render.C(n.Health.Version),
+			render.C(render.Span(time.Duration(n.Health.UptimeSeconds)*time.Second)), orNone(why))
+	}
+	return t
+}
+
+// printHealth prints the state of a single node.
+func (a *app) printHealth(report *healthReport) error {
 	status := statusCell(report.Health.Status)
-	ready := "ready"
+	ready, why := "ready", ""
 	if !report.Readiness.Ready {
 		ready = "not ready: " + report.Readiness.Message
 	}
-	why := ""
 	if report.Health.Message != "" {
 		why = render.Printable(report.Health.Message) + "\n"
 	}
-	err = a.print(report, func() error {
-		_, err := fmt.Fprintf(a.Out, "%s, %s, version %s, up %s\n%s",
-			render.Paint(render.Printable(status.Text), status.Tone, a.colour()),
-			render.Printable(ready), render.Printable(report.Health.Version),
-			render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second), why)
-		return err
-	})
-	if err == nil && report.Health.Status != api.ServiceHealthy {
-		return &outcome{code: exitDegraded}
-	}
+	_, err := fmt.Fprintf(a.Out, "%s, %s, version %s, up %s\n%s",
+		render.Paint(render.Printable(status.Text), status.Tone, a.colour()),
+		render.Printable(ready), render.Printable(report.Health.Version),
+		render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second), why)
 	return err
-}
-
-func (a *app) healthServersCommand() *cobra.Command {
-	return lists(a, "servers", "Show the health record of every server",
-		(*api.Client).ServerHealth, func(list api.ServerHealthList) *render.Table {
-			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 3}, {Name: "STATUS"},
-					{Name: "CHECKED", Spare: 2}, {Name: "LAST HEALTHY", Spare: 5},
-					{Name: "FAILURES", Right: true, Spare: 4}, {Name: "SUCCESSES", Right: true, Spare: 6}, {Name: "ERROR", Spare: 1}},
-				Empty: "No servers are registered.",
-			}
-			for _, s := range list.Servers {
-				problem := render.None
-				if s.LastError != nil {
-					problem = *s.LastError
-				}
-				t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), statusCell(s.Status),
-					a.ago(s.LastCheck), a.ago(s.LastHealthy),
-					number(s.ConsecutiveFailures), number(s.ConsecutiveSuccesses), render.C(problem))
-			}
-			return t
-		})
-}
-
-func (a *app) healthRegionsCommand() *cobra.Command {
-	return lists(a, "regions", "Sum up the health of each region",
-		(*api.Client).RegionHealth, func(list api.RegionHealthList) *render.Table {
-			t := &render.Table{
-				Columns: []render.Column{{Name: "REGION"}, {Name: "HEALTHY", Right: true}, {Name: "PERCENT", Right: true}},
-				Empty:   "No region has a server.",
-			}
-			for _, r := range list.Regions {
-				t.AddNamed(r.Name, orNone(r.Name), healthyOf(r.HealthyCount, r.TotalServers),
-					render.C(strconv.FormatFloat(r.HealthPercent, 'f', 0, 64)+"%"))
-			}
-			return t
-		})
 }

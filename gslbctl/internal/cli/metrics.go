@@ -3,10 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,39 +21,53 @@ func (a *app) metricsCommand() *cobra.Command {
 		a.metricsNodeCommand(), a.metricsRegionCommand(), a.metricsRoutingCommand())
 }
 
-// figures returns a command that shows one object, one field per line.
+// figures returns a command that shows the figures of all nodes beside one another, and of all together.
 func figures[T any](a *app, cmd *cobra.Command,
 	ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		answer, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (T,
-			error) {
-			return ask(ctx, c, args)
-		})
+		g, err := gather(cmd.Context(), a, func(ctx context.Context, c *api.Client) (T, error) { return ask(ctx, c, args) })
 		if err != nil {
 			return err
 		}
-		t, err := figureTable(answer)
+		all, err := joinFigures(g)
 		if err != nil {
 			return err
 		}
-		return a.print(answer, a.table(t))
+		return g.done(a.print(all.output(), a.table(all.table())))
 	}
-	return a.watchable(cmd)
+	return a.byNode(a.watchable(cmd))
 }
 
 func (a *app) metricsOverviewCommand() *cobra.Command {
-	return figures(a, &cobra.Command{Use: "overview", Short: "Sum up what a node does now", Args: cobra.NoArgs},
+	return figures(a, &cobra.Command{Use: "overview", Short: "Sum up what the nodes do now", Args: cobra.NoArgs},
 		func(ctx context.Context, c *api.Client, _ []string) (api.OverviewAnswer, error) {
 			return c.Overview(ctx)
 		})
 }
 
 func (a *app) metricsNodeCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "node <id>", Short: "Show what one node or agent does", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNodeNames)}
-	return figures(a, cmd, func(ctx context.Context, c *api.Client, args []string) (api.NodeMetricsAnswer, error) {
-		return c.NodeMetrics(ctx, args[0])
-	})
+	return a.byNode(a.watchable(&cobra.Command{
+		Use: "node <id>", Short: "Show what one node or agent does", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := gatherKnown(cmd.Context(), a, with((*api.Client).NodeMetrics, args[0]))
+			if err != nil {
+				return err
+			}
+			// An agent says the same to all nodes, and a node knows itself alone: the latest word counts.
+			latest := slices.MaxFunc(g.replies, func(x, y reply[api.NodeMetricsAnswer]) int {
+				return x.answer.Metrics.Timestamp.Compare(y.answer.Metrics.Timestamp)
+			})
+			t, err := figureTable(latest.answer)
+			if err != nil {
+				return err
+			}
+			return g.done(a.print(struct {
+				api.NodeMetricsAnswer
+				Nodes []askedNode `json:"nodes"`
+			}{latest.answer, g.nodes}, a.table(t)))
+		},
+	}))
 }
 
 func (a *app) metricsRegionCommand() *cobra.Command {
@@ -74,27 +85,20 @@ func (a *app) metricsRoutingCommand() *cobra.Command {
 		})
 }
 
-// figureTable returns a table of the object in an answer, one line per field. Fields of nested
-// objects are named object.field.
+// figureTable returns a table of the object in an answer.
 func figureTable(answer any) (*render.Table, error) {
-	encoded, err := json.Marshal(answer)
-	if err != nil {
-		return nil, err
-	}
-	var wrapped map[string]map[string]any
-	dec := json.NewDecoder(strings.NewReader(string(encoded)))
-	dec.UseNumber() // counts stay whole
-	if err := dec.Decode(&wrapped); err != nil {
-		return nil, err
-	}
+	_, fields, err := objectIn(answer)
+	return fieldTable(fields), err
+}
+
+// fieldTable returns a table of an object, one line per field. Fields of nested objects are named object.field.
+func fieldTable(object map[string]any) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "FIGURE"}, {Name: "VALUE", Right: true}}}
-	for _, object := range wrapped {
-		fields := flat(object)
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			t.Add(render.C(name), orNone(figureText(name, fields[name])))
-		}
+	fields := flat(object)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		t.Add(render.C(name), orNone(figureText(name, fields[name])))
 	}
-	return t, nil
+	return t
 }
 
 // figureText formats a value in the unit of its field name, with readable precision.
@@ -134,76 +138,4 @@ func bytesText(n float64) string {
 		n /= step
 	}
 	return strconv.FormatFloat(n, 'f', min(i, 1), 64) + " " + units[i]
-}
-
-// historyShown are the default metrics in the table of a history.
-var historyShown = []string{"queries_per_sec", "error_rate", "response_p99_ms", "healthy_servers", "unhealthy_servers",
-	"stale_servers"}
-
-func (a *app) metricsHistoryCommand() *cobra.Command {
-	var duration time.Duration
-	var metrics []string
-	var resolution string
-	cmd := &cobra.Command{
-		Use:     "history",
-		Short:   "Show what a node did in the last hours or days",
-		Example: "  gslbctl metrics history --since 24h --resolution 1h --metrics queries_per_sec,error_rate",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if duration <= 0 {
-				return errors.New("--since must be above zero, such as 1h")
-			}
-			query := url.Values{"duration": {duration.String()}}
-			if len(metrics) > 0 {
-				query.Set("metrics", strings.Join(metrics, ","))
-			}
-			if resolution != "" {
-				query.Set("resolution", resolution)
-			}
-			h, err := read(cmd.Context(), a, with((*api.Client).History, query))
-			if err != nil {
-				return err
-			}
-			return a.print(h, a.table(historyTable(h, metrics)))
-		},
-	}
-	spanVar(cmd.Flags(), &duration, "since", time.Hour, "how far back, such as 1d")
-	cmd.Flags().StringSliceVar(&metrics, "metrics", nil, "only these, separated by commas")
-	cmd.Flags().StringVar(&resolution, "resolution", "", "time between two points: 1m, 5m or 1h (default: what fits)")
-	return a.watchable(cmd)
-}
-
-// historyTable has a column for each metric in named, or else for each measured metric of
-// historyShown.
-func historyTable(h api.History, named []string) *render.Table {
-	measured := map[string]bool{}
-	for _, p := range h.DataPoints {
-		for name := range p.Values {
-			measured[name] = true
-		}
-	}
-	shown := named
-	if len(shown) == 0 {
-		shown = slices.DeleteFunc(slices.Clone(historyShown), func(name string) bool { return !measured[name] })
-	}
-	if len(shown) == 0 {
-		shown = slices.Sorted(maps.Keys(measured))
-	}
-	t := &render.Table{Columns: []render.Column{{Name: "TIME"}}, Empty: "Nothing was measured in that time."}
-	for _, name := range shown {
-		t.Columns = append(t.Columns, render.Column{Name: strings.ToUpper(name), Right: true})
-	}
-	for _, p := range h.DataPoints {
-		row := []render.Cell{render.C(p.Timestamp.UTC().Format(time.RFC3339))}
-		for _, name := range shown {
-			value, there := p.Values[name]
-			if !there {
-				row = append(row, render.C(render.None))
-				continue
-			}
-			row = append(row, render.C(figureText(name, json.Number(fmt.Sprint(value)))))
-		}
-		t.Add(row...)
-	}
-	return t
 }

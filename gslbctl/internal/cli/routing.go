@@ -50,18 +50,22 @@ func (a *app) routingTestCommand() *cobra.Command {
 }
 
 func (a *app) routingWhyCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.byNode(&cobra.Command{
 		Use:   "why <decision>",
 		Short: "Show why a sampled answer was given, from what was known then",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			test, err := read(cmd.Context(), a, with((*api.Client).ExplainDecision, args[0]))
+			g, err := gatherKnown(cmd.Context(), a, with((*api.Client).ExplainDecision, args[0]))
 			if err != nil {
 				return err
 			}
-			return a.printExplanation(test)
+			if len(g.replies) > 1 { // each node numbers its own
+				return fmt.Errorf("%d nodes have a decision %s: name the one of routing decisions with --node, such as --node %s",
+					len(g.replies), args[0], g.replies[0].node)
+			}
+			return a.printExplanation(g.replies[0].answer)
 		},
-	}
+	})
 }
 
 // printExplanation prints an explanation. Its exit code is 1 if the answer has nothing for the

@@ -64,18 +64,21 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 				return err
 			}
 			if f.follow {
-				return a.follow(cmd.Context(), q)
+				return a.follow(cmd.Context(), q, f.limit)
 			}
-			list, err := a.decisions(cmd.Context(), q)
+			g, err := gather(cmd.Context(), a, with((*api.Client).RoutingDecisions, q))
 			if err != nil {
 				return err
 			}
+			list := mergeDecisions(g, f.limit)
 			t := decisionTable()
 			t.Empty = "No answer was sampled; routing.decision_sample says how many are."
+			nodeColumn(g.several(), t)
 			for i := range list.Decisions {
-				t.AddNamed(list.Decisions[i].ID, a.decisionCells(&list.Decisions[i])...)
+				d := &list.Decisions[i]
+				t.AddNamed(d.ID, nodeCells(g.several(), d.Node, a.decisionCells(&d.RoutingDecision)...)...)
 			}
-			return a.list(list, orMeant(cmd, t))
+			return g.done(a.list(list, orMeant(cmd, t)))
 		},
 	})
 	flags := cmd.Flags()
@@ -91,7 +94,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("outcome",
 		cobra.FixedCompletions(outcomeNames(), cobra.ShellCompDirectiveNoFileComp))
-	return cmd
+	return a.byNode(cmd)
 }
 
 func outcomeNames() []string {
@@ -102,8 +105,31 @@ func outcomeNames() []string {
 	return names
 }
 
-func (a *app) decisions(ctx context.Context, q url.Values) (api.RoutingDecisionList, error) {
-	return read(ctx, a, with((*api.Client).RoutingDecisions, q))
+// nodeDecision is an answer that a node gave.
+type nodeDecision struct {
+	api.RoutingDecision
+	Node string `json:"node"`
+}
+
+// decisionList is the output of routing decisions: the latest of all nodes.
+type decisionList struct {
+	Decisions []nodeDecision `json:"decisions"` // the newest first
+	Total     int            `json:"total"`     // that the nodes have together
+	Nodes     []askedNode    `json:"nodes"`
+}
+
+// mergeDecisions returns the newest decisions of all nodes, at most limit.
+func mergeDecisions(g gathered[api.RoutingDecisionList], limit int) decisionList {
+	list := decisionList{Decisions: []nodeDecision{}, Nodes: g.nodes}
+	for _, r := range g.replies {
+		list.Total += r.answer.Total
+		for _, d := range r.answer.Decisions {
+			list.Decisions = append(list.Decisions, nodeDecision{d, r.node})
+		}
+	}
+	slices.SortStableFunc(list.Decisions, func(x, y nodeDecision) int { return y.Timestamp.Compare(x.Timestamp) })
+	list.Decisions = list.Decisions[:min(len(list.Decisions), limit)]
+	return list
 }
 
 func decisionTable() *render.Table {
@@ -119,23 +145,28 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 }
 
 // follow prints new decisions as they come, until it is interrupted.
-func (a *app) follow(ctx context.Context, q url.Values) error {
+func (a *app) follow(ctx context.Context, q url.Values, limit int) error {
 	seen := map[string]bool{}
+	lacks := "" // what was told of nodes that are missing
 	for {
-		list, err := a.decisions(ctx, q)
+		g, err := gather(ctx, a, with((*api.Client).RoutingDecisions, q))
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
+			return err
+		}
 		now := map[string]bool{}
-		for _, d := range slices.Backward(list.Decisions) {
-			now[d.ID] = true
-			if seen[d.ID] {
+		for _, d := range slices.Backward(mergeDecisions(g, limit*len(g.nodes)).Decisions) {
+			key := d.Node + " " + d.ID
+			now[key] = true
+			if seen[key] {
 				continue
 			}
-			if err := a.followed(&d); err != nil {
+			if err := a.followed(&d, g.several()); err != nil {
 				return err
 			}
 		}
@@ -148,58 +179,18 @@ func (a *app) follow(ctx context.Context, q url.Values) error {
 	}
 }
 
-func (a *app) followed(d *api.RoutingDecision) error {
+func (a *app) followed(d *nodeDecision, several bool) error {
 	return a.entry(d, d.ID, func() error {
-		server := "nobody"
+		server, where := "nobody", ""
 		if d.SelectedServer != "" {
 			server = d.SelectedServer + inBrackets(d.SelectedRegion)
 		}
-		_, err := fmt.Fprintf(a.Out, "%s  %s  %s %s  %s%s  %s  to %s  %s\n", d.Timestamp.Local().Format("15:04:05.000"),
-			render.Printable(d.ID),
-			render.Printable(d.Domain), d.QueryType, d.ClientSubnet, render.Printable(inBrackets(d.ClientRegion)), d.Algorithm,
-			render.Printable(server), d.Outcome)
+		if several {
+			where = "  " + d.Node
+		}
+		_, err := fmt.Fprintf(a.Out, "%s%s  %s  %s %s  %s%s  %s  to %s  %s\n", d.Timestamp.Local().Format("15:04:05.000"),
+			where, render.Printable(d.ID), render.Printable(d.Domain), d.QueryType, d.ClientSubnet,
+			render.Printable(inBrackets(d.ClientRegion)), d.Algorithm, render.Printable(server), d.Outcome)
 		return err
 	})
-}
-
-func (a *app) routingFlowsCommand() *cobra.Command {
-	var source, destination, domain string
-	var since time.Duration
-	cmd := a.listing(&cobra.Command{
-		Use:   "flows",
-		Short: "List how many answers sent clients of which region where",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := query(a.Now(), since, map[string]string{"source_region": source, "dest_region": destination,
-				"domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
-			if err != nil {
-				return err
-			}
-			list, err := read(cmd.Context(), a, with((*api.Client).RoutingFlows, q))
-			if err != nil {
-				return err
-			}
-			t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "FROM"}, {Name: "TO"},
-				{Name: "ANSWERS", Right: true}, {Name: "SHARE", Right: true}, {Name: "LATEST"}},
-				Empty: "Nothing was answered."}
-			for _, f := range list.Flows {
-				name := f.Domain
-				if name == "" {
-					name = "(others)"
-				}
-				t.AddNamed(name, render.C(name), orNone(f.SourceRegion), orNone(f.DestinationRegion),
-					render.C(strconv.FormatUint(f.RequestCount, 10)), percentCell(f.Share), a.ago(&f.Timestamp))
-			}
-			return a.list(list, t)
-		},
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&source, "source", "", "only of clients in this `region`")
-	flags.StringVar(&destination, "destination", "", "only to backends in this `region`")
-	flags.StringVar(&domain, "domain", "", "only of this `name`")
-	spanVar(flags, &since, "since", 0, "of this `time` until now, such as 1h; default: all that is kept")
-	_ = cmd.RegisterFlagCompletionFunc("source", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("destination", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
-	return cmd
 }

@@ -42,7 +42,8 @@ type app struct {
 	context string
 	output  string
 	timeout time.Duration
-	quiet   bool // print only the requested output: no progress, no line about columns
+	node    string // the one of the nodes that --node chooses; "" for all
+	quiet   bool   // print only the requested output: no progress, no line about columns
 }
 
 // Run executes one command line and returns the exit code.
@@ -71,7 +72,8 @@ func (a *app) rootCommand() *cobra.Command {
 			"Nodes are named with --api, with --context, in " + environmentNodes + " (separated by commas) or " +
 			environmentContext +
 			",\nor by the context in use; without any of these, " + api.DefaultAddress + ".\n" +
-			"With several nodes, a question goes to the first that answers and a change goes to all of them.\n\n" +
+			"With several nodes, a change goes to all of them. Of health, metrics, audit, routing flows and decisions all\n" +
+			"are asked and their answers joined; --node asks one. Other questions go to the first that answers.\n\n" +
 			exitCodes,
 		SilenceErrors: true,
 		SilenceUsage:  true,

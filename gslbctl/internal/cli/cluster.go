@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// askedNode is a node that was asked, in the output of a command that asks all.
+type askedNode struct {
+	Node  string `json:"node"`
+	Error string `json:"error,omitempty"` // why it is missing
+}
+
+// gathered is what the nodes said that answered, in the order in which the nodes were given.
+type gathered[T any] struct {
+	replies []reply[T]
+	nodes   []askedNode // all that were asked
+}
+
+// gather asks all nodes at once. An error means that none of them answered as it should.
+func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
+	error) {
+	var g gathered[T]
+	clients, err := a.clients()
+	if err != nil {
+		return g, err
+	}
+	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
+	replies := everywhere(ctx, clients, ask)
+	stop()
+	var silent []error
+	for _, r := range replies {
+		n := askedNode{Node: r.node}
+		switch _, unreachable := errors.AsType[*api.UnreachableError](r.err); {
+		case r.err == nil:
+			g.replies = append(g.replies, r)
+		case unreachable:
+			silent = append(silent, r.err)
+			fallthrough
+		default:
+			err = r.err
+			if _, n.Error = verdict(r.err); !strings.Contains(n.Error, r.node) {
+				n.Error = r.node + ": " + n.Error
+			}
+		}
+		g.nodes = append(g.nodes, n)
+	}
+	switch {
+	case len(g.replies) > 0:
+		return g, nil
+	case len(silent) == len(replies):
+		return g, noAnswer(silent)
+	default:
+		return g, err
+	}
+}
+
+// gatherKnown is gather for a thing that some nodes know and others do not: those are not missing. An error means that
+// none knows it.
+func gatherKnown[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
+	error) {
+	var unknown error
+	var mu sync.Mutex
+	g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (*T, error) {
+		answer, err := ask(ctx, c)
+		if isNotFound(err) {
+			mu.Lock()
+			defer mu.Unlock()
+			unknown = err
+			return nil, nil
+		}
+		return &answer, err
+	})
+	known := gathered[T]{nodes: g.nodes}
+	for _, r := range g.replies {
+		if r.answer != nil {
+			known.replies = append(known.replies, reply[T]{r.node, *r.answer, nil})
+		}
+	}
+	if err == nil && len(known.replies) == 0 {
+		if err = unknown; known.missing() != nil {
+			code, sentence := verdict(unknown)
+			err = &outcome{code, sentence + "; " + known.missing().Error(), unknown}
+		}
+	}
+	return known, err
+}
+
+// several reports whether more than one node was asked, so that rows name theirs.
+func (g *gathered[T]) several() bool { return len(g.nodes) > 1 }
+
+// missing returns the outcome of a command that not all nodes answered: what it prints lacks what those know. It is nil
+// if all did.
+func (g *gathered[T]) missing() error {
+	var without []string
+	for _, n := range g.nodes {
+		if n.Error != "" {
+			without = append(without, n.Error)
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%d of %d nodes %s missing here: %s", len(without),
+		len(g.nodes), isAre(len(without)), strings.Join(without, "; "))}
+}
+
+// tellMissing writes which nodes are missing while a stream of entries goes on, unless that is what was told before.
+func (a *app) tellMissing(missing error, before string) (told string, err error) {
+	_, told = verdict(missing)
+	if told != before && told != "" {
+		_, err = fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(told))
+	}
+	return told, err
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// done returns the outcome of a command whose output was written, or not.
+func (g *gathered[T]) done(written error) error {
+	if written != nil {
+		return written
+	}
+	return g.missing()
+}
+
+// byNode adds the flag that chooses one node to a command that asks all.
+func (a *app) byNode(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().StringVar(&a.node, "node", "", "ask only this one of the nodes, by its `address`")
+	_ = cmd.RegisterFlagCompletionFunc("node", a.nodeAddresses)
+	return cmd
+}
+
+// nodeAddresses completes the addresses of the nodes.
+func (a *app) nodeAddresses(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	a.node = ""
+	clients, err := a.clients()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return each(clients, func(c *api.Client) string { return strings.TrimPrefix(c.Node(), "http://") }),
+		cobra.ShellCompDirectiveNoFileComp
+}
+
+// nodeColumn is put before the columns of a table of which each row is of one of several nodes.
+func nodeColumn(several bool, t *render.Table) {
+	if several {
+		t.Columns = append([]render.Column{{Name: "NODE"}}, t.Columns...)
+	}
+}
+
+// nodeCells puts the node of a row before its cells.
+func nodeCells(several bool, node string, cells ...render.Cell) []render.Cell {
+	if several {
+		return append([]render.Cell{render.C(node)}, cells...)
+	}
+	return cells
+}

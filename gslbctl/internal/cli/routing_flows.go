@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) routingFlowsCommand() *cobra.Command {
+	var source, destination, domain string
+	var since time.Duration
+	cmd := a.listing(&cobra.Command{
+		Use:   "flows",
+		Short: "List how many answers sent clients of which region where",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := query(a.Now(), since, map[string]string{"source_region": source, "dest_region": destination,
+				"domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
+			if err != nil {
+				return err
+			}
+			g, err := gather(cmd.Context(), a, with((*api.Client).RoutingFlows, q))
+			if err != nil {
+				return err
+			}
+			list := sumFlows(g)
+			t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "FROM"}, {Name: "TO"},
+				{Name: "ANSWERS", Right: true}, {Name: "SHARE", Right: true}, {Name: "LATEST"}},
+				Empty: "Nothing was answered."}
+			for _, f := range list.Flows {
+				name := f.Domain
+				if name == "" {
+					name = "(others)"
+				}
+				t.AddNamed(name, render.C(name), orNone(f.SourceRegion), orNone(f.DestinationRegion),
+					render.C(strconv.FormatUint(f.RequestCount, 10)), percentCell(f.Share), a.ago(&f.Timestamp))
+			}
+			return g.done(a.list(list, t))
+		},
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&source, "source", "", "only of clients in this `region`")
+	flags.StringVar(&destination, "destination", "", "only to backends in this `region`")
+	flags.StringVar(&domain, "domain", "", "only of this `name`")
+	spanVar(flags, &since, "since", 0, "of this `time` until now, such as 1h; default: all that is kept")
+	_ = cmd.RegisterFlagCompletionFunc("source", a.completion(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("destination", a.completion(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
+	return a.byNode(cmd)
+}
+
+// flowList is the output of routing flows: the sums of all nodes.
+type flowList struct {
+	api.RoutingFlowList
+	Nodes []askedNode `json:"nodes"`
+}
+
+// sumFlows adds up what all nodes have counted, the largest first, and computes the shares again.
+func sumFlows(g gathered[api.RoutingFlowList]) flowList {
+	list := flowList{RoutingFlowList: g.replies[0].answer, Nodes: g.nodes}
+	if len(g.replies) == 1 {
+		return list
+	}
+	list.Uncounted = 0
+	type way struct{ source, destination, domain string }
+	sums, all := map[way]*api.RoutingFlow{}, uint64(0)
+	for _, r := range g.replies {
+		list.Uncounted += r.answer.Uncounted
+		for _, f := range r.answer.Flows {
+			key := way{f.SourceRegion, f.DestinationRegion, f.Domain}
+			all += f.RequestCount
+			if sum := sums[key]; sum == nil {
+				sums[key] = &f
+				continue
+			} else if f.Timestamp.After(sum.Timestamp) {
+				sum.Timestamp = f.Timestamp
+			}
+			sums[key].RequestCount += f.RequestCount
+		}
+	}
+	list.Flows = []api.RoutingFlow{}
+	for _, f := range sums {
+		if all > 0 {
+			f.Share = float64(f.RequestCount) / float64(all)
+		}
+		list.Flows = append(list.Flows, *f)
+	}
+	slices.SortFunc(list.Flows, func(x, y api.RoutingFlow) int {
+		return cmp.Or(cmp.Compare(y.RequestCount, x.RequestCount), cmp.Compare(x.Domain, y.Domain),
+			cmp.Compare(x.SourceRegion, y.SourceRegion), cmp.Compare(x.DestinationRegion, y.DestinationRegion))
+	})
+	list.Total = len(list.Flows)
+	return list
+}
