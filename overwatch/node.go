@@ -19,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnsserver"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/replication"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/expiry"
 	"gslb.internal/overwatch/internal/health/gossip"
@@ -53,12 +54,13 @@ const (
 // node is one overwatch node, wired. Its parts know one another only through what is set here.
 type node struct {
 	process
-	core    *core
-	store   *store.Store
-	audit   *audit.Log
-	refused *refusals.Log
-	state   *control.State
-	control *control.Plane
+	core        *core
+	store       *store.Store
+	audit       *audit.Log
+	refused     *refusals.Log
+	state       *control.State
+	control     *control.Plane
+	replication *replication.Replication
 	health
 	answer
 	history *history.Recorder
@@ -90,6 +92,7 @@ type health struct {
 	registry  *registry.Registry
 	declared  errgroup.Group // what configuration and API declare, to the registry
 	servers   *inventory.Inventory
+	orders    sync.Mutex // held while an order changes
 	gossip    *gossip.Node
 	validator *validation.Validator
 	checks    atomic.Uint64 // that this node has made of backends
@@ -124,7 +127,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	if err == nil {
 		for _, open := range []func(context.Context, *config.Config) error{
 			n.openAudit, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip,
-			n.openValidation, n.openControl, n.openHistory, n.openMetrics, n.openAPI,
+			n.openValidation, n.openControl, n.openReplication, n.openHistory, n.openMetrics, n.openAPI,
 		} {
 			if err = open(ctx, n.state.Config()); err != nil {
 				break
@@ -152,6 +155,7 @@ func (n *node) part(name string) zerolog.Logger {
 
 func (n *node) openStore(cfg *config.Config) (err error) {
 	if n.store, err = store.Open(cfg.DataDir, store.Options{Program: "gslb-overwatch " + buildinfo.Get().Version,
+		NodeID: cfg.Overwatch.Identity.NodeID, Retention: cfg.Overwatch.Replication.TombstoneRetention,
 		Logger: n.part("store")}); err != nil {
 		return err
 	}
@@ -197,6 +201,18 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 		Publisher: n.publisher, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync, Validator: n.validator,
 		SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
 		IdentityWaits: n.identityWaits, Registerer: n.registerer,
+		Servers: n.servers, Orders: &n.orders,
+		Replication: func() *replication.Replication { return n.replication },
+	})
+	return err
+}
+
+// openReplication makes what carries operators' decisions between nodes.
+func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error) {
+	n.replication, err = replication.New(replication.Options{
+		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
+		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Audit: n.audit.Record,
+		Registerer: n.registerer, Logger: n.part("replication"),
 	})
 	return err
 }
@@ -400,6 +416,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		ValidateConfig: control.CheckText,
 		ConfigPath:     n.configPath, Reloader: n.control,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OrderStore: n.store,
+		OrderLock: &n.orders, Replication: n.replication,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members, Self: n.self,
 		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),

@@ -60,6 +60,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	if n.metrics != nil {
 		outer.Go(func() error { return fatal("metrics", n.metrics.Run(ctx)) })
 	}
+	outer.Go(func() error { return fatal("replication", n.replication.Run(ctx)) })
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
 	outer.Go(func() error { return n.control.FollowDatabase(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })

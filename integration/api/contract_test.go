@@ -290,6 +290,10 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			"zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t "+
 				"state:s{published|active|retired} origin_node:s")},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
+		{"GET /api/v1/replication", "", "", 200, "enabled:b off_reason:s? node_id:s objects:i tombstones:i joining:b " +
+			"digest:s " + each("peers[].", "peer:s- node_id:s- connected:b- since:t- behind:i- clock_difference_ms:i- "+
+			"error:s?-") + " " + each("refused[].", "kind:s- name:s- reason:s-")},
+		{"GET /api/v1/replication/objects", "", "", 200, "sealed:s-"},
 
 		{"GET /api/v1/overwatch/backends", "/v1/overwatch/backends?service=" + app, "", 200,
 			each("backends[].", shapeBackend) + shapeListed},

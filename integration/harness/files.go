@@ -54,6 +54,9 @@ type OverwatchSection struct {
 		Denial  string   `yaml:"denial,omitempty"`
 		KeySync *KeySync `yaml:"key_sync,omitempty"`
 	} `yaml:"dnssec,omitempty"`
+	Replication struct {
+		Enabled bool `yaml:"enabled"`
+	} `yaml:"replication,omitempty"`
 	Stale struct {
 		Threshold   time.Duration `yaml:"threshold"`
 		RemoveAfter time.Duration `yaml:"remove_after"`

@@ -136,6 +136,11 @@ func long(o options) (stages [][]step, err error) {
 			argv: goTest("60m", "-count=1", "-run", "^TestKill_", "./internal/state/store"),
 		},
 		{
+			name: "replica", about: "10 000 random histories of cuts, crashes, old backups and wrong clocks",
+			dir: "overwatch", env: []string{"GSLB_REPLICA_HISTORIES=10000"}, tests: 1,
+			argv: goTest("30m", "-count=1", "-run", "^TestSimulation_", "./internal/state/replica"),
+		},
+		{
 			name: "model", about: "60 random histories, judged by a model",
 			dir: "overwatch", env: []string{"GSLB_MODEL_HISTORIES=60"}, tests: 1,
 			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", "."),

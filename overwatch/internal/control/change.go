@@ -125,21 +125,39 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 		return nil
 	}
 	changes.PutSerial(serialBound(p.o.Publisher.Serial()))
+	stored, err := p.put(ctx, next, p.left.of(p.set, next), kinds, attached, func() error {
+		return p.store.Write(changes, notes...)
+	})
+	if err != nil && stored {
+		back, _ := next.Changes(p.set)
+		for _, a := range attached {
+			a.Undo(back)
+		}
+		// the caller notes the failure in the audit log
+		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.Config()))
+	}
+	return err
+}
+
+// put puts a set into force, but for what is left out of it. It calls store when nothing can be wrong with the set any
+// more; stored reports that it was called and returned nil. After an error the set before is in force.
+func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds,
+	attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
-		return err
+		return false, err
 	}
-	base, err := next.Over(p.file)
+	served := left.without(next, p.file)
+	base, err := served.Over(p.file)
 	if err != nil {
-		return err
+		return false, err
 	}
-	joined := next.Join(base, p.names)
+	joined := served.Join(base, p.names)
 	settings.KeepRunning(p.running, joined)
 	zones := kinds.Regions || !reflect.DeepEqual(base.DNS, p.shown.Load().base.DNS)
 	shares := kinds.Domains && sharesServers(joined, p.set, next)
-	stored := false
 	commit := func() error {
-		if err := p.store.Write(changes, notes...); err != nil {
+		if err := store(); err != nil {
 			return err
 		}
 		stored = true
@@ -164,31 +182,23 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 			err = a.Withdraw(ctx)
 		}
 	}
-	if err != nil && stored {
-		back, _ := next.Changes(p.set)
-		for _, a := range attached {
-			a.Undo(back)
-		}
-		// the caller notes the failure in the audit log
-		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.Config()))
-	}
 	if err != nil {
-		return err
+		return stored, err
 	}
-	p.set = next
+	p.set, p.left = next, left
 	p.show(base, next)
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, p.current.Load().since})
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
 		if err := p.followChecks(ctx, joined); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if shares {
-		return Declare(ctx, p.o.Registry, joined)
+		return false, Declare(ctx, p.o.Registry, joined)
 	}
-	return nil
+	return false, nil
 }
 
 // answer has DNS answer by a configuration, once commit has stored what led to it.

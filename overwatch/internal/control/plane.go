@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"net/netip"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -10,6 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
@@ -42,6 +45,12 @@ type Options struct {
 
 	// SetMaxUDPSize bounds answers over UDP, in octets.
 	SetMaxUDPSize func(octets int)
+	// Servers are those that the API has created, and Orders is held while an order changes.
+	Servers *inventory.Inventory
+	Orders  sync.Locker
+	// Replication returns what asks the other nodes, which is made after the Plane; nil while there is none.
+	Replication func() *replication.Replication
+
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort
 	// Allowed reports whether an agent may claim a backend.

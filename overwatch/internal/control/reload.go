@@ -8,6 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/replication"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
@@ -62,7 +63,7 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	joined, over, unfit := p.join(next, addresses)
+	joined, over, left := p.join(next, p.set, addresses)
 	settings.KeepRunning(p.running, joined)
 	served, err := p.Settings(joined, addresses)
 	if err != nil {
@@ -88,7 +89,7 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	if err != nil {
 		return nil, nil, errors.Join(err, Declare(ctx, p.o.Registry, p.Config()))
 	}
-	p.follow(next, unfit)
+	p.follow(next, left)
 	p.show(over, p.set)
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, time.Now()})
@@ -114,6 +115,9 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	}
 	if p.o.KeySync != nil {
 		p.o.KeySync.Reconfigure(keysync.SettingsOf(next))
+	}
+	if r := p.o.Replication(); r != nil {
+		r.Reconfigure(replication.SettingsOf(next))
 	}
 	return files, append(p.RestartRequired(), p.o.IdentityWaits()...), p.o.Publisher.Flush(ctx)
 }

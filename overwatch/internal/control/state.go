@@ -29,11 +29,11 @@ type State struct {
 	running   *config.Config // what only a restart changes, as it was at the start
 	geography *geography     // mu
 
-	mu      sync.Mutex // held during a reload and while changes are put into force
-	file    *config.Config
-	names   definitions.Names // of the file's domains
-	set     *definitions.Set  // what the API has defined, also what the file hides
-	partial bool              // what is in force lacks some of the set, which the file does not go with
+	mu    sync.Mutex // held during a reload and while changes are put into force
+	file  *config.Config
+	names definitions.Names // of the file's domains
+	set   *definitions.Set  // what the API has defined, also what the file hides
+	left  leftOut           // what is not in force of the set, since the file does not go with it
 
 	shown   atomic.Pointer[shown]
 	current atomic.Pointer[current]
@@ -45,6 +45,7 @@ type State struct {
 type shown struct {
 	base *config.Config // the file with the API's settings over it
 	set  *definitions.Set
+	left leftOut
 }
 
 // current is a configuration and when it came into force.
@@ -77,8 +78,8 @@ func OpenState(o StateOptions) (*State, error) {
 	if s.geography, err = newGeography(o.Registerer, o.Logger); err != nil {
 		return nil, err
 	}
-	joined, base, partial := s.join(o.File, nil)
-	s.follow(o.File, partial)
+	joined, base, left := s.join(o.File, set, nil)
+	s.follow(o.File, left)
 	s.running = joined
 	_ = s.logging.Set(joined.Logging) // which has been checked
 	s.show(base, set)
@@ -117,38 +118,38 @@ func (s *State) RestartRequired() []string {
 	return settings.Changed(s.running, s.shown.Load().base, settings.Restart)
 }
 
-// follow takes another file; partial: it is served without some of what the API has defined.
-func (s *State) follow(file *config.Config, partial bool) {
-	s.file, s.names, s.partial = file, definitions.NamesIn(file), partial
+// follow takes another file, and what of the set it does not go with.
+func (s *State) follow(file *config.Config, left leftOut) {
+	s.file, s.names, s.left = file, definitions.NamesIn(file), left
 }
 
 // show lets readers see a set, without what the file hides.
 func (s *State) show(base *config.Config, set *definitions.Set) {
-	s.shown.Store(&shown{base, set.Unhidden(base, s.names)})
+	s.shown.Store(&shown{base, set.Unhidden(base, s.names), s.left})
 }
 
 // join returns the configuration of a file with what the API has defined, and the file with the API's settings over it.
-// What of the API the file cannot be served with is left out and logged, and partial is true: it must not keep the rest
-// from being served.
-func (s *State) join(file *config.Config, addresses []netip.Addr) (joined, base *config.Config, partial bool) {
-	base, set := s.laySettings(file)
+// What of the API the file cannot be served with is left out and logged: it must not keep the rest from being served.
+func (s *State) join(file *config.Config, set *definitions.Set, addresses []netip.Addr) (joined, base *config.Config,
+	left leftOut) {
+	base, fits := s.laySettings(file, set)
 	names := definitions.NamesIn(file)
 	serves := func(set *definitions.Set) bool {
 		c := set.Join(base, names)
 		return len(publish.Check(DNSSettings(c, addresses)))+len(checkPlaces(c)) == 0
 	}
-	if !set.Empty() && !serves(set) { // the file alone was checked when it was read
-		set, partial = s.fitting(set, serves), true
+	if !fits.Empty() && !serves(fits) { // the file alone was checked when it was read
+		fits = s.fitting(fits, serves)
 	}
-	return set.Join(base, names), base, partial
+	return fits.Join(base, names), base, missingIn(set, fits)
 }
 
 // laySettings lays the API's settings over a file, but for those that the file does not go with. It also returns the
 // set without these.
-func (s *State) laySettings(file *config.Config) (*config.Config, *definitions.Set) {
-	base, draft := file, s.set.Edit(file, file, nil)
+func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.Config, *definitions.Set) {
+	base, draft := file, set.Edit(file, file, nil)
 	for _, section := range definitions.Sections() {
-		laid, err := s.set.Only(section).Over(base)
+		laid, err := set.Only(section).Over(base)
 		if err == nil {
 			if problems := definitions.Check(section, laid); len(problems) > 0 {
 				err = problems

@@ -82,7 +82,7 @@ func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 		return func(t *testing.T) http.Handler {
 			p := stranger(t, apex, time.Now())
 			change(&p)
-			return &liar{newNonces(), func(m *message) { m.Holding.Keys = []dnssec.Portable{p} }}
+			return &liar{newNonces(maxUsed), func(m *message) { m.Holding.Keys = []dnssec.Portable{p} }}
 		}
 	}
 	fixed := func(h http.Handler) func(*testing.T) http.Handler { return func(*testing.T) http.Handler { return h } }
@@ -115,7 +115,7 @@ func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 		`has no private key of P-256`:    changed(func(p *dnssec.Portable) { p.Private = p.Private[1:] }),
 		`has more than 3 keys`: func(t *testing.T) http.Handler {
 			p := stranger(t, apex, time.Now())
-			return &liar{newNonces(), func(m *message) { m.Holding.Keys = []dnssec.Portable{p, p, p, p} }}
+			return &liar{newNonces(maxUsed), func(m *message) { m.Holding.Keys = []dnssec.Portable{p, p, p, p} }}
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 func TestSync_KeysOfZonesThatAreNotServedHereAreLeftOut(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		foreign := stranger(t, "bank.example.", time.Now())
-		n.put("liar", &liar{newNonces(), func(m *message) { m.Holding.Keys = []dnssec.Portable{foreign} }})
+		n.put("liar", &liar{newNonces(maxUsed), func(m *message) { m.Holding.Keys = []dnssec.Portable{foreign} }})
 		a := n.start("a", t.TempDir(), "liar")
 		time.Sleep(time.Minute)
 		if st := a.Status().Peers[0]; !st.OK || st.Ignored != 1 || st.Imported != 0 || len(a.tags()) != 1 {
@@ -220,7 +220,7 @@ func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 func TestSeal_RefusesWhatIsNotProven(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		a := n.start("a", t.TempDir())
-		foreign := newNonces()
+		foreign := newNonces(maxUsed)
 		good := func() *request {
 			nonce, err := parseChallenge(a.Challenge())
 			if err != nil {
@@ -285,7 +285,7 @@ func TestSync_AnotherSecretIsNamed(t *testing.T) {
 
 func TestNonces_UsedOnesAreBounded(t *testing.T) {
 	test(t, func(t *testing.T, _ *network) {
-		n := newNonces()
+		n := newNonces(maxUsed)
 		var err error
 		for range maxUsed + 1 {
 			if err != nil {

@@ -14,6 +14,8 @@ import (
 const (
 	nonceLife = time.Minute
 	maxUsed   = 4096
+	// maxUsedPeers is that of nodes that hold requests open and ask again at every change.
+	maxUsedPeers = 1 << 16
 )
 
 // nonceSize is that of a nonce in bytes: random, when it was made, and the mark of this process.
@@ -28,13 +30,14 @@ const (
 type nonces struct {
 	began time.Time // with its monotonic reading: the wall clock may be set
 	key   [32]byte  // of this process
+	most  int       // that are remembered
 
 	mu   sync.Mutex
 	used map[[nonceRandom]byte]time.Duration // until when it is remembered, since began
 }
 
-func newNonces() *nonces {
-	n := &nonces{began: time.Now(), used: make(map[[nonceRandom]byte]time.Duration)}
+func newNonces(most int) *nonces {
+	n := &nonces{began: time.Now(), most: most, used: make(map[[nonceRandom]byte]time.Duration)}
 	_, _ = rand.Read(n.key[:]) // never fails (crypto/rand)
 	return n
 }
@@ -56,7 +59,7 @@ var (
 	errNonceForeign = errors.New("the nonce is not one of this process: ask for another")
 	errNonceOld     = errors.New("the nonce is too old: ask for another")
 	errNonceUsed    = errors.New("the nonce was used before: this is a repeated request")
-	errNonceFull    = errors.New("too many requests for keys in a minute")
+	errNonceFull    = errors.New("too many requests of other nodes in a minute")
 )
 
 // check reports whether a nonce was made here a short while ago.
@@ -85,7 +88,7 @@ func (n *nonces) use(nonce []byte) error {
 	if _, again := n.used[id]; again {
 		return errNonceUsed
 	}
-	if len(n.used) >= maxUsed {
+	if len(n.used) >= n.most {
 		return errNonceFull
 	}
 	n.used[id] = now + nonceLife + time.Second // longer than check lets it pass

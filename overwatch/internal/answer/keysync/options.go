@@ -62,7 +62,7 @@ func New(o Options) (*Sync, error) {
 		o.Now = time.Now
 	}
 	s := &Sync{
-		o: o, instance: rand.Text(), nonces: newNonces(), orders: make(chan order), wake: make(chan struct{}, 1),
+		o: o, instance: rand.Text(), nonces: newNonces(maxUsed), orders: make(chan order), wake: make(chan struct{}, 1),
 		settings: o.Settings, pendings: make(map[string]*pending), asked: make(map[string]bool),
 	}
 	s.checkExchange()

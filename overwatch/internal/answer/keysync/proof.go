@@ -1,6 +1,7 @@
 package keysync
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -30,6 +31,7 @@ var encoding = base64.RawURLEncoding.Strict()
 
 // request is one proven request for keys.
 type request struct {
+	path  string // with its query; empty: that of the keys
 	node  string // the id of who asks
 	point []byte // its X25519 public key for this request
 	nonce []byte // that the answerer made
@@ -53,7 +55,7 @@ func (r *request) mac(secret []byte) []byte {
 // transcript returns the bytes that the proof and the encryption cover.
 func (r *request) transcript(purpose string) []byte {
 	var to []byte
-	for _, f := range [][]byte{[]byte("gslb key sync " + version), []byte(purpose), []byte(http.MethodGet), []byte(path),
+	for _, f := range [][]byte{[]byte("gslb key sync " + version), []byte(purpose), []byte(http.MethodGet), []byte(cmp.Or(r.path, path)),
 		[]byte(r.node), r.point, r.nonce} {
 		to = field(to, f)
 	}

@@ -50,7 +50,7 @@ func TestSync_ASlowLiarKeepsNobodyFromAgreeing(t *testing.T) {
 					late(n)
 					lie := stranger(t, apex, time.Now())
 					lie.Tag++
-					n.put("liar", &liar{newNonces(), func(m *message) { m.Holding.Keys = []dnssec.Portable{lie} }})
+					n.put("liar", &liar{newNonces(maxUsed), func(m *message) { m.Holding.Keys = []dnssec.Portable{lie} }})
 					n.delay("liar", slow)
 					nodes := startWith(n, []string{"liar"}, "a", "b")
 					defer stopAll(nodes...)

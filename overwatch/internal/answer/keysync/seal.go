@@ -38,6 +38,11 @@ func (r *request) seal(secret []byte, m *message) (string, error) {
 		return "", fmt.Errorf("the %d keys of this node take %d bytes, an answer has at most %d", len(m.Holding.Keys), size,
 			maxAnswer)
 	}
+	return r.sealText(secret, plain)
+}
+
+// sealText encrypts a text for one request, like seal.
+func (r *request) sealText(secret, plain []byte) (string, error) {
 	own, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
 		return "", fmt.Errorf("making a key for the answer: %w", err)
@@ -80,6 +85,15 @@ var errSeal = errors.New("its answer is not sealed for this request: it is anoth
 
 // open decrypts the answer to a request, with the request's private key.
 func (r *request) open(secret []byte, private *ecdh.PrivateKey, sealed string) (*message, error) {
+	plain, err := r.openText(secret, private, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return parseMessage(plain)
+}
+
+// openText decrypts what sealText has encrypted.
+func (r *request) openText(secret []byte, private *ecdh.PrivateKey, sealed string) ([]byte, error) {
 	raw, err := base64.StdEncoding.DecodeString(sealed)
 	if err != nil || len(raw) < pointSize {
 		return nil, errSeal
@@ -97,7 +111,7 @@ func (r *request) open(secret []byte, private *ecdh.PrivateKey, sealed string) (
 	if err != nil {
 		return nil, errSeal
 	}
-	return parseMessage(plain)
+	return plain, nil
 }
 
 // parseMessage reads a plain text. Its error quotes nothing, because there are private keys in it.

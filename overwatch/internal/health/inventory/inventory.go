@@ -196,11 +196,38 @@ func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Ent
 	return inv.registry.Withdraw(ctx, id)
 }
 
+// Follow has a server be as another node has it: stored is asked for what the store has by now, nil for none. It is
+// declared even where this node's file, or an agent, declares the same backend, as New does.
+func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() (*store.Server, error)) error {
+	_, ours, release, err := inv.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	s, err := stored()
+	switch {
+	case err != nil:
+		return err
+	case s != nil:
+		return inv.declare(ctx, id, *s)
+	case !ours:
+		return nil
+	}
+	inv.mu.Lock()
+	delete(inv.servers, id)
+	inv.mu.Unlock()
+	return inv.registry.Withdraw(ctx, id)
+}
+
 // put stores a server, then declares it.
 func (inv *Inventory) put(ctx context.Context, id registry.ID, s store.Server, note store.Entry) error {
 	if err := inv.store.PutServer(s, note); err != nil {
 		return err
 	}
+	return inv.declare(ctx, id, s)
+}
+
+func (inv *Inventory) declare(ctx context.Context, id registry.ID, s store.Server) error {
 	if err := inv.registry.Declare(ctx, declaration(id, s)); err != nil {
 		return err
 	}

@@ -48,6 +48,22 @@ func (r *Registry) SetOrder(ctx context.Context, o Order) error {
 	})
 }
 
+// FollowOrder takes what was ordered on another node: also where no backend is known yet, as New does with what is
+// stored. One whose time is over ends what stands in its place.
+func (r *Registry) FollowOrder(ctx context.Context, o Order) error {
+	if err := o.normalise(); err != nil {
+		return err
+	}
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {
+			w.disobey(o, now)
+		}
+		w.restoreOrder(o, now)
+		w.refreshMeant(o, now)
+		return nil
+	})
+}
+
 // ClearOrder ends an order, or takes back one that has not begun. Port 0 names the order for all ports of the address,
 // not each of them.
 func (r *Registry) ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr,

@@ -26,8 +26,8 @@ func momentOrNil(t time.Time) *time.Time {
 	return new(api.Moment(t))
 }
 
-// orderOf returns a stored order as the registry takes it.
-func orderOf(o store.Order) (registry.Order, error) {
+// OrderOf returns a stored order as the registry takes it.
+func OrderOf(o store.Order) (registry.Order, error) {
 	r := registry.Order{
 		Kind: o.Kind, Service: o.Service, Healthy: o.Healthy, Weight: o.Weight, Share: o.Share, Over: o.Over,
 		Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, Begun: o.Begun,

@@ -33,7 +33,7 @@ func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []regi
 	}
 	orders := make([]registry.Order, 0, len(kept))
 	for _, o := range kept {
-		order, err := orderOf(o)
+		order, err := OrderOf(o)
 		if err != nil {
 			log.Error().Err(err).Msg("a stored order is left out")
 			continue

@@ -17,8 +17,8 @@ func (s *Server) postDrain(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	s.orders.Lock()
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
 	o, err := s.newDrain(c, id)
 	if err != nil {
 		return answer{}, err
@@ -84,8 +84,8 @@ func (s *Server) deleteDrain(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	s.orders.Lock()
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
 	o, found := s.findOrder(api.OrderDrain, target{id.Service, id.Address, id.Port})
 	switch {
 	case found:

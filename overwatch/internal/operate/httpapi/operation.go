@@ -52,7 +52,8 @@ type Parameter struct {
 func Operations() []Operation {
 	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
-		auditOperations(), metricsOperations(), configOperations(), routingOperations(), documentOperations())
+		auditOperations(), metricsOperations(), configOperations(), routingOperations(), documentOperations(),
+		replicationOperations())
 }
 
 // LeastRole returns the least role that may use the operation where tokens are used.

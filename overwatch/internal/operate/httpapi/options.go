@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -65,6 +66,11 @@ type Options struct {
 	Inventory Inventory
 	// OrderStore keeps orders over a restart.
 	OrderStore OrderStore
+	// OrderLock is held while an order changes, so that disk and registry agree on which change was last; nil: nobody else
+	// changes them.
+	OrderLock sync.Locker
+	// Replication carries changes to the other nodes.
+	Replication Replication
 	// DiskTakes returns the age of the write that is under way, 0 when there is none. nil: changes wait for no disk.
 	DiskTakes func() time.Duration
 	// Publisher waits until a change has reached DNS.
@@ -219,6 +225,9 @@ type Member struct {
 func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.OrderLock == nil {
+		o.OrderLock = &sync.Mutex{}
 	}
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,

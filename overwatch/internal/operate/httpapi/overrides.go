@@ -153,8 +153,8 @@ func (s *Server) setOverride(c *call, t target) (registry.Order, error) {
 	if err := c.decode(&req); err != nil {
 		return registry.Order{}, err
 	}
-	s.orders.Lock()
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
 	before, replaces := s.findOrder(api.OrderOverride, t)
 	if c.Request.Method == http.MethodPatch {
 		if !replaces {
@@ -210,8 +210,8 @@ func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (regist
 
 // clearOverride ends an override, or takes back a planned one.
 func (s *Server) clearOverride(c *call, t target) error {
-	s.orders.Lock()
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
 	before, found := s.findOrder(api.OrderOverride, t)
 	if !found {
 		return noOverride(t)

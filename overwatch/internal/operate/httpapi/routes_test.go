@@ -38,6 +38,8 @@ GET /api/v1/dnssec/status
 GET /api/v1/dnssec/ds
 GET /api/v1/dnssec/keys
 POST /api/v1/dnssec/sync
+GET /api/v1/replication
+GET /api/v1/replication/objects
 GET /api/v1/overwatch/backends
 GET /api/v1/overwatch/backends/app.example/192.0.2.1/80
 POST DELETE /api/v1/overwatch/backends/app.example/192.0.2.1/80/override

@@ -41,7 +41,6 @@ type Server struct {
 	http     *http.Server
 	tls      *httpserve.Certificates // nil: plain HTTP
 
-	orders   sync.Mutex // held while an order changes, so that disk and registry agree on which change was last
 	byName   atomic.Pointer[domainsByName]
 	checking chan struct{} // has an entry while a configuration is checked
 	safe     sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together

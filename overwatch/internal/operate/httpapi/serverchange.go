@@ -223,8 +223,8 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 }
 
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
-	s.orders.Lock() // before s.safe, as changes of orders do
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
+	defer s.o.OrderLock.Unlock()
 	done, err := s.safely(c, oneBackend(id, removed))
 	defer done()
 	if err != nil {

@@ -20,8 +20,8 @@ func (s *Server) putWeight(c *call, req api.WeightRequest) (answer, error) {
 	if *req.Weight < 0 || *req.Weight > api.MaxWeight {
 		return answer{}, badRequest("weight is %d: it must be from 0 to %d", *req.Weight, api.MaxWeight)
 	}
-	s.orders.Lock()
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
 	o, err := s.newOrder(c, api.OrderWeight, t, orderRequest{req.Reason, req.Source, req.StartsAt, req.ExpiresIn}, true)
 	if err != nil {
 		return answer{}, err
@@ -52,8 +52,8 @@ func (s *Server) deleteWeight(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	s.orders.Lock()
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
 	before, found := s.findOrder(api.OrderWeight, t)
 	if !found {
 		return answer{}, notFound("%s has its declared weight: none by an operator is in force or planned", t)

@@ -80,6 +80,7 @@ type Overwatch struct {
 	Validation    Validation             `key:"validation"`
 	Stale         Stale                  `key:"stale" reload:"live"`
 	DNSSEC        DNSSEC                 `key:"dnssec"`
+	Replication   Replication            `key:"replication"`
 	Geolocation   Geolocation            `key:"geolocation"`
 }
 
@@ -205,6 +206,16 @@ type KeySync struct {
 	Certificate string `key:"certificate"`
 	// PEM file with its private key, which group and others must not be able to read.
 	Key string `key:"key"`
+}
+
+// Replication carries what operators decide to the other overwatch nodes.
+type Replication struct {
+	// Whether what operators decide here reaches the nodes of `overwatch.dnssec.key_sync.peers`, and the other way round
+	// (see [replication](replication.md)). `key_sync.secret` must be set; DNSSEC may be off.
+	Enabled bool `key:"enabled" default:"false" reload:"live"`
+	// How long a deletion is remembered: a node that was away for longer takes the others' state before it gives its
+	// own. The same on all nodes.
+	TombstoneRetention time.Duration `key:"tombstone_retention" default:"720h" reload:"restart" min:"1h" max:"87600h"`
 }
 
 // Geolocation places clients in regions.

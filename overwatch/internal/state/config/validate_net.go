@@ -77,6 +77,22 @@ func (v *validator) dnssec() {
 		v.warn("%s: it has %d characters: %s", secret, n, tokenRemedy)
 	}
 	v.reachable()
+	v.replication()
+}
+
+// replication warns where nothing reaches the other nodes though it is meant to.
+func (v *validator) replication() {
+	const key = "overwatch.replication.enabled"
+	c := v.config
+	switch sync := &c.Overwatch.DNSSEC.KeySync; {
+	case !c.Overwatch.Replication.Enabled:
+	case len(sync.Secret) == 0:
+		v.warn("%s: nothing is replicated without overwatch.dnssec.key_sync.secret: set the same on all nodes", key)
+	case len(sync.Peers) == 0:
+		v.warn("%s: nothing is replicated without overwatch.dnssec.key_sync.peers: list the other nodes there", key)
+	case !c.API.Enabled:
+		v.warn("%s: api.enabled is false here, so the peers cannot ask this node what was decided on it", key)
+	}
 }
 
 // peersTLS checks the files for peers over https.

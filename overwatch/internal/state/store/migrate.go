@@ -18,11 +18,11 @@ import (
 // contents of its transaction and nothing else. It may find part of its work done, because development versions wrote
 // that. A change that an earlier program would misread takes a step as well, so that the earlier program refuses the
 // file.
-var steps = []func(*writer){addDefinitions, addOrders}
+var steps = []func(*writer){addDefinitions, addOrders, addVersions}
 
 // schema is the version of the contents of the buckets. It is stored in bucketMeta, whose records have the same form
 // in every schema.
-const schema = 3
+const schema = 4
 
 var (
 	schemaKey  = []byte("schema")  // 4 octets, big-endian
@@ -71,6 +71,10 @@ func addOrders(w *writer) {
 		w.put(bucketDrains, orderKey(o.Service, o.Address), value)
 	}
 }
+
+// addVersions makes schema 4: versions of operators' decisions, which openTable then gives to those that have none. A
+// program of schema 3 would change records and not their versions.
+func addVersions(w *writer) { w.addBuckets(bucketVersions) }
 
 // keptName returns the file that keeps a store as it was before it was converted from a schema.
 func keptName(dir string, number uint32) string {

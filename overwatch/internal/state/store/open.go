@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,8 @@ import (
 	"github.com/rs/zerolog"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"gslb.internal/overwatch/internal/state/replica"
 )
 
 // The names of the files, in the directory.
@@ -41,13 +44,14 @@ const (
 	bucketAudit     = "audit"
 	bucketLatencies = "latencies"
 	bucketRefusals  = "refusals" // made by the first entry, so that it is no other schema
+	bucketVersions  = "versions"
 )
 
 // buckets lists all buckets with records.
 func buckets() []string {
 	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketWeights, bucketDrains, bucketBegun,
 		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit,
-		bucketLatencies}
+		bucketLatencies, bucketVersions}
 }
 
 // Options configures a Store beside its directory.
@@ -55,7 +59,11 @@ type Options struct {
 	// Program is the name and version of this program, for the error message of an earlier one that finds the store;
 	// at most 128 octets.
 	Program string
-	// Now returns the time for the names of files that are set aside; nil stands for time.Now.
+	// NodeID is this node's, for the versions of what is changed here; empty: "node".
+	NodeID string
+	// Retention is for how long a deletion is remembered; 0: thirty days.
+	Retention time.Duration
+	// Now returns the time for versions and for the names of files that are set aside; nil stands for time.Now.
 	Now func() time.Time
 	// Logger gets a line when copies begin to fail, and when they succeed again.
 	Logger zerolog.Logger
@@ -65,17 +73,22 @@ type Options struct {
 type Store struct {
 	dir, path string
 	program   string
+	o         Options
 	now       func() time.Time
 	log       zerolog.Logger
 	lock      *os.File
 	db        *bolt.DB
 	recovered string
+	written   time.Time // when the file was last changed before Open
 
 	queueMu  sync.Mutex
 	queue    []*change                 // queueMu
 	commitMu sync.Mutex                // held while a transaction is written
 	writing  atomic.Pointer[time.Time] // when that began; nil while none is
 	failed   atomic.Bool               // the disk did not take what was last written, and probe has found nothing else
+
+	table   *replica.Table // commitMu
+	figures atomic.Pointer[Replicas]
 
 	copyMu   sync.Mutex    // held while a copy is made
 	changed  chan struct{} // holds one element while the copy lacks changes
@@ -89,6 +102,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.NodeID, o.Retention = cmp.Or(o.NodeID, "node"), cmp.Or(o.Retention, defaultRetention)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, notWritable(dir, err)
 	}
@@ -96,7 +110,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, now: o.Now, log: o.Logger, lock: lock,
+	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger, lock: lock,
 		changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		lock.Close()
@@ -118,6 +132,10 @@ func (s *Store) open() error {
 	if err := s.settleFile(); err != nil {
 		return err
 	}
+	s.written = s.now()
+	if info, err := os.Stat(s.path); err == nil {
+		s.written = info.ModTime()
+	}
 	db, err := openBolt(s.path)
 	if errors.Is(err, errDamaged) { // bbolt disagrees with verify: once more, without this file
 		if err := s.replace(err.Error()); err != nil {
@@ -129,7 +147,11 @@ func (s *Store) open() error {
 		return err
 	}
 	s.db = db
-	if err := s.migrate(); err != nil {
+	err = s.migrate()
+	if err == nil {
+		err = s.openTable()
+	}
+	if err != nil {
 		return errors.Join(err, db.Close())
 	}
 	return nil

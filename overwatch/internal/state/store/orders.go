@@ -67,6 +67,7 @@ func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expires
 	return s.keep(func(w *writer) {
 		stored, found := w.order(kind, service, address)
 		if found && stored.ExpiresAt != nil && stored.ExpiresAt.Equal(expiresAt) {
+			w.expire(orderBucket(kind), orderKey(service, address))
 			w.dropOrder(kind, service, address)
 		}
 	}, with...)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"gslb.internal/overwatch/internal/state/replica"
 )
 
 // ErrNotDurable is wrapped by the error of every write that has not reached the disk: a full disk, a quota, a device
@@ -64,7 +66,7 @@ func (s *Store) commit(batch []*change) error {
 	defer s.writing.Store(nil)
 	err := guarded(func() error {
 		return s.db.Update(func(tx *bolt.Tx) error {
-			w := &writer{tx: tx, digests: make(map[string]digest)}
+			w := &writer{tx: tx, digests: make(map[string]digest), table: s.table}
 			for _, c := range batch {
 				c.apply(w)
 			}
@@ -73,8 +75,10 @@ func (s *Store) commit(batch []*change) error {
 	})
 	if err != nil {
 		s.failed.Store(true) // a smaller write might succeed; probe finds out
+		s.rereadTable()
 		return fmt.Errorf("%w in %s: %w", ErrNotDurable, s.path, err)
 	}
+	s.showTable()
 	return nil
 }
 
@@ -95,6 +99,9 @@ type writer struct {
 	tx      *bolt.Tx
 	digests map[string]digest
 	err     error
+
+	table *replica.Table // nil: nothing gets a version
+	given bool           // what is written has its version from another node
 }
 
 // put stores a value, unless the same is stored already.
@@ -113,6 +120,7 @@ func (w *writer) put(bucket string, key, value []byte) {
 	if w.err == nil {
 		w.err = b.Put(key, record)
 	}
+	w.version(bucket, key, value)
 }
 
 // delete removes a record, if it exists.
@@ -121,9 +129,13 @@ func (w *writer) delete(bucket string, key []byte) {
 	if w.err != nil {
 		return
 	}
-	w.count(bucket, key, b.Get(key), -1)
+	old := b.Get(key)
+	w.count(bucket, key, old, -1)
 	if w.err == nil {
 		w.err = b.Delete(key)
+	}
+	if old != nil {
+		w.version(bucket, key, nil)
 	}
 }
 

@@ -1,0 +1,218 @@
+package replication_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
+)
+
+const (
+	secret = "a secret of the nodes, in more than 32 characters"
+	// reachBound is how long a change may take to reach another node that runs.
+	reachBound = 20 * time.Second
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// site is three nodes that replicate, none of which is started.
+func site(t *testing.T) *testbed.Site {
+	t.Helper()
+	s := testbed.NewSite(t, 3, 0)
+	for i, n := range s.Nodes {
+		sync := &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: secret}
+		for k, other := range s.Nodes {
+			if k != i {
+				sync.Peers = append(sync.Peers, "http://"+other.API.String())
+			}
+		}
+		n.File.Overwatch.DNSSEC.KeySync = sync
+		n.File.Overwatch.Replication.Enabled = true
+	}
+	return s
+}
+
+// create makes a name with one server that serves by an override.
+func create(t *testing.T, n *harness.Node, name, address string) {
+	t.Helper()
+	_, domainErr := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name})
+	_, serverErr := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: name, Address: address, Port: 80,
+		Region: "eu"})
+	if err := errors.Join(domainErr, serverErr); err != nil {
+		t.Fatal(err)
+	}
+	override(t, n, name, address, true)
+}
+
+func override(t *testing.T, n *harness.Node, name, address string, healthy bool) {
+	t.Helper()
+	if _, err := n.Client.SetOverride(t.Context(), name, address, api.OverrideRequest{Healthy: &healthy,
+		Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remove deletes a name and its server.
+func remove(t *testing.T, n *harness.Node, name, address string) {
+	t.Helper()
+	if err := errors.Join(n.Client.DeleteServer(t.Context(), name+":"+address+":80"),
+		n.Client.DeleteDomain(t.Context(), name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answers waits until nodes answer a name with addresses, and NXDOMAIN without any.
+func answers(t *testing.T, name string, addresses []string, nodes ...*harness.Node) {
+	t.Helper()
+	for _, n := range nodes {
+		testbed.Until(t, reachBound, fmt.Sprintf("%s to answer %s with %v", n.Name, name, addresses),
+			func(context.Context) error {
+				reply := testbed.Exchange(t, "udp", n, name, dns.TypeA)
+				var got []string
+				for _, rr := range reply.Answer {
+					if a, ok := rr.(*dns.A); ok {
+						got = append(got, a.A.String())
+					}
+				}
+				slices.Sort(got)
+				if !slices.Equal(got, addresses) || (reply.Rcode == dns.RcodeNameError) != (len(addresses) == 0) {
+					return fmt.Errorf("it answers %s %v", dns.RcodeToString[reply.Rcode], got)
+				}
+				return nil
+			})
+	}
+}
+
+// alike waits until nodes hold the same.
+func alike(t *testing.T, nodes ...*harness.Node) {
+	t.Helper()
+	testbed.Until(t, reachBound, "all nodes to hold the same", func(ctx context.Context) error {
+		var first api.Replication
+		for _, n := range nodes {
+			r, err := n.Client.Replication(ctx)
+			if err != nil {
+				return err
+			}
+			if first.NodeID == "" {
+				first = r
+			}
+			if r.Digest != first.Digest {
+				return fmt.Errorf("%s has %d objects and %d deletions, %s %d and %d", first.NodeID, first.Objects,
+					first.Tombstones, r.NodeID, r.Objects, r.Tombstones)
+			}
+			for _, p := range r.Peers {
+				if p.Behind > 0 {
+					return fmt.Errorf("on %s %s is behind by %d", r.NodeID, p.NodeID, p.Behind)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// What is decided on one node is answered by all; a node that was killed meanwhile has it when it is back, and brings
+// back nothing that was deleted. A node that lost its disk gets everything.
+func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T) {
+	t.Parallel()
+	s := site(t)
+	a, b, c := s.Nodes[0], s.Nodes[1], s.Nodes[2]
+	s.StartNodes(t, s.Nodes...)
+	create(t, a, "one.test.gslb.test", "192.0.2.1")
+	create(t, b, "two.test.gslb.test", "192.0.2.2")
+	answers(t, "one.test.gslb.test", []string{"192.0.2.1"}, s.Nodes...)
+	answers(t, "two.test.gslb.test", []string{"192.0.2.2"}, s.Nodes...)
+	if _, err := c.Client.ChangeDNSConfig(t.Context(), api.DNSConfigChange{DefaultTTL: ptr(44)}); err != nil {
+		t.Fatal(err)
+	}
+	alike(t, s.Nodes...)
+	testbed.Until(t, reachBound, "a setting to reach a node", func(context.Context) error {
+		reply := testbed.Exchange(t, "udp", a, "one.test.gslb.test", dns.TypeA)
+		if len(reply.Answer) == 0 || reply.Answer[0].Header().Ttl != 44 {
+			return fmt.Errorf("it answers %v", reply.Answer)
+		}
+		return nil
+	})
+
+	// One is down while a name is made, one deleted, one given another server, and one drained.
+	if _, err := c.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, b, "one.test.gslb.test", "192.0.2.1")
+	create(t, a, "three.test.gslb.test", "192.0.2.3")
+	if _, err := a.Client.CreateServer(t.Context(), api.ServerCreate{Service: "two.test.gslb.test", Address: "192.0.2.22",
+		Port: 80, Region: "eu"}); err != nil {
+		t.Fatal(err)
+	}
+	override(t, a, "two.test.gslb.test", "192.0.2.22", true)
+	if _, err := b.Client.DrainServer(t.Context(), "two.test.gslb.test:192.0.2.2:80", api.DrainRequest{
+		Duration: "1s"}); err != nil {
+		t.Fatal(err)
+	}
+	testbed.Until(t, reachBound, "the status to tell that a peer is down", func(ctx context.Context) error {
+		r, err := a.Client.Replication(ctx)
+		if err != nil || len(r.Peers) != 2 || r.Joining {
+			return fmt.Errorf("%+v, %w", r, err)
+		}
+		for _, p := range r.Peers {
+			if p.NodeID == c.Name && !p.Connected && p.Behind > 0 && p.Error != nil {
+				return nil
+			}
+		}
+		return fmt.Errorf("%+v", r.Peers)
+	})
+	s.StartNodes(t, c)
+	answers(t, "one.test.gslb.test", nil, s.Nodes...)
+	answers(t, "two.test.gslb.test", []string{"192.0.2.22"}, s.Nodes...)
+	answers(t, "three.test.gslb.test", []string{"192.0.2.3"}, s.Nodes...)
+	alike(t, s.Nodes...)
+
+	// All of it is on the disks, of those too that were only told.
+	for _, n := range s.Nodes {
+		if _, err := n.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.StartNodes(t, s.Nodes...)
+	answers(t, "one.test.gslb.test", nil, s.Nodes...)
+	answers(t, "two.test.gslb.test", []string{"192.0.2.22"}, s.Nodes...)
+
+	// One is wiped.
+	testbed.StopNode(t, c)
+	if err := os.RemoveAll(c.File.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	s.StartNodes(t, c)
+	answers(t, "three.test.gslb.test", []string{"192.0.2.3"}, c)
+	answers(t, "one.test.gslb.test", nil, s.Nodes...)
+	alike(t, s.Nodes...)
+}
+
+// A node with another secret changes nothing on others, and takes nothing.
+func TestReplication_AnotherSecretChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := site(t)
+	a, b, c := s.Nodes[0], s.Nodes[1], s.Nodes[2]
+	c.File.Overwatch.DNSSEC.KeySync.Secret = "another secret than all others, in as many characters"
+	s.StartNodes(t, s.Nodes...)
+	create(t, c, "theirs.test.gslb.test", "192.0.2.9")
+	create(t, a, "ours.test.gslb.test", "192.0.2.1")
+	answers(t, "ours.test.gslb.test", []string{"192.0.2.1"}, a, b)
+	testbed.Until(t, reachBound, "the status to tell why", func(ctx context.Context) error {
+		r, err := c.Client.Replication(ctx)
+		if err != nil || len(r.Peers) != 2 || r.Peers[0].Connected || r.Peers[0].Error == nil {
+			return fmt.Errorf("%+v, %w", r, err)
+		}
+		return nil
+	})
+	answers(t, "theirs.test.gslb.test", nil, a, b)
+	answers(t, "ours.test.gslb.test", nil, c)
+}

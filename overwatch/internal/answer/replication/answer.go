@@ -1,0 +1,133 @@
+package replication
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/replica"
+)
+
+const (
+	// Path is the API's path for peers, below a node's base URL.
+	Path = "/api/v1/replication/objects"
+	// holdTime is how long a request is held open while there is nothing new.
+	holdTime = 20 * time.Second
+	// spacing is the least time between two answers to a peer, so that a burst of changes goes in few of them.
+	spacing = 50 * time.Millisecond
+	// pageSize bounds the objects of one answer, and maxBody an answer's body, in octets. One object may take more than
+	// a page.
+	pageSize = 4 << 20
+	maxBody  = 64 << 20
+)
+
+// Question is one request of a peer.
+type Question struct {
+	Target   string // path with query, as it was asked
+	Since    uint64 // number of the last change that the asker has of Instance
+	Instance string // process of this node that the asker spoke to before; empty: none
+	Hold     bool   // wait while there is nothing new
+}
+
+// message is the plain text of an answer.
+type message struct {
+	Instance string        `json:"instance"`
+	Time     time.Time     `json:"time"` // by the clock of who answers
+	Digest   string        `json:"digest"`
+	Offer    replica.Offer `json:"offer"`
+}
+
+// visitor is a node that asks this one.
+type visitor struct {
+	instance string // process that it has the changes of
+	has      uint64 // number of the last change that it has stored
+	answered time.Time
+	leave    context.CancelFunc // ends the request that is held for it; nil: none
+}
+
+// Challenge returns the value of WWW-Authenticate for a peer.
+func (r *Replication) Challenge() string { return r.door.Challenge() }
+
+// Answer answers a peer by its value of Authorization. Its error may be shown to the asker.
+func (r *Replication) Answer(ctx context.Context, q Question, authorization string) (sealed string, err error) {
+	settings := r.current()
+	if off := settings.Off(); off != nil {
+		return "", fmt.Errorf("this node replicates nothing: %w", off)
+	}
+	v, err := r.door.Admit(settings.Secret, q.Target, authorization)
+	if err != nil {
+		return "", err
+	}
+	if q.Instance != r.instance {
+		q.Since, q.Hold = 0, false
+	}
+	ctx, done := r.receive(ctx, v.Node(), q.Since)
+	defer done()
+	if q.Hold {
+		r.hold(ctx, v.Node(), q.Since)
+	}
+	m := message{Instance: r.instance, Digest: r.digest(), Offer: r.o.Store.Page(q.Since, pageSize), Time: time.Now()}
+	plain, err := json.Marshal(&m)
+	if err == nil {
+		sealed, err = v.Seal(plain)
+	}
+	if err != nil {
+		r.o.Logger.Error().Err(err).Str("peer", v.Node()).Msg("a peer cannot be given what operators decided here")
+		return "", err
+	}
+	return sealed, nil
+}
+
+func (r *Replication) digest() string {
+	digest := r.o.Store.Replicas().Digest
+	return hex.EncodeToString(digest[:])
+}
+
+// receive notes what a node has. Of two requests of a node the earlier one is answered at once.
+func (r *Replication) receive(ctx context.Context, node string, has uint64) (context.Context, func()) {
+	ctx, leave := context.WithCancel(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.visitors[node]
+	if v == nil {
+		v = &visitor{}
+		r.visitors[node] = v
+	}
+	if v.leave != nil {
+		v.leave()
+	}
+	v.has, v.leave = has, leave
+	return ctx, func() {
+		leave()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		v.answered = time.Now()
+	}
+}
+
+// hold returns when there is something new since a change, or after holdTime.
+func (r *Replication) hold(ctx context.Context, node string, since uint64) {
+	ctx, cancel := context.WithTimeout(ctx, holdTime)
+	defer cancel()
+	figures := r.o.Store.Replicas()
+	if figures.Changes == since {
+		select {
+		case <-figures.Next:
+		case <-ctx.Done():
+			return
+		case <-r.ended:
+			return
+		}
+	}
+	r.mu.Lock()
+	early := spacing - time.Since(r.visitors[node].answered)
+	r.mu.Unlock()
+	if early > 0 {
+		select {
+		case <-time.After(early):
+		case <-ctx.Done():
+		}
+	}
+}

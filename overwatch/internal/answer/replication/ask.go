@@ -1,0 +1,287 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/shared/api"
+)
+
+const (
+	// firstRetry is the pause after a peer has failed. It doubles up to lastRetry.
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = 5 * time.Second
+	// askTimeout bounds one request.
+	askTimeout = holdTime + 15*time.Second
+	// wholeEvery is the least time between two requests for everything of a peer that differs.
+	wholeEvery = time.Minute
+)
+
+// peer is one node that is asked. Its fields are guarded by Replication.mu.
+type peer struct {
+	url      string
+	node     string // as it proved it; empty: never
+	self     bool   // it is this process
+	joining  bool
+	instance string // of the process that answered last; empty: everything is asked for
+	since    uint64 // number of the last change that was taken of it
+	whole    time.Time
+	refused  bool // it has objects from too far ahead of this node's clock
+
+	connected  bool
+	changed    time.Time     // when connected became so
+	difference time.Duration // of its clock from this node's
+	err        error
+}
+
+func client(transport http.RoundTripper, files keysync.TLSFiles) (*http.Client, error) {
+	if transport == nil {
+		config, err := files.Config()
+		if err != nil {
+			return nil, err
+		}
+		transport = &http.Transport{DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
+			TLSClientConfig: config, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute}
+	}
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}, nil
+}
+
+// follow asks a peer until ctx ends.
+func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest) {
+	for failures := 0; ctx.Err() == nil; {
+		err := r.exchange(ctx, p, guest)
+		if ctx.Err() != nil {
+			return
+		}
+		r.note(p, err)
+		if err == nil && !p.self {
+			r.begin(ctx, p)
+			failures = 0
+			continue
+		}
+		pause := min(lastRetry, firstRetry<<min(failures, 10))
+		if failures++; p.self {
+			pause = wholeEvery
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(float64(pause) * (0.9 + 0.2*rand.Float64()))):
+		}
+	}
+}
+
+// exchange asks a peer for what is new, which may take a while, and takes it.
+func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) error {
+	r.mu.Lock()
+	since, instance := p.since, p.instance
+	if p.refused && time.Since(p.whole) >= wholeEvery {
+		since, instance = 0, ""
+	}
+	r.mu.Unlock()
+	m, err := r.collect(ctx, guest, since, instance)
+	if err != nil {
+		return err
+	}
+	if m.Instance == r.instance {
+		r.mu.Lock()
+		p.self, p.node = true, m.Offer.Node
+		r.mu.Unlock()
+		return nil
+	}
+	return r.take(ctx, p, m)
+}
+
+// collect asks for all pages of an offer. With an instance it waits for something new.
+func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since uint64, instance string) (*message,
+	error) {
+	first, err := ask(ctx, guest, since, instance, instance != "")
+	if err != nil {
+		return nil, err
+	}
+	for first.Offer.More && first.Instance != r.instance {
+		next, err := ask(ctx, guest, first.Offer.Changes, first.Instance, false)
+		if err != nil {
+			return nil, err
+		}
+		if next.Instance != first.Instance {
+			return nil, errors.New("it was started anew while it answered")
+		}
+		next.Offer.Objects = append(first.Offer.Objects, next.Offer.Objects...)
+		next.Offer.Whole = first.Offer.Whole
+		first = next
+	}
+	return first, nil
+}
+
+// ask makes one request.
+func ask(ctx context.Context, guest *keysync.Guest, since uint64, instance string, hold bool) (*message, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	query := url.Values{"since": {strconv.FormatUint(since, 10)}, "instance": {instance},
+		"hold": {strconv.FormatBool(hold)}}
+	plain, err := guest.Get(ctx, Path+"?"+query.Encode())
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("no complete answer within %s", askTimeout)
+		}
+		return nil, err
+	}
+	var m message
+	if err := json.Unmarshal(plain, &m); err != nil {
+		return nil, errors.New("its answer cannot be read: run the same major version on all nodes")
+	}
+	return &m, nil
+}
+
+// take merges what a peer has and puts it into force.
+func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
+	r.merging.Lock()
+	defer r.merging.Unlock()
+	merged, err := r.o.Store.Merge(m.Offer)
+	if err != nil {
+		return err
+	}
+	r.settle(ctx, m.Offer.Node, merged)
+	joining := r.o.Store.Replicas().Joining
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.node, p.joining, p.difference = m.Offer.Node, m.Offer.Joining, time.Until(m.Time)
+	restarted := p.instance != m.Instance
+	p.instance, p.since = m.Instance, m.Offer.Changes
+	if m.Offer.Whole {
+		p.whole, p.refused = time.Now(), false
+	}
+	p.refused = p.refused || len(merged.Refused) > 0
+	idle := len(m.Offer.Objects) == 0 && m.Digest != r.digest() && time.Since(p.whole) >= wholeEvery
+	if !m.Offer.Whole && (idle || restarted || joining && !m.Offer.Joining) {
+		p.instance, p.since = "", 0 // a message was lost, or it knows better than this node: everything, now
+	}
+	return nil
+}
+
+// settle puts into force what was merged, and has it in the logs. The caller holds merging.
+func (r *Replication) settle(ctx context.Context, from string, m replica.Merged) {
+	keys := make([]replica.Key, 0, len(m.Taken)+len(m.Dropped))
+	after := make(map[replica.Key]*replica.Object, len(m.Taken))
+	for i := range m.Taken {
+		keys = append(keys, m.Taken[i].Key)
+		after[m.Taken[i].Key] = &m.Taken[i]
+	}
+	for i := range m.Dropped {
+		keys = append(keys, m.Dropped[i].Key)
+	}
+	if len(keys) > 0 {
+		r.enforceMerged(ctx, keys)
+		r.o.Logger.Debug().Str("peer", from).Int("objects", len(keys)).Msg("took what was decided on another node")
+	}
+	if len(m.Dropped) > 0 {
+		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Dropped)).Msg("this node was away for longer than " +
+			"deletions are remembered: what the other nodes no longer have was deleted")
+	}
+	for i := range m.Refused {
+		o := &m.Refused[i]
+		r.o.Logger.Warn().Str("peer", from).Str("kind", o.Kind).Str("name", o.Name).Stringer("version", o.Version).
+			Msg("an object was refused: its version lies more than five minutes ahead of this node's clock; set the clocks")
+	}
+	for i := range m.Lost {
+		if now := after[m.Lost[i].Key]; now != nil && !sameDecision(&m.Lost[i], now) {
+			r.auditLost(&m.Lost[i], now)
+		}
+	}
+}
+
+// auditLost notes that a decision that was made on this node was overtaken by a later one.
+func (r *Replication) auditLost(before, after *replica.Object) {
+	resources := map[string]string{"mapping": "geo_mapping", "setting": "config"}
+	resource := before.Kind
+	if named, ok := resources[resource]; ok {
+		resource = named
+	}
+	c := audit.Change{Action: api.AuditSync, Resource: resource, ResourceID: before.Name, Actor: after.Version.Node,
+		ActorType: api.ActorSystem}
+	if !before.Deleted {
+		c.Before = before.Value
+	}
+	if !after.Deleted {
+		c.After = after.Value
+	}
+	if err := r.o.Audit(c); err != nil {
+		r.o.Logger.Error().Err(err).Msg("that a later decision of another node stands is not in the audit log")
+	}
+}
+
+// sameDecision reports whether two objects say the same, whenever they were made.
+func sameDecision(a, b *replica.Object) bool {
+	return a.Deleted == b.Deleted && undated(a.Value) == undated(b.Value)
+}
+
+func undated(value json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(value, &fields) != nil {
+		return string(value)
+	}
+	delete(fields, "created_at")
+	delete(fields, "updated_at")
+	text, _ := json.Marshal(fields) // in the order of their names
+	return string(text)
+}
+
+// begin ends the joining of a node all of whose peers are joining too: it asks all of them for everything.
+func (r *Replication) begin(ctx context.Context, p *peer) {
+	if !r.o.Store.Replicas().Joining || !r.allJoining() {
+		return
+	}
+	settings := r.current()
+	client, err := client(r.o.Transport, settings.TLS)
+	if err != nil {
+		return
+	}
+	defer client.CloseIdleConnections()
+	var offers []replica.Offer
+	for _, url := range settings.Peers {
+		guest := &keysync.Guest{Node: r.o.NodeID, Peer: url, Secret: settings.Secret, Client: client, Max: maxBody}
+		m, err := r.collect(ctx, guest, 0, "")
+		switch {
+		case err != nil || m.Instance != r.instance && !m.Offer.Joining:
+			return // another round finds out
+		case m.Instance != r.instance:
+			offers = append(offers, m.Offer)
+		}
+	}
+	r.merging.Lock()
+	defer r.merging.Unlock()
+	if len(offers) == 0 || !r.o.Store.Replicas().Joining {
+		return
+	}
+	merged, err := r.o.Store.BeginReplicas(offers)
+	if err != nil {
+		r.note(p, err)
+		return
+	}
+	r.settle(ctx, p.node, merged)
+	r.o.Logger.Info().Int("peers", len(offers)).Msg("all nodes have met for the first time, or after a long time")
+}
+
+// allJoining reports whether all peers have answered and are joining.
+func (r *Replication) allJoining() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.peers {
+		if !p.self && (!p.connected || !p.joining) {
+			return false
+		}
+	}
+	return len(r.peers) > 0
+}

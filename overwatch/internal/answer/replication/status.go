@@ -1,0 +1,142 @@
+package replication
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gslb.internal/shared/api"
+)
+
+// setPeers makes the peers those of the settings, and keeps what is known of them.
+func (r *Replication) setPeers(settings *Settings) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	peers := make(map[string]*peer)
+	if settings.Off() == nil {
+		for _, url := range settings.Peers {
+			if peers[url] = r.peers[url]; peers[url] == nil {
+				peers[url] = &peer{url: url, changed: time.Now()}
+			}
+		}
+	}
+	r.peers = peers
+}
+
+func (r *Replication) peer(url string) *peer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.peers[url]
+}
+
+// note records the outcome of asking a peer. It logs when a peer begins to fail, and when it answers again.
+func (r *Replication) note(p *peer, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := p.err
+	if p.err = err; p.connected != (err == nil) {
+		p.connected, p.changed = err == nil, time.Now()
+	}
+	switch {
+	case err != nil && before == nil:
+		r.o.Logger.Warn().Str("peer", p.url).Str("reason", err.Error()).
+			Msg("a peer cannot be asked for what operators decide there; it is tried again")
+	case err == nil && before != nil:
+		r.o.Logger.Info().Str("peer", p.url).Msg("the peer answers again")
+	}
+}
+
+// Status returns the state of replication.
+func (r *Replication) Status() api.Replication {
+	figures := r.o.Store.Replicas()
+	s := api.Replication{NodeID: r.o.NodeID, Objects: figures.Objects, Tombstones: figures.Tombstones,
+		Joining: figures.Joining, Digest: r.digest(), Peers: []api.ReplicationPeer{},
+		Refused: []api.ReplicationRefused{}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	off := r.settings.Off()
+	if s.Enabled = off == nil; off != nil {
+		reason := off.Error()
+		s.OffReason = &reason
+	}
+	for _, p := range r.peers {
+		if p.self {
+			continue
+		}
+		one := api.ReplicationPeer{Peer: p.url, NodeID: p.node, Connected: p.connected, Since: p.changed.UTC(),
+			Behind: r.behind(p), ClockDifferenceMS: p.difference.Milliseconds()}
+		if p.err != nil {
+			text := p.err.Error()
+			one.Error = &text
+		}
+		s.Peers = append(s.Peers, one)
+	}
+	slices.SortFunc(s.Peers, func(a, b api.ReplicationPeer) int { return cmp.Compare(a.Peer, b.Peer) })
+	for key, reason := range r.refused {
+		s.Refused = append(s.Refused, api.ReplicationRefused{Kind: key.Kind, Name: key.Name, Reason: reason})
+	}
+	for _, key := range r.o.LeftOut() {
+		s.Refused = append(s.Refused, api.ReplicationRefused{Kind: key.Kind, Name: key.Name,
+			Reason: "it does not go with the configuration of this node, see its log: the zone may be missing here"})
+	}
+	slices.SortFunc(s.Refused, func(a, b api.ReplicationRefused) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	return s
+}
+
+// behind returns how many objects a peer has not stored yet. The caller holds mu.
+func (r *Replication) behind(p *peer) int {
+	has := uint64(0)
+	if v := r.visitors[p.node]; v != nil && p.node != "" {
+		has = v.has
+	}
+	return r.o.Store.ChangedSince(has)
+}
+
+// metrics collects the figures at a scrape.
+type metrics struct {
+	r                                               *Replication
+	objects, tombstones, refused, connected, behind *prometheus.Desc
+}
+
+func newMetrics(r *Replication) *metrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("gslb_replication_"+name, help, labels, nil)
+	}
+	return &metrics{r: r,
+		objects:    desc("objects", "Decisions of operators that nodes have alike."),
+		tombstones: desc("tombstones", "Deletions that are remembered."),
+		refused:    desc("refused", "Decisions of other nodes that are kept and have no effect here."),
+		connected:  desc("peer_connected", "1 while the peer answers.", "peer"),
+		behind:     desc("peer_behind", "Decisions that the peer has not stored yet.", "peer"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.objects, m.tombstones, m.refused, m.connected, m.behind} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	s := m.r.Status()
+	gauge := func(d *prometheus.Desc, value int, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(value), labels...)
+	}
+	gauge(m.objects, s.Objects)
+	gauge(m.tombstones, s.Tombstones)
+	gauge(m.refused, len(s.Refused))
+	for i := range s.Peers {
+		p, connected := &s.Peers[i], 0
+		if p.Connected {
+			connected = 1
+		}
+		gauge(m.connected, connected, p.Peer)
+		gauge(m.behind, p.Behind, p.Peer)
+	}
+}

@@ -1,0 +1,182 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
+)
+
+// errUnknownKind says why an object of a later program has no effect.
+var errUnknownKind = errors.New("this version of gslb does not know it: run the same version on all nodes")
+
+// errUnread says why an object has no effect that is not one of its kind and name.
+var errUnread = errors.New("its value cannot be read: run the same version on all nodes")
+
+// object returns an object as the store has it. value is nil where it was deleted.
+func (p *Plane) object(key replica.Key) (value json.RawMessage, err error) {
+	o, there := p.store.Object(key)
+	switch {
+	case !there || o.Deleted:
+		return nil, nil
+	case !store.Readable(&o):
+		return nil, errUnread
+	}
+	return o.Value, nil
+}
+
+// Follow puts what the store has of objects into force, as the merging with other nodes left it there. It returns those
+// that have no effect here, and why; they stay in the store.
+func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]error {
+	refused := make(map[replica.Key]error)
+	var defined []replica.Key
+	for _, key := range keys {
+		var err error
+		switch key.Kind {
+		case store.KindDomain, store.KindRegion, store.KindMapping, store.KindAgent, store.KindSetting:
+			defined = append(defined, key)
+		case store.KindServer:
+			err = p.followServer(ctx, key)
+		case store.KindOverride, store.KindWeight, store.KindDrain:
+			err = p.followOrder(ctx, key)
+		default:
+			err = errUnknownKind
+		}
+		if err != nil {
+			refused[key] = err
+		}
+	}
+	if len(defined) > 0 {
+		p.followDefined(defined, refused)
+	}
+	return refused
+}
+
+// followDefined puts definitions into force together.
+func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error) {
+	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
+	defer cancel()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	draft := p.set.Edit(p.shown.Load().base, p.file, p.names)
+	for _, key := range keys {
+		value, err := p.object(key)
+		if err == nil {
+			err = draw(draft, key, value)
+		}
+		if err != nil {
+			refused[key] = err
+		}
+	}
+	next := draft.Set()
+	_, kinds := p.set.Changes(next)
+	keepSerial := func() error { p.KeepSerials(p.o.Publisher.Serial()); return nil }
+	_, err := p.put(ctx, next, p.left.of(p.set, next), kinds, nil, keepSerial)
+	if _, unservable := errors.AsType[settings.Problems](err); unservable {
+		_, _, left := p.join(p.file, next, nil)
+		_, err = p.put(ctx, next, left, kinds, nil, keepSerial)
+	}
+	for _, key := range keys {
+		if err != nil {
+			refused[key] = err
+		}
+	}
+}
+
+// draw makes an object part of a draft, or takes it out where it has no value.
+func draw(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+	switch key.Kind {
+	case store.KindDomain:
+		return drawOne(key, value, d.PutDomain, d.DeleteDomain)
+	case store.KindRegion:
+		return drawOne(key, value, d.PutRegion, d.DeleteRegion)
+	case store.KindAgent:
+		return drawOne(key, value, d.PutNode, d.DeleteNode)
+	case store.KindMapping:
+		network, err := netip.ParsePrefix(key.Name)
+		if err != nil {
+			return fmt.Errorf("its name is no network: %w", err)
+		}
+		network = definitions.Network(network)
+		return drawOne(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
+			func(string) { d.DeleteMapping(network) })
+	}
+	d.PutSetting(key.Name, value)
+	return nil
+}
+
+func drawOne[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
+	if value == nil {
+		remove(key.Name)
+		return nil
+	}
+	one := new(T)
+	if err := json.Unmarshal(value, one); err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	put(one)
+	return nil
+}
+
+func (p *Plane) followServer(ctx context.Context, key replica.Key) error {
+	service, at, err := store.EndpointOf(key)
+	if err != nil {
+		return err
+	}
+	id, err := registry.NewID(service, at.Addr(), at.Port())
+	if err != nil {
+		return err
+	}
+	return p.o.Servers.Follow(ctx, id, func() (*store.Server, error) {
+		value, err := p.object(key)
+		if value == nil {
+			return nil, err
+		}
+		var s store.Server
+		if err := json.Unmarshal(value, &s); err != nil {
+			return nil, fmt.Errorf("it cannot be read: %w", err)
+		}
+		sound := restore.Servers([]store.Server{s}, p.log)
+		if len(sound) == 0 {
+			return nil, errors.New("its service or its weight is not one that a server may have")
+		}
+		return &sound[0], nil
+	})
+}
+
+func (p *Plane) followOrder(ctx context.Context, key replica.Key) error {
+	p.o.Orders.Lock()
+	defer p.o.Orders.Unlock()
+	value, err := p.object(key)
+	if err != nil {
+		return err
+	}
+	var o store.Order
+	if value == nil {
+		o.Service, o.Address = store.OrderOf(key)
+	} else if err := json.Unmarshal(value, &o); err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	o.Kind = api.OrderKind(key.Kind)
+	order, err := restore.OrderOf(o)
+	if err != nil {
+		return err
+	}
+	if value != nil {
+		return p.o.Registry.FollowOrder(ctx, order)
+	}
+	err = p.o.Registry.ClearOrder(ctx, order.Kind, order.Service, order.Address, order.Port)
+	if errors.Is(err, registry.ErrNoOrder) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/shared/api"
+)
+
+// Replication carries operators' decisions between nodes.
+type Replication interface {
+	Status() api.Replication
+	// Challenge returns the value of WWW-Authenticate for a node that asks.
+	Challenge() string
+	// Answer returns the answer to an Authorization, after a while where the question says so. Its error may be shown to
+	// the asker.
+	Answer(ctx context.Context, q replication.Question, authorization string) (sealed string, err error)
+}
+
+// getReplication answers GET /replication.
+func (s *Server) getReplication(*call) (answer, error) {
+	if s.o.Replication == nil {
+		return answer{}, notFound("this node has nothing to replicate")
+	}
+	return ok(s.o.Replication.Status()), nil
+}
+
+// getReplicationObjects answers GET /replication/objects, which other nodes ask.
+func (s *Server) getReplicationObjects(c *call) (answer, error) {
+	if s.o.Replication == nil {
+		return answer{}, notFound("this node has nothing to replicate")
+	}
+	c.Header("WWW-Authenticate", s.o.Replication.Challenge())
+	proof := c.GetHeader("Authorization")
+	if !strings.HasPrefix(proof, api.KeySyncScheme+" ") {
+		return ok(api.ReplicationObjects{}), nil
+	}
+	q := replication.Question{Target: c.Request.URL.RequestURI(), Instance: c.query["instance"],
+		Hold: c.query["hold"] == "true"}
+	q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // checked by the table
+	sealed, err := s.o.Replication.Answer(c.Request.Context(), q, proof)
+	if err != nil {
+		s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("reason", err.Error()).
+			Msg("a request of another node for operators' decisions was refused")
+		return answer{}, problemf(http.StatusUnauthorized, "%s", err)
+	}
+	return ok(api.ReplicationObjects{Sealed: sealed}), nil
+}

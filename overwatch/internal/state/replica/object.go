@@ -1,0 +1,61 @@
+package replica
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"strings"
+)
+
+// Key identifies an object on all nodes. Its name is what people call it, never a number that one node gave.
+type Key struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+func (k Key) compare(other Key) int {
+	return cmp.Or(strings.Compare(k.Kind, other.Kind), strings.Compare(k.Name, other.Name))
+}
+
+// Object is one decision of an operator, or the tombstone of one. It must not be changed.
+type Object struct {
+	Key
+	Version Version         `json:"version"`
+	Deleted bool            `json:"deleted,omitempty"` // a tombstone: no value
+	Value   json.RawMessage `json:"value,omitempty"`
+}
+
+// compare orders the versions of one object. A node that was restored from a backup may give a version twice; then a
+// tombstone stands, else the value that is greater as bytes, so that all nodes choose the same.
+func (o *Object) compare(other *Object) int {
+	if c := o.Version.Compare(other.Version); c != 0 {
+		return c
+	}
+	if o.Deleted != other.Deleted {
+		if o.Deleted {
+			return 1
+		}
+		return -1
+	}
+	return bytes.Compare(o.Value, other.Value)
+}
+
+// Digest is a sum over objects in any order. Tables that hold the same have the same Digest.
+type Digest [sha256.Size]byte
+
+// toggle adds an object to the digest, or takes one out of it that is in it.
+func (d *Digest) toggle(o *Object) {
+	h := sha256.New()
+	for _, field := range []string{o.Kind, o.Name, o.Version.Node, string(o.Value)} {
+		_ = binary.Write(h, binary.BigEndian, uint32(len(field))) // a hash takes everything
+		h.Write([]byte(field))
+	}
+	_ = binary.Write(h, binary.BigEndian, o.Version.Time)
+	_ = binary.Write(h, binary.BigEndian, o.Version.Count)
+	_ = binary.Write(h, binary.BigEndian, o.Deleted)
+	for i, octet := range h.Sum(nil) {
+		d[i] ^= octet
+	}
+}

@@ -1,0 +1,194 @@
+package replica
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Options configures a Table.
+type Options struct {
+	NodeID    string
+	Retention time.Duration    // for which tombstones are kept; the same on all nodes
+	Now       func() time.Time // nil means time.Now
+	// Objects are those that the node has stored, and Synced when it last had all of another node's; zero: never.
+	Objects []Object
+	Synced  time.Time
+}
+
+// Table is the objects of one node. It is for one goroutine.
+type Table struct {
+	clock     clock
+	retention time.Duration
+	synced    time.Time
+	objects   map[Key]*entry
+	digest    Digest
+	changes   uint64 // number of the last change
+}
+
+// entry is an object, and the number of the change by which it came.
+type entry struct {
+	Object
+	change uint64
+}
+
+// New makes the Table of a node. It collects tombstones that are older than the retention.
+func New(o Options) (*Table, error) {
+	if o.NodeID == "" || o.Retention <= 4*MaxAhead {
+		return nil, errors.New("replica: Options.NodeID is needed, and a Retention of more than 20m")
+	}
+	t := &Table{clock: clock{node: o.NodeID, now: o.Now}, retention: o.Retention, synced: o.Synced,
+		objects: make(map[Key]*entry, len(o.Objects))}
+	if t.clock.now == nil {
+		t.clock.now = time.Now
+	}
+	for i := range o.Objects {
+		object := o.Objects[i]
+		t.put(object)
+		if !t.clock.ahead(object.Version) { // else Mend deals with it
+			t.clock.see(object.Version)
+		}
+	}
+	t.Collect()
+	return t, nil
+}
+
+// Put gives an object a value, with a version after all that this node has seen.
+func (t *Table) Put(key Key, value json.RawMessage) Object {
+	return t.put(Object{Key: key, Version: t.clock.next(), Value: value})
+}
+
+// Delete leaves a tombstone of an object.
+func (t *Table) Delete(key Key) Object {
+	return t.put(Object{Key: key, Version: t.clock.next(), Deleted: true})
+}
+
+// Expire leaves a tombstone of an object that ends by itself on every node. Its version comes just after the object's,
+// so that it is the same everywhere, and before every later change. ok is false if there is no such object.
+func (t *Table) Expire(key Key) (o Object, ok bool) {
+	e := t.objects[key]
+	if e == nil || e.Deleted {
+		return o, false
+	}
+	v := e.Version
+	v.Count++
+	t.clock.see(v)
+	return t.put(Object{Key: key, Version: v, Deleted: true}), true
+}
+
+// Get returns an object, which may be a tombstone.
+func (t *Table) Get(key Key) (Object, bool) {
+	if e := t.objects[key]; e != nil {
+		return e.Object, true
+	}
+	return Object{}, false
+}
+
+// Digest returns the sum over all objects.
+func (t *Table) Digest() Digest { return t.digest }
+
+// Changes returns the number of the last change, for a later Since.
+func (t *Table) Changes() uint64 { return t.changes }
+
+// Since returns the objects that have changed after the change of a number, in the order of their keys; all for 0.
+func (t *Table) Since(change uint64) []Object {
+	var objects []Object
+	for _, e := range t.objects {
+		if e.change > change {
+			objects = append(objects, e.Object)
+		}
+	}
+	slices.SortFunc(objects, func(a, b Object) int { return a.Key.compare(b.Key) })
+	return objects
+}
+
+// CountSince returns how many objects have changed after the change of a number.
+func (t *Table) CountSince(change uint64) (n int) {
+	for _, e := range t.objects {
+		if e.change > change {
+			n++
+		}
+	}
+	return n
+}
+
+// Count returns how many objects have a value, and how many are tombstones.
+func (t *Table) Count() (objects, tombstones int) {
+	for _, e := range t.objects {
+		if e.Deleted {
+			tombstones++
+		}
+	}
+	return len(t.objects) - tombstones, tombstones
+}
+
+// Adopt takes an object with a version of long ago, as it was stored by a program that gave none. The object must be
+// new to the table.
+func (t *Table) Adopt(o Object) {
+	if !t.clock.ahead(o.Version) {
+		t.clock.see(o.Version)
+	}
+	t.put(o)
+}
+
+// Collect forgets tombstones that are older than the retention, by their version's own time, and returns their keys.
+func (t *Table) Collect() []Key {
+	var gone []Key
+	for key, e := range t.objects {
+		if e.Deleted && t.old(e.Version) {
+			gone = append(gone, key)
+		}
+	}
+	for _, key := range gone {
+		t.drop(key)
+	}
+	slices.SortFunc(gone, Key.compare)
+	return gone
+}
+
+// Mend gives the present time to objects whose versions lie ahead of the node's clock by more than MaxAhead: it was
+// wrong when they were made, and other nodes refuse them. It returns them in their order, with their new versions.
+func (t *Table) Mend() []Object {
+	var wrong []Object
+	for _, e := range t.objects {
+		if t.clock.ahead(e.Version) {
+			wrong = append(wrong, e.Object)
+		}
+	}
+	if t.clock.ahead(t.clock.last) {
+		t.clock.last = Version{}
+		for _, e := range t.objects {
+			if !t.clock.ahead(e.Version) {
+				t.clock.see(e.Version)
+			}
+		}
+	}
+	slices.SortFunc(wrong, func(a, b Object) int {
+		return cmp.Or(a.Version.Compare(b.Version), a.Key.compare(b.Key))
+	})
+	for i := range wrong {
+		wrong[i].Version = t.clock.next()
+		t.put(wrong[i])
+	}
+	return wrong
+}
+
+// old reports whether a version is older than the retention.
+func (t *Table) old(v Version) bool { return t.clock.now().Sub(v.At()) > t.retention }
+
+func (t *Table) put(o Object) Object {
+	t.drop(o.Key)
+	t.changes++
+	t.objects[o.Key] = &entry{o, t.changes}
+	t.digest.toggle(&o)
+	return o
+}
+
+func (t *Table) drop(key Key) {
+	if before := t.objects[key]; before != nil {
+		t.digest.toggle(&before.Object)
+		delete(t.objects, key)
+	}
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/state/replica"
+)
+
+// The kinds of decisions that reach every node. Objects of other kinds, which a later version may have, are kept and
+// passed on.
+const (
+	KindDomain   = "domain"
+	KindRegion   = "region"
+	KindMapping  = "mapping"
+	KindServer   = "server"
+	KindOverride = "override"
+	KindWeight   = "weight"
+	KindDrain    = "drain"
+	KindAgent    = "agent" // announced
+	KindSetting  = "setting"
+)
+
+// kinds are the kinds of the records of a bucket.
+func kinds() map[string]string {
+	return map[string]string{bucketDomains: KindDomain, bucketRegions: KindRegion, bucketMappings: KindMapping,
+		bucketServers: KindServer, bucketOverrides: KindOverride, bucketWeights: KindWeight,
+		bucketDrains: KindDrain, bucketNodes: KindAgent, bucketSettings: KindSetting}
+}
+
+// SharedSettings are the sections of settings that are the same on all nodes; the others are of one node.
+func SharedSettings() []string { return []string{"dns", "health-check"} }
+
+// objectKey returns the key that a record has as an object on all nodes; ok is false for a record of this node alone.
+func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
+	kind, ok := kinds()[bucket]
+	if !ok {
+		return k, false
+	}
+	name := string(key)
+	switch kind {
+	case KindServer:
+		service, address, port, err := decodeEndpoint(key)
+		if err != nil {
+			return k, false
+		}
+		name = service + " " + netip.AddrPortFrom(address, port).String()
+	case KindOverride, KindWeight, KindDrain:
+		name = strings.Replace(name, "\x00", " ", 1)
+	case KindSetting:
+		ok = slices.Contains(SharedSettings(), name)
+	}
+	return replica.Key{Kind: kind, Name: name}, ok
+}
+
+// place returns the bucket and the key of the record that an object has, if it is of a known kind and its value is one
+// of that name.
+func place(o *replica.Object) (bucket string, key []byte, ok bool) {
+	for b, kind := range kinds() {
+		if kind == o.Kind {
+			bucket = b
+		}
+	}
+	switch o.Kind {
+	case KindServer:
+		service, at, err := EndpointOf(o.Key)
+		if err != nil {
+			return "", nil, false
+		}
+		key = endpointKey(service, at.Addr(), at.Port())
+	case KindOverride, KindWeight, KindDrain:
+		key = orderKey(OrderOf(o.Key))
+	default:
+		key = []byte(o.Name)
+	}
+	if back, known := objectKey(bucket, key); !known || back != o.Key {
+		return "", nil, false
+	}
+	return bucket, key, o.Deleted || named(o) == o.Name
+}
+
+// Readable reports whether an object is of a known kind, and its value one of that name.
+func Readable(o *replica.Object) bool {
+	_, _, ok := place(o)
+	return ok
+}
+
+// EndpointOf returns the server that an object of KindServer is about.
+func EndpointOf(key replica.Key) (service string, at netip.AddrPort, err error) {
+	service, rest, _ := strings.Cut(key.Name, " ")
+	at, err = netip.ParseAddrPort(rest)
+	return service, at, err
+}
+
+// OrderOf returns what an object of KindOverride, KindWeight or KindDrain is about.
+func OrderOf(key replica.Key) (service, address string) {
+	service, address, _ = strings.Cut(key.Name, " ")
+	return service, address
+}
+
+// named returns the name that an object's value gives it; empty where the value cannot be read.
+func named(o *replica.Object) string {
+	switch o.Kind {
+	case KindDomain:
+		return decoded(o, func(d *Domain) string { return d.Name })
+	case KindRegion:
+		return decoded(o, func(r *Region) string { return r.Name })
+	case KindMapping:
+		return decoded(o, func(m *Mapping) string {
+			if _, err := netip.ParsePrefix(m.CIDR); err != nil {
+				return ""
+			}
+			return m.CIDR
+		})
+	case KindServer:
+		return decoded(o, func(s *Server) string {
+			return s.Service + " " + netip.AddrPortFrom(s.Address.Unmap(), s.Port).String()
+		})
+	case KindOverride, KindWeight, KindDrain:
+		return decoded(o, func(v *Order) string { return v.Service + " " + v.Address })
+	case KindAgent:
+		return decoded(o, func(n *Node) string { return n.ID })
+	case KindSetting:
+		return decoded(o, func(*map[string]json.RawMessage) string { return o.Name })
+	}
+	return ""
+}
+
+func decoded[T any](o *replica.Object, name func(*T) string) string {
+	var value T
+	if json.Unmarshal(o.Value, &value) != nil {
+		return ""
+	}
+	return name(&value)
+}

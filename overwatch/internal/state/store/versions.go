@@ -1,0 +1,298 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/replica"
+)
+
+// defaultRetention is for how long a deletion is remembered where nothing else is configured.
+const defaultRetention = 30 * 24 * time.Hour
+
+// syncedKey is the key in bucketMeta of the time when this node last had all of another's objects.
+var syncedKey = []byte("replicas met")
+
+// Replicas are figures of the objects that nodes have alike.
+type Replicas struct {
+	Objects, Tombstones int
+	Digest              replica.Digest
+	Changes             uint64        // number of the last change
+	Joining             bool          // see replica.Table.Joining
+	Next                chan struct{} // closed when Changes is another
+}
+
+// Replicas returns the figures as of the last change. It does not wait.
+func (s *Store) Replicas() Replicas { return *s.figures.Load() }
+
+// Object returns a replicated object, which may be a tombstone, as it is on disk.
+func (s *Store) Object(key replica.Key) (replica.Object, bool) {
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	return s.table.Get(key)
+}
+
+// Objects returns all replicated objects, tombstones too, in the order of their keys.
+func (s *Store) Objects() []replica.Object {
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	return s.table.Since(0)
+}
+
+// ChangedSince returns how many objects have changed after the change of a number.
+func (s *Store) ChangedSince(change uint64) int {
+	if s.Replicas().Changes == change {
+		return 0
+	}
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	return s.table.CountSince(change)
+}
+
+// Page returns what has changed after the change of a number, see replica.Table.Page.
+func (s *Store) Page(change uint64, size int) replica.Offer {
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	return s.table.Page(change, size)
+}
+
+// Merge takes what another node offers. It is on disk when Merge returns, records and versions in one transaction;
+// what runs is not told.
+func (s *Store) Merge(offer replica.Offer) (replica.Merged, error) {
+	return s.merge(func(t *replica.Table) replica.Merged { return t.Merge(offer) })
+}
+
+// BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin.
+func (s *Store) BeginReplicas(offers []replica.Offer) (replica.Merged, error) {
+	return s.merge(func(t *replica.Table) replica.Merged { return t.Begin(offers) })
+}
+
+func (s *Store) merge(with func(*replica.Table) replica.Merged) (m replica.Merged, err error) {
+	err = s.keep(func(w *writer) {
+		m = with(w.table)
+		for i := range m.Taken {
+			w.putObject(&m.Taken[i])
+		}
+		for i := range m.Dropped {
+			w.dropObject(&m.Dropped[i])
+		}
+		if m.Synced {
+			w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
+		}
+	})
+	return m, err
+}
+
+// TendReplicas forgets deletions that are older than the retention, and gives the present time to versions that lie
+// ahead of this node's clock, which it returns.
+func (s *Store) TendReplicas() (mended []replica.Object, err error) {
+	err = s.update(func(w *writer) {
+		mended = w.table.Mend()
+		for i := range mended {
+			w.putVersion(&mended[i])
+		}
+		for _, key := range w.table.Collect() {
+			w.delete(bucketVersions, versionKey(key))
+		}
+	})
+	return mended, err
+}
+
+func versionKey(k replica.Key) []byte { return []byte(k.Kind + "\x00" + k.Name) }
+
+// version gives a record that was written here its version; no value: it was deleted.
+func (w *writer) version(bucket string, key, value []byte) {
+	if w.table == nil || w.given || w.err != nil {
+		return
+	}
+	k, ok := objectKey(bucket, key)
+	if !ok || value != nil && !json.Valid(value) { // a damaged record, of which others need not know
+		return
+	}
+	var o replica.Object
+	if value == nil {
+		o = w.table.Delete(k)
+	} else {
+		o = w.table.Put(k, bytes.Clone(value))
+	}
+	w.putVersion(&o)
+}
+
+// expire deletes a record whose time is over, as every node does by itself: what was ordered anew elsewhere stands.
+func (w *writer) expire(bucket string, key []byte) {
+	k, ok := objectKey(bucket, key)
+	if o, there := w.table.Expire(k); ok && there {
+		w.putObject(&o)
+		return
+	}
+	w.delete(bucket, key)
+}
+
+// putVersion stores the version of an object, and the value too where it has no record of its own.
+func (w *writer) putVersion(o *replica.Object) {
+	stored := *o
+	if _, _, own := place(o); own {
+		stored.Value = nil
+	}
+	text, err := json.Marshal(&stored)
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("the version of %s %q: %w", o.Kind, o.Name, err)
+	}
+	w.put(bucketVersions, versionKey(o.Key), text)
+}
+
+// putObject stores an object of another node.
+func (w *writer) putObject(o *replica.Object) {
+	w.given = true
+	defer func() { w.given = false }()
+	bucket, key, ok := place(o)
+	switch {
+	case ok && !o.Deleted:
+		w.put(bucket, key, o.Value)
+	case bucket != "":
+		w.delete(bucket, key)
+	}
+	w.putVersion(o)
+}
+
+// dropObject deletes an object, and that it was there.
+func (w *writer) dropObject(o *replica.Object) {
+	w.given = true
+	defer func() { w.given = false }()
+	if bucket, key, _ := place(o); bucket != "" {
+		w.delete(bucket, key)
+	}
+	w.delete(bucketVersions, versionKey(o.Key))
+}
+
+// showTable has readers see the figures of the table. The caller holds commitMu, or is Open.
+func (s *Store) showTable() {
+	if s.table == nil { // while a store is made
+		return
+	}
+	before := s.figures.Load()
+	if before != nil && before.Changes == s.table.Changes() && before.Digest == s.table.Digest() &&
+		before.Joining == s.table.Joining() {
+		return
+	}
+	now := &Replicas{Digest: s.table.Digest(), Changes: s.table.Changes(), Joining: s.table.Joining(),
+		Next: make(chan struct{})}
+	now.Objects, now.Tombstones = s.table.Count()
+	s.figures.Store(now)
+	if before != nil {
+		close(before.Next)
+	}
+}
+
+// rereadTable makes the table what is on disk, after a transaction that failed. The caller holds commitMu.
+func (s *Store) rereadTable() {
+	if s.table == nil {
+		return
+	}
+	table, err := s.readTable()
+	if err != nil {
+		s.log.Error().Err(err).Msg("what other nodes are told may not be what is stored, until the next start")
+		return
+	}
+	s.table = table
+	s.showTable()
+}
+
+// openTable reads the table, and gives records without a version one of when they were changed.
+func (s *Store) openTable() (err error) {
+	if s.table, err = s.readTable(); err != nil {
+		return err
+	}
+	s.showTable()
+	bare, err := s.unversioned()
+	if err != nil || len(bare) == 0 {
+		return err
+	}
+	return s.update(func(w *writer) {
+		for i := range bare {
+			w.table.Adopt(bare[i])
+			w.putVersion(&bare[i])
+		}
+	})
+}
+
+func (s *Store) readTable() (*replica.Table, error) {
+	o := replica.Options{NodeID: s.o.NodeID, Retention: s.o.Retention, Now: s.now}
+	err := s.readSound(bucketVersions, func(key, value []byte) error {
+		var object replica.Object
+		if err := json.Unmarshal(value, &object); err != nil {
+			return fmt.Errorf("version of %q: %w", key, err)
+		}
+		o.Objects = append(o.Objects, object)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	records, err := s.records()
+	if err != nil {
+		return nil, err
+	}
+	for i := range o.Objects {
+		if object := &o.Objects[i]; !object.Deleted && object.Value == nil {
+			object.Value = records[object.Key]
+		}
+	}
+	err = s.read(bucketMeta, func(key, value []byte) (err error) {
+		if string(key) == string(syncedKey) {
+			o.Synced, err = time.Parse(time.RFC3339Nano, string(value))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return replica.New(o)
+}
+
+// records returns the values of all records that are objects.
+func (s *Store) records() (map[replica.Key]json.RawMessage, error) {
+	values := make(map[replica.Key]json.RawMessage)
+	for bucket := range kinds() {
+		err := s.read(bucket, func(key, value []byte) error {
+			if k, ok := objectKey(bucket, key); ok && json.Valid(value) {
+				values[k] = bytes.Clone(value)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// unversioned returns the records that have no version, with one of when they were last changed, or of the file's age.
+func (s *Store) unversioned() (bare []replica.Object, err error) {
+	values, err := s.records()
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range values {
+		if _, ok := s.table.Get(key); ok {
+			continue
+		}
+		var dated struct {
+			UpdatedAt time.Time `json:"updated_at"`
+			CreatedAt time.Time `json:"created_at"`
+		}
+		_ = json.Unmarshal(value, &dated) // a setting need not have either
+		at := dated.UpdatedAt
+		if at.IsZero() {
+			at = dated.CreatedAt
+		}
+		if at.IsZero() || at.After(s.written) {
+			at = s.written
+		}
+		bare = append(bare, replica.Object{Key: key, Version: replica.Version{Time: at.UnixMilli(), Node: s.o.NodeID},
+			Value: value})
+	}
+	return bare, nil
+}

@@ -1,0 +1,239 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/shared/api"
+)
+
+func openNode(t *testing.T, dir, id string, now func() time.Time) *Store {
+	t.Helper()
+	s, err := Open(dir, Options{NodeID: id, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// exchange has two stores take all of each other, as nodes do that meet for the first time.
+func exchange(t *testing.T, a, b *Store) {
+	t.Helper()
+	fromA, fromB := a.Page(0, 1<<30), b.Page(0, 1<<30)
+	for s, offer := range map[*Store]replica.Offer{a: fromB, b: fromA} {
+		if _, err := s.Merge(offer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.Replicas().Digest != b.Replicas().Digest {
+		t.Errorf("after an exchange the stores differ: %+v, %+v", a.Objects(), b.Objects())
+	}
+}
+
+func putOne(t *testing.T, s *Store, name, description string) {
+	t.Helper()
+	var b Batch
+	b.PutDomain(Domain{Name: name, Description: description})
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func deleteOne(t *testing.T, s *Store, name string) {
+	t.Helper()
+	var b Batch
+	b.DeleteDomain(name)
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func descriptions(t *testing.T, s *Store) map[string]string {
+	t.Helper()
+	d, err := s.LoadDefinitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]string)
+	for _, domain := range d.Domains {
+		found[domain.Name] = domain.Description
+	}
+	return found
+}
+
+// Every kind travels, with its record and its version, and a deletion comes back from nowhere, also after a restart.
+func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
+	dirs := []string{t.TempDir(), t.TempDir()}
+	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
+	var batch Batch
+	batch.PutDomain(Domain{Name: "app.example"})
+	batch.PutRegion(Region{Name: "eu"})
+	batch.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "eu"})
+	batch.PutNode(Node{ID: "agent-1"})
+	batch.PutSetting("dns", []byte(`{"default_ttl":7}`))
+	batch.PutSetting("logging", []byte(`{"level":"debug"}`))
+	if err := a.Write(&batch); err != nil {
+		t.Fatal(err)
+	}
+	server := Server{Service: "app.example", Address: netip.MustParseAddr("2001:db8::1"), Port: 80}
+	if err := errors.Join(a.PutServer(server), a.PutOrder(Order{Kind: api.OrderDrain, Service: "app.example",
+		Address: "[2001:db8::1]:80"})); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, a, b)
+	d, err := b.LoadDefinitions()
+	servers, err2 := b.LoadServers()
+	orders, err3 := b.LoadOrders()
+	if errors.Join(err, err2, err3) != nil || len(d.Domains) != 1 || len(d.Regions) != 1 || len(d.Mappings) != 1 ||
+		len(d.Nodes) != 1 || len(d.Settings) != 1 || len(servers) != 1 || servers[0].Address != server.Address ||
+		len(orders) != 1 {
+		t.Errorf("the other store has %+v, servers %+v, orders %+v", d, servers, orders)
+	}
+	deleteOne(t, b, "app.example")
+	if err := errors.Join(a.Close(), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	a, b = openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
+	if figures := b.Replicas(); figures.Objects != 6 || figures.Tombstones != 1 {
+		t.Errorf("after a restart: %+v", figures)
+	}
+	exchange(t, a, b)
+	if found := descriptions(t, a); len(found) != 0 {
+		t.Errorf("a deleted domain is there: %v", found)
+	}
+}
+
+// What cannot be read here is kept and passed on, and is no record; nor is what calls itself by another's name.
+func TestVersions_UnknownObjectsArePassedOn(t *testing.T) {
+	dir := t.TempDir()
+	s := openNode(t, dir, "a", nil)
+	at := replica.Version{Time: time.Now().UnixMilli(), Node: "z"}
+	offer := replica.Offer{Node: "z", Whole: true}
+	for kind, name := range map[string]string{"tunnel": "t1", KindDomain: "app.example", KindMapping: "everywhere",
+		KindServer: "app.example", KindSetting: "logging"} {
+		offer.Objects = append(offer.Objects, replica.Object{Key: replica.Key{Kind: kind, Name: name}, Version: at,
+			Value: json.RawMessage(`{"name":"other.example","cidr":"everywhere","new":1}`)})
+	}
+	if _, err := s.Merge(offer); err != nil {
+		t.Fatal(err)
+	}
+	digest := s.Replicas().Digest
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openNode(t, dir, "a", nil)
+	if d, err := s.LoadDefinitions(); err != nil || len(d.Domains)+len(d.Mappings)+len(d.Settings) != 0 {
+		t.Errorf("in force: %+v, %v", d, err)
+	}
+	if s.Replicas().Digest != digest || len(s.Page(0, 1<<20).Objects) != 5 {
+		t.Errorf("after a restart %+v", s.Objects())
+	}
+}
+
+// A field that this program does not know stays in a record of another node.
+func TestVersions_UnknownFieldsArePassedOn(t *testing.T) {
+	dir := t.TempDir()
+	s := openNode(t, dir, "a", nil)
+	value := json.RawMessage(`{"name":"app.example","colour":"red"}`)
+	if _, err := s.Merge(replica.Offer{Node: "z", Objects: []replica.Object{{
+		Key:     replica.Key{Kind: KindDomain, Name: "app.example"},
+		Version: replica.Version{Time: time.Now().UnixMilli(), Node: "z"}, Value: value}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openNode(t, dir, "a", nil)
+	o, _ := s.Object(replica.Key{Kind: KindDomain, Name: "app.example"})
+	if string(o.Value) != string(value) || o.Version.Node != "z" {
+		t.Errorf("got %s of %s", o.Value, o.Version)
+	}
+}
+
+// A store of schema 3 has no versions: its records get one of when they were changed, so that what was changed later
+// on another node stands.
+func TestVersions_EarlierRecordsGetTheirTime(t *testing.T) {
+	dirs := []string{t.TempDir(), t.TempDir()}
+	early := time.Now().Add(-48 * time.Hour).Truncate(time.Second)
+	for i, dir := range dirs {
+		s := openNode(t, dir, "n", nil)
+		var b Batch
+		b.PutDomain(Domain{Name: "app.example", Description: dir, UpdatedAt: early.Add(time.Duration(i) * time.Hour)})
+		b.PutSetting("dns", []byte(`{}`))
+		if err := s.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.update(func(w *writer) { // as a program of schema 3 leaves it
+			for _, o := range s.table.Since(0) {
+				w.delete(bucketVersions, versionKey(o.Key))
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
+	o, ok := a.Object(replica.Key{Kind: KindDomain, Name: "app.example"})
+	if !ok || !o.Version.At().Equal(early) || o.Version.Node != "a" {
+		t.Errorf("the version of a record without one is %s", o.Version)
+	}
+	exchange(t, a, b)
+	if found := descriptions(t, a); found["app.example"] != dirs[1] {
+		t.Errorf("the earlier change stands: %v", found)
+	}
+}
+
+// What the disk did not take is not offered to other nodes.
+func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
+	s := openNode(t, t.TempDir(), "a", nil)
+	putOne(t, s, "one.example", "")
+	err := s.update(func(w *writer) {
+		w.put(bucketDomains, []byte("two.example"), []byte(`{"name":"two.example"}`))
+		w.err = errors.New("full")
+	})
+	if !errors.Is(err, ErrNotDurable) {
+		t.Fatal(err)
+	}
+	if offered := s.Page(0, 1<<20).Objects; len(offered) != 1 || s.Replicas().Objects != 1 {
+		t.Errorf("offered: %+v", offered)
+	}
+}
+
+// Versions that a wrong clock gave are given again when it is mended, and others take them.
+func TestVersions_AMendedClockGivesNewVersions(t *testing.T) {
+	now := time.Now()
+	clock := func() time.Time { return now.Add(time.Hour) }
+	s := openNode(t, t.TempDir(), "a", func() time.Time { return clock() })
+	putOne(t, s, "app.example", "")
+	clock = func() time.Time { return now }
+	mended, err := s.TendReplicas()
+	if err != nil || len(mended) != 1 {
+		t.Fatalf("mended %v, %v", mended, err)
+	}
+	if o, _ := s.Object(mended[0].Key); o.Version.At().After(now) {
+		t.Errorf("its version is %s", o.Version)
+	}
+}
+
+// Readers are woken by a change, and not by what changes nothing.
+func TestVersions_AChangeWakes(t *testing.T) {
+	s := openNode(t, t.TempDir(), "a", nil)
+	before := s.Replicas()
+	if err := s.PutPin(Pin{AgentID: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-before.Next:
+		t.Fatal("a pin wakes")
+	default:
+	}
+	putOne(t, s, "app.example", "")
+	<-before.Next
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+	"time"
+)
+
+// Replication is the answer of GET /api/v1/replication: how operators' decisions reach the other nodes.
+type Replication struct {
+	Enabled   bool    `json:"enabled"`
+	OffReason *string `json:"off_reason"` // why nothing is replicated; null: it is
+	NodeID    string  `json:"node_id"`
+	Objects   int     `json:"objects"`
+	// Tombstones are deletions that are remembered, so that no node brings back what was deleted.
+	Tombstones int `json:"tombstones"`
+	// Joining: this node has been without the others for as long as deletions are remembered, or always.
+	Joining bool                 `json:"joining"`
+	Digest  string               `json:"digest"` // the same on nodes that hold the same
+	Peers   []ReplicationPeer    `json:"peers"`
+	Refused []ReplicationRefused `json:"refused"`
+}
+
+// ReplicationPeer is another node, as this one sees it.
+type ReplicationPeer struct {
+	Peer      string    `json:"peer"`    // its base URL
+	NodeID    string    `json:"node_id"` // empty: it has never authenticated
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since"`  // since when Connected is so
+	Behind    int       `json:"behind"` // objects of this node that it has not stored yet
+	// ClockDifferenceMS is how far its clock is ahead of this node's, in milliseconds, as far as the network lets see.
+	ClockDifferenceMS int64   `json:"clock_difference_ms"`
+	Error             *string `json:"error"` // null: none
+}
+
+// ReplicationRefused is a decision of another node that is kept and has no effect on this one.
+type ReplicationRefused struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// ReplicationObjects is the answer to another node that asks for objects.
+type ReplicationObjects struct {
+	Sealed string `json:"sealed,omitempty"` // only the asker can open it; missing: the asker has not authenticated
+}
+
+// Replication returns how operators' decisions reach the other nodes.
+func (c *Client) Replication(ctx context.Context) (Replication, error) {
+	return get[Replication](ctx, c, "/api/v1/replication", nil)
+}
