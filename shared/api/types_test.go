@@ -72,7 +72,7 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{DomainBackendCreate{Weight: new(int), Region: text}, "address port weight region"},
 		{Named{}, "message id"},
 		{DrainRequest{Duration: text}, "duration"},
-		{Drain{}, "draining drain_ends_at"},
+		{Drain{}, "draining drain_ends_at share starts_at expires_at"},
 		{ServerList{}, "servers total generated_at"},
 		{Domain{},
 			"id name ttl routing_policy health_check_id dnssec_enabled enabled description tags backend_count " +
@@ -83,7 +83,8 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{Backend{},
 			"id service address port agent_id region weight share draining effective_status may_serve reason agent_healthy " +
 				"agent_last_seen " +
-				"validation_healthy validation_last_check validation_error validation_latency_ms validation_note override"},
+				"validation_healthy validation_last_check validation_error validation_latency_ms validation_note override " +
+				"weight_override drain"},
 		{ActiveOverride{}, "healthy reason by at expires_at"},
 		{Stats{}, "total_backends healthy_backends unhealthy_backends stale_backends draining_backends active_overrides " +
 			"validation_enabled validation_suspended " +
@@ -100,7 +101,7 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{TokenLock{}, "service agent_id reason locked_at admits_new"},
 		{TokenLockList{}, "locks total generated_at"},
 		{Unpinned{}, "unpinned remaining dry_run"},
-		{Override{}, "service address healthy reason source created_at created_by expires_at"},
+		{Override{}, "service address healthy reason source created_at created_by expires_at starts_at in_force"},
 		{OverrideList{}, "overrides total generated_at"},
 		{AgentNode{},
 			"id name address port region status version uptime_seconds last_seen left_at checks_total checks_per_sec active_checks " +
