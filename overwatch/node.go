@@ -418,7 +418,8 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OrderStore: n.store,
 		OrderLock: &n.orders, Replication: n.replication,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members, Self: n.self,
+		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members,
+		HeardFrom: n.gossip.HeardFrom, Self: n.self,
 		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
 	}
 	if cfg.OneListener() {

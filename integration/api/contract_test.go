@@ -46,13 +46,13 @@ const (
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
 		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i-"
-	shapeAgentNode = "id:s name:s address:s port:i region:s status:s{online|offline|pending} version:s " +
+	shapeAgentNode = "id:s name:s address:s- port:i- region:s status:s{online|offline|pending} version:s " +
 		"uptime_seconds:i last_seen:t? left_at:t? checks_total:i checks_per_sec:n active_checks:i target_count:i " +
 		"certificate_expiry:t? registered_at:t?"
-	shapeOwNode = "id:s name:s address:s port:i api_port:i region:s status:s{online|offline|degraded} version:s " +
-		"uptime_seconds:i last_seen:t? queries_total:i queries_per_sec:n dnssec_enabled:b? self:b"
-	shapeGossiper = "id:s name:s address:s port:i status:s{alive|suspect|dead} state:s{self|member} region:s " +
-		"version:s rtt_ms:i last_seen:t? joined_at:t?"
+	shapeOwNode = "id:s name:s address:s- port:i- api_port:i- region:s- status:s{online|offline|degraded} version:s- " +
+		"uptime_seconds:i- last_seen:t- queries_total:i- queries_per_sec:n dnssec_enabled:b self:b"
+	shapeGossiper = "id:s name:s address:s- port:i- status:s{alive|suspect|dead} state:s{self|member} region:s- " +
+		"version:s- rtt_ms:i last_seen:t- joined_at:t-"
 	shapeCheck = "server_id:s health_check.enabled:b health_check.type:s health_check.path:s " +
 		"health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i " +
 		"health_check.unhealthy_threshold:i health_check.expected_status:s health_check.note:s-"

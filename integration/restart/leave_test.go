@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"slices"
 	"syscall"
@@ -94,6 +95,11 @@ func stoppedOnPurpose(t *testing.T, n *harness.Node, agent string) {
 	if at < 0 || list.Nodes[at].Status != api.AgentOffline || list.Nodes[at].LeftAt == nil {
 		t.Errorf("%s is not shown as offline: %+v", agent, list.Nodes)
 	}
+	for _, a := range list.Nodes {
+		if at, err := netip.ParseAddr(a.Address); err != nil || !at.IsLoopback() || a.Port == 0 {
+			t.Errorf("%s is heard from %q, port %d", a.ID, a.Address, a.Port)
+		}
+	}
 	stats, err := n.Client.Stats(t.Context())
 	if err != nil || stats.ActiveAgents != 1 {
 		t.Errorf("%d active agents, %v", stats.ActiveAgents, err)
@@ -102,6 +108,20 @@ func stoppedOnPurpose(t *testing.T, n *harness.Node, agent string) {
 		testbed.Metric(t, n, "gslb_overwatch_stale_agents"); active != 1 || stale != 0 {
 		t.Errorf("%v active and %v stale agents", active, stale)
 	}
+}
+
+// An agent measures the round trip before its second heartbeat.
+func TestGossipNodes_HaveAddressesAndRoundTrips(t *testing.T) {
+	s := testbed.StartSite(t, 1, 1)
+	testbed.Until(t, 30*time.Second, "the round trip to the agent", func(ctx context.Context) error {
+		list, err := s.Nodes[0].Client.GossipNodes(ctx)
+		for _, g := range list.Nodes {
+			if g.Address == "" || g.Port == 0 || g.State == api.GossipMember && g.RTTMS < 1 {
+				err = errors.Join(err, fmt.Errorf("%+v", g))
+			}
+		}
+		return err
+	})
 }
 
 // Every machine uses more than a ten-thousandth of its memory, so this agent warns from its start.

@@ -6,8 +6,8 @@ import "time"
 type AgentNode struct {
 	ID                string      `json:"id"`
 	Name              string      `json:"name"`
-	Address           string      `json:"address"` // as it was announced; an agent only dials out
-	Port              int         `json:"port"`    // 0: not announced
+	Address           string      `json:"address,omitempty"` // it is heard from, or was announced with; left out: not known
+	Port              int         `json:"port,omitempty"`    // of that address; left out: not known
 	Region            string      `json:"region"`
 	Status            AgentStatus `json:"status"`
 	Version           string      `json:"version"`
@@ -73,22 +73,22 @@ type CertificateReissue struct {
 	Status  AgentStatus `json:"status"` // pending
 }
 
-// OverwatchNode is one overwatch node: this one, or a peer known by gossip. Facts that a peer does
-// not share are zero or null.
+// OverwatchNode is one overwatch node: this one, or a peer that gossip or the exchange of keys knows. What is not known
+// of a peer is left out; queries_per_sec is 0 and dnssec_enabled false then.
 type OverwatchNode struct {
 	ID            string          `json:"id"`
 	Name          string          `json:"name"`
-	Address       string          `json:"address"`
-	Port          int             `json:"port"` // of DNS
-	APIPort       int             `json:"api_port"`
-	Region        string          `json:"region"`
+	Address       string          `json:"address,omitempty"`
+	Port          int             `json:"port,omitempty"` // of DNS
+	APIPort       int             `json:"api_port,omitempty"`
+	Region        string          `json:"region,omitempty"`
 	Status        OverwatchStatus `json:"status"`
-	Version       string          `json:"version"`
-	UptimeSeconds int64           `json:"uptime_seconds"`
-	LastSeen      *time.Time      `json:"last_seen"`
-	QueriesTotal  uint64          `json:"queries_total"`
+	Version       string          `json:"version,omitempty"`
+	UptimeSeconds *int64          `json:"uptime_seconds,omitempty"`
+	LastSeen      *time.Time      `json:"last_seen,omitempty"`
+	QueriesTotal  *uint64         `json:"queries_total,omitempty"`
 	QueriesPerSec float64         `json:"queries_per_sec"` // mean since the node started
-	DNSSECEnabled *bool           `json:"dnssec_enabled"`
+	DNSSECEnabled bool            `json:"dnssec_enabled"`
 	Self          bool            `json:"self"` // the node that answers
 }
 
@@ -115,20 +115,20 @@ func OverwatchStatuses() []OverwatchStatus {
 	return []OverwatchStatus{OverwatchOnline, OverwatchOffline, OverwatchDegraded}
 }
 
-// GossipNode is one participant of gossip: an overwatch member or an agent
-// that reports to this node.
+// GossipNode is one participant of gossip: an overwatch member or an agent that reports to this node. What is not known
+// of it is left out.
 type GossipNode struct {
 	ID       string       `json:"id"`
 	Name     string       `json:"name"`
-	Address  string       `json:"address"`
-	Port     int          `json:"port"`
+	Address  string       `json:"address,omitempty"` // an agent's newest message came from; left out: not known
+	Port     int          `json:"port,omitempty"`    // of that address; left out: not known
 	Status   GossipStatus `json:"status"`
 	State    GossipState  `json:"state"`
-	Region   string       `json:"region"`
-	Version  string       `json:"version"`
-	RTTMS    int          `json:"rtt_ms"`
-	LastSeen *time.Time   `json:"last_seen"`
-	JoinedAt *time.Time   `json:"joined_at"`
+	Region   string       `json:"region,omitempty"`
+	Version  string       `json:"version,omitempty"`
+	RTTMS    int          `json:"rtt_ms"` // rounded up; 0: not measured, or this node
+	LastSeen *time.Time   `json:"last_seen,omitempty"`
+	JoinedAt *time.Time   `json:"joined_at,omitempty"`
 }
 
 // GossipNodeList is the answer of GET /api/v1/gossip/nodes.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTypes_FieldsAreThoseOfTheSpecification compares the names that each type
@@ -41,7 +42,8 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 			"validation_enabled default_interval_seconds default_timeout_seconds healthy_threshold unhealthy_threshold " +
 				"max_concurrent_checks default_protocol http_follow_redirects"},
 		{LoggingConfig{}, "level format"},
-		{OverwatchNode{},
+		{OverwatchNode{Address: text, Port: 1, APIPort: 1, Region: text, Version: text, UptimeSeconds: new(int64),
+			LastSeen: new(time.Time), QueriesTotal: new(uint64)},
 			"id name address port api_port region status version uptime_seconds last_seen queries_total queries_per_sec " +
 				"dnssec_enabled self"},
 		{OverwatchNodeList{}, "nodes total generated_at"},
@@ -103,11 +105,12 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{Unpinned{}, "unpinned remaining dry_run"},
 		{Override{}, "service address healthy reason source created_at created_by expires_at starts_at in_force"},
 		{OverrideList{}, "overrides total generated_at"},
-		{AgentNode{},
+		{AgentNode{Address: text, Port: 1},
 			"id name address port region status version uptime_seconds last_seen left_at checks_total checks_per_sec active_checks " +
 				"target_count certificate_expiry registered_at"},
 		{AgentNodeList{}, "nodes total generated_at"},
-		{GossipNode{}, "id name address port status state region version rtt_ms last_seen joined_at"},
+		{GossipNode{Address: text, Port: 1, Region: text, Version: text, LastSeen: new(time.Time), JoinedAt: new(time.Time)},
+			"id name address port status state region version rtt_ms last_seen joined_at"},
 		{DNSSECStatus{}, "enabled keys sync"},
 		{DNSSECKeyUse{}, "key_tag zone flags algorithm created_at age_seconds active"},
 		{DNSSECSyncState{}, "enabled last_sync last_sync_error next_sync off_reason peer_count peers"},

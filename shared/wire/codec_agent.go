@@ -127,6 +127,7 @@ func (f *Figures) encode(e *encoder) {
 	e.number(3, f.ChecksTotal)
 	e.number(4, f.ChecksFailed)
 	e.number(5, uint64(f.Cores))
+	e.number(6, uint64(f.RTTMicros))
 }
 
 func decodeFigures(d *decoder) (f Figures) {
@@ -142,6 +143,8 @@ func decodeFigures(d *decoder) (f Figures) {
 			f.ChecksFailed = d.number("checks_failed", 1<<64-1)
 		case 5:
 			f.Cores = uint16(d.number("cores", 1<<16-1))
+		case 6:
+			f.RTTMicros = uint32(d.number("rtt_micros", 1<<32-1))
 		}
 	}
 	return f

@@ -45,6 +45,7 @@ type Figures struct {
 	ChecksTotal   uint64 // health checks made since the agent started
 	ChecksFailed  uint64 // those of them that failed; since 1.1
 	Cores         uint16 // processors that the agent may use; 0 when unknown; since 1.1
+	RTTMicros     uint32 // round-trip time of its newest ping of the node that is told; 0 when unknown; since 1.1
 }
 
 // Transition reports at once that one backend changed. The heartbeats repeat it.

@@ -44,7 +44,7 @@ func samples() map[string]message {
 		"heartbeat": &Heartbeat{
 			Region: "eu", Version: "1.0.0", UptimeSeconds: 86400, IntervalMillis: 10000, MissedThreshold: 3,
 			Backends: []Backend{backend, second}, Figures: Figures{CPUPercent: 1250, MemoryPercent: 4075, ChecksTotal: 123456,
-				ChecksFailed: 78, Cores: 4},
+				ChecksFailed: 78, Cores: 4, RTTMicros: 12345},
 		},
 		"transition": &Transition{Backend: backend},
 		"deregister": &Deregister{Reason: "stopped"},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -47,7 +48,9 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 	if s := l.session; s.keys != nil && s.enrolled && !stream {
 		seal = s.keys.Seal
 	}
-	message, seq, err := l.sealWith(seal, l.session.boot, wire.TypeHeartbeat, l.heartbeat(now))
+	state := l.heartbeat(now)
+	state.Figures.RTTMicros = uint32(min(l.pings.rtt.Microseconds(), math.MaxUint32))
+	message, seq, err := l.sealWith(seal, l.session.boot, wire.TypeHeartbeat, state)
 	if err != nil {
 		l.beatFailed(err)
 		return

@@ -27,7 +27,7 @@ func TestLink_EnrolsAndReportsAtOnceThenEveryInterval(t *testing.T) {
 		}
 		var m wire.Heartbeat
 		if err := m.UnmarshalBinary(beats[0].sealed.Payload); err != nil || m.IntervalMillis != 10000 ||
-			len(m.Backends) != 1 {
+			len(m.Backends) != 1 || m.Figures.RTTMicros != uint32(2*oneWay/time.Microsecond) {
 			t.Errorf("heartbeat %+v, %v", m, err)
 		}
 		after(100 * time.Second)

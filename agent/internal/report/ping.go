@@ -13,9 +13,10 @@ type pong struct {
 
 // pings summarises the outcomes of pings.
 type pings struct {
-	missed int       // in a row
-	last   time.Time // the newest answer
-	cut    bool      // datagrams were blocked since the last heartbeat that was planned because of that
+	missed int           // in a row
+	last   time.Time     // the newest answer
+	cut    bool          // datagrams were blocked since the last heartbeat that was planned because of that
+	rtt    time.Duration // of the newest answer
 }
 
 // keepPinging pings the node in any state of the conversation. An answer ends any backoff.
@@ -55,7 +56,7 @@ func (l *link) pong(p pong, now time.Time) {
 		return
 	}
 	back := l.pings.missed > 0 || l.pings.last.IsZero()
-	l.pings.missed, l.pings.last = 0, now
+	l.pings.missed, l.pings.last, l.pings.rtt = 0, now, p.rtt
 	l.metrics.rtt.WithLabelValues(l.address).Set(p.rtt.Seconds())
 	l.status.edit(func(s *NodeState) { s.RTT = p.rtt })
 	boot, ok := l.peer.boot()

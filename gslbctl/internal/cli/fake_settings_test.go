@@ -81,8 +81,9 @@ func fakeSettings(started time.Time) map[string]any {
 			{Timestamp: now, Values: map[string]float64{"queries_per_sec": 45, "error_rate": 0}}}},
 		"GET /api/v1/nodes/overwatch": api.OverwatchNodeList{Total: 2, GeneratedAt: now, Nodes: []api.OverwatchNode{
 			{ID: "ow-1", Name: "ow-1", Address: "192.0.2.1", Port: 53, APIPort: 8080, Region: "eu", Status: api.OverwatchOnline,
-				Version: "1.2.3", UptimeSeconds: 51 * 3600, LastSeen: ago(0), QueriesTotal: 8123456, QueriesPerSec: 44.25,
-				DNSSECEnabled: pointer(true), Self: true},
+				Version: "1.2.3", UptimeSeconds: pointer[int64](51 * 3600), LastSeen: ago(0),
+				QueriesTotal: pointer[uint64](8123456), QueriesPerSec: 44.25,
+				DNSSECEnabled: true, Self: true},
 			{ID: "ow-2", Name: "ow-2", Address: "192.0.2.2", Region: "us", Status: api.OverwatchDegraded,
 				LastSeen: ago(12 * time.Second)}}},
 		"GET /api/v1/nodes/agent": api.AgentNodeList{Total: 2, GeneratedAt: now, Nodes: []api.AgentNode{
@@ -97,8 +98,8 @@ func fakeSettings(started time.Time) map[string]any {
 				Status:      api.CertificateValid,
 				IssuedAt:    started}},
 		"GET /api/v1/nodes/overwatch/ow-1": api.OverwatchNode{ID: "ow-1", Name: "ow-1", Address: "192.0.2.1", Port: 53,
-			APIPort: 8080, Region: "eu", Status: api.OverwatchOnline, Version: "1.2.3", UptimeSeconds: 51 * 3600,
-			LastSeen: ago(0), QueriesTotal: 8123456, QueriesPerSec: 44.25, DNSSECEnabled: pointer(true), Self: true},
+			APIPort: 8080, Region: "eu", Status: api.OverwatchOnline, Version: "1.2.3", UptimeSeconds: pointer[int64](51 * 3600),
+			LastSeen: ago(0), QueriesTotal: pointer[uint64](8123456), QueriesPerSec: 44.25, DNSSECEnabled: true, Self: true},
 		"DELETE /api/v1/nodes/agent/eu-1/certificate": nil,
 		"POST /api/v1/nodes/agent":                    api.AgentNode{ID: "eu-9", Status: api.AgentPending},
 		"DELETE /api/v1/nodes/agent/eu-9":             nil,

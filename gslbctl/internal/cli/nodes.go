@@ -48,16 +48,16 @@ func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
 		Empty: "No overwatch node is known.",
 	}
 	for _, n := range nodes {
-		signs, up := render.None, render.None
-		if n.DNSSECEnabled != nil {
-			signs = render.YesNo(*n.DNSSECEnabled)
+		up, queries := render.None, render.None
+		if n.UptimeSeconds != nil {
+			up = render.Span(time.Duration(*n.UptimeSeconds) * time.Second)
 		}
-		if n.UptimeSeconds > 0 {
-			up = render.Span(time.Duration(n.UptimeSeconds) * time.Second)
+		if n.QueriesTotal != nil {
+			queries = strconv.FormatUint(*n.QueriesTotal, 10)
 		}
 		t.AddNamed(n.ID, render.C(n.ID), orNone(n.Address), orNone(n.Region), statusCell(n.Status), orNone(n.Version),
 			render.C(up), a.ago(n.LastSeen),
-			render.C(strconv.FormatUint(n.QueriesTotal, 10)), rate(n.QueriesPerSec), render.C(signs), portCell(n.Port),
+			render.C(queries), rate(n.QueriesPerSec), render.C(render.YesNo(n.DNSSECEnabled)), portCell(n.Port),
 			portCell(n.APIPort))
 	}
 	return t

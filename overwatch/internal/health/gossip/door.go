@@ -88,11 +88,17 @@ func (d *door) StreamCh() <-chan net.Conn { return d.streams }
 
 // FinalAdvertiseAddr names the address under which other overwatch nodes list this one.
 func (d *door) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
+	a := d.ownAddr()
+	return a.Addr().AsSlice(), int(a.Port()), nil
+}
+
+// ownAddr returns the address that is listened on or, if that is any, one of this host.
+func (d *door) ownAddr() netip.AddrPort {
 	a := d.addr()
-	if !a.Addr().IsUnspecified() {
-		return a.Addr().AsSlice(), int(a.Port()), nil
+	if a.Addr().IsUnspecified() {
+		return netip.AddrPortFrom(ownAddress(), a.Port())
 	}
-	return ownAddress().AsSlice(), int(a.Port()), nil
+	return a
 }
 
 // ownAddress chooses the first address of this host that others could reach, IPv4 before IPv6, or the loopback address.

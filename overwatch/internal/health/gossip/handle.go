@@ -26,9 +26,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		}
 		return
 	}
-	if !a.from.stream {
-		n.door.paths.proved(a.head.KeyID, a.from.addr, time.Now())
-	}
+	n.door.paths.proved(a.head.KeyID, a.from, time.Now())
 	msg.Agent = msg.Agent.HeardAt(n.door.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
 	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
 	if !n.paces.take(msg.Agent.ID(), msg.Type, time.Now()) {

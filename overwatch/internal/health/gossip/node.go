@@ -66,7 +66,7 @@ func New(o Options) (*Node, error) {
 	n.door = newDoor(s, keyring, drops, desk{nodeID: o.NodeID, boot: o.Boot, hello: hello}, n.intake.deliver)
 	n.config.Transport, n.config.BindPort = n.door, int(s.addr().Port())
 	n.members = newMembers(Member{
-		Name: o.NodeID, Address: s.addr(), Region: o.Region, Version: o.Version, Status: StatusAlive, JoinedAt: time.Now(),
+		Name: o.NodeID, Address: n.door.ownAddr(), Region: o.Region, Version: o.Version, Status: StatusAlive, JoinedAt: time.Now(),
 		Self: true,
 	}, o.ProbeInterval)
 	if err := n.register(dropped); err != nil {
@@ -81,6 +81,10 @@ func (n *Node) Addr() netip.AddrPort { return n.door.addr() }
 
 // Members returns the overwatch nodes that are known, this one among them, ordered by name.
 func (n *Node) Members() []Member { return n.members.list(time.Now()) }
+
+// HeardFrom returns the address that the newest message of a certificate's holder came from, and its port if it was a
+// datagram; not valid if none came since the node's start.
+func (n *Node) HeardFrom(key identity.KeyID) netip.AddrPort { return n.door.paths.latest(key) }
 
 // Run serves agents until ctx ends, and closes the sockets. It must be called once.
 func (n *Node) Run(ctx context.Context) error {

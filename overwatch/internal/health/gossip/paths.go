@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxPaths bounds each of the two maps; it is several times the agents that one node is made for.
+	// maxPaths bounds each of the maps; it is several times the agents that one node is made for.
 	maxPaths = 32768
 	// verifiedFor is the time for which the source of a verified datagram is used; heartbeats renew it.
 	verifiedFor = 5 * time.Minute
@@ -26,6 +26,8 @@ type paths struct {
 	mu       sync.Mutex
 	verified map[identity.KeyID]path
 	pings    map[string]path
+	// streamed are the sources of streams whose signature held, to show them.
+	streamed map[identity.KeyID]path
 	// greetings are the sources of push/pulls, by the name in them. A TCP connection proves its source address.
 	greetings map[string]path
 }
@@ -41,7 +43,8 @@ func (p path) holds(to netip.AddrPort, now time.Time, lifetime time.Duration) bo
 }
 
 func newPaths() *paths {
-	return &paths{verified: make(map[identity.KeyID]path), pings: make(map[string]path), greetings: make(map[string]path)}
+	return &paths{verified: make(map[identity.KeyID]path), streamed: make(map[identity.KeyID]path),
+		pings: make(map[string]path), greetings: make(map[string]path)}
 }
 
 // pinged learns the source of a ping under the name it carried. It keeps nothing of name.
@@ -82,11 +85,30 @@ func (p *paths) proven(key identity.KeyID, epoch uint64, from origin) netip.Addr
 	return netip.Addr{}
 }
 
-// proved learns the source of a datagram whose signature held.
-func (p *paths) proved(key identity.KeyID, from netip.AddrPort, now time.Time) {
+// proved learns the source of a message whose signature held.
+func (p *paths) proved(key identity.KeyID, from origin, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	learn(p.verified, key, path{from, now}, verifiedFor)
+	if from.stream {
+		learn(p.streamed, key, path{from.addr, now}, verifiedFor)
+	} else {
+		learn(p.verified, key, path{from.addr, now}, verifiedFor)
+	}
+}
+
+// latest returns the source of the newest message of a certificate's holder, not valid if none is remembered. The port
+// is 0 if it was a stream: that port is gone with it.
+func (p *paths) latest(key identity.KeyID) netip.AddrPort {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	datagram, stream := p.verified[key], p.streamed[key]
+	if stream.seen.After(datagram.seen) {
+		if stream.to.Addr() == datagram.to.Addr() {
+			return datagram.to
+		}
+		return netip.AddrPortFrom(stream.to.Addr(), 0)
+	}
+	return datagram.to
 }
 
 // learn stores an entry; in a full map it takes the place of an expired one, or of any one.

@@ -29,7 +29,7 @@ func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 	if got := p.to(key(1), 6, stream, now); len(got) != 0 {
 		t.Errorf("another process of the agent is answered at %v", got)
 	}
-	p.proved(key(1), proven, now)
+	p.proved(key(1), origin{addr: proven}, now)
 	if got := p.to(key(1), 5, stream, now); len(got) != 2 || got[0] != proven || got[1] != pinged {
 		t.Errorf("a stream is answered at %v", got)
 	}
@@ -49,7 +49,7 @@ func TestPaths_AreBounded(t *testing.T) {
 	p, now := newPaths(), time.Now()
 	for i := range maxPaths + 1000 {
 		p.pinged([]byte(fmt.Sprint(i)), netip.MustParseAddrPort("192.0.2.1:1"), now)
-		p.proved(key(i), netip.MustParseAddrPort("192.0.2.1:1"), now)
+		p.proved(key(i), origin{addr: netip.MustParseAddrPort("192.0.2.1:1")}, now)
 	}
 	p.pinged(nil, netip.MustParseAddrPort("192.0.2.1:1"), now)
 	if len(p.pings) != maxPaths || len(p.verified) != maxPaths {

@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -54,6 +56,7 @@ func (s *Server) gossipNodes() []api.GossipNode {
 	for _, a := range s.o.View.Agents() {
 		node := agentNode(a)
 		node.Status, node.JoinedAt = ready.AgentStatus(a, now), stampOrNull(pins[a.ID].FirstSeen)
+		node.Address, node.Port = parts(s.o.HeardFrom(pins[a.ID].KeyID))
 		nodes = append(nodes, node)
 	}
 	return nodes
@@ -61,20 +64,30 @@ func (s *Server) gossipNodes() []api.GossipNode {
 
 func memberView(m Member) api.GossipNode {
 	node := api.GossipNode{
-		ID: m.ID, Name: m.ID, Port: int(m.Address.Port()), Status: m.Status, State: m.State,
-		Region: m.Region, Version: m.Version, RTTMS: int(m.RTT.Milliseconds()),
+		ID: m.ID, Name: m.ID, Status: m.Status, State: m.State,
+		Region: m.Region, Version: m.Version, RTTMS: roundTrip(m.RTT),
 		LastSeen: stampOrNull(m.LastSeen), JoinedAt: stampOrNull(m.JoinedAt),
 	}
-	if m.Address.IsValid() {
-		node.Address = m.Address.Addr().String()
-	}
+	node.Address, node.Port = parts(m.Address)
 	return node
 }
 
-// agentNode shows an agent. It has no address, because agents only dial out.
+// parts returns an address and a port as they are shown, nothing of one that is not known.
+func parts(at netip.AddrPort) (address string, port int) {
+	if at.IsValid() {
+		address = at.Addr().String()
+	}
+	return address, int(at.Port())
+}
+
+// roundTrip returns milliseconds, rounded up: 0 is a time that is not known.
+func roundTrip(rtt time.Duration) int { return int((rtt + time.Millisecond - 1) / time.Millisecond) }
+
+// agentNode shows an agent, but for its address.
 func agentNode(a registry.AgentState) api.GossipNode {
 	return api.GossipNode{
 		ID: a.ID, Name: a.ID, State: api.GossipMember, Region: a.Region, Version: a.Version,
+		RTTMS:    roundTrip(time.Duration(a.Figures.RTTMicros) * time.Microsecond),
 		LastSeen: stampOrNull(a.LastSeen),
 	}
 }

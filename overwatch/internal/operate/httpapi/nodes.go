@@ -77,6 +77,9 @@ func (s *Server) agentNodeView(r trust.Record, announced *store.Node) api.AgentN
 	if announced != nil {
 		node.Address, node.Port = announced.Address, announced.Port
 	}
+	if from := s.o.HeardFrom(r.KeyID); from.IsValid() {
+		node.Address, node.Port = parts(from)
+	}
 	state, heard := s.o.View.Agent(r.AgentID)
 	if !heard {
 		return node

@@ -63,6 +63,23 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 	}
 }
 
+func TestAgentNode_HasTheAddressItIsHeardFrom(t *testing.T) {
+	w := newWorld(t)
+	w.agent("192.0.2.50", wire.ClaimHealthy)
+	if r := w.send("GET", "/api/v1/nodes/agent/agent-1", ""); strings.Contains(r.body, `"address"`) {
+		t.Errorf("not known: %s", r.body)
+	}
+	w.heardFrom = netip.MustParseAddrPort("[2001:db8::9]:40123")
+	for _, path := range []string{"nodes/agent/agent-1", "gossip/nodes/agent-1"} {
+		if r := w.send("GET", "/api/v1/"+path, ""); !strings.Contains(r.body, `"address":"2001:db8::9","port":40123`) {
+			t.Errorf("%s: %s", path, r.body)
+		}
+	}
+	if r := w.send("GET", "/api/v1/gossip/nodes/agent-1", ""); !strings.Contains(r.body, `"rtt_ms":3`) {
+		t.Errorf("a round trip of 2.1 ms: %s", r.body)
+	}
+}
+
 func TestAgentNode_IsOfflineAtOnceAfterItsGoodbye(t *testing.T) {
 	w := newWorld(t)
 	agent := w.agent("192.0.2.50", wire.ClaimHealthy)
@@ -89,8 +106,13 @@ func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 	}
 	list, err := w.client.OverwatchNodes(t.Context())
 	if err != nil || list.Total != 3 || list.Nodes[0].ID != "node-1" || !list.Nodes[0].Self || list.Nodes[0].Port != 53 ||
-		list.Nodes[0].QueriesTotal != 900 || list.Nodes[0].QueriesPerSec < 5 || list.Nodes[0].APIPort == 0 {
+		*list.Nodes[0].QueriesTotal != 900 || list.Nodes[0].QueriesPerSec < 5 || list.Nodes[0].APIPort == 0 {
 		t.Errorf("%+v %v", list, err)
+	}
+	for _, known := range []string{"uptime_seconds", "queries_total", "api_port", `"port"`} {
+		if r := w.send("GET", "/api/v1/nodes/overwatch/z", ""); strings.Contains(r.body, known) {
+			t.Errorf("%s of a peer is not known: %s", known, r.body)
+		}
 	}
 	if list.Nodes[1].ID != "a" || list.Nodes[1].Status != api.OverwatchDegraded ||
 		list.Nodes[2].Status != api.OverwatchOffline || list.Nodes[2].Address != "2001:db8::1" {
@@ -116,12 +138,11 @@ func TestJoinPeers_ListsWhomOnlyTheExchangeOfKeysKnows(t *testing.T) {
 		{Peer: "https://[2001:db8::3]:9090", NodeID: "ow-3", OK: true, LastSuccess: &seen},
 		{Peer: "http://ow-4.example.com:8080"},
 	})
-	signs := true
 	want := []api.OverwatchNode{
 		{ID: "ow-1", Self: true, APIPort: 1},
-		{ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2", APIPort: 443, DNSSECEnabled: &signs},
+		{ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2", APIPort: 443, DNSSECEnabled: true},
 		{ID: "ow-3", Name: "ow-3", Status: api.OverwatchOnline, Address: "2001:db8::3", APIPort: 9090, LastSeen: &seen,
-			DNSSECEnabled: &signs},
+			DNSSECEnabled: true},
 		{ID: "ow-4.example.com:8080", Name: "ow-4.example.com:8080", Status: api.OverwatchOffline,
 			Address: "ow-4.example.com", APIPort: 8080},
 	}

@@ -9,8 +9,9 @@ func nodeOperations() []Operation {
 		RegisteredAt: of(at())}
 	own := api.OverwatchNode{ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 53, APIPort: 8080,
 		Region: "eu-west", Status: api.OverwatchOnline, Version: "1.2.0",
-		UptimeSeconds: 3600, LastSeen: of(at()), QueriesTotal: 360_000, QueriesPerSec: 100, DNSSECEnabled: of(true),
-		Self: true}
+		UptimeSeconds: of(int64(3600)), LastSeen: of(at()), QueriesTotal: of(uint64(360_000)), QueriesPerSec: 100,
+		DNSSECEnabled: true,
+		Self:          true}
 	certificate := v1 + "/nodes/agent/{id}/certificate"
 	agent := api.AgentNode{
 		ID: "eu-west-host-1", Name: "eu-west-host-1", Region: "eu-west", Status: api.AgentOnline, Version: "1.2.0",

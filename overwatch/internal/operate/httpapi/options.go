@@ -24,6 +24,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/identity"
 	"gslb.internal/shared/settings"
 )
 
@@ -95,6 +96,8 @@ type Options struct {
 	History *history.Recorder
 	// Members lists the overwatch nodes that gossip knows, this one included.
 	Members func() []Member
+	// HeardFrom returns the source of the newest message of a certificate's holder, not valid if none is known.
+	HeardFrom func(identity.KeyID) netip.AddrPort
 
 	Logger zerolog.Logger
 	Now    func() time.Time // nil is time.Now
@@ -235,7 +238,7 @@ func (o *Options) complete() error {
 		"ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil,
 		"OrderStore": o.OrderStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Refused": o.Refused == nil, "History": o.History == nil,
-		"Members": o.Members == nil, "Self": o.Self == nil,
+		"Members": o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
 		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {

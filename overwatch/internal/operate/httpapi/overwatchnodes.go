@@ -47,9 +47,7 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 		}
 		node := api.OverwatchNode{ID: m.ID, Name: m.ID, Region: m.Region, Status: status, Version: m.Version,
 			LastSeen: stampOrNull(m.LastSeen)}
-		if m.Address.IsValid() {
-			node.Address = m.Address.Addr().String()
-		}
+		node.Address, _ = parts(m.Address)
 		nodes = append(nodes, node)
 	}
 	if s.o.KeySync != nil {
@@ -73,8 +71,7 @@ func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer) []api.Overwatc
 		}
 		node.Name = node.ID
 		if p.OK {
-			signs := true
-			node.Status, node.DNSSECEnabled = api.OverwatchOnline, &signs
+			node.Status, node.DNSSECEnabled = api.OverwatchOnline, true
 		}
 		at := slices.IndexFunc(nodes, func(n api.OverwatchNode) bool { return n.ID == node.ID })
 		switch {
@@ -83,12 +80,20 @@ func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer) []api.Overwatc
 		case !nodes[at].Self:
 			known := &nodes[at]
 			known.APIPort, known.Address = node.APIPort, cmp.Or(known.Address, node.Address)
-			if known.DNSSECEnabled == nil {
-				known.DNSSECEnabled = node.DNSSECEnabled
-			}
+			known.DNSSECEnabled = node.DNSSECEnabled
 		}
 	}
 	return nodes
+}
+
+// reachedAt returns the address that gossip gives to this node.
+func (s *Server) reachedAt() string {
+	for _, m := range s.o.Members() {
+		if m.State == api.GossipSelf && m.Address.IsValid() {
+			return m.Address.Addr().String()
+		}
+	}
+	return ""
 }
 
 func (s *Server) ownNode() api.OverwatchNode {
@@ -96,11 +101,11 @@ func (s *Server) ownNode() api.OverwatchNode {
 	cfg, _ := s.o.Config()
 	self := s.o.Self()
 	up := now.Sub(s.o.StartedAt).Seconds()
-	signs := s.o.SigningKeys != nil
 	node := api.OverwatchNode{
 		ID: s.o.NodeID, Name: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Status: api.OverwatchOnline,
 		Version:       s.o.Build.Version,
-		UptimeSeconds: int64(up), LastSeen: stampOrNull(now), QueriesTotal: self.Queries, DNSSECEnabled: &signs, Self: true,
+		UptimeSeconds: new(int64(up)), LastSeen: stampOrNull(now), QueriesTotal: &self.Queries,
+		DNSSECEnabled: s.o.SigningKeys != nil, Self: true,
 	}
 	if !s.o.Fitness.Readiness().Ready {
 		node.Status = api.OverwatchDegraded
@@ -109,7 +114,10 @@ func (s *Server) ownNode() api.OverwatchNode {
 		node.QueriesPerSec = float64(self.Queries) / up
 	}
 	if len(self.Addresses) > 0 {
-		node.Address, node.Port = self.Addresses[0].Addr().String(), int(self.Addresses[0].Port())
+		node.Address, node.Port = parts(self.Addresses[0])
+		if self.Addresses[0].Addr().IsUnspecified() {
+			node.Address = s.reachedAt()
+		}
 	}
 	if at, ok := s.Addr().(*net.TCPAddr); ok {
 		node.APIPort = at.Port

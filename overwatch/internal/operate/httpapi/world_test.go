@@ -64,16 +64,17 @@ type world struct {
 	boot     identity.Nonce
 	log      *logtest.Buffer
 
-	cfg      atomic.Pointer[config.Config] // in force
-	defined  defined
-	reloads  reloads
-	members  []Member
-	restart  []string // the keys that a restart would change
-	fitness  fitness
-	mu       sync.Mutex
-	flushes  []string // what each Flush found: service -> who may serve
-	flushErr error
-	checks   checks
+	cfg       atomic.Pointer[config.Config] // in force
+	defined   defined
+	reloads   reloads
+	members   []Member
+	heardFrom netip.AddrPort
+	restart   []string // the keys that a restart would change
+	fitness   fitness
+	mu        sync.Mutex
+	flushes   []string // what each Flush found: service -> who may serve
+	flushErr  error
+	checks    checks
 }
 
 type fitness struct {
@@ -238,7 +239,8 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
 		Reloader: &w.reloads, OrderStore: w.store, Publisher: w, Pins: w.trust,
 		Validator: &w.checks, Audit: w.audit, Refused: w.refused.Request, History: w.history, Members: func() []Member { return w.members },
-		Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
+		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },
+		Self:      func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
 		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
@@ -358,7 +360,7 @@ func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 	}
 	_, err = w.registry.Heartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
 		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100,
-		Figures: wire.Figures{ChecksTotal: 250, ChecksFailed: 25, Cores: 4},
+		Figures: wire.Figures{ChecksTotal: 250, ChecksFailed: 25, Cores: 4, RTTMicros: 2100},
 		Backends: []wire.Backend{{
 			Service: service, Address: netip.MustParseAddr(address), Port: 80, Weight: 50, Claim: claim,
 			ConsecutiveFailures: 4, LastError: "connection refused",
