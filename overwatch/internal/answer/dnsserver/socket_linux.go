@@ -19,8 +19,8 @@ const socketBuffer = 4 << 20
 const restartBuffer = 32 << 20
 
 // leave prepares a UDP socket for the time until the next process reads it. It needs a privilege, or a
-// net.core.rmem_max that allows it; without, queries may be lost if the next one is not there within some 150 ms at 50
-// 000 queries a second.
+// net.core.rmem_max that allows it; without, queries may be lost if the next one is not there within some 150 ms, at
+// 50 000 queries a second.
 func leave(fd int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, restartBuffer) != nil {
 		grow(fd, unix.SO_RCVBUF, restartBuffer)

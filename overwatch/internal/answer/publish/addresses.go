@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// NodeAddresses is where resolvers can reach a node that listens on the given addresses: those addresses, and in place
-// of an unspecified one the addresses of its family on this machine's interfaces. Loopback counts only if there is no
-// other.
+// NodeAddresses returns the addresses at which resolvers can reach a node that listens on the given ones: these, and in
+// place of an unspecified one the addresses of its family on this machine's interfaces. Loopback addresses are among
+// them only if there are no others.
 func NodeAddresses(listening []netip.AddrPort) ([]netip.Addr, error) {
 	var out []netip.Addr
 	for _, at := range listening {

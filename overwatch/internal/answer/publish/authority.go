@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// What the SOA and NS records of a zone say, in seconds. Nobody transfers these zones, so the first three only look
-// as zone checkers expect.
+// Times in the SOA and NS records of a zone, in seconds. Zones are not transferred, so refresh, retry and expire are
+// only values that zone checkers accept.
 const (
 	authorityTTL = 3600
 	soaRefresh   = 3600
@@ -20,9 +20,8 @@ const (
 
 // authority makes the SOA and NS records of a zone, and the address records of this node's own nameserver name.
 //
-// Without configured nameservers a node knows only of itself, and says so: that suits a single node. Nodes that serve a
-// zone together are listed under its nameservers, the same list on each, so that all give the NS records that the
-// parent has.
+// Without configured nameservers the node names itself alone, which is right for a single node. Nodes that serve a zone
+// together have the same list of nameservers in its configuration, so that all give the NS records that the parent has.
 func (p *plan) authority(z *zonePlan, from config.Zone) {
 	own := nodeLabel(p.settings.NodeID) + "." + z.Apex
 	if z.Apex == "." {

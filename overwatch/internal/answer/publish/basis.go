@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// basis is everything that the answers of a domain follow from now.
+// basis returns what the answers of a domain follow from at this moment.
 func (p *decider) basis(d *domain) *policy.Basis {
 	b := &policy.Basis{
 		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
@@ -21,7 +21,7 @@ func (p *decider) basis(d *domain) *policy.Basis {
 	return b
 }
 
-// candidates is what a decision depends on, of each backend, and what explains it.
+// candidates returns the candidates that are made of backends, each with the facts that explain it.
 func (p *decider) candidates(
 	backends []*registry.Backend,
 	latencies map[registry.ID]policy.Measurement,
@@ -45,9 +45,9 @@ func (p *decider) candidates(
 	return out
 }
 
-// lastServed is when a backend that may not serve last might, as far as health and drains decide that. The healthy one
-// that has been drained counts from the end of its drain: while it goes on being healthy that does not change, and no
-// more do answers.
+// lastServed returns the time until which a backend's health and drain last let it serve. Of a healthy backend that is
+// drained, this is the end of the drain and not the last moment of health, which would change all the time and the
+// answers with it.
 func lastServed(b *registry.Backend) time.Time {
 	if b.Drained() {
 		return b.DrainEndsAt
@@ -55,7 +55,7 @@ func lastServed(b *registry.Backend) time.Time {
 	return b.LastHealthyAt
 }
 
-// facts is what explains a backend's state. Most backends are in one of a few states, and share what says so.
+// facts returns the facts that explain a backend's state. Backends in the same state share them.
 func (p *decider) facts(b *registry.Backend) *policy.Facts {
 	f := policy.Facts{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
 	f.Order, f.Weight, f.Drain = orderOf(b.Override), orderOf(b.WeightOrder), orderOf(b.DrainOrder)
@@ -91,7 +91,7 @@ func orderOf(o *registry.Order) *policy.Order {
 	return &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
 }
 
-// problem is what was found wrong with a backend, empty where nothing was said of it.
+// problem returns what the agent or this node's own check found wrong with a backend, empty if neither says so.
 func problem(b *registry.Backend) string {
 	if b.Validation.State == check.StateUnhealthy && b.Validation.Err != "" {
 		return b.Validation.Err

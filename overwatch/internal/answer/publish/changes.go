@@ -2,19 +2,19 @@ package publish
 
 import "sync"
 
-// changes is which services changed since they were last published, and who waits for that. Any number of changes of
-// one service between two publications are one.
+// changes holds the services that have changed since their last publication, and the callers that wait for it. Several
+// changes of one service between two publications count as one.
 type changes struct {
 	ready chan struct{} // holds one token while there is something to take
 
 	mu        sync.Mutex
 	services  map[string]struct{}
 	made      uint64 // changes so far
-	published uint64 // how many of them are visible
+	published uint64 // changes that are visible in answers
 	waiting   []waiter
 }
 
-// waiter is closed when so many changes are visible.
+// waiter has a channel that is closed when a number of changes is visible.
 type waiter struct {
 	changes uint64
 	done    chan struct{}
@@ -39,7 +39,7 @@ func (c *changes) wake() {
 	}
 }
 
-// take empties the set. What was taken is visible once visible(upTo) has been called.
+// take removes and returns all services. The caller calls visible(upTo) when they have been published.
 func (c *changes) take() (services map[string]struct{}, upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +47,7 @@ func (c *changes) take() (services map[string]struct{}, upTo uint64) {
 	return services, c.made
 }
 
-// visible says that the first upTo changes can be seen in answers.
+// visible notes that the first upTo changes are in the answers.
 func (c *changes) visible(upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

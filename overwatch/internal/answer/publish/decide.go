@@ -11,8 +11,9 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// decider decides names, one after the other. Others may decide names of other views meanwhile: what they share either
-// never changes, is made for that (positions, writers, bases, Backends), or is a name's own (measurements).
+// decider decides names, one after the other. Another decider may decide names of another view at the same time: what
+// they share never changes, may be used concurrently (positions, writers, bases, Backends), or belongs to one name
+// (measurements).
 type decider struct {
 	backends     Backends
 	now          func() time.Time
@@ -20,12 +21,12 @@ type decider struct {
 	measurements *measurements
 	positions    *positions
 	writer       *zone.Writer
-	bases        *atomic.Uint32 // that were made so far
+	bases        *atomic.Uint32 // the number of bases so far
 	generation   uint64         // of the publication under way, or the last
 
 	states    map[policy.Facts]*policy.Facts
-	state     *policy.Facts        // the one that was found last
-	decisions [][2]policy.Decision // room for those of one name
+	state     *policy.Facts        // of the last backend
+	decisions [][2]policy.Decision // memory for those of one name
 }
 
 func newDecider(o Options) decider {
@@ -35,7 +36,7 @@ func newDecider(o Options) decider {
 	}
 }
 
-// beside is another decider, for all names of a view that is not in force, with the positions that hold there.
+// beside returns another decider, for the names of a view that is not in force yet, with that view's positions.
 func (p *decider) beside(positions *positions) *decider {
 	other := *p
 	other.positions, other.writer = positions, p.writer.Beside()
@@ -43,11 +44,11 @@ func (p *decider) beside(positions *positions) *decider {
 	return &other
 }
 
-// decide asks the policy who answers for a domain now, and makes the view answer so.
+// decide has the policy decide a domain and puts its answers into the view. It returns the worst outcome.
 func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	basis := p.basis(d)
 	var err error
-	decisions := p.decisions[:0] // a piece of memory for all names
+	decisions := p.decisions[:0] // the same memory for all names
 	switch {
 	case d.rules.NeedsPosition() && p.positions.atlas != nil:
 		var choices [2]zone.Choices
@@ -63,7 +64,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 		_, err = p.writer.Steer(view, d.name, decisions[0], d.answers)
 	}
 	if err != nil {
-		// The view was built from the same domains, so this is a fault of ours; the old answers stay.
+		// The view has been built from the same domains, so this is a fault of the code; the old answers stay.
 		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
 	}
 	p.measurements.hold(d, basis.Candidates, decisions)
@@ -71,14 +72,14 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	return worst(decisions...)
 }
 
-// atEachSpot decides for clients wherever they are. decisions has each of the choices', once; it lies in the room if
-// that is enough.
+// atEachSpot decides for clients at all spots of the atlas. decisions has each different decision once, in memory if it
+// fits.
 func atEachSpot(
 	atlas *policy.Atlas,
 	basis *policy.Basis,
-	room [][2]policy.Decision,
+	memory [][2]policy.Decision,
 ) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
-	decisions = room
+	decisions = memory
 	for f := range choices {
 		c := &choices[f]
 		c.Decisions, c.By = atlas.Decide(*basis.Rules, basis.Candidates, policy.Family(f))
@@ -94,12 +95,12 @@ func atEachSpot(
 	return choices, decisions
 }
 
-// bothFamilies decides for one client. Others may have been decided for before: where the first of them got no address
-// of a family, nobody does, and for the same reasons.
+// bothFamilies decides for the clients of one spot. others are the decisions for other spots: if the first of these has
+// no address of a family, no client gets one, for the same reasons.
 func bothFamilies(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
 	decide := basis.Choose
 	if basis.Rules.Measures() {
-		decide = basis.Decide // which says who was too slow, for measurements.hold
+		decide = basis.Decide // which also tells slow backends apart, for measurements.hold
 	}
 	for f := range both {
 		if len(others) > 0 && len(others[0][f].Due) == 0 {
@@ -111,7 +112,8 @@ func bothFamilies(basis *policy.Basis, client policy.Spot, others [][2]policy.De
 	return both
 }
 
-// worst is the outcome of a name: what any client is told beyond that there is no address of one family.
+// worst returns the outcome of a name: the worst of its decisions, where a family without addresses (NODATA) counts as
+// success.
 func worst(decisions ...[2]policy.Decision) policy.Outcome {
 	worst := policy.Success
 	for _, both := range decisions {
@@ -128,7 +130,7 @@ func gravity(o policy.Outcome) int {
 	return slices.Index([]policy.Outcome{policy.FailedOver, policy.Fallback, policy.NoHealthyBackend}, o)
 }
 
-// report logs that a domain answers in another way than before. That one gets its first backends is no news.
+// report logs that the outcome of a domain has changed, unless the domain has got its first backends.
 func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 	before, lost := d.outcome, d.lost
 	d.outcome = outcome
@@ -165,7 +167,7 @@ func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 	}
 }
 
-// shortage is why a domain goes to its last resort.
+// shortage returns the reason why a domain is answered by its last resort.
 func shortage(d *domain) string {
 	if d.rules.MinHealthy != (policy.Minimum{}) {
 		return "fewer backends may serve than domains[].min_healthy asks for"
@@ -173,7 +175,7 @@ func shortage(d *domain) string {
 	return "no backend may serve"
 }
 
-// reportAll logs in one line how the domains stand that are new or changed, since at a start most are without backends.
+// reportAll logs the outcomes of all new or changed domains in one line: at a start most have no backends.
 func (p *Publisher) reportAll(plan *plan) {
 	down := 0
 	for _, d := range plan.changed {

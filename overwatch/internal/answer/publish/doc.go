@@ -1,8 +1,8 @@
-// Package publish turns the configuration and what the registry knows into the view that DNS answers from, and keeps it
-// current: a name whose backends changed is decided again and replaced alone, changes that come in bursts are taken
-// together, and other settings become another view by one swap, after everything that can fail has been done. Such a
-// view costs what differs from the one before: a plan is compared with the plan in force, zones and domains that stay
-// are taken over.
+// Package publish makes the view that DNS answers from, of the configuration and of the registry's backends, and keeps
+// it current. When backends change, their name alone is decided again and replaced; changes that come in bursts are
+// published together. Other settings become another view by one swap, after everything that can fail has been done. The
+// plan of the next view is compared with the plan in force: zones and domains that stay as they are are shared, so that
+// a change costs what differs.
 //
 // One goroutine, Run, changes the view. All methods may be called from any goroutine; Mark and View never wait.
 package publish

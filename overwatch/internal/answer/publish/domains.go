@@ -12,8 +12,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// takeDomains makes the domains of the settings, or takes them over from the plan before where the settings say the
-// same of them.
+// takeDomains makes the domains of the settings. Those whose settings have not changed are shared with the plan before.
 func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 	if before == nil {
 		before = &plan{}
@@ -42,15 +41,15 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 	}
 }
 
-// rulesAlike says whether what holds for all domains is the same as in another plan.
+// rulesAlike reports whether the settings of all domains together are those of another plan.
 func (p *plan) rulesAlike(other *plan) bool {
 	a, b := &p.settings.DNS, &other.settings.DNS
 	return len(other.domains) > 0 && p.places.same(&other.places) && a.SameTTLs(b) &&
 		a.ReturnLastHealthy == b.ReturnLastHealthy
 }
 
-// find looks for a domain among the next ones of the plan before, where it mostly is the first, or among all by
-// service. It returns those that are next then.
+// find returns the domain of a name in the plan before, and the domains that follow it there. next are the domains that
+// follow the last one found: mostly the first of these has the name, since the order changes little.
 func find(next []*domain, name string, known map[string]*domain) (*domain, []*domain) {
 	for skipped := range min(len(next), 2) { // a domain that is gone is skipped
 		if next[skipped].written == name {
@@ -60,16 +59,16 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 	return known[wire.CanonicalService(name)], next
 }
 
-// follows says whether the domain is steered as the settings say.
+// follows reports whether a domain was made of the same settings.
 func (d *domain) follows(c *config.Domain) bool {
 	return d.written == c.Name && d.answers == max(c.MaxAnswers, 1) && d.from.from == keysOf(c) &&
 		slices.Equal(d.rules.Regions, c.Regions)
 }
 
-// makeDomain is nil where the domain cannot be served or is there already.
+// makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
 func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	name, service := fqdn(c.Name), wire.CanonicalService(c.Name)
-	if p.changed[service] != nil || !p.sound(func() string { return fmt.Sprintf("domains[%d]", number) }, name, c) {
+	if p.changed[service] != nil || !p.validDomain(func() string { return fmt.Sprintf("domains[%d]", number) }, name, c) {
 		return nil
 	}
 	from := p.rules(c)
@@ -85,7 +84,7 @@ func keysOf(c *config.Domain) ruleKeys {
 	}
 }
 
-// rules are those of a domain.
+// rules returns the rules of a domain, those of the domain before it if they are the same.
 func (p *plan) rules(c *config.Domain) *sharedRules {
 	from := keysOf(c)
 	if last := p.lastRule; last == nil || last.from != from || !slices.Equal(last.rules.Regions, c.Regions) {
@@ -94,8 +93,8 @@ func (p *plan) rules(c *config.Domain) *sharedRules {
 	return p.lastRule
 }
 
-// layOut begins the zones and puts each domain into one. A domain outside those of the configuration makes a zone of
-// its own, unless another makes one above: its parent is delegated to this node.
+// layOut makes the zones, without records, and assigns each domain to one. A domain outside the configured zones makes
+// a zone of its own, unless another such zone encloses it: its parent is delegated to this node.
 func (p *plan) layOut(before *plan) {
 	for i, z := range p.settings.DNS.Zones {
 		p.addZone(fmt.Sprintf("dns.zones[%d]", i), z)
@@ -116,9 +115,8 @@ func (p *plan) layOut(before *plan) {
 	p.layOutOutside(outside)
 }
 
-// layOutOutside makes the zones of domains that are in none of the configuration. Short names go first, and wildcards
-// before others, so that www.example.com comes to lie in the zone that example.com or *.example.com makes, in whatever
-// order they are listed.
+// layOutOutside makes the zones of domains outside the configured zones. Short names come first, and wildcards before
+// others, so that www.example.com is in the zone that example.com or *.example.com makes, in any order of the settings.
 func (p *plan) layOutOutside(numbers []int) {
 	type turn struct{ domain, labels, other int }
 	order := make([]turn, len(numbers))
@@ -142,13 +140,13 @@ func (p *plan) layOutOutside(numbers []int) {
 	}
 }
 
-// move puts a domain into a zone.
+// move assigns a domain to a zone.
 func (p *plan) move(number int, apex string, outside bool) {
 	d := p.domains[number]
 	if d.zone == apex && d.outside == outside {
 		return
 	}
-	if p.changed[d.service] != d { // it belongs to the plan before, too
+	if p.changed[d.service] != d { // it is shared with the plan before
 		own := *d
 		d = &own
 		p.changed[d.service], p.domains[number] = d, d
@@ -156,7 +154,7 @@ func (p *plan) move(number int, apex string, outside bool) {
 	d.zone, d.outside = apex, outside
 }
 
-// compare finds out which names come to, go from and change in which zone.
+// compare notes for each zone the names that are added, removed and changed.
 func (p *plan) compare(before *plan, known map[string]*domain) {
 	for _, d := range p.changed {
 		switch was := known[d.service]; {
@@ -187,7 +185,7 @@ func (p *plan) compare(before *plan, known map[string]*domain) {
 	}
 }
 
-// edit is that of a zone.
+// edit returns the edit of a zone, which it adds if there is none.
 func (p *plan) edit(apex string) *edit {
 	e := p.edits[apex]
 	if e == nil {
@@ -197,7 +195,7 @@ func (p *plan) edit(apex string) *edit {
 	return e
 }
 
-// planZone makes a zone that was begun, or takes it over from the plan before.
+// planZone completes a zone with its records, or returns the same zone of the plan before.
 func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	was, e := before.byApex[z.Apex], p.edits[z.Apex]
 	if e == nil {
@@ -228,7 +226,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	return z
 }
 
-// keepsRecords says whether a zone has the records that it had in the plan before.
+// keepsRecords reports whether a zone has the records that it had in the plan before.
 func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
 	a, b := &p.settings, &before.settings
 	if z.key != was.key || !sameZone(&z.from, &was.from) || !a.DNS.SameTTLs(&b.DNS) || a.NodeID != b.NodeID ||
@@ -236,7 +234,7 @@ func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
 		p.relaid && z.key != "" {
 		return false
 	}
-	for _, names := range [][]string{e.come, e.gone} { // which may stand in the way of records, or make room for them
+	for _, names := range [][]string{e.come, e.gone} { // a name may exclude records, or no longer exclude them
 		if slices.ContainsFunc(names, func(name string) bool {
 			return was.types[name] != nil || slices.Contains(was.nameservers, name)
 		}) {
@@ -251,7 +249,7 @@ func sameZone(a, b *config.Zone) bool {
 		slices.Equal(a.Records, b.Records)
 }
 
-// edited is an ascending list of names after an edit whose lists are ascending too.
+// edited returns a list of names after an edit. All lists are in ascending order.
 func edited(names []string, e *edit) []string {
 	if len(e.come)+len(e.gone) == 0 {
 		return names

@@ -10,20 +10,20 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// latencyPace is how often new measurements are taken up: a name that chooses by latency is decided at most that often
-// for it.
+// latencyPace is the interval at which new measurements count. A name that chooses by latency is decided again for them
+// once in it at most.
 const latencyPace = time.Second
 
-// measurements smooths how long this node's checks take, of the backends of domains that choose by that.
+// measurements holds the smoothed durations of this node's checks, of the backends of domains that choose by latency.
 type measurements struct {
 	mu    sync.Mutex
-	fresh map[string][]sample // not taken up yet, by service; the keys are the services that are measured
+	fresh map[string][]sample // new ones by service; the keys are the services that are measured
 
-	// By service. Only the goroutine that publishes changes it, and it alone may read it without the lock.
+	// By service. Only the publishing goroutine changes it, and may read it without the lock.
 	smoothed map[string]map[registry.ID]policy.Measurement
 }
 
-// restore begins with what was measured before a restart, as far as domains still choose by it.
+// restore takes the measurements of before a restart, of domains that still choose by latency.
 func (m *measurements) restore(before map[registry.ID]policy.Measurement) {
 	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
 	for id, measured := range before {
@@ -34,7 +34,7 @@ func (m *measurements) restore(before map[registry.ID]policy.Measurement) {
 	}
 }
 
-// sample is how long one successful check took.
+// sample is the duration of one successful check.
 type sample struct {
 	id   registry.ID
 	took time.Duration
@@ -49,7 +49,7 @@ func (m *measurements) add(s sample) {
 	}
 }
 
-// forgetOthers forgets what was restored of services that are not measured.
+// forgetOthers drops the restored measurements of services that are not measured.
 func (m *measurements) forgetOthers() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +59,7 @@ func (m *measurements) forgetOthers() {
 	})
 }
 
-// change follows a domain that is new or chooses in another way from now on.
+// change begins or ends the measurements of a domain that is new or has other rules.
 func (m *measurements) change(d *domain) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +71,7 @@ func (m *measurements) change(d *domain) {
 	}
 }
 
-// forget forgets a domain that is gone.
+// forget drops the measurements of a service without a domain.
 func (m *measurements) forget(service string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +79,7 @@ func (m *measurements) forget(service string) {
 	delete(m.smoothed, service)
 }
 
-// take empties the samples of the services that have some.
+// take removes and returns the samples of all services.
 func (m *measurements) take() map[string][]sample {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +96,7 @@ func (m *measurements) take() map[string][]sample {
 	return taken
 }
 
-// learn takes samples of a service up, as an exponential moving average, and forgets backends that it no longer has.
+// learn adds samples of a service to its exponential moving averages, and drops backends that it no longer has.
 func (m *measurements) learn(d *domain, samples []sample, backends []*registry.Backend) {
 	before := m.smoothed[d.service]
 	after := make(map[registry.ID]policy.Measurement, len(backends))
@@ -119,15 +119,16 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 	m.mu.Unlock()
 }
 
-// hold remembers which backends latency has chosen for which group of clients, so that noise does not move these. One
-// that may not serve, or is not asked for, stays as it was. Of groups that there are no more nothing is remembered.
+// hold notes for which groups of clients latency has chosen a backend, so that noise does not move the group to another
+// one. For a backend that may not serve, or was no candidate, the note of before stays. Groups that no longer exist are
+// dropped.
 func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
 	if len(smoothed) == 0 || !d.rules.Measures() {
 		return
 	}
 	groups := make(map[string]bool)
-	holds := make([]map[string]bool, len(candidates)) // what these decisions say
+	holds := make([]map[string]bool, len(candidates)) // by the new decisions: chosen or not
 	for i := range holds {
 		holds[i] = make(map[string]bool)
 	}
@@ -157,7 +158,7 @@ func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions 
 	}
 }
 
-// held is, of the groups, those before but for what has been decided since, in the order of their names.
+// held returns the groups before, changed by the new decisions, without groups that no longer exist, ordered by name.
 func held(before []string, groups, decided map[string]bool) (after []string) {
 	for group := range groups {
 		holds, known := decided[group]
@@ -169,7 +170,7 @@ func held(before []string, groups, decided map[string]bool) (after []string) {
 	return after
 }
 
-// everyGroup is the decisions with an answer, one for each group and family.
+// everyGroup returns the decisions with an answer, one for each group and family.
 func everyGroup(decisions [][2]policy.Decision) (distinct []*policy.Decision) {
 	var seen [2]map[string]bool
 	for i := range decisions {
@@ -188,14 +189,14 @@ func everyGroup(decisions [][2]policy.Decision) (distinct []*policy.Decision) {
 	return distinct
 }
 
-// Measured says how long a successful check of a backend by this node took. It does not wait. Names that choose by
-// latency follow within a second or two.
+// Measured notes the duration of a successful check of a backend by this node. It does not block. Names that choose by
+// latency are decided with it within two seconds.
 func (p *Publisher) Measured(id registry.ID, took time.Duration) {
 	p.measurements.add(sample{id, took})
 }
 
-// Latencies is what the checks of backends took, on average, where a name chooses by that. It may be called from any
-// goroutine.
+// Latencies returns the average durations of the checks of backends whose name chooses by latency. It may be called
+// from any goroutine.
 func (p *Publisher) Latencies() map[registry.ID]policy.Measurement {
 	p.measurements.mu.Lock()
 	defer p.measurements.mu.Unlock()
@@ -206,7 +207,7 @@ func (p *Publisher) Latencies() map[registry.ID]policy.Measurement {
 	return all
 }
 
-// takeMeasurements decides the names anew whose backends were measured.
+// takeMeasurements decides the names again whose backends have new measurements.
 func (p *Publisher) takeMeasurements() {
 	begin := p.now()
 	taken := p.measurements.take()

@@ -2,17 +2,17 @@ package publish
 
 import "time"
 
-// maxLines is how many lines a second the log gets about domains: a site that is lost, or a backend that flaps, is seen
-// in the first of them, and gslb_overwatch_domains_down counts all.
+// maxLines bounds the log's lines about domains in a second. A lost site or a flapping backend is seen in the first of
+// them, and gslb_overwatch_domains_down counts all domains.
 const maxLines = 20
 
-// lines keeps the log's share of each second.
+// lines bounds the lines about domains in each second.
 type lines struct {
 	second         int64
 	used, withheld int
 }
 
-// take says whether one more line may be written now, and how many were withheld in the seconds before.
+// take reports whether one more line may be written now, and the number of lines withheld since the last one.
 func (l *lines) take(now time.Time) (withheld int, ok bool) {
 	if second := now.Unix(); second != l.second {
 		withheld = l.withheld

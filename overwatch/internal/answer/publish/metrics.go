@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what publishing exports.
+// metrics are the metrics of publications.
 type metrics struct {
 	publications   prometheus.Counter
 	zones, domains prometheus.Gauge

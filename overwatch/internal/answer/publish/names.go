@@ -7,10 +7,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// fqdn is a name as zones and records use it: lower case, with its final dot.
+// fqdn returns a name in the form of zones and records: lower case, with its final dot.
 func fqdn(name string) string { return dns.CanonicalName(name) }
 
-// parent is the name without its first label, "" for the root.
+// parent returns a name without its first label, "" for the root.
 func parent(name string) string {
 	if name == "." {
 		return ""
@@ -22,8 +22,8 @@ func parent(name string) string {
 	return name[next:]
 }
 
-// nodeLabel is the label of this node's own nameserver name: the first of its id, with a dash for what a host name
-// cannot have (RFC 1123 section 2.1).
+// nodeLabel returns the first label of this node's nameserver name: that of its id, with a hyphen for each character
+// that a host name cannot have (RFC 1123 section 2.1).
 func nodeLabel(nodeID string) string {
 	label, _, _ := strings.Cut(strings.ToLower(nodeID), ".")
 	label = strings.Map(func(r rune) rune {
@@ -38,8 +38,8 @@ func nodeLabel(nodeID string) string {
 	return label[:min(len(label), 63)]
 }
 
-// mailbox turns a mail address, or a name that stands for one, into a name (RFC 1035 section 8). ok is false for
-// neither.
+// mailbox returns the name that stands for a mail address (RFC 1035 section 8). admin is the address or the name; ok is
+// false if it is neither.
 func mailbox(admin string) (name string, ok bool) {
 	if local, host, found := strings.Cut(admin, "@"); found {
 		escaped := strings.NewReplacer(`\`, `\\`, `.`, `\.`, `"`, `\"`, ` `, `\ `).Replace(local)
@@ -54,7 +54,7 @@ func mailbox(admin string) (name string, ok bool) {
 	return name, ok && name != "."
 }
 
-// isHost says whether text is a name of at least two labels and not an address.
+// isHost reports whether text is a name of at least two labels and no address.
 func isHost(text string) bool {
 	labels, ok := dns.IsDomainName(text)
 	_, err := netip.ParseAddr(strings.TrimSuffix(text, "."))

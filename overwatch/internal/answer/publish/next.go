@@ -10,20 +10,20 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// next is a view on its way into force. Where many names are new or changed it takes a second or more, in which changes
-// of health go on being published in the view before.
+// next is a view that is built and not in force yet. With many new or changed names this takes a second or more, while
+// changes of health are still published in the view before.
 type next struct {
 	begin     time.Time
 	plan      *plan
 	positions *positions
 	view      *zone.View
 	err       error
-	done      chan error // of who asked; nil for nobody
+	done      chan error // gets the outcome; nil: no caller waits
 
 	again map[string]struct{} // services that changed since the view began to be built
 }
 
-// decidedAtOnce is how many names are decided before changes that came meanwhile are published: a few milliseconds.
+// decidedAtOnce is the number of names that are decided before changes of health are published: a few milliseconds.
 const decidedAtOnce = 256
 
 // build makes the view that follows the one in force, for the settings. It changes nothing of the Publisher; no other
@@ -53,7 +53,7 @@ func (p *Publisher) build(n *next, s Settings) {
 	}
 }
 
-// planned is a zone of the plan in force, nil if it has no such zone.
+// planned returns a zone of the plan in force, nil if there is none.
 func (p *Publisher) planned(apex string) *zonePlan {
 	if p.plan == nil {
 		return nil
@@ -61,8 +61,8 @@ func (p *Publisher) planned(apex string) *zonePlan {
 	return p.plan.byApex[apex]
 }
 
-// force puts a view that was built into force. Between the names, between is called from time to time; it is nil at a
-// start, where nobody waits for anything else. If ctx ends, the view before stays.
+// force decides the names of a view that was built, and puts it into force. It calls between after each decidedAtOnce
+// names; nil, as at a start: nothing is done between. If ctx ends, the view before stays.
 func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
 	if n.err != nil {
 		return n.err
@@ -104,11 +104,10 @@ func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
 	return nil
 }
 
-// decideAll decides the names that are new or changed while another view is in force, one after the other, so that
-// queries have the other cores. From time to time it calls between; it is nil where nobody waits. Names that change
-// meanwhile are decided once more at the end.
+// decideAll decides the new and changed names of a view while another is in force. It uses one core, so that queries
+// have the others. between is as in force. Names whose backends change meanwhile are decided once more at the end.
 func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between func()) error {
-	all := n.plan.domains // in this order, names, backends and answers also lie in memory
+	all := n.plan.domains // names, backends and answers are in memory in the same order
 	if len(n.plan.changed) < len(all) {
 		all = slices.Collect(maps.Values(n.plan.changed))
 	}
@@ -122,19 +121,19 @@ func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between
 		if between(); ctx.Err() != nil {
 			return fmt.Errorf("putting the DNS settings into force: %w", context.Cause(ctx))
 		}
-		by.generation = p.generation // which is later if there was a change
+		by.generation = p.generation // greater if between has published
 	}
 	for service := range n.again {
 		if d := n.plan.changed[service]; d != nil {
 			d.outcome = by.decide(n.view, d)
-		} else if d := p.domains[service]; d != nil && d.plan == n.plan { // its zone may be signed by other keys
+		} else if d := p.domains[service]; d != nil && d.plan == n.plan { // its zone may have other keys
 			by.decide(n.view, d)
 		}
 	}
 	return nil
 }
 
-// follow takes the domains of a plan that has come into force.
+// follow makes the domains of a plan, which is in force now, those of the Publisher.
 func (p *Publisher) follow(next *plan) {
 	for _, d := range next.gone {
 		if p.domains[d.service] == d {
@@ -154,7 +153,8 @@ func (p *Publisher) follow(next *plan) {
 	next.changed, next.gone, next.edits = nil, nil, nil
 }
 
-// changedMeanwhile notes services that the view on its way, if there is one, may have decided too early.
+// changedMeanwhile notes a service that has changed while another view is built, and may have been decided there
+// before.
 func (p *Publisher) changedMeanwhile(service string) {
 	if p.building != nil {
 		p.building.again[service] = struct{}{}

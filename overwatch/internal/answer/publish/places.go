@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// places is where clients and backends can be, and what holds in a region for all domains.
+// places holds the regions of clients and backends, with the settings of regions that concern all domains.
 type places struct {
 	clients     []string // names of the clients' regions by geo.RegionID; the first is none
 	coordinates map[string]policy.Coordinates
@@ -38,23 +38,23 @@ func newPlaces(regions []config.Region) places {
 	return e
 }
 
-// same says whether nothing differs.
+// same reports whether nothing differs.
 func (e *places) same(other *places) bool { return e.near(other) && maps.Equal(e.pools, other.pools) }
 
-// near says whether what counts for distances does not differ.
+// near reports whether distances are the same.
 func (e *places) near(other *places) bool {
 	return slices.Equal(e.clients, other.clients) && maps.Equal(e.coordinates, other.coordinates) &&
 		maps.Equal(e.bias, other.bias)
 }
 
-// positions is where clients are told apart by their positions.
+// positions holds the spots of clients, for domains that decide by position.
 type positions struct {
 	places places
 	spots  *geo.Spots    // nil: nowhere
 	atlas  *policy.Atlas // of the spots
 }
 
-// newPositions is before, if nothing differs: what an atlas remembers is dear.
+// newPositions returns before if nothing differs, since an atlas keeps results that take long to compute.
 func newPositions(before *positions, e places, table *geo.Table) *positions {
 	p := &positions{places: e}
 	if table != nil {
@@ -69,7 +69,7 @@ func newPositions(before *positions, e places, table *geo.Table) *positions {
 	return p
 }
 
-// at names the regions of spots.
+// at returns spots with the names of their regions.
 func (e *places) at(spots []geo.Spot) []policy.Spot {
 	out := make([]policy.Spot, len(spots))
 	for i, spot := range spots {

@@ -14,8 +14,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// plan is what settings come to: zones with their records, and domains with their rules. One that follows another has
-// the zones and domains of that one which are not to be changed. Making one touches nothing that is in force.
+// plan holds the zones with their records and the domains with their rules that follow from settings. It shares zones
+// and domains that have not changed with the plan before it, and these must not be changed. Making a plan changes
+// nothing that is in force.
 type plan struct {
 	settings Settings
 	places   places
@@ -23,18 +24,17 @@ type plan struct {
 	byApex   map[string]*zonePlan // by fqdn
 	domains  []*domain            // in the order of the settings
 	problems settings.Problems
-	cautions []string // what can be served and hardly is what was meant
+	cautions []string // about settings that can be served but are hardly meant
 
-	changed  map[string]*domain // those that the plan before does not have, or otherwise, by service
-	stay     int                // how many of the plan before are there, changed or not
-	gone     []*domain          // those that are not
+	changed  map[string]*domain // domains that are new or changed since the plan before, by service
+	stay     int                // the number of domains of the plan before that are still there, changed or not
+	gone     []*domain          // domains of the plan before that are not
 	edits    map[string]*edit   // by apex
-	relaid   bool               // there are zones that the plan before does not have, or the other way round
+	relaid   bool               // zones were added or removed since the plan before
 	lastRule *sharedRules       // most domains have those of the one before
 }
 
-// sharedRules is the rules of domains and what they were made from, beside their regions and what holds for all
-// domains.
+// sharedRules holds the rules of domains and the keys of a domain that they were made from.
 type sharedRules struct {
 	rules *policy.Rules
 	from  ruleKeys
@@ -48,31 +48,31 @@ type ruleKeys struct {
 	latency                                    config.LatencyConfig
 }
 
-// edit is how the steered names of a zone differ from those of the plan before.
+// edit lists the steered names of a zone that are added, removed and changed since the plan before.
 type edit struct{ come, gone, renewed []string }
 
-// zonePlan is one zone to be. It is not changed once its plan is made.
+// zonePlan is the plan of one zone. It does not change once the whole plan is made.
 type zonePlan struct {
 	zone.Contents
-	plan        *plan               // that made it
+	plan        *plan               // the plan that made it
 	key         string              // of the zone in the configuration; "" for a zone that a domain makes
 	from        config.Zone         // empty for a zone that a domain makes
 	nameservers []string            // fqdn
 	elsewhere   bool                // a nameserver is not in this zone
-	static      []dns.RR            // the records without those of keys
+	static      []dns.RR            // the records without DNSKEY, CDS and CDNSKEY
 	types       map[string][]uint16 // of the records, by fqdn
 	version     version
 }
 
-// has says whether a name of the zone is steered.
+// has reports whether a name of the zone is steered.
 func (z *zonePlan) has(name string) bool {
 	_, there := slices.BinarySearch(z.Steered, name)
 	return there
 }
 
-// domain is a steered name and how it is steered.
+// domain is a steered name with its rules.
 type domain struct {
-	plan    *plan  // the last that has it, or another of its name
+	plan    *plan  // the last plan with a domain of this name
 	written string // the name as the settings have it
 	service string // as the registry spells it
 	name    string // fqdn
@@ -83,29 +83,30 @@ type domain struct {
 	answers int // distinct addresses per answer
 
 	clients []string // the regions where clients can be, by geo.RegionID
-	placed  bool     // it is decided apart for each of them, or for each of their spots
+	placed  bool     // there is a decision for each region, or for each spot
 
 	outcome policy.Outcome // of the last decision
-	lost    bool           // the log says that it lost its backends
+	lost    bool           // a line of the log says that it has lost its backends
 }
 
 // smoothing is the weight of the newest measurement of latency.
 func (d *domain) smoothing() float64 { return d.from.from.latency.SmoothingFactor }
 
-// Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
-// Addresses need not be known.
+// Check returns everything in the settings that cannot be served, each with its key, value and remedy.
+// Settings.Addresses may be missing.
 func Check(s Settings) settings.Problems {
 	problems, _ := Examine(s)
 	return problems
 }
 
-// Examine is Check, and finds what can be served but hardly is what was meant, one sentence each with its key.
+// Examine is Check, and also returns cautions: a sentence with its key about each setting that can be served but is
+// hardly meant.
 func Examine(s Settings) (problems settings.Problems, cautions []string) {
 	p := newPlan(s, nil, nil, false)
 	return p.problems, p.cautions
 }
 
-// Apexes are those of the zones that settings make, in which Check finds nothing wrong.
+// Apexes returns the apexes of the zones that settings make. Check must find nothing wrong with these.
 func Apexes(s Settings) []string {
 	p := emptyPlan(s)
 	p.takeDomains(nil, nil, false)
@@ -127,8 +128,8 @@ func emptyPlan(s Settings) *plan {
 	}
 }
 
-// newPlan makes the plan that follows before, which may be nil. known are the domains of that one by service; moved
-// says that those that need the positions of clients must be decided anew.
+// newPlan makes the plan of settings. before is the plan before it, or nil, and known has that plan's domains by
+// service. moved reports that domains that need the positions of clients must be decided anew.
 func newPlan(s Settings, before *plan, known map[string]*domain, moved bool) *plan {
 	p := emptyPlan(s)
 	if before == nil {
@@ -162,7 +163,7 @@ func (p *plan) caution(format string, args ...any) {
 	}
 }
 
-// addZone begins a zone. It says whether that is possible.
+// addZone adds a zone without records. It reports whether that is possible.
 func (p *plan) addZone(key string, from config.Zone) bool {
 	apex := fqdn(from.Name)
 	if _, ok := dns.IsDomainName(apex); !ok || from.Name == "" {
@@ -180,7 +181,7 @@ func (p *plan) addZone(key string, from config.Zone) bool {
 	return true
 }
 
-// enclosing is the zone that a name belongs to, nil if it is outside all.
+// enclosing returns the zone that a name belongs to, nil if it is outside all.
 func (p *plan) enclosing(name string) *zonePlan {
 	for ; name != ""; name = parent(name) {
 		if z := p.byApex[name]; z != nil {
@@ -190,9 +191,9 @@ func (p *plan) enclosing(name string) *zonePlan {
 	return nil
 }
 
-// sound finds what is wrong with a domain, whose name as zones use it is given, by itself. It asks for the domain's key
-// only then.
-func (p *plan) sound(key func() string, name string, c *config.Domain) bool {
+// validDomain notes what is wrong with a domain by itself, and reports whether nothing is. name is its fqdn. It calls
+// key only for a problem.
+func (p *plan) validDomain(key func() string, name string, c *config.Domain) bool {
 	if name == "." || !isName(name) {
 		p.wrong(key()+".name", c.Name, "not a domain name; write a name such as app.example.com")
 		return false
@@ -214,7 +215,7 @@ func isName(name string) bool {
 	return ok
 }
 
-// ownApex is the apex of the zone that a domain makes which is outside all others.
+// ownApex returns the apex of the zone that a domain makes if it is outside all others.
 func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
 
 func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {

@@ -13,7 +13,7 @@ import (
 
 // Publisher keeps the view current.
 type Publisher struct {
-	measure  <-chan time.Time // nil: at latencyPace
+	measure  <-chan time.Time // when measurements count; nil: at latencyPace
 	metrics  *metrics
 	changes  *changes
 	requests chan request
@@ -22,16 +22,16 @@ type Publisher struct {
 	view   atomic.Pointer[zone.View]
 	latest atomic.Uint32 // serial
 
-	// What follows belongs to the goroutine that publishes: New, then Run.
+	// The fields below belong to the publishing goroutine: that of New, then that of Run.
 	decider
 	plan     *plan              // in force
 	domains  map[string]*domain // by service name
-	lines    lines              // written to the log about domains
-	floor    uint32             // zones that come get later serials; 0: any
-	building *next              // the view on its way; nil for none
+	lines    lines              // of the log, about domains
+	floor    uint32             // new zones get later serials; 0: any
+	building *next              // the view that is built; nil: none is
 }
 
-// request is other settings, nil for those in force with the keys that are due now, and where its outcome goes.
+// request is a request for other settings; nil settings: those in force, with the signing keys that are due now.
 type request struct {
 	settings func(inForce Settings) Settings
 	commit   func() error
@@ -73,11 +73,11 @@ func New(o Options) (*Publisher, error) {
 	return p, nil
 }
 
-// View is the current view. It is never nil, and what it holds is never taken back: a caller may keep it.
+// View returns the view in force. It is never nil, and remains valid when another comes into force.
 func (p *Publisher) View() *zone.View { return p.view.Load() }
 
-// Mark says that the backends of a service have changed. It does not block; the change is in answers after the next
-// publication, at once if Run is idle.
+// Mark notes that the backends of a service have changed. It does not block. The change is in the answers after the
+// next publication, which begins at once if Run is idle.
 func (p *Publisher) Mark(service string) { p.changes.add(wire.CanonicalService(service)) }
 
 // Flush returns when every change marked before the call is in the answers, or with the error of ctx. It needs Run.
@@ -90,17 +90,18 @@ func (p *Publisher) Flush(ctx context.Context) error {
 	}
 }
 
-// Reconfigure puts other settings into force and returns when answers follow them. It costs what differs from those in
-// force, beside a look at each domain. On any error, the list of Check included, the old ones stay. It needs Run.
+// Reconfigure puts other settings into force and returns when answers follow them. Its cost is that of the difference
+// to the settings in force, beside a comparison of each domain. On any error, the list of Check included, the settings
+// before stay. It needs Run.
 //
-// commit, which may be nil, is called when nothing can be wrong with the settings any more and before names are decided
-// by them; if it fails the old ones stay.
+// commit, which may be nil, is called when the settings have been found right and before names are decided by them. If
+// it fails, the settings before stay.
 func (p *Publisher) Reconfigure(ctx context.Context, s Settings, commit func() error) error {
 	return p.ask(ctx, request{settings: func(Settings) Settings { return s }, commit: commit})
 }
 
-// Resign puts the keys into force that are due now, and returns when answers are signed with them. On an error those
-// before go on. It needs Run.
+// Resign puts the signing keys into force that are due now, and returns when answers are signed with them. On an error
+// the keys before stay. It needs Run.
 func (p *Publisher) Resign(ctx context.Context) error {
 	return p.ask(ctx, request{settings: func(inForce Settings) Settings { return inForce }})
 }
@@ -148,7 +149,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		})
 	}
 	for {
-		// One view is built at a time, from what stays as it is.
+		// One view is built at a time, of the parts of the view in force that stay.
 		requests, keys := p.requests, changed
 		if p.building != nil {
 			requests, keys = nil, nil
@@ -171,9 +172,9 @@ func (p *Publisher) Run(ctx context.Context) error {
 	}
 }
 
-// Sign makes signatures before queries need them, and others in time, until ctx ends; where answers are not signed it
-// returns at once. It is no part of Run, so that a node that starts answers before it signs 100 000 names. It returns
-// nil.
+// Sign makes signatures before queries need them, and renews them in time, until ctx ends; if answers are not signed it
+// returns at once. It is apart from Run, so that a node that starts answers before it has signed 100 000 names. It
+// returns nil.
 func (p *Publisher) Sign(ctx context.Context) error {
 	if p.signing != nil {
 		p.signing.run(ctx)
@@ -181,14 +182,14 @@ func (p *Publisher) Sign(ctx context.Context) error {
 	return nil
 }
 
-// prepareFresh has the signatures made that the last decisions need.
+// prepareFresh asks for the signatures that the last decisions need.
 func (p *Publisher) prepareFresh() {
 	if p.signing != nil {
 		p.signing.some(p.writer.Fresh())
 	}
 }
 
-// conclude puts a view into force and says so, or why not.
+// conclude puts a view into force, and sends the outcome to the caller that waits for it.
 func (p *Publisher) conclude(ctx context.Context, n *next) {
 	err := p.force(ctx, n, func() {
 		select {
@@ -204,7 +205,7 @@ func (p *Publisher) conclude(ctx context.Context, n *next) {
 	}
 }
 
-// publishChanges decides the services again whose backends have changed.
+// publishChanges decides the names again whose backends have changed.
 func (p *Publisher) publishChanges() {
 	begin := p.now()
 	p.generation++

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// refusedTypes are the types that records[] cannot have, and why.
+// refusedTypes are the types that records[] cannot have, with the reason.
 var refusedTypes = map[uint16]string{
 	dns.TypeSOA: "the SOA is made from the zone's nameservers and admin",
 	dns.TypeNS: "the zone's nameservers go under its key nameservers; delegations to other servers are not " +
@@ -26,7 +26,7 @@ var refusedTypes = map[uint16]string{
 	dns.TypeNSEC3PARAM: "signing makes it",
 }
 
-// records reads the zone-file lines of a zone and checks each record against what the zone has already.
+// records reads the zone-file lines of a zone and checks each record against those that the zone has already.
 func (p *plan) records(z *zonePlan, lines []string) {
 	var aliases []alias
 	for i, line := range lines {
@@ -77,8 +77,8 @@ func (p *plan) records(z *zonePlan, lines []string) {
 	p.wildChains(z, aliases)
 }
 
-// plain is the record with its names as everybody writes them: without escapes where none is needed, so that equal
-// names are equal texts.
+// plain returns a record with its names in presentation form without needless escapes, so that equal names are equal
+// texts.
 func plain(rr dns.RR) (dns.RR, error) {
 	wire := make([]byte, dns.Len(rr)+1)
 	end, err := dns.PackRR(rr, wire, 0, nil, false)
@@ -92,8 +92,8 @@ func plain(rr dns.RR) (dns.RR, error) {
 // alias is a CNAME record of a zone and the line it comes from.
 type alias struct{ key, line, owner, target string }
 
-// chains finds aliases that are answered with SERVFAIL: each circle, and each chain that is too long, at one of its
-// aliases.
+// chains notes a problem for each circle of aliases, and for each chain that is too long, since these are answered with
+// SERVFAIL.
 func (p *plan) chains(aliases []alias) {
 	targets, told := make(map[string]string, len(aliases)), make(map[string]bool)
 	for _, a := range aliases {
@@ -131,8 +131,8 @@ func (p *plan) chains(aliases []alias) {
 	}
 }
 
-// wildChains warns of aliases that a wildcard leads in a circle: "*.x CNAME a.x" is one while a.x is no name of its
-// own. That is no fault of the configuration, since the API can make a domain of that name.
+// wildChains notes a caution for each wildcard alias that leads to itself: "*.x CNAME a.x" does while a.x does not
+// exist. It is no problem of the configuration, since the API can make a domain of that name.
 func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 	if !slices.ContainsFunc(aliases, func(a alias) bool { return strings.HasPrefix(a.owner, "*.") }) {
 		return
@@ -184,7 +184,7 @@ func (z *zonePlan) exists(there map[string]bool, name string) {
 	}
 }
 
-// refusal is why a record cannot be in the zone and what to do instead, empty if it can.
+// refusal returns the reason why a record cannot be in the zone, with a remedy; empty if it can.
 func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
 	why, refused := refusedTypes[rtype]
@@ -211,5 +211,5 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	return ""
 }
 
-// maxTTL is the longest TTL there is.
+// maxTTL is the greatest TTL (RFC 2181 section 8), in seconds.
 const maxTTL = 1<<31 - 1

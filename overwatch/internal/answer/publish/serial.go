@@ -8,22 +8,22 @@ import (
 	"github.com/miekg/dns"
 )
 
-// version gives a zone its SOA serial: the time, in seconds, at which its content last changed, and always more than
-// the last (RFC 1982). What counts are the zone's names and records. A change of health does not: it chooses among
-// answers that the zone has all the time, nobody transfers the zone, and a signed SOA need not be signed again for it.
+// version makes the SOA serial of a zone: the time of the last change of its names and records, in seconds, and always
+// greater than the last (RFC 1982). A change of health does not change it: the zone is not transferred, and its SOA
+// need not be signed again for it.
 //
-// Many changes in a second take serials ahead of the time. So that neither a restart nor a zone that comes back takes
-// them back, a zone that was not there begins above a floor: Options.Serial, and the serials of zones that have gone.
+// With many changes in a second, serials run ahead of the time. A new zone begins above a floor, of Options.Serial and
+// the serials of removed zones, so that no serial is lower after a restart or when a zone comes back.
 type version struct {
 	records [sha256.Size]byte
 	names   sum
 	serial  uint32
 }
 
-// sum is of steered names. It is the same in whatever order they come and go.
+// sum is a hash of a set of steered names, which does not depend on their order.
 type sum [4]uint64
 
-// add adds a name, or with -1 takes it away.
+// add adds a name; with times -1 it removes it.
 func (s *sum) add(name string, times int) {
 	hash := sha256.Sum256([]byte(name))
 	for i := range s {
@@ -31,14 +31,14 @@ func (s *sum) add(name string, times int) {
 	}
 }
 
-// addAll is add for several.
+// addAll is add for several names.
 func (s *sum) addAll(names []string, times int) {
 	for _, name := range names {
 		s.add(name, times)
 	}
 }
 
-// number gives a zone, whose names are summed up, the serial that follows that of the plan before; was may be nil.
+// number sets the serial of a zone whose sum is known. was is the zone in the plan before, or nil.
 func (z *zonePlan) number(was *zonePlan, floor uint32, now time.Time) {
 	z.SOA.Serial = 0
 	hash := sha256.New()
@@ -58,8 +58,8 @@ func (z *zonePlan) number(was *zonePlan, floor uint32, now time.Time) {
 	z.SOA.Serial = z.version.serial
 }
 
-// SerialAfter is the serial of a zone that changes now and had the given one, 0 for none: the time in seconds, or the
-// one after where the time is no later (RFC 1982).
+// SerialAfter returns the next serial of a zone that changes now: the time in seconds, or last + 1 if the time is not
+// later (RFC 1982). last is 0 if the zone had none.
 func SerialAfter(last uint32, now time.Time) uint32 {
 	if serial := uint32(now.Unix()); last == 0 || int32(serial-last) > 0 {
 		return serial
@@ -67,7 +67,7 @@ func SerialAfter(last uint32, now time.Time) uint32 {
 	return last + 1
 }
 
-// laterSerial is the later of two serials, 0 for none.
+// laterSerial returns the later of two serials; 0 stands for none.
 func laterSerial(a, b uint32) uint32 {
 	if a == 0 || b != 0 && int32(b-a) > 0 {
 		return b
@@ -75,10 +75,10 @@ func laterSerial(a, b uint32) uint32 {
 	return a
 }
 
-// Serial is the latest serial that a zone has had. It may be called from any goroutine.
+// Serial returns the latest serial of any zone so far. It may be called from any goroutine.
 func (p *Publisher) Serial() uint32 { return p.latest.Load() }
 
-// numbered takes the serials of a plan that comes into force.
+// numbered notes the serials of a plan that comes into force.
 func (p *Publisher) numbered(next *plan) {
 	for _, z := range next.zones {
 		if z.plan == next {

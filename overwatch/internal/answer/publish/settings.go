@@ -14,20 +14,20 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Settings is the configuration that answers depend on.
+// Settings are the parts of the configuration that answers depend on.
 type Settings struct {
 	DNS     config.DNS
 	Domains []config.Domain // of the files
 	Defined []config.Domain // by the API
 	// Regions are those that clients can be in, in the order that Places was compiled from.
 	Regions []config.Region
-	// Places says where clients are; nil: in no region.
+	// Places gives the regions and positions of clients; nil: clients are in no region.
 	Places *geo.Table
 	// NodeID names this node; its first label names the nameserver of zones that configure none.
 	NodeID string
 	// Addresses are those of that nameserver; see NodeAddresses.
 	Addresses []netip.Addr
-	// Denial is how signed zones prove what they do not have: config.DenialNSEC or config.DenialNSEC3.
+	// Denial is the way in which signed zones prove that names do not exist: config.DenialNSEC or config.DenialNSEC3.
 	Denial string
 }
 
@@ -44,12 +44,12 @@ func (s *Settings) allDomains(yield func(int, *config.Domain) bool) {
 	}
 }
 
-// Backends is what is read of the registry, whose *View satisfies it. What Service returns is not changed by anybody.
+// Backends gives the backends of a service; *registry.View implements it. What Service returns must never change.
 type Backends interface {
 	Service(name string) []*registry.Backend
 }
 
-// Options is what a Publisher needs.
+// Options configures a Publisher.
 type Options struct {
 	Settings Settings
 	Backends Backends
@@ -60,7 +60,7 @@ type Options struct {
 	// zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
 	Serial     uint32
 	Now        func() time.Time // nil means time.Now
-	Measure    <-chan time.Time // when to take measurements up; nil: each second
+	Measure    <-chan time.Time // when new measurements count; nil: each second
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// How often the background looks after signatures: whether the wall clock was set, whether keys have come to or ceased
-// to sign, and which signatures are old enough to be made again. The last takes days to matter.
+// Intervals of the background's looks: for a wall clock that was set, for keys that begin or cease to sign, and for
+// signatures that are due to be renewed, which has days of time.
 const (
 	clockCheck = 5 * time.Second
 	keyCheck   = time.Minute
@@ -29,7 +29,7 @@ type signing struct {
 
 	mu    sync.Mutex
 	fresh []*zone.Signature
-	whole bool // everything is to be looked at
+	whole bool // all signatures of the view are to be looked at
 	late  late
 }
 
@@ -55,7 +55,7 @@ func newSigning(zones *dnssec.Zones, view func() *zone.View) *signing {
 	return &signing{zones: zones, view: view, changed: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 }
 
-// sign gives every zone of the plan its signer and the records of its keys. Zones that have no key get one.
+// sign gives each zone of the plan its signer and the records of its keys. Zones without a key get one.
 func (s *signing) sign(p *plan) error {
 	for i, z := range p.zones {
 		signer, err := s.zones.Signer(z.Apex)
@@ -82,7 +82,7 @@ func (s *signing) sign(p *plan) error {
 	return nil
 }
 
-// all has everything prepared.
+// all asks for all signatures of the view.
 func (s *signing) all() {
 	s.mu.Lock()
 	s.whole, s.fresh = true, nil
@@ -90,7 +90,7 @@ func (s *signing) all() {
 	notify(s.wake)
 }
 
-// only forgets the signers of zones that are not in the plan.
+// only drops the signers of zones that are not in the plan.
 func (s *signing) only(p *plan) {
 	apexes := make(map[string]bool, len(p.zones))
 	for _, z := range p.zones {
@@ -99,7 +99,7 @@ func (s *signing) only(p *plan) {
 	s.zones.Only(apexes)
 }
 
-// some has the signatures prepared.
+// some asks for some signatures.
 func (s *signing) some(fresh []*zone.Signature) {
 	if len(fresh) == 0 {
 		return
@@ -117,7 +117,7 @@ func notify(c chan struct{}) {
 	}
 }
 
-// run works until ctx ends.
+// run makes signatures until ctx ends.
 func (s *signing) run(ctx context.Context) {
 	clocks, keys, renewals := time.NewTicker(clockCheck), time.NewTicker(keyCheck), time.NewTicker(renewCheck)
 	defer clocks.Stop()
@@ -143,7 +143,7 @@ func (s *signing) run(ctx context.Context) {
 	}
 }
 
-// prepare makes the signatures that are asked for.
+// prepare makes the signatures that have been asked for.
 func (s *signing) prepare(ctx context.Context) {
 	s.mu.Lock()
 	whole, fresh := s.whole, s.fresh
@@ -157,8 +157,8 @@ func (s *signing) prepare(ctx context.Context) {
 	}
 }
 
-// prepareAll makes what is missing and what is old, until all of a view that was built anew is to be looked at. The
-// views that differ in a few names only, which come meanwhile, have the other names' signatures from this one.
+// prepareAll makes the missing signatures of the view and renews the old ones. It ends early when a view has been built
+// anew. Views that differ in a few names share the other names' signatures with this one.
 func (s *signing) prepareAll(ctx context.Context) {
 	view := s.view()
 	var found late
@@ -181,15 +181,15 @@ func (s *signing) prepareAll(ctx context.Context) {
 	s.mu.Unlock()
 }
 
-// due says whether everything is to be looked at.
+// due reports whether all signatures are to be looked at.
 func (s *signing) due() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.whole
 }
 
-// one prepares a signature and then lets queries go first. What fails has been counted and told, and is tried again by
-// the next query for it.
+// one makes a signature and then lets queries go first. A failure has been counted and logged; the next query for the
+// record tries again.
 func (s *signing) one(sig *zone.Signature) error {
 	signed, err := sig.Prepare(s.zones.Now())
 	if signed {
