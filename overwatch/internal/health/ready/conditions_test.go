@@ -70,10 +70,6 @@ func provoked() map[api.ConditionKind]func(*node) {
 	}
 }
 
-func idOf(service string, octet byte) registry.ID {
-	return registry.ID{Service: service, Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80}
-}
-
 // TestConditions_OneTableSaysStatusMessageListAndAlerts holds for every kind of the table that what provokes it is in
 // the list and in the metric, decides the status of /api/health with its words, and has the alert that is named for
 // it. A silent agent has a test of its own in package httpapi; verdicts are set aside in those of package registry.
