@@ -142,6 +142,15 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 		return nil
 	})
 
+	// gslbctl tells one node, and says what the others have.
+	argv := []string{testbed.Binaries(t).Control}
+	for _, n := range s.Nodes {
+		argv = append(argv, "--api", n.API.String())
+	}
+	testbed.Command(t, append(argv, "--all-nodes", "domains", "add", "four.test.gslb.test")...).Want(t, 0, "has it too")
+	testbed.Command(t, append(argv, "--all-nodes", "domains", "remove", "four.test.gslb.test", "-y")...).Want(t, 0,
+		"has it too")
+
 	// One is down while a name is made, one deleted, one given another server, and one drained.
 	if _, err := c.Kill(); err != nil {
 		t.Fatal(err)

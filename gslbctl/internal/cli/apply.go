@@ -126,7 +126,7 @@ func (a *app) applyCommand() *cobra.Command {
 			if dry {
 				ask = (*api.Client).Plan
 			}
-			return a.applyOn(cmd.Context(), m, with(ask, req))
+			return a.applyOn(cmd.Context(), m, dry, with(ask, req))
 		},
 	}
 	f.add(cmd)
@@ -136,12 +136,17 @@ func (a *app) applyCommand() *cobra.Command {
 	return cmd
 }
 
-// applyOn applies a document on every node. Nodes of which one refuses do what each of them can.
-func (a *app) applyOn(ctx context.Context, m *manifest.Manifest,
+// applyOn applies a document on every node, or on one that carries it to the others. Nodes of which one refuses do what
+// each of them can.
+func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 	ask func(context.Context, *api.Client) (api.Plan, error)) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err
+	}
+	via := carrier(ctx, clients)
+	if via != nil && !dry {
+		clients = []*api.Client{via}
 	}
 	stop := a.progress("applying on " + render.Count(len(clients), "node", "nodes"))
 	replies := everywhere(ctx, clients, ask)
@@ -165,6 +170,9 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest,
 		_, sentence := verdict(failed[0])
 		return &outcome{exitDegraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
 			render.Count(len(replies), "node", "nodes"), sentence), failed[0]}
+	}
+	if via != nil && !dry {
+		return a.spreadOutcome(append([]changed{{Node: via.Node(), Success: true}}, spread(ctx, via)...))
 	}
 	return nil
 }

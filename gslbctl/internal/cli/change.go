@@ -29,12 +29,6 @@ func (a *app) change(ctx context.Context, apply func(context.Context, *api.Clien
 	return a.changeAll(ctx, apply, true)
 }
 
-// changeQuietly does the same as change for one of several steps. Programs get the command's final
-// report only.
-func (a *app) changeQuietly(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
-	return a.changeAll(ctx, apply, a.forPeople())
-}
-
 func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
 	clients, err := a.clients()
 	if err != nil {

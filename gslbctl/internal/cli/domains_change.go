@@ -82,7 +82,7 @@ func (a *app) domainsAddCommand() *cobra.Command {
 			if err := a.checkZone(cmd.Context(), req.Name, newZone); err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateDomain(ctx, req)
 				return "domain " + made.Domain.Name + " is answered", err
 			})
@@ -147,7 +147,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 					"nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, " +
 						"--client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled or --regions")
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))
 				return "domain " + args[0] + " is changed", err
 			})
@@ -175,7 +175,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, "after removing "+args[0]+" nobody can look it up any more"); err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return "domain " + args[0] + " is removed", c.DeleteDomain(api.OnlyIf(ctx, tags[c.Node()]), args[0])
 			})
 		},

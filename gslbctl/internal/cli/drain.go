@@ -135,7 +135,7 @@ func (a *app) undrainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return eachServer(servers, "takes traffic again", func(id string) (string, error) {
 					drain, err := c.UndrainServer(ctx, id)
 					if drain.Draining {
@@ -233,9 +233,9 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 			return err
 		}
 	}
-	say := a.change
+	say := a.share
 	if w != nil {
-		say = a.changeQuietly // one document says how it ended
+		say = a.shareQuietly // one document says how it ended
 	}
 	err = say(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(servers, "is draining", func(id string) (string, error) {

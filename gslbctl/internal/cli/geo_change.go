@@ -26,7 +26,7 @@ func (a *app) geoSetCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := api.GeoMappingChange{CIDR: args[0], Region: &args[1], Comment: given(cmd, "comment", &comment)}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				m, err := c.PutGeoMapping(ctx, req)
 				return "clients of " + m.CIDR + " are in " + m.Region, err
 			})
@@ -39,6 +39,7 @@ func (a *app) geoSetCommand() *cobra.Command {
 func (a *app) geoRemoveCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "remove <network>", short: "Delete a mapping that was made with set",
+		shared:   true,
 		names:    mappedNetworks,
 		question: "removing the mapping of %s leads its clients elsewhere at once",
 		apply:    deleting((*api.Client).DeleteGeoMapping, "the mapping of %s is gone"),

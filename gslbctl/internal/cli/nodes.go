@@ -108,7 +108,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Name = args[0]
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				n, err := c.AnnounceAgent(ctx, req)
 				return "agent " + n.ID + " is " + string(n.Status), err
 			})

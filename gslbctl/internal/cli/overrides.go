@@ -66,7 +66,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				o, err := c.SetOverride(ctx, args[0], args[1], req)
 				return overrideSentence(o, a.Now()), err
 			})
@@ -105,7 +105,7 @@ func (a *app) overrideClearCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.overrideArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return fmt.Sprintf("the override of %s %s is gone", args[0], args[1]), c.ClearOverride(ctx, args[0], args[1])
 			})
 		},

@@ -109,7 +109,7 @@ func (a *app) regionsAddCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := f.request(cmd)
 			req.Name = &args[0]
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateRegion(ctx, req)
 				return "region " + made.ID + " is there", err
 			})
@@ -141,7 +141,7 @@ func (a *app) regionsSetCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeRegion(ctx, args[0], req)
 				return "region " + args[0] + " is changed", err
 			})
@@ -156,6 +156,7 @@ func (a *app) regionsSetCommand() *cobra.Command {
 func (a *app) regionsRemoveCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "remove <id>", short: "Delete a region that was added with add and that nothing uses",
+		shared:   true,
 		names:    allRegionNames,
 		question: "after removing the region %s no client is placed in it",
 		apply:    deleting((*api.Client).DeleteRegion, "region %s is removed"),

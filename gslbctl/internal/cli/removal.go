@@ -14,6 +14,7 @@ type removal struct {
 	use, short, long string
 	names            names                                    // completes the argument; nil: nothing does
 	takes            func(name string) api.ConsequenceRequest // nil: it takes no backend from a name
+	shared           bool                                     // nodes carry it to one another
 	question         string                                   // with %s for the argument
 	apply            func(ctx context.Context, c *api.Client, name string) (done string, err error)
 }
@@ -32,7 +33,11 @@ func (a *app) removal(r removal) *cobra.Command {
 					return err
 				}
 			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			change := a.change
+			if r.shared {
+				change = a.share
+			}
+			return change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				return r.apply(ctx, c, args[0])
 			})
 		},

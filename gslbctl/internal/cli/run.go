@@ -37,13 +37,14 @@ type System struct {
 // app is one invocation: the system and the flags that all commands share.
 type app struct {
 	System
-	nodes   []string
-	dns     []string
-	context string
-	output  string
-	timeout time.Duration
-	node    string // the one of the nodes that --node chooses; "" for all
-	quiet   bool   // print only the requested output: no progress, no line about columns
+	nodes    []string
+	dns      []string
+	context  string
+	output   string
+	timeout  time.Duration
+	allNodes bool   // a change must be on all nodes
+	node     string // the one of the nodes that --node chooses; "" for all
+	quiet    bool   // print only the requested output: no progress, no line about columns
 }
 
 // Run executes one command line and returns the exit code.
@@ -94,6 +95,8 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.StringVar(&a.context, "context", "", "the `context` to use, as gslbctl context list has them")
 	flags.StringVarP(&a.output, "output", "o", outputTable, "output `format`: "+strings.Join(outputs(), ", "))
 	spanVar(flags, &a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
+	flags.BoolVar(&a.allNodes, "all-nodes", false, "fail where a change that nodes carry to one another is not on all of "+
+		"them")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("dns", cobra.NoFileCompletions)

@@ -26,7 +26,7 @@ func (a *app) serversAddCommand() *cobra.Command {
 			}
 			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region,
 				Weight: given(cmd, "weight", &weight), Agent: agent}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
 			})
@@ -61,7 +61,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			if req == (api.ServerPatch{}) {
 				return errors.New("nothing to change: give --weight, --region or --agent")
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.PatchServer(ctx, args[0], req)
 				return "server " + args[0] + " is changed", err
 			})
@@ -74,7 +74,8 @@ func (a *app) serversSetCommand() *cobra.Command {
 func (a *app) serversRemoveCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "remove <id>", short: "Delete a server that was registered with add",
-		names: serverIDs,
+		shared: true,
+		names:  serverIDs,
 		takes: func(id string) api.ConsequenceRequest {
 			return api.ConsequenceRequest{Backends: []string{id}, Removed: true}
 		},
@@ -102,7 +103,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				drain, err := c.DrainServer(ctx, args[0], req)
 				return "server " + args[0] + " " + drainSentence(req, drain, a.Now()), err
 			})
@@ -120,7 +121,7 @@ func (a *app) serversUndrainCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				drain, err := c.UndrainServer(ctx, args[0])
 				if drain.Draining {
 					return "server " + args[0] + " still drains, since its agent asks for it", err

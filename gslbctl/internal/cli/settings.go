@@ -267,7 +267,11 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	if err != nil {
 		return err
 	}
-	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	change := a.change
+	if sharedSection(name) {
+		change = a.share
+	}
+	return change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		answer, err := s.change(ctx, c, body)
 		if err != nil {
 			return "", settingError(err, words)
@@ -279,6 +283,9 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 		return sentence, nil
 	})
 }
+
+// sharedSection reports whether nodes carry the settings of a section to one another.
+func sharedSection(name string) bool { return name == "dns" || name == "health-check" }
 
 // settingError names the "key=value" word whose value has the wrong type.
 func settingError(err error, words []string) error {
@@ -327,7 +334,11 @@ func (a *app) configResetCommand() *cobra.Command {
 				"resetting "+args[0]+" forgets every setting of it that was changed through the API"); err != nil {
 				return err
 			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			change := a.change
+			if sharedSection(args[0]) {
+				change = a.share
+			}
+			return change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return args[0] + " is as the file says", c.ResetConfig(ctx, args[0])
 			})
 		},

@@ -56,7 +56,7 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 		if len(args) == 3 {
 			return fmt.Errorf("%q is a weight, and --clear takes one away: give one of them", args[2])
 		}
-		return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+		return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 			return clearWeights(ctx, c, args[0], args[1])
 		})
 	}
@@ -98,7 +98,7 @@ func (a *app) setWeights(ctx context.Context, service, address string, req api.W
 			return err
 		}
 	}
-	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(chosen, "", func(id string) (string, error) {
 			b := chosen[slices.IndexFunc(chosen, func(b api.Backend) bool { return b.ID == id })]
 			o, err := c.SetWeight(ctx, b.Service, b.Address, b.Port, req)

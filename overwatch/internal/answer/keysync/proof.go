@@ -55,8 +55,8 @@ func (r *request) mac(secret []byte) []byte {
 // transcript returns the bytes that the proof and the encryption cover.
 func (r *request) transcript(purpose string) []byte {
 	var to []byte
-	for _, f := range [][]byte{[]byte("gslb key sync " + version), []byte(purpose), []byte(http.MethodGet), []byte(cmp.Or(r.path, path)),
-		[]byte(r.node), r.point, r.nonce} {
+	for _, f := range [][]byte{[]byte("gslb key sync " + version), []byte(purpose), []byte(http.MethodGet),
+		[]byte(cmp.Or(r.path, path)), []byte(r.node), r.point, r.nonce} {
 		to = field(to, f)
 	}
 	return to

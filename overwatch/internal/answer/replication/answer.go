@@ -41,7 +41,6 @@ type message struct {
 
 // visitor is a node that asks this one.
 type visitor struct {
-	instance string // process that it has the changes of
 	has      uint64 // number of the last change that it has stored
 	answered time.Time
 	leave    context.CancelFunc // ends the request that is held for it; nil: none

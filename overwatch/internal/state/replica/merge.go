@@ -100,8 +100,8 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 	return m
 }
 
-// meet notes that this node has all of another one's objects. The end of joining counts as a change, which others are to
-// be told.
+// meet notes that this node has all of another one's objects. The end of joining counts as a change, which others are
+// to be told.
 func (t *Table) meet(m *Merged) {
 	if t.Joining() {
 		t.changes++

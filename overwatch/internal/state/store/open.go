@@ -110,8 +110,8 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger, lock: lock,
-		changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1)}
+	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger,
+		lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		lock.Close()
 		return nil, err

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+const (
+	// spreadTime is how long a change is waited for on the other nodes, and spreadPause is between two looks.
+	spreadTime  = 2 * time.Second
+	spreadPause = 20 * time.Millisecond
+)
+
+// share makes a change that nodes carry to one another: on one node where replication there names all nodes of the
+// context, else on every node, as change does.
+func (a *app) share(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
+	return a.shareAll(ctx, apply, true)
+}
+
+// shareQuietly does the same as share for one of several steps. Programs get the command's final report only.
+func (a *app) shareQuietly(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
+	return a.shareAll(ctx, apply, a.forPeople())
+}
+
+func (a *app) shareAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	via := carrier(ctx, clients)
+	if via == nil {
+		return a.changeAll(ctx, apply, say)
+	}
+	stop := a.progress("changing " + via.Node())
+	message, err := apply(ctx, via)
+	if err != nil {
+		stop()
+		return unchanged(err)
+	}
+	report := append([]changed{{Node: via.Node(), Success: true, Message: message}}, spread(ctx, via)...)
+	stop()
+	if say {
+		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
+			return err
+		}
+	}
+	return a.spreadOutcome(report)
+}
+
+// spreadOutcome is an error where the change is not on all nodes, and --all-nodes demands that.
+func (a *app) spreadOutcome(report []changed) error {
+	missing := 0
+	for _, r := range report {
+		if !r.Success {
+			missing++
+		}
+	}
+	if missing == 0 || !a.allNodes {
+		return nil
+	}
+	return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%d of %d nodes have not confirmed the change; they get "+
+		"it by themselves", missing, len(report))}
+}
+
+// carrier returns the node to which alone a change is sent, since it carries changes to all others; nil: there is none,
+// and each node must be told.
+func carrier(ctx context.Context, clients []*api.Client) (via *api.Client) {
+	if len(clients) < 2 {
+		return nil
+	}
+	var known api.Replication
+	var ids []string
+	for i, r := range everywhere(ctx, clients, just((*api.Client).Replication)) {
+		_, silent := errors.AsType[*api.UnreachableError](r.err)
+		switch {
+		case silent:
+			continue
+		case r.err != nil || !r.answer.Enabled:
+			return nil
+		case via == nil:
+			via, known = clients[i], r.answer
+		}
+		ids = append(ids, r.answer.NodeID)
+	}
+	if via == nil || len(clients) > len(known.Peers)+1 {
+		return nil
+	}
+	for _, id := range ids {
+		if id != known.NodeID &&
+			!slices.ContainsFunc(known.Peers, func(p api.ReplicationPeer) bool { return p.NodeID == id }) {
+			return nil
+		}
+	}
+	return via
+}
+
+// spread says what has become of a change on the other nodes, after a short while.
+func spread(ctx context.Context, via *api.Client) (others []changed) {
+	ctx, cancel := context.WithTimeout(ctx, spreadTime)
+	defer cancel()
+	var status api.Replication
+	for ctx.Err() == nil {
+		now, err := via.Replication(ctx)
+		if err != nil {
+			break
+		}
+		status = now
+		if !slices.ContainsFunc(now.Peers, func(p api.ReplicationPeer) bool { return p.Connected && p.Behind > 0 }) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(spreadPause):
+		}
+	}
+	for _, p := range status.Peers {
+		line := changed{Node: p.NodeID, Success: p.Behind == 0, Message: "has it too"}
+		if line.Node == "" {
+			line.Node = p.Peer
+		}
+		switch {
+		case p.Behind == 0:
+		case p.Connected:
+			line.Message = "has not confirmed it yet: it gets it by itself"
+		default:
+			line.Message = "is down: it gets it when it is back"
+		}
+		others = append(others, line)
+	}
+	return others
+}
