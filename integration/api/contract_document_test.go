@@ -13,11 +13,22 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 		"timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"200"}}],
 	"mappings":[{"cidr":"203.0.113.64/26","region":"plan","comment":"for a test","owner":"test"}]}}`
 
+// wholeConfig is a configuration that is complete in itself.
+const wholeConfig = `mode: overwatch
+data_dir: /var/lib/gslb
+overwatch:
+  identity: {node_id: ow-1, region: eu}
+  gossip: {encryption_key: "a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s="}
+dns: {zones: [test.gslb.test]}
+regions: [{name: eu, servers: [{address: 192.0.2.1, port: 80}]}]
+domains: [{name: app.test.gslb.test, regions: [eu]}]
+`
+
 var (
 	shapePlan = "applied:b changes:a unchanged:i force:a generated_at:t answers.counted:i answers.total:i " +
 		"answers.elsewhere_percent:n answers.unused:a" + optional("changes[].action:s{create|update|delete} "+
-		"changes[].kind:s{region|domain|server|mapping} changes[].id:s changes[].owner:s changes[].fields[].name:s "+
-		"changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i "+
+		"changes[].kind:s{region|domain|server|mapping|key} changes[].id:s changes[].owner:s changes[].fields[].name:s "+
+		"changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i restart_required:a "+
 		each("answers.losses[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")+" "+
 		each("answers.moves[].", "from:s to:s percent:n")+" "+
 		each("answers.names[].", "name:s query_type:s{A|AAAA} client_region:s counted:i elsewhere_percent:n "+

@@ -413,6 +413,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/routing/consequences", "", `{"backends":["` + app + `:192.0.2.99:80"],"zero_weight":true}`, 200,
 			"names:a" + shapeListed},
 		{"POST /api/v1/routing/consequences", "", `{}`, 400, "error:s~backends"},
+		{"POST /api/v1/config/plan", "", wholeConfig, 200, shapePlan},
+		{"POST /api/v1/config/plan", "", "mode: overwatch\nnonsense: 1\n", 400, "error:s~nonsense"},
 		{"POST /api/v1/document/plan", "", wholeDocument, 200, shapePlan},
 		{"POST /api/v1/document/plan", "", `{"document":{"domains":[{"name":"plan.test.gslb.test","ttl":0}]}}`, 400,
 			"error:s~ttl problems[].object:s problems[].problem:s"},

@@ -7,7 +7,9 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -267,5 +269,53 @@ func TestDocument_IsAppliedWholeOrNotAtAll(t *testing.T) {
 	}
 	if r := testbed.Exchange(t, "udp", n, documentName, dns.TypeA); r.Rcode != dns.RcodeNameError {
 		t.Errorf("answered with %s", dns.RcodeToString[r.Rcode])
+	}
+}
+
+// What a plan says of another configuration file is what its reload makes of the answers.
+func TestConfigPlan_SaysWhatAReloadMakesOfAnswers(t *testing.T) {
+	t.Parallel()
+	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: documentName, RoutingAlgorithm: "weighted",
+		Regions: []string{"eu", "us"}})
+	server := func(address string, weight int) harness.Server {
+		return harness.Server{Address: netip.MustParseAddr(address), Port: 80, Weight: weight, Service: documentName,
+			HealthCheck: harness.Fast().Check()}
+	}
+	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": {server("192.0.2.1", 50)},
+		"us": {server("192.0.2.2", 50)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.File.DNS.Zones = []string{"test.gslb.test"}
+	n.File.Overwatch.Validation.Enabled = false
+	testbed.Start(t, n)
+	ready(t, n)
+	plan := func() api.Plan {
+		text, err := os.ReadFile(n.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := n.Client.PlanConfig(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	if same := plan(); len(same.Changes)+len(same.Answers.Names)+len(same.RestartRequired) > 0 {
+		t.Errorf("the file as it is: %+v", same)
+	}
+	at := slices.IndexFunc(n.File.Regions, func(r harness.Region) bool { return r.Name == "us" })
+	n.File.Regions[at].Servers = []harness.Server{server("192.0.2.2", 25), server("192.0.2.3", 25)}
+	n.File.API.More = map[string]any{"max_connections": 77}
+	if err := n.WriteFile(); err != nil {
+		t.Fatal(err)
+	}
+	said := plan()
+	if len(said.Answers.Names) == 0 || len(said.Changes) == 0 || !slices.Contains(said.RestartRequired, "api") {
+		t.Fatalf("another file: %+v", said)
+	}
+	testbed.HangUp(t, n)
+	if is := sharesNow(t, n); !maps.EqualFunc(is, sharesOf(said.Answers.Names[0].After), near) || len(is) != 3 {
+		t.Errorf("the plan said %v, it is %v", said.Answers.Names[0].After, is)
 	}
 }

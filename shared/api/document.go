@@ -84,14 +84,16 @@ type Plan struct {
 	Unchanged int          `json:"unchanged"` // objects of the document that are as it says
 	Answers   PlanAnswers  `json:"answers"`
 	// Force lists why an apply needs Force; empty: it does not.
-	Force       []string  `json:"force"`
-	GeneratedAt time.Time `json:"generated_at"`
+	Force []string `json:"force"`
+	// RestartRequired are the keys of a configuration file that wait for a restart. It is left out for a document.
+	RestartRequired []string  `json:"restart_required,omitempty"`
+	GeneratedAt     time.Time `json:"generated_at"`
 }
 
 // PlanChange is a change of one object.
 type PlanChange struct {
 	Action PlanAction  `json:"action"`
-	Kind   string      `json:"kind"` // region, domain, server or mapping
+	Kind   string      `json:"kind"` // region, domain, server or mapping; key of a configuration file
 	ID     string      `json:"id"`
 	Owner  string      `json:"owner,omitempty"` // before a deletion, else after the change
 	Fields []PlanField `json:"fields,omitempty"`
@@ -152,4 +154,10 @@ func (c *Client) Plan(ctx context.Context, req ApplyRequest) (Plan, error) {
 // Apply makes what the API holds what a document says: all of it, or with an error nothing.
 func (c *Client) Apply(ctx context.Context, req ApplyRequest) (Plan, error) {
 	return send[Plan](ctx, c, http.MethodPost, "/api/v1/document/apply", req)
+}
+
+// PlanConfig returns what another configuration file would change on a node. Nothing changes.
+func (c *Client) PlanConfig(ctx context.Context, text []byte) (Plan, error) {
+	return ask[Plan](ctx, c, call{method: http.MethodPost, path: "/api/v1/config/plan", raw: text,
+		contentType: "application/yaml"})
 }

@@ -62,11 +62,13 @@ func (f *applyFlags) add(cmd *cobra.Command) {
 		"the document: a `file`, a folder of .yaml, .yml and .json files, or -")
 	cmd.Flags().StringVar(&f.owner, "owner", "", "whose objects they are from now on; those of other owners stay theirs")
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete the objects of the owner that the document does not have")
-	_ = cmd.MarkFlagRequired("file")
 }
 
 // request reads the document.
 func (f *applyFlags) request(a *app) (*manifest.Manifest, api.ApplyRequest, error) {
+	if f.file == "" {
+		return nil, api.ApplyRequest{}, errors.New("--file is missing: the document, such as -f shop.yaml")
+	}
 	m, err := manifest.Read(f.file, a.In)
 	if err != nil {
 		return nil, api.ApplyRequest{}, err
@@ -76,22 +78,20 @@ func (f *applyFlags) request(a *app) (*manifest.Manifest, api.ApplyRequest, erro
 
 func (a *app) planCommand() *cobra.Command {
 	var f applyFlags
+	var config string
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
 		Short: "Show what apply would change, and what that does to answers",
 		Long: "plan compares a document with what the API holds: object by object, then what becomes of answers, by the\n" +
 			"code that decides them and weighted with the answers of the last hour. New servers count as healthy.\n" +
+			"With --config it compares the configuration file of a node with the one in force: its keys, and answers.\n" +
 			"The exit code is 0 when there is nothing to do, 3 when there are changes.",
 		Example: "  gslbctl plan -f shop.yaml --owner shop --prune",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, req, err := f.request(a)
+			plan, err := a.planOf(cmd.Context(), &f, config)
 			if err != nil {
 				return err
-			}
-			plan, err := read(cmd.Context(), a, with((*api.Client).Plan, req))
-			if err != nil {
-				return placed(m, err)
 			}
 			if err := a.print(plan, func() error { return a.printPlan(plan) }); err != nil {
 				return err
@@ -103,7 +103,26 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	cmd.Flags().StringVar(&config, "config", "", "in place of a document, the configuration `file` that a node would have")
+	cmd.MarkFlagsMutuallyExclusive("file", "config")
 	return cmd
+}
+
+// planOf asks a node for the plan of a document, or of a configuration file.
+func (a *app) planOf(ctx context.Context, f *applyFlags, config string) (api.Plan, error) {
+	if config != "" {
+		text, err := a.configText(config, "--config")
+		if err != nil {
+			return api.Plan{}, err
+		}
+		return read(ctx, a, with((*api.Client).PlanConfig, text))
+	}
+	m, req, err := f.request(a)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	plan, err := read(ctx, a, with((*api.Client).Plan, req))
+	return plan, placed(m, err)
 }
 
 func (a *app) applyCommand() *cobra.Command {
@@ -113,8 +132,8 @@ func (a *app) applyCommand() *cobra.Command {
 		Use:   "apply -f FILE",
 		Short: "Make what the API holds what a document says",
 		Long: "apply creates and changes what the document has, all of it or nothing, on every node. What it does not\n" +
-			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or a name that\n" +
-			"would be left with too few backends, needs --force.",
+			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or a name\n" +
+			"that would be left with too few backends, needs --force.",
 		Example: "  gslbctl apply -f shop.yaml --owner shop --prune",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -90,6 +90,9 @@ func answerLines(plan api.Plan) (lines []string) {
 			counts[api.PlanUpdate], counts[api.PlanDelete], plan.Unchanged)
 	}
 	lines = append(lines, sum+".")
+	if len(plan.RestartRequired) > 0 {
+		lines = append(lines, "these keys wait for a restart: "+strings.Join(plan.RestartRequired, ", "))
+	}
 	if len(plan.Force) > 0 && !plan.Applied {
 		lines = append(lines, "apply needs --force: "+strings.Join(plan.Force, "; "))
 	}

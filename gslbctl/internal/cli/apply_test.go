@@ -53,6 +53,18 @@ func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
 	if r.code != 3 || r.errors != "" {
 		t.Errorf("%+v", r)
 	}
+	if r := call(t, System{}, []*node{n}, "plan", "--config", "shop.yaml", "--api", documented(0)); r.code != 3 ||
+		!strings.Contains(n.changes()[1], "POST /api/v1/config/plan") {
+		t.Errorf("of a configuration: %+v, %v", r, n.changes())
+	}
+	if r := call(t, System{}, []*node{n}, "plan", "--config", "shop.yaml", "--api", "ow1.example.net"); r.code != 2 ||
+		!strings.Contains(r.errors, "unencrypted") {
+		t.Errorf("its secrets would cross the network: %+v", r)
+	}
+	if r := call(t, System{}, []*node{n}, "plan", "--api", documented(0)); r.code != 2 ||
+		!strings.Contains(r.errors, "--file is missing") {
+		t.Errorf("without a document: %+v", r)
+	}
 	nothing := documentPlan(false)
 	nothing.Changes = nil
 	n.answers["POST /api/v1/document/plan"] = nothing

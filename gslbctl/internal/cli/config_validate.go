@@ -45,21 +45,30 @@ func (a *app) configValidateCommand() *cobra.Command {
 // maxConfig bounds a file sent to a node, in octets.
 const maxConfig = api.MaxBody
 
-func (a *app) validateOnNode(ctx context.Context, path string) error {
+// configText reads a configuration file that a node is to see. Its secrets may not cross a network unencrypted.
+func (a *app) configText(path, flag string) ([]byte, error) {
 	text, err := readBounded(path, maxConfig)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c, err := a.access()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, n := range c.Nodes {
 		if !contexts.Private(n.API) {
-			return fmt.Errorf(
+			return nil, fmt.Errorf(
 				"%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, or leave "+
-					"--on-node out", path, n.API)
+					"%s out", path, n.API, flag)
 		}
+	}
+	return text, nil
+}
+
+func (a *app) validateOnNode(ctx context.Context, path string) error {
+	text, err := a.configText(path, "--on-node")
+	if err != nil {
+		return err
 	}
 	v, err := read(ctx, a, with((*api.Client).ValidateConfig, text))
 	if err != nil {

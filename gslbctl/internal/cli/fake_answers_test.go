@@ -45,6 +45,7 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/overwatch/conditions": fakeConditions(),
 		"GET /api/v1/document":             wholeDocument(),
 		"POST /api/v1/document/plan":       documentPlan(false), "POST /api/v1/document/apply": documentPlan(true),
+		"POST /api/v1/config/plan":          documentPlan(false),
 		"POST /api/v1/routing/consequences": api.ConsequenceList{Names: []api.Consequence{}, GeneratedAt: now},
 		"POST /api/v1/routing/test":         api.RoutingTest{Result: fakeExplanation()},
 		"GET /api/v1/routing/decisions/0-2": api.RoutingTest{Result: fakeExplanation()},

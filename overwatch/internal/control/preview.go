@@ -18,7 +18,63 @@ import (
 // settings.Problems.
 func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.Backends,
 	wanted func(name string) bool) (*zone.View, error) {
-	next, err := p.previewed(change)
+	joined, err := p.drafted(change)
+	if err != nil {
+		return nil, err
+	}
+	return p.viewOf(joined, backends, wanted)
+}
+
+// drafted returns the configuration after a change.
+func (p *Plane) drafted(change func(*definitions.Draft) error) (*config.Config, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	draft := p.set.Edit(p.shown.Load().base, p.file, p.names)
+	if err := change(draft); err != nil {
+		return nil, err
+	}
+	base, err := draft.Set().Over(p.file)
+	if err != nil {
+		return nil, err
+	}
+	return draft.Set().Join(base, p.names), nil
+}
+
+// Proposed is another configuration file, which is not in force.
+type Proposed struct {
+	// Changes and Restart are the keys that differ from the file in force: those that count at a reload, and those that
+	// wait for a restart.
+	Changes, Restart []string
+	// Config is the file with what the API has defined.
+	Config *config.Config
+}
+
+// Propose reads the text of a configuration as a reload would read its file. The text must be complete in itself. What
+// is wrong with it is settings.Problems.
+func (p *Plane) Propose(text string) (Proposed, error) {
+	file, err := config.LoadText(text, checkAnswers)
+	if err != nil {
+		return Proposed{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	joined, over, _ := p.join(file, p.set, nil)
+	before := p.shown.Load().base
+	return Proposed{Changes: settings.Changed(before, over, settings.Live),
+		Restart: settings.Changed(p.running, over, settings.Restart), Config: joined}, nil
+}
+
+// PreviewFile is Preview with another configuration file.
+func (p *Plane) PreviewFile(proposed Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View,
+	error) {
+	return p.viewOf(proposed.Config, backends, wanted)
+}
+
+// viewOf returns the view of a configuration, with what only a restart changes as it is.
+func (p *Plane) viewOf(cfg *config.Config, backends publish.Backends, wanted func(name string) bool) (*zone.View,
+	error) {
+	settings.KeepRunning(p.running, cfg)
+	next, err := p.previewed(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -38,26 +94,15 @@ func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.
 	return side.View(), nil
 }
 
-// previewed returns the settings of DNS after a change.
-func (p *Plane) previewed(change func(*definitions.Draft) error) (publish.Settings, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	draft := p.set.Edit(p.shown.Load().base, p.file, p.names)
-	if err := change(draft); err != nil {
-		return publish.Settings{}, err
-	}
-	next := draft.Set()
-	base, err := next.Over(p.file)
-	if err != nil {
-		return publish.Settings{}, err
-	}
-	joined := next.Join(base, p.names)
-	settings.KeepRunning(p.running, joined)
+// previewed returns the settings of DNS for a configuration.
+func (p *Plane) previewed(cfg *config.Config) (publish.Settings, error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
 		return publish.Settings{}, err
 	}
-	wanted := DNSSettings(joined, addresses)
-	wanted.Places, err = p.geography.preview(joined)
+	wanted := DNSSettings(cfg, addresses)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wanted.Places, err = p.geography.preview(cfg)
 	return wanted, err
 }

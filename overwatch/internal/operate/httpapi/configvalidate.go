@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -18,20 +19,29 @@ func (s *Server) postConfigValidate(c *call) (answer, error) {
 	if len(body) == 0 {
 		return answer{}, badRequest("the body is empty: it must be the YAML text of a configuration")
 	}
-	patience := time.NewTimer(checkPatience)
-	defer patience.Stop()
-	select {
-	case s.checking <- struct{}{}:
-		defer func() { <-s.checking }()
-	case <-patience.C:
-		return answer{}, problemf(http.StatusTooManyRequests, "another configuration is being checked: try again in a second")
-	case <-c.Request.Context().Done():
-		return answer{}, c.Request.Context().Err()
+	done, err := s.checkAlone(c.Request.Context())
+	if err != nil {
+		return answer{}, err
 	}
+	defer done()
 	result := api.ConfigValidation{Errors: []api.ConfigError{}}
 	for _, p := range s.o.ValidateConfig(string(body)) {
 		result.Errors = append(result.Errors, api.ConfigError{Line: p.Line, Key: p.Key, Value: p.Value, Message: p.Message})
 	}
 	result.Valid = len(result.Errors) == 0
 	return ok(result), nil
+}
+
+// checkAlone waits until no other text is checked. The next one waits until done is called.
+func (s *Server) checkAlone(ctx context.Context) (done func(), err error) {
+	patience := time.NewTimer(checkPatience)
+	defer patience.Stop()
+	select {
+	case s.checking <- struct{}{}:
+		return func() { <-s.checking }, nil
+	case <-patience.C:
+		return nil, problemf(http.StatusTooManyRequests, "another configuration is being checked: try again in a second")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -63,7 +62,7 @@ func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api
 	}
 	view := api.Plan{Changes: append([]api.PlanChange{}, p.changes...), Unchanged: p.unchanged, Force: []string{},
 		GeneratedAt: stamp(s.o.Now())}
-	if view.Answers, err = s.effects(p); err != nil {
+	if view.Answers, err = s.effectsOf(p); err != nil {
 		return nil, api.Plan{}, wanted.located(err)
 	}
 	if p.owned >= api.OwnedFloor && p.touched*100 > p.owned*api.OwnedChange {
@@ -140,46 +139,4 @@ func (p *documentPlan) summary() appliedSummary {
 		}
 	}
 	return sum
-}
-
-// plannedBackends are the registry's backends as a plan leaves them. New ones count as healthy.
-type plannedBackends struct {
-	view *registry.View
-	plan *documentPlan
-	more map[string][]*registry.Backend // new ones by service
-}
-
-func newPlannedBackends(view *registry.View, p *documentPlan) *plannedBackends {
-	b := &plannedBackends{view, p, map[string][]*registry.Backend{}}
-	for id, server := range p.put.servers {
-		if view.Get(id) == nil {
-			b.more[id.Service] = append(b.more[id.Service], &registry.Backend{ID: id, Weight: server.Weight,
-				Region: server.Region, MayServe: true, Share: 1, Status: api.EffectiveHealthy, Source: api.SourceAPI})
-		}
-	}
-	return b
-}
-
-// Service returns the backends of a service.
-func (b *plannedBackends) Service(name string) []*registry.Backend {
-	var list []*registry.Backend
-	for _, backend := range b.view.Service(name) {
-		if b.plan.gone.servers[backend.ID] != nil && backend.Source == api.SourceAPI {
-			continue
-		}
-		if put := b.plan.put.servers[backend.ID]; put != nil && backend.Source == api.SourceAPI {
-			changed := *backend
-			changed.Weight, changed.Region = put.Weight, put.Region
-			backend = &changed
-		}
-		list = append(list, backend)
-	}
-	list = append(list, b.more[name]...)
-	slices.SortFunc(list, func(x, y *registry.Backend) int {
-		if order := x.Address.Compare(y.Address); order != 0 {
-			return order
-		}
-		return int(x.Port) - int(y.Port)
-	})
-	return list
 }

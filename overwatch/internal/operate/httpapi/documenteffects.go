@@ -20,19 +20,30 @@ const (
 	maxPlanNames, maxPlanRows = 10_000, 1_000
 )
 
-// effects says what a plan does to answers. What cannot be served is an error.
-func (s *Server) effects(p *documentPlan) (api.PlanAnswers, error) {
-	e := &effects{result: api.PlanAnswers{Moves: []api.PlanMove{}, Names: []api.PlanName{}, Losses: []api.Consequence{},
-		Unused: []string{}}, moves: map[explain.Move]float64{}}
+// effectsOf says what a document does to answers. What cannot be served is an error.
+func (s *Server) effectsOf(p *documentPlan) (api.PlanAnswers, error) {
 	if len(p.changes) == 0 {
-		return e.result, nil
+		return noEffects(), nil
 	}
-	names := p.names(s)
+	return s.effects(p.names(s), func(wanted func(string) bool) (*zone.View, error) {
+		return s.o.Definitions.Preview(p.change(s), p.backends(s.o.View), wanted)
+	})
+}
+
+func noEffects() api.PlanAnswers {
+	return api.PlanAnswers{Moves: []api.PlanMove{}, Names: []api.PlanName{}, Losses: []api.Consequence{},
+		Unused: []string{}}
+}
+
+// effects compares what DNS answers for names, which are in order, with a view to come.
+func (s *Server) effects(names []string, preview func(wanted func(name string) bool) (*zone.View, error)) (
+	api.PlanAnswers, error) {
+	e := &effects{result: noEffects(), moves: map[explain.Move]float64{}}
 	if len(names) > maxPlanNames {
 		e.result.Skipped = len(names) - maxPlanNames
 		names = names[:maxPlanNames]
 	}
-	after, err := s.o.Definitions.Preview(p.change(s), newPlannedBackends(s.o.View, p), func(name string) bool {
+	after, err := preview(func(name string) bool {
 		_, found := slices.BinarySearch(names, name)
 		return found
 	})
@@ -66,8 +77,10 @@ func (p *documentPlan) names(s *Server) []string {
 			all[id.Service] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(all))
+	return sortedNames(all)
 }
+
+func sortedNames(all map[string]bool) []string { return slices.Sorted(maps.Keys(all)) }
 
 // effects compares the answers of names before and after a plan.
 type effects struct {

@@ -36,6 +36,7 @@ func sectionOperations() []Operation {
 			Answer: api.ConfigValidation{Errors: []api.ConfigError{
 				{Key: "overwatch.gossip.encryption_key", Message: "is missing"}}}},
 	}
+	list = append(list, planConfigOperation())
 	list = append(list, section("/config/dns", definitions.DNS, "How DNS is answered",
 		api.DNSConfigChange{DefaultTTL: of(60)}, api.DNSConfigAnswer{Config: api.DNSConfig{
 			ListenAddress: []string{":53"}, EnableTCP: true, EnableUDP: true, MaxUDPSize: 1232, DefaultTTL: 60,
@@ -83,4 +84,15 @@ func section(path, name, summary string, change, answered any) []Operation {
 		{Method: del, Path: path, handle: deleteSection(name), Header: conditionsOf(false),
 			Summary: "Let the file count again: " + summary, Status: 204, Errors: changes},
 	}
+}
+
+// planConfigOperation is what a file would change.
+func planConfigOperation() Operation {
+	return Operation{Method: post, Path: v1 + "/config/plan", handle: (*Server).postConfigPlan, Role: api.RoleOperate,
+		Summary: "What another configuration file would change",
+		Description: "The keys that differ from the file in force, and what becomes of answers, as /document/plan says it. " +
+			"The text must be complete in itself, as for /config/validate. Nothing changes.",
+		YAML: true, Body: "mode: overwatch\n", Status: 200, Errors: []int{http.StatusTooManyRequests},
+		Answer: api.Plan{Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "key", ID: "domains"}},
+			Force: []string{}, RestartRequired: []string{}, Answers: noEffects(), GeneratedAt: at()}}
 }

@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -140,6 +141,9 @@ type Definitions interface {
 	// backends that are given. Nothing changes, and nothing is signed. What cannot be served is settings.Problems.
 	Preview(change func(*definitions.Draft) error, backends publish.Backends, wanted func(name string) bool) (*zone.View,
 		error)
+	// Propose reads the text of another configuration file, as a reload would. PreviewFile is Preview with it.
+	Propose(text string) (control.Proposed, error)
+	PreviewFile(proposed control.Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View, error)
 }
 
 // Reloader reads the configuration again. It returns the keys that changed, and those of them that need a restart. A

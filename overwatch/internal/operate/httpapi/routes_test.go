@@ -68,6 +68,7 @@ GET PUT PATCH DELETE /api/v1/config/health-check
 GET PUT PATCH DELETE /api/v1/config/logging
 POST /api/v1/config/reload
 POST /api/v1/config/validate
+POST /api/v1/config/plan
 GET /api/v1/routing/algorithms
 GET /api/v1/routing/algorithms/weighted
 POST /api/v1/routing/test

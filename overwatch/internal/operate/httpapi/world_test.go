@@ -21,6 +21,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -142,6 +143,15 @@ func (d *defined) Preview(edit func(*definitions.Draft) error, _ publish.Backend
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return noZones(), edit(d.set.Edit(d.over(), d.file, definitions.NamesIn(d.file)))
+}
+
+func (d *defined) Propose(text string) (control.Proposed, error) {
+	cfg, err := config.LoadText(text)
+	return control.Proposed{Config: cfg, Changes: []string{}, Restart: []string{}}, err
+}
+
+func (d *defined) PreviewFile(control.Proposed, publish.Backends, func(string) bool) (*zone.View, error) {
+	return noZones(), nil
 }
 
 func (d *defined) DefineWith(note store.Entry, edit func(*definitions.Draft) error, with definitions.Attached) error {

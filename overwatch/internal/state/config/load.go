@@ -30,12 +30,18 @@ func Load(path string, checks ...Check) (*Config, error) {
 // CheckText finds faults in the text of a configuration that must be complete in itself: no file is read, and nothing
 // comes from the environment. nil stands for no fault.
 func CheckText(text string, checks ...Check) settings.Problems {
-	c := Default()
-	err := settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(checks)})
+	_, err := LoadText(text, checks...)
 	if problems, ok := errors.AsType[settings.Problems](err); ok || err == nil {
 		return problems
 	}
 	return settings.Problems{{Message: err.Error()}}
+}
+
+// LoadText reads the text of a configuration that must be complete in itself, as CheckText does. Faults are
+// settings.Problems.
+func LoadText(text string, checks ...Check) (*Config, error) {
+	c := Default()
+	return c, settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(checks)})
 }
 
 // validator returns a function that completes c and notes its faults.

@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"cmp"
+	"slices"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
+)
+
+// declaredServer is what a plan declares of a server.
+type declaredServer struct {
+	weight int
+	region string
+}
+
+// plannedBackends are the registry's backends as a plan leaves them. New ones count as healthy.
+type plannedBackends struct {
+	view   *registry.View
+	source api.Source // of the servers that the plan declares
+	puts   map[registry.ID]declaredServer
+	gone   func(registry.ID) bool
+	more   map[string][]*registry.Backend // new ones by service
+}
+
+func newPlannedBackends(view *registry.View, source api.Source, puts map[registry.ID]declaredServer,
+	gone func(registry.ID) bool) *plannedBackends {
+	b := &plannedBackends{view, source, puts, gone, map[string][]*registry.Backend{}}
+	for id, server := range puts {
+		if view.Get(id) == nil {
+			b.more[id.Service] = append(b.more[id.Service], &registry.Backend{ID: id, Weight: server.weight,
+				Region: server.region, MayServe: true, Share: 1, Status: api.EffectiveHealthy, Source: source})
+		}
+	}
+	return b
+}
+
+// Service returns the backends of a service.
+func (b *plannedBackends) Service(name string) []*registry.Backend {
+	var list []*registry.Backend
+	for _, backend := range b.view.Service(name) {
+		if backend.Source == b.source {
+			put, declared := b.puts[backend.ID]
+			switch {
+			case declared:
+				changed := *backend
+				changed.Weight, changed.Region = put.weight, put.region
+				backend = &changed
+			case b.gone(backend.ID):
+				continue
+			}
+		}
+		list = append(list, backend)
+	}
+	list = append(list, b.more[name]...)
+	slices.SortFunc(list, func(x, y *registry.Backend) int {
+		return cmp.Or(x.Address.Compare(y.Address), cmp.Compare(x.Port, y.Port))
+	})
+	return list
+}
+
+// backends are those that a document leaves.
+func (p *documentPlan) backends(view *registry.View) *plannedBackends {
+	puts := make(map[registry.ID]declaredServer, len(p.put.servers))
+	for id, server := range p.put.servers {
+		puts[id] = declaredServer{server.Weight, server.Region}
+	}
+	return newPlannedBackends(view, api.SourceAPI, puts, func(id registry.ID) bool { return p.gone.servers[id] != nil })
+}
+
+// backendsOf are those that another configuration leaves. An agent's word about a server that is no longer declared
+// stays.
+func backendsOf(view *registry.View, cfg *config.Config) (*plannedBackends, error) {
+	puts := map[registry.ID]declaredServer{}
+	for server := range cfg.StaticServers() {
+		id, err := registry.NewID(server.Service, server.Address, server.Port)
+		if err != nil {
+			return nil, err
+		}
+		puts[id] = declaredServer{server.Weight, server.Region}
+	}
+	return newPlannedBackends(view, api.SourceStatic, puts, func(id registry.ID) bool {
+		b := view.Get(id)
+		return b == nil || b.AgentID == ""
+	}), nil
+}
