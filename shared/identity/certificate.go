@@ -119,6 +119,14 @@ func ValidateID(id string) error {
 	return nil
 }
 
+// IssuedAt is the time when the certificate was made. Those of this package begin backdate before it.
+func (c *Certificate) IssuedAt() time.Time {
+	if c.NotAfter.Sub(c.NotBefore) == Validity {
+		return c.NotBefore.Add(backdate)
+	}
+	return c.NotBefore
+}
+
 // newCertificate creates a key and a certificate for it, valid from backdate before now for a year.
 func newCertificate(commonName string, now time.Time) (der []byte, key ed25519.PrivateKey, err error) {
 	if err := ValidateID(commonName); err != nil {

@@ -17,6 +17,7 @@ func (b *Backend) encode(e *encoder) {
 	e.nested(11, b.Check.encode)
 	e.nested(12, b.Warnings.encode)
 	e.number(13, uint64(b.DrainMillis))
+	e.number(14, b.CheckedAtMillis)
 }
 
 // decodeBackend decodes a backend. Text equal to like's shares its memory, so that backends with
@@ -52,6 +53,8 @@ func decodeBackend(d *decoder, like *Backend) (b Backend) {
 			b.Warnings = d.warnings()
 		case 13:
 			b.DrainMillis = uint32(d.number("drain_millis", 1<<32-1))
+		case 14:
+			b.CheckedAtMillis = d.number("checked_at_millis", 1<<63-1)
 		}
 	}
 	d.need("service", b.Service != "")

@@ -102,6 +102,7 @@ type Backend struct {
 	Check                Check
 	Warnings             Warnings
 	DrainMillis          uint32 // over which traffic is to end while Draining; 0: the node decides
+	CheckedAtMillis      uint64 // when the last check ended, Unix time by the agent's clock; 0: never; since 1.1
 }
 
 // Check is the agent's check of the backend, so that nodes can make the same one.

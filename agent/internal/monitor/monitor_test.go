@@ -120,6 +120,9 @@ func TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse(t *testing.T) {
 				got.ConsecutiveSuccesses != w.ConsecutiveSuccesses || got.LastError != w.LastError || got.LatencyMicros != 3000 {
 				t.Errorf("change %d is %+v, want %+v", i, got, w.Backend)
 			}
+			if got.CheckedAtMillis != uint64(r.at[i].UnixMilli()) {
+				t.Errorf("change %d of a check that ended %s says %d", i, r.at[i], got.CheckedAtMillis)
+			}
 			if !r.at[i].Equal(p.starts[w.check]) {
 				t.Errorf("change %d came at %s, its check was made at %s", i, r.at[i], p.starts[w.check])
 			}

@@ -84,6 +84,7 @@ func (w *watch) inherit(old *watch) {
 	w.tracker, w.confirmed = w.backend.Check.TrackerAfter(old.backend.Check, *old.tracker), old.confirmed
 	b, before := *w.state.Load(), old.state.Load()
 	b.Claim, b.LatencyMicros, b.LastError = before.Claim, before.LatencyMicros, before.LastError
+	b.CheckedAtMillis = before.CheckedAtMillis
 	b.ConsecutiveFailures, b.ConsecutiveSuccesses = uint32(w.tracker.Failures()), uint32(w.tracker.Successes())
 	w.state.Store(&b)
 }
@@ -125,7 +126,7 @@ func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	b := *w.state.Load()
 	b.Claim = claim(w.tracker.State())
 	b.ConsecutiveFailures, b.ConsecutiveSuccesses = uint32(w.tracker.Failures()), uint32(w.tracker.Successes())
-	b.LastError = r.Err
+	b.LastError, b.CheckedAtMillis = r.Err, uint64(time.Now().UnixMilli())
 	if r.Outcome != check.Unknown {
 		b.LatencyMicros = uint32(min(r.Latency.Microseconds(), math.MaxUint32))
 	}

@@ -61,6 +61,7 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 		if err := m.UnmarshalBinary(msg.Payload); err != nil {
 			return registry.Outcome{}, err
 		}
+		byOurClock(&m.Backend, msg.SentAtMillis)
 		return n.options.Registry.Transition(ctx, msg.Agent, &m)
 	case wire.TypeSignal:
 		var m wire.Signal
@@ -86,12 +87,24 @@ func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outco
 	if err := m.UnmarshalBinary(msg.Payload); err != nil {
 		return registry.Outcome{}, err
 	}
+	for i := range m.Backends {
+		byOurClock(&m.Backends[i], msg.SentAtMillis)
+	}
 	outcome, err := n.options.Registry.Heartbeat(ctx, msg.Agent, m)
 	if err == nil { // else the registry may still be at it
 		clear(m.Backends)
 		n.heartbeats.Put(m)
 	}
 	return outcome, err
+}
+
+// byOurClock moves the time of a backend's last check from the clock of its agent, which sent the message at a moment, to
+// that of this node.
+func byOurClock(b *wire.Backend, sentAtMillis int64) {
+	if b.CheckedAtMillis != 0 {
+		ago := max(sentAtMillis-int64(b.CheckedAtMillis), 0)
+		b.CheckedAtMillis = uint64(max(time.Now().UnixMilli()-ago, 1))
+	}
 }
 
 // acknowledge tells the agent what was taken of its message, and what was not.

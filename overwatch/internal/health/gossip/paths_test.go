@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/shared/frame"
+	"gslb.internal/shared/wire"
 )
 
 func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
@@ -88,5 +89,40 @@ func TestPaths_AnAddressIsProvedByAConnection(t *testing.T) {
 	}
 	if n := len(p.greetings); n > maxPaths {
 		t.Errorf("%d greetings are kept", n)
+	}
+}
+
+func TestPaths_ShowTheSourceOfTheNewestMessage(t *testing.T) {
+	p, now := newPaths(), time.Now()
+	udp, tcp := netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2")
+	if got := p.latest(key(1)); got.IsValid() {
+		t.Errorf("never heard, from %s", got)
+	}
+	p.proved(key(1), origin{addr: udp}, now)
+	if got := p.latest(key(1)); got != udp {
+		t.Errorf("heard from %s", got)
+	}
+	p.proved(key(1), origin{tcp, true}, now.Add(1))
+	if got := p.latest(key(1)); got != netip.AddrPortFrom(tcp.Addr(), 0) {
+		t.Errorf("after a stream: heard from %s", got)
+	}
+	p.proved(key(1), origin{netip.AddrPortFrom(udp.Addr(), 9), true}, now.Add(2))
+	if got := p.latest(key(1)); got != udp {
+		t.Errorf("after a stream from the same address: heard from %s", got)
+	}
+}
+
+func TestByOurClock_MovesTheTimeOfACheck(t *testing.T) {
+	for _, ahead := range []time.Duration{0, -time.Hour, time.Hour} {
+		sent := time.Now().Add(ahead)
+		b := wire.Backend{CheckedAtMillis: uint64(sent.Add(-time.Minute).UnixMilli())}
+		byOurClock(&b, sent.UnixMilli())
+		if ago := time.Since(time.UnixMilli(int64(b.CheckedAtMillis))); (ago - time.Minute).Abs() > 10*time.Second {
+			t.Errorf("by a clock that is %s ahead, a check of a minute ago was %s ago", ahead, ago)
+		}
+	}
+	never := wire.Backend{}
+	if byOurClock(&never, 1); never.CheckedAtMillis != 0 {
+		t.Errorf("%+v", never)
 	}
 }

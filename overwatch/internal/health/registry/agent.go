@@ -33,8 +33,8 @@ func (a *AgentState) Left() bool { return !a.LeftAt.IsZero() }
 
 // Report is an agent's last word about its own checks of one backend.
 type Report struct {
-	// At is the time of that message.
-	At time.Time
+	// At is the time of that message, CheckedAt that of its last check by the clock of this node; zero: it made none.
+	At, CheckedAt time.Time
 	// Latency is that of its last check, 0 when unknown.
 	Latency time.Duration
 	// Failures and Successes are how many of its checks in a row had that outcome.
@@ -176,9 +176,21 @@ func (a *agent) farewell(now time.Time) {
 	a.refused = nil
 }
 
+// checkedAt returns when the last check of a backend ended, not later than now. Clocks have been compared before.
+func checkedAt(said *wire.Backend, now time.Time) time.Time {
+	at := time.UnixMilli(int64(said.CheckedAtMillis))
+	switch {
+	case said.CheckedAtMillis != 0:
+		return now.Add(min(at.Sub(now), 0))
+	case said.Claim == wire.ClaimNone:
+		return time.Time{}
+	}
+	return now // an agent of before 1.1
+}
+
 func detailOf(said *wire.Backend, now time.Time) detail {
 	return detail{id: idOf(said), report: Report{
-		At: now, Latency: time.Duration(said.LatencyMicros) * time.Microsecond,
+		At: now, CheckedAt: checkedAt(said, now), Latency: time.Duration(said.LatencyMicros) * time.Microsecond,
 		Failures: int(said.ConsecutiveFailures), Successes: int(said.ConsecutiveSuccesses), LastError: said.LastError,
 	}}
 }

@@ -44,7 +44,7 @@ type Backend struct {
 	// LastHealthyAt is the last known moment at which the backend was fit to serve, recent if it still is; zero if
 	// it never was.
 	LastHealthyAt time.Time
-	// CreatedAt is the time when this process learned of the backend.
+	// CreatedAt is the time when this node learned of the backend; it outlives the process.
 	CreatedAt time.Time
 	// UpdatedAt is the time of the last change of anything but Validation.
 	UpdatedAt time.Time

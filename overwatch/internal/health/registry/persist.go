@@ -32,8 +32,8 @@ type Remembered struct {
 	// Latency is that of this node's last check, 0 when unknown; At is when this record was made.
 	Latency time.Duration
 	At      time.Time
-	// LastHealthyAt is Backend.LastHealthyAt.
-	LastHealthyAt time.Time
+	// LastHealthyAt and CreatedAt are those of Backend.
+	LastHealthyAt, CreatedAt time.Time
 	// AgentID is the agent that claims the backend, "" for none; then Weight, Region and Check are what it said, and
 	// HeardAt is the address that the agent was heard from, if that is proved.
 	// AgentSourced tells that nothing but the agent declares the backend.
@@ -82,9 +82,6 @@ type memory struct {
 func (w *writer) keep(r *record) {
 	if r.unsaved || r.removed || w.options.Statuses == nil {
 		return
-	}
-	if r.remembered == check.StateUnknown && !r.stored && r.claim == nil {
-		return // nothing that a restart would not find out
 	}
 	r.unsaved = true
 	w.memory.unsaved = append(w.memory.unsaved, r)
@@ -138,6 +135,7 @@ func (r *record) snapshot(now time.Time) Remembered {
 		ID: r.id, Healthy: r.remembered == check.StateHealthy, Unknown: r.remembered == check.StateUnknown,
 		Latency: r.pub.Validation.Latency, At: api.Moment(now.Round(0)),
 		LastHealthyAt: api.Moment(r.pub.LastHealthyAt.Round(0)), AgentSourced: r.source() == api.SourceAgent,
+		CreatedAt: api.Moment(r.pub.CreatedAt.Round(0)),
 	}
 	if r.pub.fit() {
 		m.LastHealthyAt = m.At

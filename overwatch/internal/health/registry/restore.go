@@ -62,6 +62,9 @@ func (w *writer) recall(r *record, now time.Time) {
 	}
 	r.outdated = now.Sub(m.At).Abs() > latencyAge+w.timing.RemoveAfter
 	r.pub.LastHealthyAt, r.pub.Validation.Latency = m.LastHealthyAt, m.Latency
+	if !m.CreatedAt.IsZero() {
+		r.pub.CreatedAt = restoredSince(m.CreatedAt, now)
+	}
 	if !w.allowed(m.AgentID, r.id) {
 		return
 	}

@@ -17,6 +17,45 @@ var (
 	rememberedDown = Conclusion{api.EffectiveUnhealthy, false, ReasonRememberedUnhealthy}
 )
 
+func TestRestart_BackendsWereCreatedWhenTheyWere(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		created := w.View().Get(id(b1)).CreatedAt
+		w.pass(time.Minute)
+		w.restart(Options{Timing: validating})
+		w.pass(time.Minute)
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.beat(agent, a1+" healthy")
+		for _, text := range []string{b1, a1} {
+			if got := w.View().Get(id(text)).CreatedAt; !got.Equal(created) {
+				t.Errorf("%s was created %s, is %s", text, created, got)
+			}
+		}
+	})
+}
+
+func TestReport_TellsWhenTheLastCheckEnded(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		now := time.Now()
+		for _, tc := range []struct{ said, want time.Time }{
+			{now.Add(-time.Minute), now.Add(-time.Minute)}, {now.Add(time.Hour), now}, {time.Time{}, now},
+		} {
+			said := wire.Backend{Service: "a.example", Address: id(a1).Address, Port: 80, Claim: wire.ClaimHealthy}
+			if !tc.said.IsZero() {
+				said.CheckedAtMillis = uint64(tc.said.UnixMilli())
+			}
+			_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Region: "eu", Backends: []wire.Backend{said}})
+			w.must(err)
+			if got := w.View().Get(id(a1)).Report().CheckedAt; got.Sub(tc.want).Abs() > time.Millisecond {
+				t.Errorf("checked at %s, said %s, is shown as %s", tc.want, tc.said, got)
+			}
+		}
+	})
+}
+
 func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"),

@@ -48,7 +48,8 @@ func rememberedOf(st store.Status) registry.Remembered {
 	r := registry.Remembered{
 		ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
 		Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
-		AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
+		CreatedAt: st.CreatedAt,
+		AgentID:   st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
 		HeardAt:         st.HeardAt,
 		AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
 	}
@@ -106,7 +107,8 @@ func (s Statuses) SaveStatuses(list []registry.Remembered) error {
 		out[i] = store.Status{
 			Service: r.ID.Service, Address: r.ID.Address, Port: r.ID.Port, Gone: r.Gone,
 			Healthy: r.Healthy, Unknown: r.Unknown, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
-			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
+			CreatedAt: r.CreatedAt,
+			AgentID:   r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
 			HeardAt:         r.HeardAt,
 			AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
 		}

@@ -24,7 +24,8 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 	saved := registry.Remembered{
 		ID:      registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80},
 		Healthy: true, Unknown: true, Latency: 7 * time.Millisecond, At: noon, LastHealthyAt: noon.Add(1 * time.Second),
-		AgentID: "eu-web-1", AgentSourced: true, Weight: 3, Region: "eu",
+		CreatedAt: noon.Add(-time.Hour),
+		AgentID:   "eu-web-1", AgentSourced: true, Weight: 3, Region: "eu",
 		Check: check.Spec{Type: check.TCP, Interval: time.Second, Timeout: time.Second / 2, FailureThreshold: 4,
 			SuccessThreshold: 5},
 		HeardAt:         netip.MustParseAddr("192.0.2.9"),

@@ -31,6 +31,7 @@ type Record struct {
 	Services       []string // those that it speaks for now
 	Outdated       bool     // speaks for one of them by a token of previous_agent_tokens
 	FirstSeen      time.Time
+	IssuedAt       time.Time // of the certificate
 	NotBefore      time.Time
 	NotAfter       time.Time
 	ExpiresInHours float64 // negative when expired
@@ -122,7 +123,7 @@ func (p *pinned) record(now time.Time) Record {
 	r := Record{
 		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version,
 		Services: Agent{pinned: p}.Services(), Outdated: p.standing.Load().outdated,
-		FirstSeen: pin.FirstSeen, NotBefore: c.NotBefore, NotAfter: c.NotAfter, ExpiresInHours: c.NotAfter.Sub(now).Hours(),
+		FirstSeen: pin.FirstSeen, IssuedAt: c.IssuedAt(), NotBefore: c.NotBefore, NotAfter: c.NotAfter, ExpiresInHours: c.NotAfter.Sub(now).Hours(),
 		Status: StatusValid, Revoked: pin.Revoked, RevokedAt: pin.RevokedAt, RevokedReason: pin.RevokedReason,
 	}
 	switch {

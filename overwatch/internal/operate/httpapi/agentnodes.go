@@ -111,7 +111,7 @@ func (s *Server) getCertificate(c *call) (answer, error) {
 	view := api.AgentCertificate{
 		AgentID: r.AgentID, Serial: r.Serial, NotBefore: stamp(r.NotBefore), NotAfter: stamp(r.NotAfter),
 		Fingerprint: r.KeyID.Fingerprint(),
-		Status:      api.CertificateStatus(r.Status), IssuedAt: stamp(r.NotBefore),
+		Status:      api.CertificateStatus(r.Status), IssuedAt: stamp(r.IssuedAt),
 	}
 	return ok(api.AgentCertificateAnswer{Certificate: view}), nil
 }

@@ -165,7 +165,7 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 				Region:    b.Region,
 				Healthy:   healthy(b),
 				Enabled:   b.WeightInForce() > 0 && (!b.Draining || b.DrainTo > 0),
-				LastCheck: stampOrNull(later(b.ClaimAt(), b.Validation.At)),
+				LastCheck: stampOrNull(later(b.Report().CheckedAt, b.Validation.At)),
 			}
 		})
 	return ok(list), nil

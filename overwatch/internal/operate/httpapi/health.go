@@ -29,7 +29,7 @@ func serverHealth(b *registry.Backend) api.ServerHealth {
 		Region:               b.Region,
 		Healthy:              healthy(b),
 		Status:               checkStatus(b),
-		LastCheck:            stampOrNull(later(report.At, b.Validation.At)),
+		LastCheck:            stampOrNull(later(report.CheckedAt, b.Validation.At)),
 		LastHealthy:          stampOrNull(b.LastHealthyAt),
 		ConsecutiveFailures:  b.Validation.Failures,
 		ConsecutiveSuccesses: b.Validation.Successes,

@@ -65,6 +65,7 @@ type Status struct {
 	Latency       time.Duration `json:"latency,omitempty"` // of the node's last check; 0 when unknown
 	At            time.Time     `json:"at"`
 	LastHealthyAt time.Time     `json:"last_healthy_at,omitzero"`
+	CreatedAt     time.Time     `json:"created_at,omitzero"` // when the node learned of it; zero: an earlier version's
 	// AgentID is the agent that claims the backend; then Weight, Region and Check are what it said.
 	AgentID      string     `json:"agent_id,omitempty"`
 	AgentSourced bool       `json:"agent_sourced,omitempty"` // nothing but the agent declares the backend
