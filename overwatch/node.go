@@ -371,6 +371,7 @@ func (n *node) judge() (*ready.Judge, error) {
 	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.steered,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
 	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.unheard, n.publisher.SignaturesEnd
+	o.Regions = n.state.Regions
 	o.Certificates = func() []httpserve.Dated {
 		if n.api == nil {
 			return nil

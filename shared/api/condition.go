@@ -48,6 +48,7 @@ const (
 	TokenLocked      ConditionKind = "token_locked"
 	KeysNotExchanged ConditionKind = "keys_not_exchanged"
 	RegionEmpty      ConditionKind = "region_empty"
+	RegionUnknown    ConditionKind = "region_unknown"
 	NodeUnheard      ConditionKind = "node_unheard"
 	TLSEnds          ConditionKind = "tls_ends"
 )
@@ -79,6 +80,7 @@ func ConditionTypes() []ConditionType {
 		{WeightInForce, SeverityAttention, "", ""},
 		{DrainInForce, SeverityAttention, "", ""},
 		{RegionEmpty, SeverityAttention, "", ""},
+		{RegionUnknown, SeverityAttention, "", ""},
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},
 		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},

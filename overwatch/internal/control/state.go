@@ -107,6 +107,15 @@ func (s *State) Domains() []string {
 	return names
 }
 
+// Regions returns the names of the regions in force.
+func (s *State) Regions() []string {
+	var names []string
+	for _, r := range s.Config().Regions {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
 // Defined returns what the API has defined, without what the file hides, and the file with the API's settings over it.
 func (s *State) Defined() (*definitions.Set, *config.Config) {
 	shown := s.shown.Load()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/wire"
 )
@@ -27,7 +28,7 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 			continue // the settings have it twice
 		}
 		d := was
-		if was == nil || !alike || moved && was.rules.NeedsPosition() || !was.follows(c) {
+		if was == nil || !alike || moved && was.rules.NeedsPosition() || !was.follows(c, p.regionsOf(c)) {
 			if d = p.makeDomain(i, c); d == nil {
 				continue
 			}
@@ -59,10 +60,10 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 	return known[wire.CanonicalService(name)], next
 }
 
-// follows reports whether a domain was made of the same settings.
-func (d *domain) follows(c *config.Domain) bool {
+// follows reports whether a domain was made of the same settings, with regions in that order.
+func (d *domain) follows(c *config.Domain, regions []string) bool {
 	return d.written == c.Name && d.answers == max(c.MaxAnswers, 1) && d.from.from == keysOf(c) &&
-		slices.Equal(d.rules.Regions, c.Regions)
+		slices.Equal(d.rules.Regions, regions)
 }
 
 // makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
@@ -86,11 +87,35 @@ func keysOf(c *config.Domain) ruleKeys {
 
 // rules returns the rules of a domain, those of the domain before it if they are the same.
 func (p *plan) rules(c *config.Domain) *sharedRules {
-	from := keysOf(c)
-	if last := p.lastRule; last == nil || last.from != from || !slices.Equal(last.rules.Regions, c.Regions) {
-		p.lastRule = &sharedRules{p.rulesFrom(from, c.Regions), from}
+	from, regions := keysOf(c), p.regionsOf(c)
+	if last := p.lastRule; last == nil || last.from != from || !slices.Equal(last.rules.Regions, regions) {
+		p.lastRule = &sharedRules{p.rulesFrom(from, regions), from}
 	}
 	return p.lastRule
+}
+
+// regionsOf returns the order of a domain's regions: its own or, where it lists none, for failover that of the regions'
+// priorities.
+func (p *plan) regionsOf(c *config.Domain) []string {
+	if len(c.Regions) == 0 && c.Uses(func(a *policy.Algorithm) bool { return a == policy.Failover }) {
+		return p.byPriority
+	}
+	return c.Regions
+}
+
+// byPriority returns the names of regions in the order of their priorities; nil where all have the same.
+func byPriority(regions []config.Region) []string {
+	if !slices.ContainsFunc(regions, func(r config.Region) bool { return r.Priority != regions[0].Priority }) {
+		return nil
+	}
+	sorted := slices.SortedFunc(slices.Values(regions), func(a, b config.Region) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Name, b.Name))
+	})
+	names := make([]string, len(sorted))
+	for i := range sorted {
+		names[i] = sorted[i].Name
+	}
+	return names
 }
 
 // layOut makes the zones, without records, and assigns each domain to one. A domain outside the configured zones makes

@@ -32,6 +32,8 @@ type plan struct {
 	edits    map[string]*edit   // by apex
 	relaid   bool               // zones were added or removed since the plan before
 	lastRule *sharedRules       // most domains have those of the one before
+
+	byPriority []string // regions in the order of their priorities; nil: all have the same
 }
 
 // sharedRules holds the rules of domains and the keys of a domain that they were made from.
@@ -125,6 +127,8 @@ func emptyPlan(s Settings) *plan {
 		byApex:   make(map[string]*zonePlan),
 		changed:  make(map[string]*domain),
 		edits:    make(map[string]*edit),
+
+		byPriority: byPriority(s.Regions),
 	}
 }
 

@@ -301,3 +301,31 @@ func TestPlan_RulesAreSharedByDomainsThatAreSteeredAlike(t *testing.T) {
 		}
 	}
 }
+
+func TestPlan_PriorityOrdersTheRegionsOfFailover(t *testing.T) {
+	s := zoneWith(config.Zone{})
+	s.Domains = []config.Domain{
+		{Name: "app.gslb.test", RoutingAlgorithm: "failover"},
+		{Name: "own.gslb.test", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}},
+		{Name: "other.gslb.test", RoutingAlgorithm: "round-robin"},
+	}
+	order := func(p *plan) (all []string) {
+		for _, d := range p.domains {
+			all = append(all, strings.Join(d.rules.Regions, " "))
+		}
+		return all
+	}
+	s.Regions = []config.Region{{Name: "eu"}, {Name: "us"}, {Name: "asia"}}
+	before := newPlan(s, nil, nil, false)
+	if got := order(before); !slices.Equal(got, []string{"", "eu us", ""}) {
+		t.Errorf("without priorities: %q", got)
+	}
+	s.Regions = []config.Region{{Name: "eu", Priority: 20}, {Name: "us", Priority: 10}, {Name: "asia", Priority: 20}}
+	known := map[string]*domain{}
+	for _, d := range before.domains {
+		known[d.service] = d
+	}
+	if got := order(newPlan(s, before, known, false)); !slices.Equal(got, []string{"us asia eu", "eu us", ""}) {
+		t.Errorf("after a reload with priorities: %q", got)
+	}
+}

@@ -59,6 +59,7 @@ func (j *Judge) walk(all bool, to report) {
 	if all {
 		j.walkOrders(to)
 		j.walkAgents(to)
+		j.walkRegions(to)
 		j.walkNodes(to)
 		j.walkKeys(to)
 		j.walkCertificates(to)

@@ -2,6 +2,7 @@ package ready
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -62,6 +63,23 @@ func (j *Judge) walkCertificates(to report) {
 			}
 			return fmt.Sprintf("the certificate of %s in %s %s %s: put a new one in its place, which counts at once",
 				c.Subject, c.File, verb, moment(c.NotAfter)), "openssl x509 -noout -enddate -in " + c.File
+		})
+	}
+}
+
+// walkRegions reports agents whose region nobody has named: the backends there serve, and no domain or client is near.
+func (j *Judge) walkRegions(to report) {
+	if j.o.Regions == nil {
+		return
+	}
+	known := j.o.Regions()
+	for _, a := range j.o.View.Agents() {
+		if a.Region == "" || a.Left() || slices.Contains(known, a.Region) {
+			continue
+		}
+		to(api.RegionUnknown, func() (string, string) {
+			return fmt.Sprintf("agent %s reports from region %q, which is not among regions: correct "+
+				"agent.identity.region, or declare the region", a.ID, a.Region), "gslbctl regions list"
 		})
 	}
 }

@@ -45,6 +45,8 @@ type Options struct {
 	Agents  func() []trust.Record
 	Locks   func() []trust.Lock
 	KeySync func() api.DNSSECSyncState
+	// Regions lists the names of those that are known; nil: agents' regions are not looked at.
+	Regions func() []string
 	// Unheard lists the other nodes that gossip does not hear.
 	Unheard func() []Unheard
 	// Certificates lists those that the API shows and those of the authorities that it trusts.

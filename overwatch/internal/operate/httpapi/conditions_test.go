@@ -43,3 +43,28 @@ func TestConditions_AreListedWithASilentAgent(t *testing.T) {
 		t.Errorf("an hour later: %+v", list)
 	}
 }
+
+func TestConditions_AnAgentOfAnUnknownRegionIsNamed(t *testing.T) {
+	yes := func() bool { return true }
+	regions := []string{"eu"}
+	w := newWorld(t, func(o *Options) {
+		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []ready.Domain { return nil }, Regions: func() []string { return regions }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Fitness = judge
+	})
+	w.agent("192.0.2.9", wire.ClaimHealthy)
+	const path, sentence = "/api/v1/overwatch/conditions", `agent agent-1 reports from region \"us\", which is not among regions`
+	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"region_unknown"`) || !strings.Contains(r.body, sentence) {
+		t.Errorf("%s", r.body)
+	}
+	if r := w.send("GET", "/api/v1/health/regions", ""); !strings.Contains(r.body, `"name":"us"`) {
+		t.Errorf("the region is not listed: %s", r.body)
+	}
+	regions = append(regions, "us")
+	if r := w.send("GET", path, ""); strings.Contains(r.body, "region_unknown") {
+		t.Errorf("declared: %s", r.body)
+	}
+}

@@ -82,7 +82,7 @@ func configuredRegion(r *config.Region) store.Region {
 	return store.Region{
 		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
 		Countries: r.Countries, Enabled: true,
-		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias,
+		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias, Priority: r.Priority,
 	}
 }
 

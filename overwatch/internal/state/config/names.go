@@ -105,6 +105,9 @@ type Region struct {
 	// proximity: makes the region seem nearer to clients than it is, in percent of the distance, as in Amazon Route 53;
 	// below 0: farther away.
 	ProximityBias int `key:"proximity_bias" min:"-99" max:"99"`
+	// The place of the region for `failover` domains that list no `regions`: the lowest is asked first, of equal ones that
+	// whose name comes first.
+	Priority int `key:"priority" min:"0" max:"1000000"`
 	// Backends that are known beforehand.
 	Servers []Server `key:"servers"`
 	// How servers without a `health_check` of their own are probed; without this block too: by a tcp connection, with the

@@ -57,6 +57,9 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 		!slices.Equal(joined.Defined()[0].Regions, []string{"ap", "eu"}) {
 		t.Errorf("regions %v, domains %v, defined %v", regions, domains, joined.Defined())
 	}
+	if joined.Regions[2].Priority != 9 {
+		t.Errorf("the priority of ap is %d", joined.Regions[2].Priority)
+	}
 	if &joined.Domains[0] != &f.Domains[0] {
 		t.Error("the domains of the file, which may be 100 000, were copied")
 	}

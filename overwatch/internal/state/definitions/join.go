@@ -48,7 +48,7 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 		}
 		known[r.Name] = true
 		region := config.Region{Name: r.Name, Countries: r.Countries, Latitude: r.Latitude, Longitude: r.Longitude,
-			RoutingAlgorithm: r.Pool, ProximityBias: r.Bias}
+			RoutingAlgorithm: r.Pool, ProximityBias: r.Bias, Priority: r.Priority}
 		if r.Continent != "" {
 			region.Continents = []string{r.Continent}
 		}
