@@ -10,14 +10,14 @@ import (
 
 // Whoever has the gossip key can ping as fast as the network carries it, so nothing may be allocated for a ping.
 func TestDoor_APingAllocatesNothing(t *testing.T) {
-	d := idleDoor(t)
+	d := idleTransport(t)
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	from := c.LocalAddr().(*net.UDPAddr).AddrPort()
-	raw, on := keyedPacket(t, plainPing), newBench()
+	raw, on := keyedPacket(t, plainPing), newScratch()
 	if allocated := testing.AllocsPerRun(200, func() { d.packet(raw, nil, on, from, time.Now()) }); allocated > 0 {
 		t.Errorf("%v allocations for a ping, want none", allocated)
 	}

@@ -13,7 +13,7 @@ import (
 // An answer that is lost is not repeated; the agent asks again. It is sealed as the message was: in a session, or
 // signed if that is nil.
 func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, session *identity.Session) {
-	targets := n.door.paths.to(a.head.KeyID, a.head.Epoch, a.from, time.Now())
+	targets := n.transport.paths.to(a.head.KeyID, a.head.Epoch, a.from, time.Now())
 	if len(targets) == 0 {
 		return
 	}
@@ -31,7 +31,7 @@ func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, sessio
 		Epoch: a.head.Epoch, Seq: n.answers.Add(1), SentAtMillis: time.Now().UnixMilli(), Payload: payload,
 	})
 	for _, to := range targets {
-		if err := n.door.send(sealed, to); err != nil {
+		if err := n.transport.send(sealed, to); err != nil {
 			n.options.Logger.Debug().Err(err).Str("to", to.String()).Msg("sending an answer")
 		}
 	}

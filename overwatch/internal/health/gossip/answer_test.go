@@ -34,7 +34,7 @@ func TestAnswer_IsNeverCutIntoFragments(t *testing.T) {
 	}
 	defer c.Close()
 	n := startNode(t, func(*Options) {})
-	if err := n.door.send(make([]byte, wire.MaxDatagram), c.LocalAddr().(*net.UDPAddr).AddrPort()); err != nil {
+	if err := n.transport.send(make([]byte, wire.MaxDatagram), c.LocalAddr().(*net.UDPAddr).AddrPort()); err != nil {
 		t.Fatal(err)
 	}
 	c.SetReadDeadline(time.Now().Add(patience))

@@ -29,7 +29,7 @@ func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 		a.close()
 		senders = append(senders, a)
 	}
-	scratch := newBench()
+	scratch := newScratch()
 	source := sink.LocalAddr().(*net.UDPAddr).AddrPort()
 	b.ResetTimer()
 	handled := 0
@@ -43,7 +43,7 @@ func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 		}
 		b.StartTimer()
 		for _, p := range packets {
-			if fault := n.door.packet(p, nil, scratch, source, time.Now()); fault != frame.None {
+			if fault := n.transport.packet(p, nil, scratch, source, time.Now()); fault != frame.None {
 				b.Fatal(fault)
 			}
 		}
@@ -78,13 +78,13 @@ func BenchmarkNode_TransitionToRegistry(b *testing.B) {
 // BenchmarkDoor_Garbage measures what a packet of a stranger costs.
 func BenchmarkDoor_Garbage(b *testing.B) {
 	n := startNode(b, nil)
-	scratch, source := newBench(), netip.MustParseAddrPort("192.0.2.1:1")
+	scratch, source := newScratch(), netip.MustParseAddrPort("192.0.2.1:1")
 	for name, raw := range map[string][]byte{"no label": make([]byte, 1400),
 		"label": labelled(append([]byte{1}, make([]byte, 1390)...))} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				n.door.packet(raw, nil, scratch, source, time.Now())
+				n.transport.packet(raw, nil, scratch, source, time.Now())
 			}
 		})
 	}
@@ -102,11 +102,11 @@ func BenchmarkNode_Ping(b *testing.B) {
 	plain := append(
 		[]byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0\xaaSourceAddr\xa4\x00\x00\x00\x00\xaaSourceNode\xda\x00"),
 		byte(len(name)))
-	raw, scratch := keyedPacket(b, append(plain, name...)), newBench()
+	raw, scratch := keyedPacket(b, append(plain, name...)), newScratch()
 	source, answer := sink.LocalAddr().(*net.UDPAddr).AddrPort(), make([]byte, 2048)
 	b.ReportAllocs()
 	for b.Loop() {
-		if fault := n.door.packet(raw, nil, scratch, source, time.Now()); fault != frame.None {
+		if fault := n.transport.packet(raw, nil, scratch, source, time.Now()); fault != frame.None {
 			b.Fatal(fault)
 		}
 		sink.Read(answer)

@@ -10,13 +10,13 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// roleLine is the first line of what an overwatch node tells other members about itself. Agents tell nothing.
+// roleLine is the first line of an overwatch node's NodeMeta. Agents have none.
 const roleLine = "gslb overwatch"
 
 // maxMembers bounds the overwatch nodes that are listed.
 const maxMembers = 32
 
-// delegate answers memberlist's questions. None of its methods blocks.
+// delegate implements memberlist's delegates. None of its methods blocks.
 type delegate struct {
 	node *Node
 }
@@ -36,20 +36,20 @@ func parseMeta(meta []byte) (region, version string, ok bool) {
 	return lines[1], lines[2], true
 }
 
-// NotifyMsg is never called: the door takes user messages out of the packets and streams.
+// NotifyMsg is never called: the transport takes user messages out of the packets and streams.
 func (d *delegate) NotifyMsg([]byte) {}
 
-// GetBroadcasts has nothing to spread.
+// GetBroadcasts returns nothing: nodes broadcast nothing of their own.
 func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
 
-// LocalState has nothing to say: who asks through memberlist is an overwatch node, and those read NodeMeta.
+// LocalState returns nothing: only overwatch nodes ask for it, and they read NodeMeta.
 func (d *delegate) LocalState(bool) []byte { return nil }
 
-// MergeRemoteState has no use for what others say.
+// MergeRemoteState ignores the state of other nodes.
 func (d *delegate) MergeRemoteState([]byte, bool) {}
 
-// NotifyAlive keeps agents out of the list of members, and everybody if no seeds are configured: a member is probed,
-// and probing is dialling out.
+// NotifyAlive refuses agents as members, and all nodes if no seeds are configured: this node probes each member, and
+// must not be made to send to addresses that others choose.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.node.options.NodeID {
 		return nil
@@ -64,7 +64,7 @@ func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if !ok || addr.IsUnspecified() || addr.IsMulticast() || peer.Port == 0 {
 		return fmt.Errorf("%s is not the address of a node", peer.Addr)
 	}
-	if !d.node.members.room(peer.Name) {
+	if !d.node.members.admits(peer.Name) {
 		return fmt.Errorf("there are %d members already", maxMembers)
 	}
 	return nil
@@ -73,7 +73,7 @@ func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 // AckPayload returns this process's boot nonce for the answer to a ping.
 func (d *delegate) AckPayload() []byte { return d.node.options.Boot[:] }
 
-// NotifyPingComplete notes that another overwatch node answered.
+// NotifyPingComplete notes that another overwatch node has answered a ping.
 func (d *delegate) NotifyPingComplete(other *memberlist.Node, rtt time.Duration, _ []byte) {
 	d.node.members.answered(other.Name, rtt, time.Now())
 }
@@ -81,8 +81,8 @@ func (d *delegate) NotifyPingComplete(other *memberlist.Node, rtt time.Duration,
 // NotifyJoin notes a new member.
 func (d *delegate) NotifyJoin(n *memberlist.Node) { d.node.members.joined(n, time.Now()) }
 
-// NotifyUpdate notes what a member says anew about itself.
+// NotifyUpdate notes the new NodeMeta of a member.
 func (d *delegate) NotifyUpdate(n *memberlist.Node) { d.node.members.updated(n) }
 
-// NotifyLeave notes that a member is gone.
+// NotifyLeave notes that memberlist calls a member dead.
 func (d *delegate) NotifyLeave(n *memberlist.Node) { d.node.members.left(n.Name) }

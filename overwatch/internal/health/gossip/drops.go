@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// Reasons why the door or the queue drops something, beside those of package frame. They are label values.
+// Reasons why the transport or a queue drops something, beside those of package frame. They are label values.
 const (
 	dropKind         frame.Fault = "kind"          // a message type that nobody sends to an overwatch node
 	dropEnvelope     frame.Fault = "envelope"      // a user message that is not sealed

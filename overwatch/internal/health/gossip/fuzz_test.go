@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// FuzzNode_WhatDecryptsToNonsense gives a running node, a real memberlist behind the door, arbitrary plain text that
-// was encrypted with the right key. It finds whatever ends the process.
+// FuzzNode_WhatDecryptsToNonsense gives a running node, a real memberlist behind the transport, arbitrary plain text
+// that was encrypted with the right key. It finds whatever ends the process.
 func FuzzNode_WhatDecryptsToNonsense(f *testing.F) {
 	for _, plain := range malformed {
 		f.Add(plain)
@@ -24,7 +24,7 @@ func FuzzNode_WhatDecryptsToNonsense(f *testing.F) {
 	n := startNode(f, func(o *Options) { o.Seeds = []string{"127.0.0.1:1"} })
 	from := netip.MustParseAddrPort("127.0.0.1:9")
 	f.Fuzz(func(t *testing.T, plain []byte) {
-		n.door.packet(keyedPacket(t, plain), nil, newBench(), from, time.Now())
+		n.transport.packet(keyedPacket(t, plain), nil, newScratch(), from, time.Now())
 		if len(plain) == 0 || len(plain) > frame.MaxStream-29 {
 			return
 		}

@@ -26,8 +26,8 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		}
 		return
 	}
-	n.door.paths.proved(a.head.KeyID, a.from, time.Now())
-	msg.Agent = msg.Agent.HeardAt(n.door.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
+	n.transport.paths.proved(a.head.KeyID, a.from, time.Now())
+	msg.Agent = msg.Agent.HeardAt(n.transport.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
 	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
 	if !n.paces.take(msg.Agent.ID(), msg.Type, time.Now()) {
 		n.intake.drops.count(dropAgentRate, a.from.addr)
@@ -41,7 +41,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		}
 		return
 	}
-	if outcome.Deferred { // heard all the same, which its agent is told
+	if outcome.Deferred { // the agent was heard all the same, and gets its Ack
 		n.intake.drops.count(dropAgentRate, a.from.addr)
 	}
 	n.metrics.messages.WithLabelValues(msg.Type.String()).Inc()
@@ -52,7 +52,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 // apply carries out a message that was believed.
 func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
 	switch msg.Type {
-	case wire.TypeEnrol: // trust has done it
+	case wire.TypeEnrol: // Trust.Open has pinned the agent
 		return registry.Outcome{Refused: msg.Refused}, nil
 	case wire.TypeHeartbeat:
 		return n.heartbeat(ctx, msg)
@@ -91,7 +91,7 @@ func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outco
 		byOurClock(&m.Backends[i], msg.SentAtMillis)
 	}
 	outcome, err := n.options.Registry.Heartbeat(ctx, msg.Agent, m)
-	if err == nil { // else the registry may still be at it
+	if err == nil { // else the registry may still use it
 		clear(m.Backends)
 		n.heartbeats.Put(m)
 	}
@@ -107,7 +107,7 @@ func byOurClock(b *wire.Backend, sentAtMillis int64) {
 	}
 }
 
-// acknowledge tells the agent what was taken of its message, and what was not.
+// acknowledge answers a message with an Ack, which lists the claims that were refused.
 func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome) {
 	for _, claim := range outcome.Refused {
 		n.metrics.claims.WithLabelValues(claim.Code.String()).Inc()

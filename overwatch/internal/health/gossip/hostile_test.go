@@ -224,7 +224,7 @@ func TestDoor_IdleAndLargeAnnouncingConnectionsDoNotKeepAgentsOut(t *testing.T) 
 				defer c.Close()
 				c.Write(try.say)
 			}
-			if open := n.door.slots.count(); open > maxStreams {
+			if open := n.transport.connections.count(); open > maxStreams {
 				t.Errorf("%d streams open", open)
 			}
 			// One agent behind an address that has all its places taken by connections that say nothing, one elsewhere.

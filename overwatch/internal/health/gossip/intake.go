@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxShards bounds the workers for heartbeats and transitions: beyond some, the registry's one writer is the limit.
-	// Nor may they take more than half of the cores, whoever floods them: DNS needs the others.
+	// maxShards bounds the workers for heartbeats and transitions: with more, the registry's one writer is the limit. They
+	// are never more than half of the cores, since DNS needs the others during a flood.
 	maxShards = 4
-	// enrolWorkers bounds the agents pinned at a time. They wait for the disk, which takes as many pins as there are
-	// in one write; trust lets few of them use the processor at a time.
+	// enrolWorkers bounds the agents that are pinned at a time. They wait for the disk, where all that wait share a write;
+	// trust bounds how many use the processor.
 	enrolWorkers = 512
 )
 
@@ -38,7 +38,8 @@ func newIntake(drops *drops) *intake {
 	return in
 }
 
-// deliver queues a message by the looks of its header. It never blocks and keeps the message.
+// deliver queues a message by the type and key id in its header, which are not believed yet. It never blocks, and keeps
+// the message.
 func (in *intake) deliver(message []byte, from origin) {
 	sealed, err := identity.Parse(message)
 	if err != nil || len(message) > wire.MaxMessage {

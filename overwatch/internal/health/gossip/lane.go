@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	laneMessages  = 8192     // that one lane holds
-	laneOctets    = 16 << 20 // that one lane holds
+	laneMessages  = 8192     // messages in one lane
+	laneOctets    = 16 << 20 // octets of messages in one lane
 	laneAgent     = 8        // messages of one sender in one lane
-	laneSampleLen = 8        // sources that are looked at for the one to take from
+	laneSampleLen = 8        // sources of which the one with most messages loses some in a full lane
 )
 
-// arrival is a message that waits.
+// arrival is a message that waits for a worker.
 type arrival struct {
 	message []byte
 	head    identity.Envelope // as the sender wrote it; not believed. Without payload.
@@ -24,16 +24,17 @@ type arrival struct {
 	at      time.Time
 }
 
-// source is a host that messages come from, by datagram or by stream; each has an equal share of a lane. Key ids are
-// no good for that, for whoever has the gossip key can write any; and the sender of a datagram can write any address,
-// which is why streams count apart.
+// source is a host that sends messages, by datagram or by stream. Each source has an equal share of a lane. Key ids
+// would not do, since whoever has the gossip key can write any. The source address of a datagram can be forged, so
+// streams count apart.
 type source struct {
 	host   netip.Prefix
 	stream bool
 }
 
-// sender is a key id as one socket writes it, which for streams is one host. It is not believed: whoever has the gossip
-// key can write the key id of any agent, and what it writes from elsewhere must not count against that agent.
+// sender is a key id with the address that it comes from: with the port for datagrams, without it for streams. The key
+// id is not believed: whoever has the gossip key can write that of any agent, so what comes from another address must
+// not count against that agent.
 type sender struct {
 	key    identity.KeyID
 	from   netip.AddrPort
@@ -48,9 +49,9 @@ func senderOf(a arrival) sender {
 	return s
 }
 
-// lane is a bounded queue of messages of equal importance. Sources take turns; what does not fit is taken from the
-// source that has most. A sender has few places, so one agent cannot use up the share of others behind the same
-// address.
+// lane is a bounded queue of messages of equal importance. Sources take turns. In a full lane, messages of the source
+// with most are dropped. A sender may have laneAgent messages in it, so that one agent does not use up the share of
+// others behind the same address.
 type lane struct {
 	sources map[source]*backlog
 	turns   []*backlog // sources that have something waiting, the next one first
@@ -69,7 +70,7 @@ func newLane() *lane {
 	return &lane{sources: make(map[source]*backlog), senders: make(map[sender]int)}
 }
 
-// add queues a message. It returns why a message was dropped, which may be this one or another.
+// add queues a message. It returns the reason if a message was dropped for it, which may be this one or another.
 func (l *lane) add(a arrival) frame.Fault {
 	who := senderOf(a)
 	if l.senders[who] >= laneAgent {
@@ -96,7 +97,8 @@ func (l *lane) add(a arrival) frame.Fault {
 	return fault
 }
 
-// makeRoom drops the newest messages of a source that has more waiting than the newcomer's, until size octets fit.
+// makeRoom drops the newest messages of sources that have more than the newcomer, until size octets fit. It returns
+// false if there is no such source.
 func (l *lane) makeRoom(newcomer source, size int) bool {
 	own := 0
 	if b := l.sources[newcomer]; b != nil {
@@ -119,12 +121,12 @@ func (l *lane) makeRoom(newcomer source, size int) bool {
 		last := len(most.waiting) - 1
 		l.forget(most.waiting[last])
 		most.waiting[last] = arrival{}
-		most.waiting = most.waiting[:last] // at least one is left, so its turn stands
+		most.waiting = most.waiting[:last] // at least one is left, so the source keeps its turn
 	}
 	return true
 }
 
-// next takes the oldest message of the source whose turn it is.
+// next removes and returns the oldest message of the source whose turn it is.
 func (l *lane) next() (arrival, bool) {
 	if len(l.turns) == 0 {
 		return arrival{}, false
@@ -150,7 +152,7 @@ func (l *lane) forget(a arrival) {
 	l.leave(senderOf(a))
 }
 
-// leave gives a sender its place back.
+// leave counts one message of a sender less.
 func (l *lane) leave(who sender) {
 	if l.senders[who]--; l.senders[who] == 0 {
 		delete(l.senders, who)

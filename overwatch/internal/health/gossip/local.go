@@ -10,30 +10,30 @@ import (
 	"golang.org/x/net/ipv6"
 )
 
-// controlSize is room for the one control message that is asked for, in octets.
+// controlSize is the space for the one control message that is asked for, in octets.
 const controlSize = 64
 
-// locals remembers at which of this host's addresses a sender reaches us, so that it is answered from there. It matters
-// where the socket is bound to all addresses and the host has several, a floating one for example: the kernel would
-// answer from another, which firewalls and address translators on the way let nobody in for.
+// locals remembers the address of this host to which a sender's packets come, so that answers are sent from there. This
+// matters if the socket is bound to all addresses and the host has several, a floating one for example: the kernel
+// might send from another one, whose packets firewalls and address translators on the way would drop.
 type locals struct {
-	many bool // the socket has more than one address, and the kernel tells which
+	many bool // the socket is bound to all addresses, and the kernel gives that of each packet
 
 	mu      sync.Mutex
 	reached map[netip.AddrPort]path
-	own     map[string]own // by what the kernel says of a packet; at most maxOwn
+	own     map[string]own // by the control message of a packet; at most maxOwn
 }
 
-// own is one of this host's addresses: where a packet was sent to, and what sends the answer from there.
+// own is an address of this host, with the control message that sends an answer from it.
 type own struct {
 	addr netip.Addr
 	back []byte
 }
 
-// maxOwn bounds the addresses and interfaces that are remembered. Beyond it, each packet is looked at anew.
+// maxOwn bounds the addresses and interfaces in own. For others the control message is read for each packet.
 const maxOwn = 256
 
-// newLocals prepares a socket. Where the kernel cannot tell addresses it is left to choose.
+// newLocals prepares a socket. If the kernel cannot give a packet's destination, it chooses the addresses of answers.
 func newLocals(udp *net.UDPConn) *locals {
 	l := &locals{reached: make(map[netip.AddrPort]path), own: make(map[string]own)}
 	bound := udp.LocalAddr().(*net.UDPAddr).AddrPort().Addr()
@@ -47,8 +47,8 @@ func newLocals(udp *net.UDPConn) *locals {
 	return l
 }
 
-// learn notes the address that a good packet was sent to; oob is what the kernel said about it. It returns the control
-// message for an answer at once: nil where the kernel may choose.
+// learn notes the address that a good packet was sent to, by its control message oob. It returns the control message
+// for an answer to it; nil: the kernel may choose.
 func (l *locals) learn(from netip.AddrPort, oob []byte, now time.Time) (back []byte) {
 	if !l.many {
 		return nil
@@ -99,7 +99,7 @@ func destination(oob []byte) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// towards returns the control message for a packet to an address: nil where the kernel may choose.
+// towards returns the control message for a packet to an address; nil: the kernel may choose.
 func (l *locals) towards(to netip.AddrPort) []byte {
 	if !l.many {
 		return nil

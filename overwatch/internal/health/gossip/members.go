@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Status says how another overwatch node looks from here.
+// Status is the state of an overwatch node, as this node sees it.
 type Status string
 
 // The statuses. A node is suspect when its pings have gone unanswered for some intervals.
@@ -21,8 +21,8 @@ const (
 	StatusDead    Status = "dead"
 )
 
-// Members are listed as this node's own pings find them. What others say of a member (suspect, dead) may be forged by
-// whoever has the gossip key, and memberlist pings nobody whom it calls dead; then this node asks by itself.
+// The status of a member follows from this node's own pings alone: what other nodes say of it (suspect, dead) can be
+// forged by whoever has the gossip key. memberlist does not ping a member that it calls dead, so this node does.
 
 // suspectAfter is the number of probe intervals, for each other member, that may pass without an answer.
 const suspectAfter = 3
@@ -109,8 +109,8 @@ func (m *members) alive() (n int) {
 	return n
 }
 
-// room reports whether a node of this name may be added. The dead make room.
-func (m *members) room(name string) bool {
+// admits reports whether a node of this name may be added. In a full list it removes a dead one for it.
+func (m *members) admits(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byName[name] != nil || len(m.byName) < maxMembers {

@@ -65,12 +65,12 @@ func TestMembers_AreBoundedAndTheDeadMakeRoom(t *testing.T) {
 	for i := range maxMembers - 1 {
 		m.joined(peerNode(fmt.Sprint("n", i)), time.Now())
 	}
-	if m.room("new") || !m.room("n3") {
+	if m.admits("new") || !m.admits("n3") {
 		t.Error("a full list has room for a new node, or none for a known one")
 	}
 	m.left("n3")
 	m.byName["n3"].LastSeen = time.Time{}
-	if !m.room("new") {
+	if !m.admits("new") {
 		t.Error("a dead node makes no room")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// metrics are the counters of what got through the door.
+// metrics are the metrics of agents' messages.
 type metrics struct {
 	messages *prometheus.CounterVec
 	refused  *prometheus.CounterVec
@@ -53,7 +53,7 @@ func (n *Node) register(dropped *prometheus.CounterVec) error {
 	}
 	collectors := []prometheus.Collector{
 		dropped, n.metrics.messages, n.metrics.refused, n.metrics.claims, n.metrics.handling,
-		gauge("gslb_gossip_streams", "Streams open now.", nil, n.door.slots.count),
+		gauge("gslb_gossip_streams", "Streams open now.", nil, n.transport.connections.count),
 		gauge("gslb_gossip_members", "Overwatch nodes that are alive, this one included.", nil, n.members.alive),
 		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "enrol"},
 			n.intake.enrolling),

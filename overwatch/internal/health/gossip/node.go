@@ -25,17 +25,17 @@ const (
 
 // Node is the gossip side of an overwatch node.
 type Node struct {
-	options Options
-	metrics *metrics
-	door    *door
-	intake  *intake
-	members *members
-	seeds   seeds
-	skews   *skews
-	paces   *paces
-	list    *memberlist.Memberlist // set by Run before anything uses it
-	config  *memberlist.Config
-	answers atomic.Uint64 // sealed answers, their sequence number
+	options   Options
+	metrics   *metrics
+	transport *transport
+	intake    *intake
+	members   *members
+	seeds     seeds
+	skews     *skews
+	paces     *paces
+	list      *memberlist.Memberlist // set by Run before anything uses it
+	config    *memberlist.Config
+	answers   atomic.Uint64 // sealed answers, their sequence number
 
 	heartbeats sync.Pool // of *wire.Heartbeat
 }
@@ -63,11 +63,12 @@ func New(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.door = newDoor(s, keyring, drops, desk{nodeID: o.NodeID, boot: o.Boot, hello: hello}, n.intake.deliver)
-	n.config.Transport, n.config.BindPort = n.door, int(s.addr().Port())
+	n.transport = newTransport(s, keyring, drops, self{nodeID: o.NodeID, boot: o.Boot, hello: hello}, n.intake.deliver)
+	n.config.Transport, n.config.BindPort = n.transport, int(s.addr().Port())
 	n.members = newMembers(Member{
-		Name: o.NodeID, Address: n.door.ownAddr(), Region: o.Region, Version: o.Version, Status: StatusAlive, JoinedAt: time.Now(),
-		Self: true,
+		Name: o.NodeID, Address: n.transport.ownAddr(), Region: o.Region, Version: o.Version, Status: StatusAlive,
+		JoinedAt: time.Now(),
+		Self:     true,
 	}, o.ProbeInterval)
 	if err := n.register(dropped); err != nil {
 		s.close()
@@ -77,24 +78,24 @@ func New(o Options) (*Node, error) {
 }
 
 // Addr returns the address that agents can reach; UDP and TCP have the same port.
-func (n *Node) Addr() netip.AddrPort { return n.door.addr() }
+func (n *Node) Addr() netip.AddrPort { return n.transport.addr() }
 
 // Members returns the overwatch nodes that are known, this one among them, ordered by name.
 func (n *Node) Members() []Member { return n.members.list(time.Now()) }
 
 // HeardFrom returns the address that the newest message of a certificate's holder came from, and its port if it was a
 // datagram; not valid if none came since the node's start.
-func (n *Node) HeardFrom(key identity.KeyID) netip.AddrPort { return n.door.paths.latest(key) }
+func (n *Node) HeardFrom(key identity.KeyID) netip.AddrPort { return n.transport.paths.latest(key) }
 
 // Run serves agents until ctx ends, and closes the sockets. It must be called once.
 func (n *Node) Run(ctx context.Context) error {
-	defer n.door.shut()
+	defer n.transport.shut()
 	list, err := memberlist.Create(n.config)
 	if err != nil {
 		return fmt.Errorf("starting memberlist: %w", err)
 	}
 	n.list = list
-	n.door.open()
+	n.transport.open()
 	g, ctx := errgroup.WithContext(ctx)
 	n.intake.run(ctx, g, n.handle)
 	for _, seed := range n.options.Seeds {
@@ -108,8 +109,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// askTheGone pings the members that memberlist calls dead, one in each probe interval: it may have been told so by
-// anybody.
+// askTheGone pings the members that memberlist calls dead, one in each probe interval, since whoever has the gossip key
+// can make memberlist believe it.
 func (n *Node) askTheGone(ctx context.Context) error {
 	ticker := time.NewTicker(n.options.ProbeInterval)
 	defer ticker.Stop()

@@ -186,7 +186,7 @@ func (n *testNode) metric(t testing.TB, name, label string) float64 {
 	return 0
 }
 
-// dropped is how much the door dropped, for whatever reason.
+// dropped is how much the transport dropped, for whatever reason.
 func (n *testNode) dropped(t testing.TB) (sum float64) {
 	t.Helper()
 	for _, reason := range dropReasons {

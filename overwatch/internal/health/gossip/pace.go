@@ -8,9 +8,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// pace bounds the messages of a kind that one agent may send: in a second over time, and at once, such as when all of
-// its backends change. A sound agent sends less. Messages beyond that are dropped: the agent's next heartbeat that is
-// taken has its whole state. Heartbeats have a pace of their own, so that a flapping agent does not look silent.
+// pace bounds one agent's messages of a kind: rate in a second over time, and burst at once, such as when all of its
+// backends change. A sound agent sends less. Messages beyond it are dropped; the agent's next heartbeat has its whole
+// state. Heartbeats have a pace of their own, so that a flapping agent does not seem silent.
 type pace struct{ rate, burst int }
 
 var (
@@ -29,7 +29,7 @@ func paceOf(kind wire.Type) (p pace, paced bool) {
 	return pace{}, false
 }
 
-// paces bounds the messages that are taken of each believed agent.
+// paces counts the messages of each believed agent.
 type paces struct {
 	mu  sync.Mutex
 	due map[paced]time.Time // when an agent's allowance is whole again; at most maxPaced
@@ -41,12 +41,12 @@ type paced struct {
 	pace  pace
 }
 
-// maxPaced bounds those of which something is remembered: two for each agent.
+// maxPaced bounds the entries of due: two for each agent.
 const maxPaced = 2 * trust.MaxAgents
 
 func newPaces() *paces { return &paces{due: make(map[paced]time.Time)} }
 
-// take says whether one more message of an agent is taken now.
+// take reports whether one more message of an agent is within its pace, and counts it if so.
 func (p *paces) take(agent string, kind wire.Type, now time.Time) bool {
 	allowed, any := paceOf(kind)
 	if !any {

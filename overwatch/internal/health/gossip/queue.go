@@ -11,21 +11,21 @@ import (
 // of them does not make every agent stale.
 const urgentRow = 8
 
-// queue holds what waits for one group of workers.
+// queue holds the messages that wait for one group of workers.
 type queue struct {
 	mu     sync.Mutex
 	urgent *lane
 	plain  *lane
 	row    int // urgent messages since the last plain one
 
-	wake chan struct{} // holds one token while there may be something
+	wake chan struct{} // holds one token while messages may wait
 }
 
 func newQueue() *queue {
 	return &queue{urgent: newLane(), plain: newLane(), wake: make(chan struct{}, 1)}
 }
 
-// put queues a message and returns why one was dropped, if one was. It never blocks.
+// put queues a message, and returns the reason if one was dropped for it. It never blocks.
 func (q *queue) put(a arrival, urgent bool) frame.Fault {
 	q.mu.Lock()
 	l := q.plain

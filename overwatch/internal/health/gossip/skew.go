@@ -9,11 +9,10 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 )
 
-// skewLimit is the difference of an agent's clock from which on it is logged. Nothing depends on it but certificates'
-// validity.
+// skewLimit is the difference between an agent's clock and this node's beyond which it is logged.
 const skewLimit = time.Minute
 
-// skews mentions agents whose clocks are off, each once until it is right again.
+// skews logs agents whose clocks are wrong, each once until its clock is right again.
 type skews struct {
 	logger zerolog.Logger
 
@@ -25,7 +24,7 @@ func newSkews(logger zerolog.Logger) *skews {
 	return &skews{logger: logger, off: make(map[string]struct{})}
 }
 
-// note looks at the time that a believed message says it was sent at.
+// note compares the sending time of a believed message with now.
 func (s *skews) note(agent string, sentAtMillis int64, now time.Time) {
 	skew := time.UnixMilli(sentAtMillis).Sub(now).Round(time.Second)
 	off := skew.Abs() > skewLimit

@@ -18,8 +18,8 @@ type entry struct {
 	former  *check.Spec // what tracker counts by, where target became another during the check under way
 
 	due   time.Time // when the next check should start, or the running one should have
-	lane  *lane     // where it waits, or under whose bound its check runs
-	index int       // in the lane's queue; -1 when it is not there
+	pool  *pool     // in whose queue it waits, or whose bound its check counts against
+	index int       // in the pool's queue; -1 when it is not there
 
 	running bool
 	// gone is set by Run when the target is dropped; the goroutine that checks it then reports nothing.

@@ -23,7 +23,7 @@ type schedule struct {
 	settings Settings
 	entries  map[registry.ID]*entry
 	// plain and heavy share the checks out.
-	plain, heavy lane
+	plain, heavy pool
 	// initial counts the targets of the start that have not been attempted; -1 before the first call of follow.
 	initial int
 }
@@ -41,20 +41,20 @@ func (s *schedule) set(settings Settings) {
 	s.plain.most, s.heavy.most = settings.Concurrency, heavyConcurrency(settings.Concurrency)
 }
 
-// place puts an entry whose check is not under way into the queue of its lane, where its time belongs.
+// place puts an entry whose check is not under way into the queue of its pool, by its time.
 func (s *schedule) place(e *entry) {
 	l := &s.plain
 	if heavy(e.target.Spec) {
 		l = &s.heavy
 	}
 	switch {
-	case e.index >= 0 && e.lane == l:
+	case e.index >= 0 && e.pool == l:
 		heap.Fix(&l.queue, e.index)
 		return
 	case e.index >= 0:
-		heap.Remove(&e.lane.queue, e.index)
+		heap.Remove(&e.pool.queue, e.index)
 	}
-	e.lane = l
+	e.pool = l
 	heap.Push(&l.queue, e)
 }
 
@@ -129,7 +129,7 @@ func (s *schedule) hasten(e *entry, now time.Time) {
 func (s *schedule) drop(e *entry) {
 	e.gone.Store(true)
 	if e.index >= 0 {
-		heap.Remove(&e.lane.queue, e.index)
+		heap.Remove(&e.pool.queue, e.index)
 	}
 	s.attempted(e)
 	e.release(nil)
@@ -155,7 +155,7 @@ func (s *schedule) next(now time.Time) *entry {
 func (s *schedule) finish(f finding, now time.Time) {
 	e := f.entry
 	e.running = false
-	e.lane.running--
+	e.pool.running--
 	if e.gone.Load() {
 		return
 	}

@@ -16,7 +16,7 @@ const (
 )
 
 // acceptStreams accepts connections until the listener is closed.
-func (d *door) acceptStreams() {
+func (d *transport) acceptStreams() {
 	for {
 		conn, err := d.tcp.AcceptTCP()
 		if err != nil {
@@ -29,38 +29,39 @@ func (d *door) acceptStreams() {
 	}
 }
 
-// stream admits a connection, reads all of its request and passes it on. Only then does memberlist see it.
-func (d *door) stream(conn *net.TCPConn) {
+// stream admits a connection, reads its whole request and passes it on. memberlist sees it only then.
+func (d *transport) stream(conn *net.TCPConn) {
 	from := conn.RemoteAddr().(*net.TCPAddr).AddrPort()
 	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-	s, fault := d.slots.take(conn, from.Addr(), time.Now())
+	s, fault := d.connections.admit(conn, from.Addr(), time.Now())
 	if fault == frame.None {
 		fault = d.request(s, from)
 	}
 	if fault != frame.None {
 		d.drops.count(fault, from)
 		_ = conn.Close()
-		d.slots.release(s)
+		d.connections.release(s)
 	}
 }
 
-// request reads the stream of an admitted connection. Unless it returns a fault, the connection has found its taker.
-func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
+// request reads the request of an admitted connection and passes it on, or returns the reason why it is dropped.
+// Without a fault the connection has been closed or has another owner.
+func (d *transport) request(s *connection, from netip.AddrPort) frame.Fault {
 	s.conn.SetReadDeadline(time.Now().Add(headerTime))
 	header, fault := d.keyring.ReadRequestHeader(s.conn)
 	if fault != frame.None {
-		return d.slots.reason(s, fault)
+		return d.connections.reason(s, fault)
 	}
 	s.conn.SetReadDeadline(time.Now().Add(bodyTime))
-	room, given := d.rooms.Get().(*bytes.Buffer), false
+	buffer, given := d.buffers.Get().(*bytes.Buffer), false
 	defer func() {
 		if !given {
-			d.rooms.Put(room)
+			d.buffers.Put(buffer)
 		}
 	}()
-	wire, plain, fault := d.keyring.ReadBody(s.conn, header, room)
+	wire, plain, fault := d.keyring.ReadBody(s.conn, header, buffer)
 	if fault != frame.None {
-		return d.slots.reason(s, fault)
+		return d.connections.reason(s, fault)
 	}
 	request, fault := frame.ParseStream(plain)
 	if fault != frame.None {
@@ -71,11 +72,11 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 	}
 	if request.Kind == frame.User {
 		s.conn.Close()
-		d.slots.release(s)
+		d.connections.release(s)
 		d.deliver(request.User, origin{addr: from, stream: true})
 		return frame.None
 	}
-	d.slots.complete(s)
+	d.connections.complete(s)
 	if request.Kind == frame.PushPull && !request.Listening {
 		d.paths.greeted(request.Announced, from.Addr(), time.Now())
 		d.greet(s)
@@ -83,24 +84,24 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 	}
 	given = true // memberlist reads it until it closes the connection
 	select {
-	case d.streams <- &readConn{Conn: s.conn, rest: bytes.NewReader(wire), release: func() { d.slots.release(s) }}:
+	case d.streams <- &readConn{Conn: s.conn, rest: bytes.NewReader(wire), release: func() { d.connections.release(s) }}:
 	case <-d.ctx.Done():
 		s.conn.Close()
-		d.slots.release(s)
+		d.connections.release(s)
 	}
 	return frame.None
 }
 
 // greet answers an agent's push/pull: who this node is.
-func (d *door) greet(s *slot) {
-	defer d.slots.release(s)
+func (d *transport) greet(s *connection) {
+	defer d.connections.release(s)
 	defer s.conn.Close()
 	s.conn.SetWriteDeadline(time.Now().Add(streamTime))
 	// an agent that does not get it asks again
-	_, _ = s.conn.Write(d.keyring.SealReply(nil, frame.AppendPushPull(nil, d.desk.hello)))
+	_, _ = s.conn.Write(d.keyring.SealReply(nil, frame.AppendPushPull(nil, d.self.hello)))
 }
 
-// readConn is a connection whose request was read already. There is nothing to read behind it.
+// readConn is a connection whose request has been read. Reading it yields the request and then io.EOF.
 type readConn struct {
 	net.Conn
 	rest    io.Reader
@@ -110,7 +111,7 @@ type readConn struct {
 // Read gives memberlist the request.
 func (c *readConn) Read(b []byte) (int, error) { return c.rest.Read(b) }
 
-// Close closes the connection and frees its slot.
+// Close closes the connection and no longer counts it.
 func (c *readConn) Close() error {
 	c.release()
 	return c.Conn.Close()

@@ -9,19 +9,19 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// idleDoor is a door that nobody reads behind: what it passes to memberlist stays in its channel.
-func idleDoor(t *testing.T) *door {
+// idleTransport is a transport that nobody reads behind: what it passes to memberlist stays in its channel.
+func idleTransport(t *testing.T) *transport {
 	t.Helper()
 	n, err := New(testOptions(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(n.door.shut)
-	return n.door
+	t.Cleanup(n.transport.shut)
+	return n.transport
 }
 
 func TestDoor_AnswersAnAgentsPingItself(t *testing.T) {
-	d := idleDoor(t)
+	d := idleTransport(t)
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestDoor_AnswersAnAgentsPingItself(t *testing.T) {
 			[]byte("\x00\x84\xa5SeqNo\xcd\x12\x34\xa4Node\xa0\xaaSourceAddr\xa4\x7f\x00\x00\x01\xaaSourcePort\xcd\x1f\x0a"),
 			false},
 	} {
-		if fault := d.packet(keyedPacket(t, try.plain), nil, newBench(), from, time.Now()); fault != frame.None {
+		if fault := d.packet(keyedPacket(t, try.plain), nil, newScratch(), from, time.Now()); fault != frame.None {
 			t.Fatalf("%s: %s", try.name, fault)
 		}
 		if passed := len(d.packets); passed == 1 == try.answered {
@@ -59,7 +59,7 @@ func TestDoor_AnswersAnAgentsPingItself(t *testing.T) {
 		plain, fault := d.keyring.OpenPacket(nil, raw[:n])
 		p, parsed := frame.ParsePacket(plain)
 		if fault != frame.None || parsed != frame.None || p.Kinds != frame.Of(frame.Ack) ||
-			!bytes.Equal(p.AckPayload, d.desk.boot[:]) {
+			!bytes.Equal(p.AckPayload, d.self.boot[:]) {
 			t.Errorf("%s: answered with %x, %s, %s", try.name, plain, fault, parsed)
 		}
 		if !bytes.Contains(plain, []byte{0x12, 0x34}) {

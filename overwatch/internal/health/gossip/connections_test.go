@@ -21,23 +21,23 @@ func alive(c net.Conn) bool { return c.SetDeadline(time.Time{}) == nil }
 
 func TestSlots_AtTheLimitOfAnAddress(t *testing.T) {
 	host, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-	s, start := newSlots(), time.Now()
-	var open []*slot
+	s, start := newConnections(), time.Now()
+	var open []*connection
 	for i := range maxStreamsPerHost {
-		o, fault := s.take(pipe(t), host, start.Add(time.Duration(i)))
+		o, fault := s.admit(pipe(t), host, start.Add(time.Duration(i)))
 		if fault != frame.None {
 			t.Fatal(fault)
 		}
 		open = append(open, o)
 	}
-	if _, fault := s.take(pipe(t), host, start.Add(streamGrace/2)); fault != dropAddressLimit {
+	if _, fault := s.admit(pipe(t), host, start.Add(streamGrace/2)); fault != dropAddressLimit {
 		t.Errorf("before the others had their time: fault %q", fault)
 	}
-	if _, fault := s.take(pipe(t), other, start.Add(streamGrace/2)); fault != frame.None {
+	if _, fault := s.admit(pipe(t), other, start.Add(streamGrace/2)); fault != frame.None {
 		t.Errorf("another address: fault %q", fault)
 	}
 	s.complete(open[0])
-	if _, fault := s.take(pipe(t), host, start.Add(2*streamGrace)); fault != frame.None {
+	if _, fault := s.admit(pipe(t), host, start.Add(2*streamGrace)); fault != frame.None {
 		t.Errorf("after the others had their time: fault %q", fault)
 	}
 	if !alive(open[0].conn) || alive(open[1].conn) || !alive(open[2].conn) {
@@ -57,21 +57,21 @@ func TestSlots_AtTheLimitOfAnAddress(t *testing.T) {
 }
 
 func TestSlots_AtTheLimitOfAll(t *testing.T) {
-	s, start := newSlots(), time.Now()
+	s, start := newConnections(), time.Now()
 	addr := netip.MustParseAddr("192.0.2.0")
 	for range maxStreams {
 		addr = addr.Next()
-		o, fault := s.take(pipe(t), addr, start)
+		o, fault := s.admit(pipe(t), addr, start)
 		if fault != frame.None {
 			t.Fatal(fault)
 		}
 		s.complete(o)
 	}
-	if _, fault := s.take(pipe(t), addr.Next(), start.Add(time.Hour)); fault != dropStreamLimit {
+	if _, fault := s.admit(pipe(t), addr.Next(), start.Add(time.Hour)); fault != dropStreamLimit {
 		t.Errorf("fault %q", fault)
 	}
 	s.closeAll()
-	if _, fault := s.take(pipe(t), addr.Next(), start); fault != frame.Incomplete {
+	if _, fault := s.admit(pipe(t), addr.Next(), start); fault != frame.Incomplete {
 		t.Errorf("after the end: fault %q", fault)
 	}
 }

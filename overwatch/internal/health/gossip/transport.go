@@ -16,7 +16,8 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// What an overwatch node is sent: pings and their acknowledgements, news of other overwatch nodes, agents' messages.
+// The kinds of messages that an overwatch node takes, in packets, in streams, and in the replies on streams that it has
+// opened.
 var (
 	packetKinds = frame.Of(frame.Ping, frame.Ack, frame.Suspect, frame.Alive, frame.Dead, frame.User)
 	streamKinds = frame.Of(frame.Ping, frame.PushPull, frame.User)
@@ -30,19 +31,19 @@ const (
 	errorPause = 50 * time.Millisecond
 )
 
-// door is memberlist's transport (memberlist.NodeAwareTransport): the only way in, and the way out.
-type door struct {
+// transport implements memberlist.NodeAwareTransport over the node's sockets, and sends and receives agents' messages.
+type transport struct {
 	sockets
-	keyring *frame.Keyring
-	drops   *drops
-	slots   *slots
-	paths   *paths
-	locals  *locals
-	desk    desk
-	// deliver takes an agent's message; it must not block. The message is the receiver's to keep.
+	keyring     *frame.Keyring
+	drops       *drops
+	connections *connections
+	paths       *paths
+	locals      *locals
+	self        self
+	// deliver is called with each agent's message, which it may keep. It must not block.
 	deliver func(message []byte, from origin)
 
-	rooms   sync.Pool // of *bytes.Buffer, for what streams bring
+	buffers sync.Pool // of *bytes.Buffer, for the contents of streams
 	packets chan *memberlist.Packet
 	streams chan net.Conn
 	ctx     context.Context // ends with Shutdown
@@ -50,8 +51,8 @@ type door struct {
 	readers sync.WaitGroup
 }
 
-// desk answers agents at the door itself: the name of this node and its boot nonce.
-type desk struct {
+// self holds what the transport itself answers to agents: this node's name, boot nonce and Hello.
+type self struct {
 	nodeID string
 	boot   identity.Nonce
 	hello  []byte // sealed
@@ -63,37 +64,38 @@ type origin struct {
 	stream bool
 }
 
-func newDoor(s sockets, keyring *frame.Keyring, drops *drops, desk desk, deliver func([]byte, origin)) *door {
-	d := &door{
-		sockets: s, keyring: keyring, drops: drops, desk: desk, deliver: deliver, paths: newPaths(), slots: newSlots(),
-		locals:  newLocals(s.udp),
-		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),
-		rooms: sync.Pool{New: func() any { return new(bytes.Buffer) }},
+func newTransport(s sockets, keyring *frame.Keyring, drops *drops, self self, deliver func([]byte, origin)) *transport {
+	d := &transport{
+		sockets: s, keyring: keyring, drops: drops, self: self, deliver: deliver, paths: newPaths(),
+		connections: newConnections(),
+		locals:      newLocals(s.udp),
+		packets:     make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),
+		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }},
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d
 }
 
-// open starts reading; shut ends it.
-func (d *door) open() {
+// open starts the reading goroutines, which shut ends.
+func (d *transport) open() {
 	d.readers.Go(d.readPackets)
 	d.readers.Go(d.acceptStreams)
 }
 
 // PacketCh returns the channel from which memberlist takes packets.
-func (d *door) PacketCh() <-chan *memberlist.Packet { return d.packets }
+func (d *transport) PacketCh() <-chan *memberlist.Packet { return d.packets }
 
 // StreamCh returns the channel from which memberlist takes streams.
-func (d *door) StreamCh() <-chan net.Conn { return d.streams }
+func (d *transport) StreamCh() <-chan net.Conn { return d.streams }
 
-// FinalAdvertiseAddr names the address under which other overwatch nodes list this one.
-func (d *door) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
+// FinalAdvertiseAddr returns the address under which other overwatch nodes list this one.
+func (d *transport) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
 	a := d.ownAddr()
 	return a.Addr().AsSlice(), int(a.Port()), nil
 }
 
 // ownAddr returns the address that is listened on or, if that is any, one of this host.
-func (d *door) ownAddr() netip.AddrPort {
+func (d *transport) ownAddr() netip.AddrPort {
 	a := d.addr()
 	if a.Addr().IsUnspecified() {
 		return netip.AddrPortFrom(ownAddress(), a.Port())
@@ -101,7 +103,7 @@ func (d *door) ownAddr() netip.AddrPort {
 	return a
 }
 
-// ownAddress chooses the first address of this host that others could reach, IPv4 before IPv6, or the loopback address.
+// ownAddress returns the first global unicast address of this host, IPv4 before IPv6, or else 127.0.0.1.
 func ownAddress() netip.Addr {
 	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	addrs, err := net.InterfaceAddrs()
@@ -123,8 +125,8 @@ func ownAddress() netip.Addr {
 	return best
 }
 
-// send sends an agent's message. Unlike memberlist's way out, it costs little and knows no members.
-func (d *door) send(message []byte, to netip.AddrPort) error {
+// send seals a message for an agent and sends it as a packet. It costs less than memberlist's, and needs no member.
+func (d *transport) send(message []byte, to netip.AddrPort) error {
 	plain := append([]byte{byte(frame.User)}, message...)
 	_, _, err := d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(make([]byte, 0, frame.MaxPacket), plain),
 		d.locals.towards(to), to)
@@ -132,7 +134,7 @@ func (d *door) send(message []byte, to netip.AddrPort) error {
 }
 
 // WriteTo sends a packet.
-func (d *door) WriteTo(b []byte, addr string) (time.Time, error) {
+func (d *transport) WriteTo(b []byte, addr string) (time.Time, error) {
 	to, err := netip.ParseAddrPort(addr)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("sending to %q: %w", addr, err)
@@ -142,37 +144,37 @@ func (d *door) WriteTo(b []byte, addr string) (time.Time, error) {
 	return time.Now(), err
 }
 
-// WriteToAddress sends a packet; names mean nothing here.
-func (d *door) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error) {
+// WriteToAddress sends a packet; the name in the address does not count.
+func (d *transport) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error) {
 	return d.WriteTo(b, a.Addr)
 }
 
-// DialTimeout opens a stream to another overwatch node. What comes back on it passes the door too.
-func (d *door) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
+// DialTimeout opens a stream to another overwatch node. Replies on it are checked like what others send.
+func (d *transport) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
 	return frame.Dialer{Keyring: d.keyring, Allowed: replyKinds}.Dial(d.ctx, addr, timeout)
 }
 
-// DialAddressTimeout is DialTimeout; names mean nothing here.
-func (d *door) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (net.Conn, error) {
+// DialAddressTimeout is DialTimeout; the name in the address does not count.
+func (d *transport) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (net.Conn, error) {
 	return d.DialTimeout(a.Addr, timeout)
 }
 
-// Shutdown closes the door; memberlist calls it.
-func (d *door) Shutdown() error {
+// Shutdown closes the transport; memberlist calls it.
+func (d *transport) Shutdown() error {
 	d.shut()
 	return nil
 }
 
-// shut closes the sockets and waits until nothing is read any more; any number of times.
-func (d *door) shut() {
+// shut closes the sockets and waits for the reading goroutines; later calls do nothing.
+func (d *transport) shut() {
 	d.stop()
 	d.sockets.close()
-	d.slots.closeAll()
+	d.connections.closeAll()
 	d.readers.Wait()
 }
 
-// rest waits a little after an error; it reports false when the door is closing.
-func (d *door) rest() bool {
+// rest waits for errorPause. It returns false when the transport is closing.
+func (d *transport) rest() bool {
 	select {
 	case <-time.After(errorPause):
 		return true
@@ -181,5 +183,5 @@ func (d *door) rest() bool {
 	}
 }
 
-// stopped reports whether err is only the end of our own socket.
+// stopped reports whether err is that of a socket which this node has closed.
 func stopped(err error) bool { return errors.Is(err, net.ErrClosed) }
