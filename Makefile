@@ -76,7 +76,7 @@ test-long: build ## soak, floods, fleets, upgrades, kills by the thousand, each 
 .PHONY: scale
 SCALE ?= integration/plots
 scale: build ## 100 000 names, 10 000 agents and three nodes on this machine; plots into SCALE (integration/plots; Linux, some minutes)
-	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SCALE=$(abspath $(SCALE)) $(GO) test -count=1 -timeout 40m -v -run 'TestScale' .
+	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SCALE=$(abspath $(SCALE)) $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale
 
 .PHONY: fuzz
 FUZZTIME ?= 10s

@@ -11,8 +11,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(echoPart) != "" {
 		os.Exit(playEcho())
 	}
-	if os.Getenv(fleetPart) != "" {
-		os.Exit(playFleet())
-	}
 	os.Exit(testbed.Main(m))
 }

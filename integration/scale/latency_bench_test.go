@@ -1,4 +1,4 @@
-package integration_test
+package scale_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package integration_test
+package dns_test
 
 import (
 	"fmt"
@@ -114,7 +114,7 @@ func TestLoad_ResperfLosesNothing(t *testing.T) {
 // curl gets from the API what any program may ask for: JSON of its own accord or compressed, an ETag that spares it the
 // second answer, HEAD, OPTIONS, ranges it may not have, over HTTP/1.0 and 1.1, and errors as JSON with their code.
 func TestAPI_ServesCurl(t *testing.T) {
-	s := startSite(t, 1, 1)
+	s := testbed.StartSite(t, 1, 1)
 	base := "http://" + s.Nodes[0].API.String()
 	for _, c := range []struct {
 		name  string
