@@ -73,8 +73,9 @@ func (a *app) rootCommand() *cobra.Command {
 			"Nodes are named with --api, with --context, in " + environmentNodes + " (separated by commas) or " +
 			environmentContext +
 			",\nor by the context in use; without any of these, " + api.DefaultAddress + ".\n" +
-			"With several nodes, a change goes to all of them. Of health, metrics, audit, routing flows and decisions all\n" +
-			"are asked and their answers joined; --node asks one. Other questions go to the first that answers.\n\n" +
+			"With several nodes, a change goes to all of them, or to one that carries it to the others.\n" +
+			"Of health, metrics, audit, routing flows and decisions all are asked and their answers joined; --node asks one.\n" +
+			"Other questions go to the first that answers.\n\n" +
 			exitCodes,
 		SilenceErrors: true,
 		SilenceUsage:  true,
