@@ -185,6 +185,9 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 	if err := a.print(report, func() error { return a.printPlans(replies) }); err != nil {
 		return err
 	}
+	if via != nil && !dry {
+		return a.carried(ctx, via)
+	}
 	if len(failed) > 0 {
 		_, sentence := verdict(failed[0])
 		return &outcome{exitDegraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
@@ -194,6 +197,17 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 		return a.spreadOutcome(append([]changed{{Node: via.Node(), Success: true}}, spread(ctx, via)...))
 	}
 	return nil
+}
+
+// carried says what has become of an apply on the other nodes.
+func (a *app) carried(ctx context.Context, via *api.Client) error {
+	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}}, spread(ctx, via)...)
+	if a.forPeople() {
+		if err := a.printChanges(report); err != nil {
+			return err
+		}
+	}
+	return a.spreadOutcome(report)
 }
 
 // noneApplied is the error of an apply that no node has done.

@@ -125,3 +125,22 @@ func TestExport_PrintsWhatApplyTakes(t *testing.T) {
 		t.Errorf("of one owner: %+v", r)
 	}
 }
+
+func TestApply_GoesToOneNodeWhereNodesCarryItOn(t *testing.T) {
+	inFolder(t)
+	nodes := startNodes(t, 3)
+	replicating(nodes, 0, false)
+	r := call(t, System{}, nodes, append(threeNodes(), "apply", "-f", "shop.yaml")...)
+	if r.code != 0 || !strings.Contains(r.out, "Done: 0 created, 1 changed") ||
+		!strings.Contains(r.out, "ns2, ns3: has it too") {
+		t.Errorf("%+v", r)
+	}
+	if counts := sentTo(nodes); counts[0] != 1 || counts[1]+counts[2] != 0 {
+		t.Errorf("sent to %v", counts)
+	}
+	replicating(nodes, 1, true)
+	r = call(t, System{}, nodes, append(threeNodes(), "apply", "-f", "shop.yaml", "--all-nodes")...)
+	if r.code != 1 || !strings.Contains(r.out, "is down: it gets it when it is back") {
+		t.Errorf("--all-nodes, and two are down: %+v", r)
+	}
+}
