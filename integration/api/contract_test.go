@@ -146,17 +146,19 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/domains", "",
 			`{"name":"new.test.gslb.test","ttl":20,"routing_policy":"proximity","fallback_algorithm":"client-hash",` +
 				`"min_healthy":"1","proximity_tolerance_km":50.5,"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
-				`"dnssec_enabled":true,"enabled":true,"description":"x","regions":["eu"]}`, 201,
+				`"dnssec_enabled":true,"enabled":true,"description":"x","regions":["eu"],"tags":["shop"]}`, 201,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+tuned)},
 		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test"}`, 409, shapeProblem},
 		{"POST /api/v1/domains", "", `{"name":"` + app + `"}`, 409, shapeProblem},
 		{"GET /api/v1/domains", "", "", 200, each("domains[].", shapeDomain+shapeMore+optional(shapeSettings)) + shapeListed},
+		{"GET /api/v1/domains", "/v1/domains?tag=shop", "", 200,
+			each("domains[].", shapeDomain+shapeMore+optional(shapeSettings)) + shapeListed},
 		{"GET /api/v1/domains/{name}", made, "", 200, each("domain.", shapeDomain+shapeMore+" "+shapeSettings+tuned)},
 		{"GET /api/v1/domains/{name}", "/v1/domains/none.example", "", 404, shapeProblem},
 		{"PUT /api/v1/domains/{name}", made,
 			`{"name":"new.test.gslb.test","ttl":30,"proximity_tolerance_km":0,"client_hash_ipv4_prefix":32,` +
 				`"client_hash_ipv6_prefix":64,"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
-				`"regions":["eu"],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
+				`"regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings)},
 		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":30}`, 400, shapeProblem},
 		{"PATCH /api/v1/domains/{name}", made,

@@ -17,18 +17,20 @@ type Domain struct {
 	// ProximityToleranceKm is set if the routing policy or the fallback is proximity.
 	// ClientHashIPv4Prefix and ClientHashIPv6Prefix are set if one of them is client-hash, or if a
 	// region uses client-hash.
-	ProximityToleranceKm *float64  `json:"proximity_tolerance_km,omitempty"`
-	ClientHashIPv4Prefix *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
-	ClientHashIPv6Prefix *int      `json:"client_hash_ipv6_prefix,omitempty"`
-	HealthCheckID        string    `json:"health_check_id"` // empty: each server brings its own check
-	DNSSECEnabled        bool      `json:"dnssec_enabled"`
-	Enabled              bool      `json:"enabled"`
-	Description          string    `json:"description"`
-	Tags                 []string  `json:"tags"`
-	BackendCount         int       `json:"backend_count"`
-	HealthyBackends      int       `json:"healthy_backends"`
-	CreatedAt            time.Time `json:"created_at"`
-	UpdatedAt            time.Time `json:"updated_at"`
+	ProximityToleranceKm *float64 `json:"proximity_tolerance_km,omitempty"`
+	ClientHashIPv4Prefix *int     `json:"client_hash_ipv4_prefix,omitempty"` // bits
+	ClientHashIPv6Prefix *int     `json:"client_hash_ipv6_prefix,omitempty"`
+	// HealthCheckID is the id of the first of its servers that the node checks. Each server has a check of its own, at
+	// /servers/{id}/health-check. Empty: none is checked.
+	HealthCheckID   string    `json:"health_check_id"`
+	DNSSECEnabled   bool      `json:"dnssec_enabled"`
+	Enabled         bool      `json:"enabled"`
+	Description     string    `json:"description"`
+	Tags            []string  `json:"tags"` // in the order in which they were given
+	BackendCount    int       `json:"backend_count"`
+	HealthyBackends int       `json:"healthy_backends"`
+	CreatedAt       time.Time `json:"created_at"`
+	UpdatedAt       time.Time `json:"updated_at"`
 	// Settings are set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }
@@ -97,6 +99,7 @@ type DomainChange struct {
 	Enabled              *bool     `json:"enabled,omitempty"`        // new: true
 	Description          *string   `json:"description,omitempty"`
 	Regions              *[]string `json:"regions,omitempty"` // configured regions, in order of preference
+	Tags                 *[]string `json:"tags,omitempty"`    // for people and filters; all of them anew
 }
 
 // Reload is the answer of POST /api/v1/config/reload.

@@ -29,10 +29,10 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"domains add *.shop.example.com --wildcard", `POST /api/v1/domains  {"name":"*.shop.example.com"}`,
 			"domain shop.example.com is answered"},
 		{"domains set shop.example.com --policy latency --fallback weighted --min-healthy 50% --enabled=false " +
-			"--description x",
+			"--description x --tags a,b",
 			`PATCH /api/v1/domains/shop.example.com  ` +
 				`{"routing_policy":"latency","fallback_algorithm":"weighted","min_healthy":"50%","enabled":false,` +
-				`"description":"x"}`, "domain shop.example.com is changed"},
+				`"description":"x","tags":["a","b"]}`, "domain shop.example.com is changed"},
 		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com",
 			"domain shop.example.com is removed"},
 		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false --priority 3 " +

@@ -23,6 +23,7 @@ type domainFlags struct {
 	description string
 	enabled     bool
 	regions     []string
+	tags        []string
 }
 
 func (f *domainFlags) add(cmd *cobra.Command, a *app) {
@@ -40,6 +41,7 @@ func (f *domainFlags) add(cmd *cobra.Command, a *app) {
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
+	cmd.Flags().StringSliceVar(&f.tags, "tags", nil, "words to find it by, separated by commas; empty for none")
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
@@ -54,7 +56,7 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 		ClientHashIPv4Prefix: given(cmd, "client-ipv4-prefix", &f.ipv4Prefix),
 		ClientHashIPv6Prefix: given(cmd, "client-ipv6-prefix", &f.ipv6Prefix),
 		Description:          given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled),
-		Regions: given(cmd, "regions", &f.regions),
+		Regions: given(cmd, "regions", &f.regions), Tags: given(cmd, "tags", &f.tags),
 	}
 }
 
@@ -145,7 +147,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 			if cmd.Flags().NFlag() == 0 {
 				return errors.New(
 					"nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, " +
-						"--client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled or --regions")
+						"--client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled, --regions or --tags")
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))

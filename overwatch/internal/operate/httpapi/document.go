@@ -280,6 +280,9 @@ func writtenDomain(d *store.Domain) api.DocumentDomain {
 	if len(d.Regions) > 0 {
 		w.Regions = &d.Regions
 	}
+	if len(d.Tags) > 0 {
+		w.Tags = &d.Tags
+	}
 	return w
 }
 

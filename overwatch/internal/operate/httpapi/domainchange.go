@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,6 +21,8 @@ import (
 const (
 	maxTTL         = math.MaxInt32 // RFC 2181 section 8, seconds
 	maxDescription = 500           // characters
+	maxTags        = 50
+	maxTag         = 64 // characters
 )
 
 // postDomain answers POST /domains.
@@ -177,6 +180,11 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 		}
 		d.Description = *req.Description
 	}
+	if req.Tags != nil {
+		if err := setTags(d, *req.Tags); err != nil {
+			return err
+		}
+	}
 	if req.Regions != nil {
 		return setRegions(d, *req.Regions)
 	}
@@ -235,6 +243,30 @@ func setRegions(d *store.Domain, regions []string) error {
 	}
 	d.Regions = append([]string{}, regions...)
 	return nil
+}
+
+// setTags sets the tags of a domain. An empty list takes them all away.
+func setTags(d *store.Domain, tags []string) error {
+	if len(tags) > maxTags {
+		return badRequest("tags has %d entries: it must have at most %d", len(tags), maxTags)
+	}
+	for i, tag := range tags {
+		if !isTag(tag) {
+			return badRequest("tags has %.260q: a tag must be 1 to %d characters that can be printed, without commas and "+
+				"without spaces around it", tag, maxTag)
+		}
+		if slices.Contains(tags[:i], tag) {
+			return badRequest("tags lists %q twice", tag)
+		}
+	}
+	d.Tags = slices.Clone(tags)
+	return nil
+}
+
+func isTag(tag string) bool {
+	unfit := func(r rune) bool { return !unicode.IsPrint(r) || r == ',' }
+	return tag != "" && utf8.ValidString(tag) && utf8.RuneCountInString(tag) <= maxTag &&
+		strings.TrimSpace(tag) == tag && !strings.ContainsFunc(tag, unfit)
 }
 
 // checkDescription is checkText for a text that may be empty.

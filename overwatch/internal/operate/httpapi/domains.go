@@ -21,7 +21,14 @@ func (s *Server) listDomains(c *call) (answer, error) {
 	cfg, since := s.o.Config()
 	set, _ := s.o.Definitions.Defined()
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
-	list.Domains, list.Total = pageOf(slices.Values(s.sortedDomains(cfg, set)), c.page,
+	all := slices.Values(s.sortedDomains(cfg, set))
+	if tag := c.query["tag"]; tag != "" {
+		all = filtered(all, func(d *config.Domain) bool {
+			created := set.Domains[d.Name]
+			return created != nil && slices.Contains(created.Tags, tag)
+		})
+	}
+	list.Domains, list.Total = pageOf(all, c.page,
 		func(d *config.Domain) api.Domain { return s.domainView(cfg, *d, set.Domains[d.Name], since) })
 	return ok(list), nil
 }
@@ -135,9 +142,14 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 	}
 	if created != nil {
 		view.Enabled, view.Description = created.Enabled, created.Description
+		view.Tags = append(view.Tags, created.Tags...)
 		view.CreatedAt, view.UpdatedAt = created.CreatedAt, created.UpdatedAt
 	}
+	checks := cfg.Overwatch.Validation.Enabled
 	for _, b := range s.o.View.Service(d.Name) {
+		if checks && view.HealthCheckID == "" {
+			view.HealthCheckID = b.ID.String()
+		}
 		view.BackendCount++
 		if healthy(b) {
 			view.HealthyBackends++

@@ -9,7 +9,7 @@ func domainOperations() []Operation {
 	one := api.Domain{
 		ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", DNSSECEnabled: true,
 		Enabled:     true,
-		Description: "the shop", Tags: []string{}, BackendCount: 4, HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(),
+		Description: "the shop", Tags: []string{"shop"}, HealthCheckID: exampleServer, BackendCount: 4, HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(),
 	}
 	full := one
 	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
@@ -17,7 +17,7 @@ func domainOperations() []Operation {
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
 		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "The names that are steered",
-			Query: paged(), Status: 200,
+			Query: paged(text("tag", "only those that have this tag", "shop")), Status: 200,
 			Answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/domains", handle: decoded((*Server).postDomain), Summary: "Have a name answered",
 			Body: api.DomainChange{Name: "app.example.com", TTL: of(30), RoutingPolicy: of("weighted"),

@@ -122,6 +122,7 @@ type Domain struct {
 	Regions     []string  `json:"regions"`
 	Enabled     bool      `json:"enabled"`
 	Description string    `json:"description"`
+	Tags        []string  `json:"tags,omitempty"`
 	Owner       string    `json:"owner,omitempty"` // who applies it from a document; empty: nobody
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
