@@ -413,9 +413,10 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 	}
 	o := httpapi.Options{
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
-		Config: n.state.InForce, Definitions: n.control, RestartRequired: n.state.RestartRequired,
-		ValidateConfig: control.CheckText,
-		ConfigPath:     n.configPath, Reloader: n.control,
+		Config: n.state.InForce, CreatedAt: n.state.CreatedAt, Definitions: n.control,
+		RestartRequired: n.state.RestartRequired,
+		ValidateConfig:  control.CheckText,
+		ConfigPath:      n.configPath, Reloader: n.control,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OrderStore: n.store,
 		OrderLock: &n.orders, Replication: n.replication,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,

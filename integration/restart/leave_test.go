@@ -100,14 +100,16 @@ func stoppedOnPurpose(t *testing.T, n *harness.Node, agent string) {
 			t.Errorf("%s is heard from %q, port %d", a.ID, a.Address, a.Port)
 		}
 	}
-	stats, err := n.Client.Stats(t.Context())
-	if err != nil || stats.ActiveAgents != 1 {
-		t.Errorf("%d active agents, %v", stats.ActiveAgents, err)
-	}
-	if active, stale := testbed.Metric(t, n, "gslb_overwatch_agents_active"),
-		testbed.Metric(t, n, "gslb_overwatch_stale_agents"); active != 1 || stale != 0 {
-		t.Errorf("%v active and %v stale agents", active, stale)
-	}
+	// the other agent may be late on a busy machine; one that is missed stays missed
+	testbed.Until(t, testbed.ToldBound, "one active agent and none that is missed", func(ctx context.Context) error {
+		stats, err := n.Client.Stats(ctx)
+		active, stale := testbed.Metric(t, n, "gslb_overwatch_agents_active"),
+			testbed.Metric(t, n, "gslb_overwatch_stale_agents")
+		if err == nil && (stats.ActiveAgents != 1 || active != 1 || stale != 0) {
+			err = fmt.Errorf("%d active agents, by the metrics %v, and %v stale", stats.ActiveAgents, active, stale)
+		}
+		return err
+	})
 }
 
 // An agent measures the round trip before its second heartbeat.

@@ -37,6 +37,7 @@ type State struct {
 
 	shown   atomic.Pointer[shown]
 	current atomic.Pointer[current]
+	births  atomic.Pointer[births]
 	// agentChecks are the rules of the configuration in force.
 	agentChecks atomic.Pointer[agentChecks]
 }
@@ -78,6 +79,12 @@ func OpenState(o StateOptions) (*State, error) {
 	if s.geography, err = newGeography(o.Registerer, o.Logger); err != nil {
 		return nil, err
 	}
+	born, err := o.Store.LoadBirths()
+	if err != nil {
+		return nil, fmt.Errorf("loading when domains came into the configuration: %w", err)
+	}
+	known := decodeBirths(born)
+	s.births.Store(&known)
 	joined, base, left := s.join(o.File, set, nil)
 	s.follow(o.File, left)
 	s.running = joined
@@ -130,6 +137,7 @@ func (s *State) RestartRequired() []string {
 // follow takes another file, and what of the set it does not go with.
 func (s *State) follow(file *config.Config, left leftOut) {
 	s.file, s.names, s.left = file, definitions.NamesIn(file), left
+	s.bear(s.names)
 }
 
 // show lets readers see a set, without what the file hides.

@@ -131,6 +131,9 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		CreatedAt:         stamp(since),
 		UpdatedAt:         stamp(since),
 	}
+	if at := s.o.createdAt(d.Name); !at.IsZero() {
+		view.CreatedAt = stamp(at)
+	}
 	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		view.ProximityToleranceKm = &d.Proximity.ToleranceKm
 	}

@@ -61,6 +61,8 @@ type Options struct {
 	Reloader Reloader
 	// ConfigPath is the configuration file.
 	ConfigPath string
+	// CreatedAt returns when a domain came into the configuration file, the zero time for another; nil is never.
+	CreatedAt func(domain string) time.Time
 	// ValidateConfig checks the text of a configuration. It
 	// reads no files and no environment.
 	ValidateConfig func(text string) settings.Problems
@@ -250,4 +252,11 @@ func (o *Options) complete() error {
 		}
 	}
 	return nil
+}
+
+func (o *Options) createdAt(domain string) time.Time {
+	if o.CreatedAt == nil {
+		return time.Time{}
+	}
+	return o.CreatedAt(domain)
 }

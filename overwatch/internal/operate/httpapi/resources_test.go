@@ -384,3 +384,11 @@ func TestAgentNodes_ShowWhatPinnedAgentsReport(t *testing.T) {
 		t.Errorf("revoked: %d %s", r.status, r.body)
 	}
 }
+
+func TestDomains_HaveTheTimeOfTheirConfiguration(t *testing.T) {
+	born := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+	w := newWorld(t, func(o *Options) { o.CreatedAt = func(string) time.Time { return born } })
+	if r := w.send("GET", "/api/v1/domains/"+service, ""); !strings.Contains(r.body, `"created_at":"2025-01-02T03:04:05Z"`) {
+		t.Errorf("%s", r.body)
+	}
+}

@@ -109,6 +109,22 @@ func (b *Batch) PutSerial(serial uint32) {
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, serialKey, value) })
 }
 
+// PutBirths stores when the domains of the file came into it, in the form of its caller.
+func (b *Batch) PutBirths(value []byte) {
+	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, birthsKey, value) })
+}
+
+// LoadBirths returns what PutBirths stored last, nil for nothing.
+func (s *Store) LoadBirths() (births []byte, err error) {
+	err = s.read(bucketMeta, func(key, value []byte) error {
+		if string(key) == string(birthsKey) {
+			births = bytes.Clone(value)
+		}
+		return nil
+	})
+	return births, err
+}
+
 // LoadSerial returns the upper bound of the SOA serials that have been given, 0 for none.
 func (s *Store) LoadSerial() (serial uint32, err error) {
 	err = s.read(bucketMeta, func(key, value []byte) error {
