@@ -378,6 +378,7 @@ func (n *node) judge() (*ready.Judge, error) {
 		}
 		return n.api.Certificates()
 	}
+	o.NotReplicated = n.replication.Trouble
 	if n.zones != nil {
 		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
 		o.KeySync = n.keySync.Status

@@ -47,6 +47,7 @@ const (
 	CertificateEnds  ConditionKind = "certificate_ends"
 	TokenLocked      ConditionKind = "token_locked"
 	KeysNotExchanged ConditionKind = "keys_not_exchanged"
+	NotReplicated    ConditionKind = "not_replicated"
 	RegionEmpty      ConditionKind = "region_empty"
 	RegionUnknown    ConditionKind = "region_unknown"
 	NodeUnheard      ConditionKind = "node_unheard"
@@ -84,6 +85,7 @@ func ConditionTypes() []ConditionType {
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},
 		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},
+		{NotReplicated, SeverityAttention, "", "GslbNotReplicated"},
 		{TLSEnds, SeverityAttention, "", "GslbTLSEnds"},
 		{CertificateEnds, SeverityAttention, "", "GslbAgentCertificatesExpire"},
 		{TokenLocked, SeverityAttention, "", ""},

@@ -309,6 +309,9 @@ func TestReplication_WhatHasNoEffectIsListed(t *testing.T) {
 	if one := b.r.Status().Refused[0]; one.Name != "app.example" || one.Reason != "no zone of it here" {
 		t.Errorf("listed: %+v", one)
 	}
+	if said := b.r.Trouble(); len(said) != 1 || !strings.Contains(said[0], "domain app.example: no zone of it here") {
+		t.Errorf("the condition says %q", said)
+	}
 	b.mu.Lock()
 	delete(b.refuse, domain("app.example"))
 	b.mu.Unlock()
@@ -367,6 +370,16 @@ func TestSettings_WhatIsMissingIsNamed(t *testing.T) {
 		if change(&s); s.Off() == nil || !strings.Contains(s.Off().Error(), want) {
 			t.Errorf("%v instead of %q", s.Off(), want)
 		}
+	}
+	withoutSecret := settings(secret)
+	withoutSecret.Secret = nil
+	n := start(t, &network{nodes: make(map[string]*node)}, "a", t.TempDir(), withoutSecret)
+	if said := n.r.Trouble(); len(said) != 1 || !strings.Contains(said[0], "key_sync.secret is not set") {
+		t.Errorf("the condition says %q", said)
+	}
+	n.r.Reconfigure(replication.Settings{})
+	if said := n.r.Trouble(); said != nil {
+		t.Errorf("switched off, and the condition says %q", said)
 	}
 	var c config.Config // tokens alone make no secret for this
 	if s := replication.SettingsOf(&c); s.Secret != nil {

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -85,6 +86,42 @@ func (r *Replication) Status() api.Replication {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return s
+}
+
+// patience is how long a peer may be silent, as while it is started anew, before somebody is told.
+const patience = 30 * time.Second
+
+// Trouble says why operators' decisions do not reach other nodes, or have no effect here, where they are meant to.
+func (r *Replication) Trouble() (sentences []string) {
+	settings := r.current()
+	if !settings.Enabled {
+		return nil
+	}
+	status := r.Status()
+	if status.OffReason != nil {
+		return []string{"what operators decide here does not reach other nodes: " + *status.OffReason}
+	}
+	for i := range status.Peers {
+		p := &status.Peers[i]
+		if p.Connected || p.Error == nil || time.Since(p.Since) < patience {
+			continue
+		}
+		sentences = append(sentences, fmt.Sprintf("%s takes no part in replication since %s (%s): %s",
+			cmp.Or(p.NodeID, p.Peer), p.Since.Format(time.RFC3339), lacks(p.Behind), *p.Error))
+	}
+	if count := len(status.Refused); count > 0 {
+		first := status.Refused[0]
+		sentences = append(sentences, fmt.Sprintf("%d decisions of other nodes have no effect here, the first of them "+
+			"%s %s: %s", count, first.Kind, first.Name, first.Reason))
+	}
+	return sentences
+}
+
+func lacks(objects int) string {
+	if objects == 0 {
+		return "it has all that was decided here"
+	}
+	return fmt.Sprintf("it lacks %d objects of this node", objects)
 }
 
 // behind returns how many objects a peer has not stored yet. The caller holds mu.

@@ -62,6 +62,7 @@ func (j *Judge) walk(all bool, to report) {
 		j.walkRegions(to)
 		j.walkNodes(to)
 		j.walkKeys(to)
+		j.walkReplication(to)
 		j.walkCertificates(to)
 	}
 }
@@ -227,5 +228,15 @@ func (j *Judge) walkKeys(to report) {
 				to(api.KeysNotExchanged, say(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
 			}
 		}
+	}
+}
+
+// walkReplication reports why operators' decisions do not reach all nodes.
+func (j *Judge) walkReplication(to report) {
+	if j.o.NotReplicated == nil {
+		return
+	}
+	for _, sentence := range j.o.NotReplicated() {
+		to(api.NotReplicated, say(sentence, "gslbctl diff"))
 	}
 }

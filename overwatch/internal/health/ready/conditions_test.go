@@ -64,6 +64,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.TokenLocked: func(n *node) {
 			n.o.Locks = func() []trust.Lock { return []trust.Lock{{Closed: true}} }
 		},
+		api.NotReplicated: func(n *node) {
+			n.o.NotReplicated = func() []string { return []string{"decisions do not reach ow-2"} }
+		},
 		api.KeysNotExchanged: func(n *node) {
 			n.o.KeySync = func() api.DNSSECSyncState { return api.DNSSECSyncState{Enabled: true, OffReason: &reason} }
 		},
@@ -146,6 +149,7 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 		api.RegionEmpty:      "a.example names region us and has no backend there, configured or reported",
 		api.NodeUnheard:      "node ow-2 was last heard 1999-12-31T23:59:00Z: it is down, or cut off from this node",
 		api.TLSEnds:          "the certificate of CN=ow-1 in /etc/gslb/api.pem ends 2000-01-30",
+		api.NotReplicated:    "decisions do not reach ow-2",
 		api.KeysNotExchanged: "signing keys are not exchanged with the other nodes: the node has no secret",
 	} {
 		inNode(t, func(n *node) {

@@ -47,6 +47,9 @@ type Options struct {
 	KeySync func() api.DNSSECSyncState
 	// Regions lists the names of those that are known; nil: agents' regions are not looked at.
 	Regions func() []string
+	// NotReplicated says why operators' decisions do not reach other nodes, or have no effect here; nil where there are
+	// none.
+	NotReplicated func() []string
 	// Unheard lists the other nodes that gossip does not hear.
 	Unheard func() []Unheard
 	// Certificates lists those that the API shows and those of the authorities that it trusts.
