@@ -8,9 +8,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Entry makes the audit entry of a change, inside the change's transaction. It is given the number and the value of
-// the newest entry, 0 and nil for none, and returns those of the next. It must not block; an error fails every change
-// of that transaction. newest is valid only during the call.
+// Entry makes the audit entry of a change, in the transaction of the change. Its arguments are the number and the value
+// of the newest entry, 0 and nil without one; it returns those of the next. It must not block. An error fails all
+// changes of the transaction. newest is valid only during the call.
 type Entry func(last uint64, newest []byte) (id uint64, entry []byte, err error)
 
 // AppendAudit stores an audit entry that belongs to no stored change.

@@ -18,7 +18,7 @@ const (
 	// copyEvery is the least time between two copies, so that frequent changes cost little.
 	copyEvery = 10 * time.Second
 	// copyStatusDelay is copyDelay where only statuses have changed, which agents and checks soon report again.
-	// Without it, a node that starts from the copy would answer with backends of long ago.
+	// Without these copies, a node that starts from a copy would answer with backends of long ago.
 	copyStatusDelay = time.Minute
 )
 
@@ -66,18 +66,17 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// Size of the file that probe writes: more than most transactions need.
 const (
-	probeEvery = 10 * time.Second
-	probeSize  = 256 << 10
+	probeEvery = 10 * time.Second // while the disk fails
+	probeSize  = 256 << 10        // octets of the file that probe writes: more than most transactions need
 )
 
-// probe tests with a file of its own whether a disk that failed takes data again.
+// probe writes a file of its own to find out whether a disk that failed takes data again.
 func (s *Store) probe() {
 	if !s.failed.Load() {
 		return
 	}
-	f, err := os.CreateTemp(s.dir, fileName+newEnding+"*") // a start clears those away
+	f, err := os.CreateTemp(s.dir, fileName+newEnding+"*") // clearLeftovers deletes it after a crash
 	if err != nil {
 		return
 	}
@@ -113,7 +112,7 @@ func (s *Store) awaitChange(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// mark puts an element into a channel that holds one, if it is empty.
+// mark puts an element into a channel of capacity one, unless it holds one already.
 func mark(note chan struct{}) {
 	select {
 	case note <- struct{}{}:
@@ -121,7 +120,7 @@ func mark(note chan struct{}) {
 	}
 }
 
-// copyIfChanged brings the copy up to date.
+// copyIfChanged makes a copy if the store has changed since the last one.
 func (s *Store) copyIfChanged() error {
 	s.copyMu.Lock()
 	defer s.copyMu.Unlock()

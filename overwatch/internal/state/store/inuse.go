@@ -14,6 +14,6 @@ func InUse(dir string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() // which also lets go of the lock
+	defer f.Close() // which also releases the lock
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }

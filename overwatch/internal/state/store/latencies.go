@@ -16,7 +16,7 @@ type Latency struct {
 
 	Smoothed time.Duration `json:"smoothed"` // moving average
 	Samples  int           `json:"samples"`
-	Held     []string      `json:"held,omitempty"` // groups of clients inside which it is among the fastest
+	Held     []string      `json:"held,omitempty"` // groups of clients for which it is among the fastest
 }
 
 // LoadLatencies returns the stored latencies, ordered by service and address.

@@ -5,12 +5,11 @@ import (
 	"encoding/binary"
 )
 
-// Every record is its checksum followed by its value. For every bucket there is a digest, in the bucket of digests,
-// which is changed in the same transaction: so a record that is missing, or comes from an older page, is noticed like
-// one that was changed.
+// A record is a checksum followed by a value. Each bucket has a digest, in the bucket of digests, which changes in the
+// same transaction. So a missing record, or one from an older page, is noticed like one that was changed.
 const sumSize = 8
 
-// sum returns the checksum of a record and its place: the first octets of a SHA-256.
+// sum returns the checksum over a record's bucket, key and value: the first octets of a SHA-256.
 func sum(bucket string, key, value []byte) uint64 {
 	h := sha256.New()
 	var n [8]byte

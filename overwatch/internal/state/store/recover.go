@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// settleFile sees to it that there is a sound file under the store's name:
+// settleFile makes sure that a sound file has the store's name:
 //
 //	file      copy      result
 //	sound     any       the file
@@ -75,7 +75,7 @@ func inspect(path string) (soundness, error) {
 func (s *Store) replace(why string) error {
 	if _, err := inspect(s.copyPath()); err != nil {
 		if newer, ok := errors.AsType[*newerError](err); ok {
-			return newer // whose program can use it, and knows what to do about this file
+			return newer // a newer program can use the copy, and can tell whether this file is damaged
 		}
 	}
 	s.recovered = fmt.Sprintf("%s could not be used (%s)", s.path, why)
@@ -115,7 +115,7 @@ func (s *Store) useCopy() error {
 		return err
 	}
 	if err := duplicate(s.copyPath(), s.path); err != nil {
-		// The disk may be too full for a duplicate: then the copy itself has to serve.
+		// The disk may be too full for a duplicate: then the copy itself is renamed.
 		if renameErr := rename(s.copyPath(), s.path); renameErr != nil {
 			return fmt.Errorf("restoring %s: %w", s.path, errors.Join(err, renameErr))
 		}
@@ -125,7 +125,7 @@ func (s *Store) useCopy() error {
 	return nil
 }
 
-// clearLeftovers deletes files that an earlier process had not finished.
+// clearLeftovers deletes the unfinished files of an earlier process.
 func (s *Store) clearLeftovers() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -150,7 +150,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails after the rename, which is as it should be
+	defer os.Remove(f.Name()) // fails after the rename, when nothing is left to remove
 	defer f.Close()
 	if err := write(f); err != nil {
 		return err
@@ -164,7 +164,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	return rename(f.Name(), path)
 }
 
-// duplicate copies a sound file that nobody writes to.
+// duplicate copies a sound file. No process may write to it meanwhile.
 func duplicate(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// What follows knows the file format of bbolt, version 2: pages of one size; each with a header of id (8 octets), kind
+// This file reads the format of bbolt, version 2: pages of one size; each with a header of id (8 octets), kind
 // (2), count of elements (2) and number of pages that follow and belong to it (4); elements of 16 octets each behind
 // the header; integers in the byte order of the machine.
 const (
@@ -219,7 +219,7 @@ func (w *walk) read(number uint64) (page, error) {
 	return p, nil
 }
 
-// elements walks one leaf page.
+// elements visits the elements of one leaf page.
 func elements(p page, within keyRange, v visit) error {
 	if len(p.octets) < pageHeaderSize || p.kind() != pageLeaf {
 		return damaged("page %d is neither branch nor leaf", p.number)
