@@ -83,7 +83,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	}
 	for i, a := range s.Agents {
 		toldOnce(a.Name, []string{"2", "-2"}[i])
-		s.heardAlways(t, n, s.Backends[i], s.Timing.StaleThreshold/2)
+		s.HeardAlways(t, n, s.Backends[i], s.Timing.StaleThreshold/2)
 		toldOnce(a.Name, "")
 	}
 	if now := untimely(t, n); now != refused {
@@ -145,7 +145,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 				}
 				return nil
 			})
-			s.heardAlways(t, n, b, s.Timing.StaleThreshold/3)
+			s.HeardAlways(t, n, b, s.Timing.StaleThreshold/3)
 			s.Status(t, n, s.Backends[2], testbed.StartBound, testbed.WantSound)
 			if off := testbed.Metric(t, n, "gslb_overwatch_clock_jump_seconds"); math.Abs(off-offs[i].Seconds()) > 1 {
 				t.Errorf("%s says that its clock is %v s ahead, it is %s", n.Name, off, offs[i])

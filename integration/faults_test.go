@@ -40,47 +40,6 @@ func relayed(t *testing.T, backends int) (*site, []*relay.Relay) {
 	return s, relays
 }
 
-// heardAlways watches for a while that a backend's agent is never taken for silent, but for a moment in which several
-// streams came late: a whole threshold more is none. How long the node takes to say so is another matter.
-func (s *site) heardAlways(t *testing.T, n *harness.Node, b *harness.Backend, over time.Duration) {
-	t.Helper()
-	s.allHeard(t, over, &heard{node: n, backend: b})
-}
-
-// heard is a backend's agent as a node hears it.
-type heard struct {
-	node    *harness.Node
-	backend *harness.Backend
-	silent  time.Time // since when it is taken for silent
-}
-
-// allHeard is heardAlways for several agents and nodes at once.
-func (s *site) allHeard(t *testing.T, over time.Duration, all ...*heard) {
-	t.Helper()
-	testbed.During(t, over, testbed.StaleResolution, func() {
-		for _, h := range all {
-			h.look(t, s)
-		}
-	})
-}
-
-func (h *heard) look(t *testing.T, s *site) {
-	t.Helper()
-	var last error
-	s.Status(t, h.node, h.backend, testbed.StartBound, func(v api.Backend) error {
-		last = testbed.WantStatus(v, api.EffectiveHealthy, true)
-		return nil
-	})
-	switch now := time.Now(); {
-	case last == nil:
-		h.silent = time.Time{}
-	case h.silent.IsZero():
-		h.silent = now
-	case now.Sub(h.silent) > s.Timing.StaleThreshold:
-		t.Fatalf("%s's agent at %s, for %s: %v", h.backend.Name, h.node.Name, now.Sub(h.silent).Round(time.Millisecond), last)
-	}
-}
-
 // Row 6, UDP only: agents that cannot send a packet say what they have to say over TCP, and nobody is taken for silent.
 func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	t.Parallel()
@@ -90,7 +49,7 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 		r.CutPackets.Store(true)
 	}
 	// What was true at the cut is true for a while anyhow.
-	s.heardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
+	s.HeardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
 	killed, err := s.Backends[1].Kill()
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +75,7 @@ func TestPartition_PacketsOneWayOnly(t *testing.T) {
 		for _, r := range relays {
 			way.cut(r, true)
 		}
-		s.heardAlways(t, n, s.Backends[0], 2*s.Timing.StaleThreshold)
+		s.HeardAlways(t, n, s.Backends[0], 2*s.Timing.StaleThreshold)
 		for _, r := range relays {
 			way.cut(r, false)
 		}
@@ -135,7 +94,7 @@ func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
 		for _, r := range relays {
 			r.Loss.Store(percent)
 		}
-		s.heardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
+		s.HeardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
 	}
 	s.NoFailures(t, n, s.Began)
 }
@@ -409,7 +368,7 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 		_, _ = rand.Read(garbage)
 		relays[0].Inject(garbage)
 	}
-	s.heardAlways(t, s.Nodes[0], s.Backends[0], 2*s.Timing.StaleThreshold)
+	s.HeardAlways(t, s.Nodes[0], s.Backends[0], 2*s.Timing.StaleThreshold)
 	if !s.Agents[0].Running() {
 		t.Error("the agent has ended")
 	}

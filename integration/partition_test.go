@@ -51,7 +51,7 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 		r.Cut.Store(false)
 	}
 	for _, b := range s.Backends[1:] {
-		s.Status(t, cutOff, b, heardAgainBound, func(v api.Backend) error {
+		s.Status(t, cutOff, b, testbed.HeardAgainBound, func(v api.Backend) error {
 			if err := testbed.WantSound(v); err != nil {
 				return err
 			}
@@ -65,10 +65,6 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 		s.NoFailures(t, n, s.Began)
 	}
 }
-
-// heardAgainBound is how soon a node is told everything again once its agents can reach it: they try at most 15 s
-// apart.
-const heardAgainBound = 25 * time.Second
 
 // frontDoor passes connections on to a backend: the way on which nodes and clients come. The agent beside the backend
 // goes none.

@@ -123,7 +123,7 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	})
 	t.Logf("frozen for %s, healthy %s after it went on", thawed.Sub(frozen).Round(time.Millisecond),
 		time.Since(thawed).Round(time.Millisecond))
-	s.heardAlways(t, n, b, 2*s.Timing.Heartbeat)
+	s.HeardAlways(t, n, b, 2*s.Timing.Heartbeat)
 	s.NoFailures(t, n, s.Began)
 }
 

@@ -167,7 +167,7 @@ func (k *soak) settle(t *testing.T) {
 	for _, n := range k.Nodes {
 		k.Ready(t, n)
 		for _, b := range k.Backends {
-			k.Status(t, n, b, heardAgainBound, testbed.WantSound)
+			k.Status(t, n, b, testbed.HeardAgainBound, testbed.WantSound)
 		}
 	}
 	k.verify(t)

@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // Row 38 between sites: random faults from a seed against two nodes and four backends on networks of their own, and
@@ -19,9 +20,9 @@ func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 	if os.Getenv("GSLB_SOAK") == "" {
 		t.Skip("it takes minutes: GSLB_SOAK=2m, as make test-long does")
 	}
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		length, random := soakOf(t, 0)
-		k := &soak{site: newNetworkSite(t, []string{"eu", "us", "ap", "sa"}), random: random}
+		k := &soak{site: &site{testbed.NewNetworkSite(t, []string{"eu", "us", "ap", "sa"})}, random: random}
 		k.startBetweenSites(t, n)
 		k.run(t, length)
 	})
@@ -52,10 +53,10 @@ func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 	var all []*network.Site
 	for _, region := range regions {
 		delay := map[string]time.Duration{"ap": 10 * time.Millisecond}[region]
-		all = append(all, addSite(t, n, region, delay))
+		all = append(all, testbed.AddSite(t, n, region, delay))
 	}
-	w.sites, w.far, w.branch = all[:3], all[2], addSite(t, n, "branch", 0)
-	addHost(t, w.branch)
+	w.sites, w.far, w.branch = all[:3], all[2], testbed.AddSite(t, n, "branch", 0)
+	testbed.AddHost(t, w.branch)
 	if _, err := w.branch.AddUplink("branch2"); err != nil {
 		t.Fatal(err)
 	}
@@ -63,17 +64,17 @@ func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 		t.Fatal(err)
 	}
 	for i, at := range all[:2] {
-		k.nodeAt(t, at, addHost(t, at), "ow-"+regions[i], regions...)
+		k.NodeAt(t, at, testbed.AddHost(t, at), "ow-"+regions[i], regions...)
 	}
 	for i, at := range all {
-		k.backendAt(t, at, addHost(t, at), "b-"+regions[i], regions[i])
+		k.BackendAt(t, at, testbed.AddHost(t, at), "b-"+regions[i], regions[i])
 		if at != w.far {
 			k.Agents[i].Inside = w.branch.Inside
 		}
 	}
 	k.StartPrograms(t)
 	for i, node := range k.Nodes {
-		w.clients[node] = k.watchFrom(t, all[i], node)
+		w.clients[node] = k.WatchFrom(t, all[i], node)
 	}
 	k.ways = w
 }
@@ -139,7 +140,7 @@ func (w *soakWays) fault(t *testing.T, k *soak) string {
 
 func (w *soakWays) rules(t *testing.T) {
 	t.Helper()
-	rules := lost(w.lost, nil, nil, "udp")
+	rules := testbed.LostGossip(w.lost, nil, nil, "udp")
 	if w.isCut {
 		rules = append(rules, network.Cut(w.sites[w.cut])...)
 	}

@@ -58,8 +58,8 @@ func elsewhere(t *testing.T, s *site) {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	at := addSite(t, n, "elsewhere", time.Millisecond)
-	b := s.AddBackendAt("elsewhere", netip.AddrPortFrom(addHost(t, at).IPv4, appPort))
+	at := testbed.AddSite(t, n, "elsewhere", time.Millisecond)
+	b := s.AddBackendAt("elsewhere", netip.AddrPortFrom(testbed.AddHost(t, at).IPv4, testbed.AppPort))
 	b.Inside = at.Inside
 	testbed.Start(t, b)
 }
@@ -71,7 +71,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := programDirectory(t)
+	bin := testbed.ProgramsTogether(t)
 	for how, end := range map[string]syscall.Signal{"fails": 0, "is interrupted": syscall.SIGINT,
 		"is killed": syscall.SIGKILL} {
 		t.Run(how, func(t *testing.T) {

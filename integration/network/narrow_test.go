@@ -1,4 +1,4 @@
-package integration_test
+package network_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // gets stuck: what an agent with much to say sends, and is told, over IPv4 and IPv6, large answers of the API, and many
 // of DNS on one connection.
 func TestNetwork_WhatIsTooBigVanishes(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		names := longNames(12) // no packet has room for them
 		s := newBranch(t, n, 1, names...)
 		agent, eu, us := s.Agents[0], s.Nodes[0], s.Nodes[1]

@@ -1,4 +1,4 @@
-package integration_test
+package network_test
 
 import (
 	"context"
@@ -25,23 +25,23 @@ type branch struct {
 func newBranch(t *testing.T, n *network.Network, backends int, others ...string) *branch {
 	t.Helper()
 	s := &branch{site: newNetworkSite(t, []string{"eu", "us"}, others...)}
-	s.place, s.apps = addSite(t, n, "branch", 5*time.Millisecond), addSite(t, n, "apps", 0)
-	addHost(t, s.place)
+	s.place, s.apps = testbed.AddSite(t, n, "branch", 5*time.Millisecond), testbed.AddSite(t, n, "apps", 0)
+	testbed.AddHost(t, s.place)
 	var reached []string
 	for _, region := range []string{"eu", "us"} {
-		at := addSite(t, n, region, 0)
+		at := testbed.AddSite(t, n, region, 0)
 		s.at = append(s.at, at)
-		h := addHost(t, at)
-		node := s.nodeAt(t, at, h, "ow-"+region, "eu", "us")
+		h := testbed.AddHost(t, at)
+		node := s.NodeAt(t, at, h, "ow-"+region, "eu", "us")
 		node.File.Overwatch.Gossip.BindAddress = "[::]:7946"
 		to := h.IPv4
 		if region == "us" {
 			to = h.IPv6
 		}
-		reached = append(reached, netip.AddrPortFrom(to, gossipPort).String())
+		reached = append(reached, netip.AddrPortFrom(to, testbed.GossipPort).String())
 	}
 	for i := range backends {
-		s.backendAt(t, s.apps, addHost(t, s.apps), fmt.Sprintf("b%d", i+1), "eu")
+		s.BackendAt(t, s.apps, testbed.AddHost(t, s.apps), fmt.Sprintf("b%d", i+1), "eu")
 	}
 	for _, a := range s.Agents {
 		a.Inside = s.place.Inside
@@ -53,17 +53,17 @@ func newBranch(t *testing.T, n *network.Network, backends int, others ...string)
 // Agents behind a NAT that hardly remembers them, to whom nobody opens a way, are heard by both nodes all along, over
 // IPv4 and IPv6, follow a failure in time, and get what the nodes have to tell them.
 func TestNetwork_AgentsBehindANAT(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newBranch(t, n, 3)
 		if err := n.Masquerade(s.place); err != nil {
 			t.Fatal(err)
 		}
 		s.StartPrograms(t)
-		s.Watch = s.watchFrom(t, s.apps, s.Nodes...)
-		var all []*heard
+		s.Watch = s.WatchFrom(t, s.apps, s.Nodes...)
+		var all []*testbed.Heard
 		for _, node := range s.Nodes {
 			for _, b := range s.Backends[:2] {
-				all = append(all, &heard{node: node, backend: b})
+				all = append(all, &testbed.Heard{Node: node, Backend: b})
 			}
 		}
 		killed, err := s.Backends[2].Kill()
@@ -73,7 +73,7 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 		for _, node := range s.Nodes {
 			s.Gone(t, node, s.Backends[2].At.Addr(), killed, s.Timing.Detection())
 		}
-		s.allHeard(t, 2*s.Timing.StaleThreshold, all...)
+		s.AllHeard(t, 2*s.Timing.StaleThreshold, all...)
 		if err := s.Nodes[0].Client.RevokeCertificate(t.Context(), s.Agents[1].Name); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 // On a way that carries 1280 octets and no fragment, an agent with much to say, which is told as much, is heard and
 // answered all along.
 func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		names := longNames(6) // what names them all just fits the packets of a wider way
 		s := newBranch(t, n, 1, names...)
 		if err := s.place.MTU(1280); err != nil {
@@ -135,7 +135,8 @@ func (s *branch) answeredAlways(t *testing.T, agent *harness.Agent, b *harness.B
 			return nil
 		})
 	}
-	s.allHeard(t, 2*s.Timing.StaleThreshold, &heard{node: s.Nodes[0], backend: b}, &heard{node: s.Nodes[1], backend: b})
+	s.AllHeard(t, 2*s.Timing.StaleThreshold, &testbed.Heard{Node: s.Nodes[0], Backend: b},
+		&testbed.Heard{Node: s.Nodes[1], Backend: b})
 	for i, node := range s.Nodes {
 		// a machine that stands still for a moment answers late
 		if failed, sent := of("gslb_agent_heartbeat_failures_total", i),

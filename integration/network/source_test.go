@@ -1,4 +1,4 @@
-package integration_test
+package network_test
 
 import (
 	"context"
@@ -32,18 +32,18 @@ type placed struct {
 func startPlaced(t *testing.T, n *network.Network, algorithm string, change func(*harness.OverwatchFile)) *placed {
 	t.Helper()
 	p := &placed{site: newNetworkSite(t, []string{"eu", "us", "rest"}), servers: map[string]netip.Addr{}}
-	home := addSite(t, n, "home", 0)
-	p.clients = addSite(t, n, "clients", 0)
-	p.host = addHost(t, home)
-	p.node = p.nodeAt(t, home, p.host, "ow", "eu", "us", "rest")
+	home := testbed.AddSite(t, n, "home", 0)
+	p.clients = testbed.AddSite(t, n, "clients", 0)
+	p.host = testbed.AddHost(t, home)
+	p.node = p.NodeAt(t, home, p.host, "ow", "eu", "us", "rest")
 	f := &p.node.File
 	f.Overwatch.Validation.Enabled = false
 	f.Domains[0].RoutingAlgorithm = algorithm
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		p.servers[r.Name] = netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)})
-		r.Servers = []harness.Server{{Service: testbed.AppName, Address: p.servers[r.Name], Port: appPort, Weight: 100,
-			HealthCheck: p.Timing.Check()}}
+		r.Servers = []harness.Server{{Service: testbed.AppName, Address: p.servers[r.Name], Port: testbed.AppPort,
+			Weight: 100, HealthCheck: p.Timing.Check()}}
 	}
 	change(f)
 	p.StartPrograms(t)
@@ -53,9 +53,9 @@ func startPlaced(t *testing.T, n *network.Network, algorithm string, change func
 // serves checks whom a client gets who asks from an address, by UDP and TCP.
 func (p *placed) serves(t *testing.T, from netip.Addr, region string) {
 	t.Helper()
-	to := netip.AddrPortFrom(p.host.IPv4, dnsPort)
+	to := netip.AddrPortFrom(p.host.IPv4, testbed.DNSPort)
 	if from.Is6() {
-		to = netip.AddrPortFrom(p.host.IPv6, dnsPort)
+		to = netip.AddrPortFrom(p.host.IPv6, testbed.DNSPort)
 	}
 	dial := func(ctx context.Context, network, at string) (net.Conn, error) {
 		return p.clients.DialFrom(ctx, from, network, at)
@@ -75,7 +75,7 @@ func (p *placed) serves(t *testing.T, from netip.Addr, region string) {
 // The region is that of the address a question really comes from, the longest prefix of its own family deciding: no
 // network of one family holds a client of the other, mapped or not.
 func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		prefix := netip.MustParsePrefix
 		p := startPlaced(t, n, "geolocation", func(f *harness.OverwatchFile) {
 			f.Overwatch.Geolocation.CustomMappings = []harness.Mapping{
@@ -85,7 +85,7 @@ func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
 				{CIDR: prefix("::/0"), Region: "rest"},
 			}
 		})
-		one, other := addHost(t, p.clients), addHost(t, p.clients)
+		one, other := testbed.AddHost(t, p.clients), testbed.AddHost(t, p.clients)
 		p.serves(t, one.IPv4, "us")
 		p.serves(t, one.IPv6, "eu")
 		p.serves(t, other.IPv4, "eu")
@@ -102,9 +102,9 @@ func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
 
 // The nearest region is that of the place that the database has for the source.
 func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		p := startPlaced(t, n, "proximity", func(f *harness.OverwatchFile) {
-			content, err := os.ReadFile(strings.TrimPrefix(testbed.Databases, "../") + "GeoIP2-City-Test.mmdb")
+			content, err := os.ReadFile(testbed.Databases + "GeoIP2-City-Test.mmdb")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ const clientJapan = "2001:218::1/128"
 // Who may use the API, read the metrics and ask why is known by the source, on a socket of both families too; a
 // listener of all IPv4 addresses has none of IPv6.
 func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		prefix := netip.MustParsePrefix
 		friends := []netip.Prefix{prefix("10.77.2.2/32"), prefix("fd77:0:0:2::3/128")}
 		p := startPlaced(t, n, "round-robin", func(f *harness.OverwatchFile) {
@@ -143,7 +143,7 @@ func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
 			f.API.More["allowed_networks"] = append([]netip.Prefix{prefix("10.77.1.0/24"), prefix("::/0")}, friends[0])
 			f.Routing = &harness.Routing{WhyNetworks: friends}
 		})
-		one, other := addHost(t, p.clients), addHost(t, p.clients)
+		one, other := testbed.AddHost(t, p.clients), testbed.AddHost(t, p.clients)
 		get := func(from, to netip.Addr, port uint16, path string) int {
 			t.Helper()
 			r, err := browser(p.clients, from).Get("http://" + netip.AddrPortFrom(to, port).String() + path)
@@ -167,14 +167,14 @@ func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
 			if c.api {
 				want = http.StatusOK
 			}
-			if got := get(c.from, c.to, apiPort, "/api/v1/domains"); got != want {
+			if got := get(c.from, c.to, testbed.APIPort, "/api/v1/domains"); got != want {
 				t.Errorf("the API answers %s with %d, want %d", c.from, got, want)
 			}
 			dial := func(ctx context.Context, network, at string) (net.Conn, error) {
 				return p.clients.DialFrom(ctx, c.from, network, at)
 			}
 			q := new(dns.Msg).SetQuestion("_why."+testbed.AppName+".", dns.TypeTXT)
-			r, err := exchangeFrom(dial, q, "udp", netip.AddrPortFrom(c.to, dnsPort))
+			r, err := exchangeFrom(dial, q, "udp", netip.AddrPortFrom(c.to, testbed.DNSPort))
 			if err != nil {
 				t.Errorf("from %s: %v", c.from, err)
 				continue
@@ -187,10 +187,10 @@ func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
 				t.Errorf("why is told of another client than %s: %v", c.from, r)
 			}
 		}
-		if got := get(one.IPv4, p.host.IPv4, metricsPort, "/metrics"); got != http.StatusOK {
+		if got := get(one.IPv4, p.host.IPv4, testbed.MetricsPort, "/metrics"); got != http.StatusOK {
 			t.Errorf("the metrics on 0.0.0.0 over IPv4: %d", got)
 		}
-		if got := get(one.IPv6, p.host.IPv6, metricsPort, "/metrics"); got != 0 {
+		if got := get(one.IPv6, p.host.IPv6, testbed.MetricsPort, "/metrics"); got != 0 {
 			t.Errorf("the metrics on 0.0.0.0 are answered over IPv6: %d", got)
 		}
 	})

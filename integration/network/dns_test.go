@@ -1,4 +1,4 @@
-package integration_test
+package network_test
 
 import (
 	"context"
@@ -38,11 +38,12 @@ func question(kind uint16) *dns.Msg { return new(dns.Msg).SetQuestion(dns.Fqdn(t
 func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name string,
 	servers ...netip.Addr) *harness.Node {
 	t.Helper()
-	n := s.nodeAt(t, at, h, name, "eu")
+	n := s.NodeAt(t, at, h, name, "eu")
 	n.File.Overwatch.Validation.Enabled = false
 	for _, a := range servers {
 		n.File.Regions[0].Servers = append(n.File.Regions[0].Servers,
-			harness.Server{Service: testbed.AppName, Address: a, Port: appPort, Weight: 100, HealthCheck: s.Timing.Check()})
+			harness.Server{Service: testbed.AppName, Address: a, Port: testbed.AppPort, Weight: 100,
+				HealthCheck: s.Timing.Check()})
 	}
 	return n
 }
@@ -51,14 +52,14 @@ func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name st
 // both families, link-local ones, and one that the machine got while the node ran; also where a client asks several of
 // them from one port, at once.
 func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newNetworkSite(t, []string{"eu"})
-		home, away := addSite(t, n, "home", 0), addSite(t, n, "away", 0)
-		client := addHost(t, away)
-		hosts := []network.Host{addHost(t, home), addHost(t, home), addHost(t, home)}
+		home, away := testbed.AddSite(t, n, "home", 0), testbed.AddSite(t, n, "away", 0)
+		client := testbed.AddHost(t, away)
+		hosts := []network.Host{testbed.AddHost(t, home), testbed.AddHost(t, home), testbed.AddHost(t, home)}
 		node := s.unwatched(t, home, hosts[0], "ow", netip.MustParseAddr("192.0.2.1"))
 		s.StartPrograms(t)
-		hosts = append(hosts, addHost(t, home)) // while the node runs
+		hosts = append(hosts, testbed.AddHost(t, home)) // while the node runs
 
 		good := func(what string, r *dns.Msg, err error) {
 			t.Helper()
@@ -69,14 +70,14 @@ func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 		var all []netip.AddrPort
 		for _, h := range hosts {
 			for _, at := range []netip.Addr{h.IPv4, h.IPv6} {
-				all = append(all, netip.AddrPortFrom(at, dnsPort))
+				all = append(all, netip.AddrPortFrom(at, testbed.DNSPort))
 				for _, protocol := range []string{"udp", "tcp"} {
 					r, err := exchangeFrom(away.Dial, question(dns.TypeA), protocol, all[len(all)-1])
 					good(fmt.Sprintf("%s over %s", at, protocol), r, err)
 				}
 			}
 			// A neighbour on the same link, by an address that means something there only.
-			at := netip.AddrPortFrom(h.Link.WithZone(home.Name), dnsPort)
+			at := netip.AddrPortFrom(h.Link.WithZone(home.Name), testbed.DNSPort)
 			for _, protocol := range []string{"udp", "tcp"} {
 				r, err := exchangeFrom(n.Dial, question(dns.TypeA), protocol, at)
 				good(fmt.Sprintf("%s over %s", at, protocol), r, err)
@@ -144,11 +145,11 @@ func askAtOnce(t *testing.T, at *network.Site, from netip.Addr, servers []netip.
 // On a way that carries 1280 octets and no fragment, every answer arrives: over UDP whole or truncated, in 1232 octets
 // at most whatever the client allows, and whole over TCP.
 func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newNetworkSite(t, []string{"eu"})
-		home, away := addSite(t, n, "home", 0), addSite(t, n, "away", 0)
-		addHost(t, away)
-		h := addHost(t, home)
+		home, away := testbed.AddSite(t, n, "home", 0), testbed.AddSite(t, n, "away", 0)
+		testbed.AddHost(t, away)
+		h := testbed.AddHost(t, home)
 		const many = 45
 		var servers []netip.Addr
 		for i := range many {
@@ -165,7 +166,7 @@ func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
 
 		whole, truncated := 0, 0
 		for _, at := range []netip.Addr{h.IPv4, h.IPv6} {
-			to := netip.AddrPortFrom(at, dnsPort)
+			to := netip.AddrPortFrom(at, testbed.DNSPort)
 			for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
 				for _, allowed := range []uint16{0, 512, 1232, 1400, 4096, 65535} {
 					q := question(kind)

@@ -1,4 +1,4 @@
-package integration_test
+package network_test
 
 import (
 	"net/netip"
@@ -16,18 +16,18 @@ import (
 // the slower backend leaves once it is a quarter slower on average, and comes back within a tenth; one that is in
 // between and has clients keeps them.
 func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		const interval = 400 * time.Millisecond
 		// three measurements and the one that was under way; a name is decided once a second
 		const bound = 4*interval + 2*time.Second
 		s := newNetworkSite(t, []string{"eu"})
-		home := addSite(t, n, "home", 0)
-		a, b := addSite(t, n, "a", 5*time.Millisecond), addSite(t, n, "b", 15*time.Millisecond)
-		node := s.nodeAt(t, home, addHost(t, home), "ow", "eu")
+		home := testbed.AddSite(t, n, "home", 0)
+		a, b := testbed.AddSite(t, n, "a", 5*time.Millisecond), testbed.AddSite(t, n, "b", 15*time.Millisecond)
+		node := s.NodeAt(t, home, testbed.AddHost(t, home), "ow", "eu")
 		check := s.Timing.Check()
 		check.Interval, check.Timeout = interval, interval
 		for _, at := range []*network.Site{a, b} {
-			backend := s.backendAt(t, at, addHost(t, at), "b-"+at.Name, "eu")
+			backend := s.BackendAt(t, at, testbed.AddHost(t, at), "b-"+at.Name, "eu")
 			node.File.Regions[0].Servers = append(node.File.Regions[0].Servers, harness.Server{
 				Service: testbed.AppName, Address: backend.At.Addr(), Port: backend.At.Port(), Weight: 100, HealthCheck: check,
 			})
@@ -35,7 +35,7 @@ func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 		node.File.Domains[0].RoutingAlgorithm = "latency"
 		s.Agents = nil // the node's own checks are what is measured
 		s.StartPrograms(t)
-		s.Watch = s.watchFrom(t, home, node)
+		s.Watch = s.WatchFrom(t, home, node)
 		atA, atB := s.Backends[0].At.Addr(), s.Backends[1].At.Addr()
 		delay := func(of *network.Site, each time.Duration) time.Time {
 			s.Story.Event("each way to %s takes %s", of.Name, each)

@@ -1,4 +1,4 @@
-package integration_test
+package network_test
 
 import (
 	"context"
@@ -24,15 +24,15 @@ type threeSites struct {
 func newThreeSites(t *testing.T, n *network.Network) *threeSites {
 	t.Helper()
 	s := &threeSites{site: newNetworkSite(t, []string{"eu", "us", "ap"})}
-	s.eu, s.us = addSite(t, n, "eu", 0), addSite(t, n, "us", 10*time.Millisecond)
-	s.ap = addSite(t, n, "ap", 60*time.Millisecond)
-	s.clients = addSite(t, n, "clients", 0)
-	addHost(t, s.clients)
-	s.nodeAt(t, s.eu, addHost(t, s.eu), "ow-eu", "eu", "us", "ap")
-	s.nodeAt(t, s.us, addHost(t, s.us), "ow-us", "us", "eu", "ap")
-	s.backendAt(t, s.eu, addHost(t, s.eu), "b-eu", "eu")
-	s.backendAt(t, s.us, addHost(t, s.us), "b-us", "us")
-	s.backendAt(t, s.ap, addHost(t, s.ap), "b-ap", "ap")
+	s.eu, s.us = testbed.AddSite(t, n, "eu", 0), testbed.AddSite(t, n, "us", 10*time.Millisecond)
+	s.ap = testbed.AddSite(t, n, "ap", 60*time.Millisecond)
+	s.clients = testbed.AddSite(t, n, "clients", 0)
+	testbed.AddHost(t, s.clients)
+	s.NodeAt(t, s.eu, testbed.AddHost(t, s.eu), "ow-eu", "eu", "us", "ap")
+	s.NodeAt(t, s.us, testbed.AddHost(t, s.us), "ow-us", "us", "eu", "ap")
+	s.BackendAt(t, s.eu, testbed.AddHost(t, s.eu), "b-eu", "eu")
+	s.BackendAt(t, s.us, testbed.AddHost(t, s.us), "b-us", "us")
+	s.BackendAt(t, s.ap, testbed.AddHost(t, s.ap), "b-ap", "ap")
 	return s
 }
 
@@ -40,7 +40,7 @@ func newThreeSites(t *testing.T, n *network.Network) *threeSites {
 func (s *threeSites) start(t *testing.T) {
 	t.Helper()
 	s.StartPrograms(t)
-	s.Watch = s.watchFrom(t, s.clients, s.Nodes...)
+	s.Watch = s.WatchFrom(t, s.clients, s.Nodes...)
 }
 
 // exchangeKeys has the nodes ask one another for keys.
@@ -74,7 +74,7 @@ func (s *threeSites) synced(t *testing.T, want bool) {
 // backend in time, shows it as the table says, and fails no client; in the site that is alone, clients are answered all
 // along. Both nodes say that they exchange no keys, and keep theirs. When the way is back, all is as before by itself.
 func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newThreeSites(t, n)
 		s.exchangeKeys()
 		s.start(t)
@@ -82,7 +82,7 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		lost, near, far := s.Backends[0], s.Backends[1], s.Backends[2]
 		s.synced(t, true)
 		keys := signed.SameKeys(t, 1, s.Nodes...)
-		inside := s.watchFrom(t, s.eu, alone)
+		inside := s.WatchFrom(t, s.eu, alone)
 
 		cut := time.Now()
 		rules(t, n, s.site, network.Cut(s.eu)...)
@@ -105,7 +105,7 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		for _, node := range s.Nodes {
 			for _, b := range s.Backends {
 				s.Answered(t, node, b.At.Addr(), healed, s.Timing.Recovery()+5*time.Second)
-				s.Status(t, node, b, heardAgainBound, func(v api.Backend) error {
+				s.Status(t, node, b, testbed.HeardAgainBound, func(v api.Backend) error {
 					if err := testbed.WantSound(v); err != nil || (v.AgentHealthy != nil && *v.AgentHealthy) {
 						return err
 					}
@@ -133,20 +133,20 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 // for silent. With 60 of a hundred lost of the streams too, agents are heard too seldom; the nodes' own checks keep
 // every answer as it was.
 func TestNetwork_GossipThatIsLost(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newThreeSites(t, n)
 		s.start(t)
 		rules(t, n, s.site, slices.Concat(
-			lost(30, s.eu, s.us, "udp"),
-			lost(60, s.ap, s.us, "udp"),
+			testbed.LostGossip(30, s.eu, s.us, "udp"),
+			testbed.LostGossip(60, s.ap, s.us, "udp"),
 			[]string{network.Between(s.us, s.eu, "udp dport 7946 drop"), network.Between(s.eu, s.ap, "udp sport 7946 drop")},
 		)...)
 		ow, b := s.Nodes, s.Backends
-		s.allHeard(t, 2*s.Timing.StaleThreshold, // half of it is what was true before anyhow
-			&heard{node: ow[1], backend: b[0]}, &heard{node: ow[1], backend: b[2]}, &heard{node: ow[0], backend: b[1]},
-			&heard{node: ow[0], backend: b[2]})
+		s.AllHeard(t, 2*s.Timing.StaleThreshold, // half of it is what was true before anyhow
+			&testbed.Heard{Node: ow[1], Backend: b[0]}, &testbed.Heard{Node: ow[1], Backend: b[2]},
+			&testbed.Heard{Node: ow[0], Backend: b[1]}, &testbed.Heard{Node: ow[0], Backend: b[2]})
 
-		rules(t, n, s.site, lost(60, nil, nil, "{ tcp, udp }")...)
+		rules(t, n, s.site, testbed.LostGossip(60, nil, nil, "{ tcp, udp }")...)
 		testbed.Pause(t.Context(), 2*s.Timing.StaleThreshold) // in which the watch asks all the time
 		for _, node := range s.Nodes {
 			for _, b := range s.Backends {
@@ -155,14 +155,4 @@ func TestNetwork_GossipThatIsLost(t *testing.T) {
 			s.NoFailures(t, node, s.Began)
 		}
 	})
-}
-
-// lost is rules by which so many of a hundred packets of gossip are lost on the way from agents in one site to a node
-// in another, and back.
-func lost(percent int, agents, node *network.Site, protocols string) []string {
-	at := fmt.Sprintf("7946 numgen random mod 100 < %d drop", percent)
-	return []string{
-		network.Between(agents, node, "meta l4proto "+protocols+" th dport "+at),
-		network.Between(node, agents, "meta l4proto "+protocols+" th sport "+at),
-	}
 }

@@ -1,26 +1,27 @@
-package integration_test
+package network_test
 
 import (
 	"testing"
 	"time"
 
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // The first of two uplinks of a site with agents dies, and comes back: from one moment to the next they have other
 // addresses, of IPv4 and IPv6. No node takes them for silent, and a backend's death is followed in time meanwhile.
 func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network.Network) {
+	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newBranch(t, n, 3)
 		if _, err := s.place.AddUplink("branch2"); err != nil {
 			t.Fatal(err)
 		}
 		s.StartPrograms(t)
-		s.Watch = s.watchFrom(t, s.apps, s.Nodes...)
-		var all []*heard
+		s.Watch = s.WatchFrom(t, s.apps, s.Nodes...)
+		var all []*testbed.Heard
 		for _, node := range s.Nodes {
 			for _, b := range s.Backends[:2] {
-				all = append(all, &heard{node: node, backend: b})
+				all = append(all, &testbed.Heard{Node: node, Backend: b})
 			}
 		}
 		uplink := func(up bool) {
@@ -30,7 +31,7 @@ func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
 			}
 		}
 		uplink(false)
-		s.allHeard(t, s.Timing.StaleThreshold, all...)
+		s.AllHeard(t, s.Timing.StaleThreshold, all...)
 		killed, err := s.Backends[2].Kill()
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +40,7 @@ func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
 			s.Gone(t, node, s.Backends[2].At.Addr(), killed, s.Timing.Detection())
 		}
 		uplink(true)
-		s.allHeard(t, s.Timing.StaleThreshold+time.Second, all...)
+		s.AllHeard(t, s.Timing.StaleThreshold+time.Second, all...)
 		for _, node := range s.Nodes {
 			s.NoFailures(t, node, s.Began)
 		}

@@ -1,0 +1,160 @@
+package testbed
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/network"
+	"gslb.internal/shared/api"
+)
+
+// networkPart is the environment variable by which the program of these tests, started once more, is root of a user
+// namespace.
+const networkPart = "INTEGRATION_NETWORK"
+
+// OnNetwork runs a test that makes networks, beside others: here, or as a plain user in a user namespace of its own.
+func OnNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
+	t.Helper()
+	t.Parallel()
+	refused := network.Allowed()
+	if refused == nil {
+		n, err := network.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Close)
+		test(t, n)
+		return
+	}
+	if os.Getenv(networkPart) != "" {
+		Missing(t, refused.Error())
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, "-test.run", "^"+t.Name()+"$", "-test.v")
+	c.Env = append(os.Environ(), networkPart+"=inside", "GSLB_BIN="+ProgramsTogether(t))
+	var said bytes.Buffer
+	c.Stdout = io.MultiWriter(t.Output(), &said)
+	c.Stderr = c.Stdout
+	network.Enter(c)
+	ended, err := harness.StartTied(c, nil)
+	if err != nil {
+		Missing(t, fmt.Sprintf("%v; and as root of a user namespace: %v", refused, err))
+	}
+	<-ended
+	if !c.ProcessState.Success() {
+		t.Error(c.ProcessState)
+	} else if bytes.Contains(said.Bytes(), []byte("--- SKIP")) {
+		t.Skip("skipped in a user namespace too")
+	}
+}
+
+// AddSite adds a site, to which a packet takes so long from the router.
+func AddSite(t *testing.T, n *network.Network, name string, delay time.Duration) *network.Site {
+	t.Helper()
+	s, err := n.AddSite(name, delay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// AddHost adds a machine to a site.
+func AddHost(t *testing.T, s *network.Site) network.Host {
+	t.Helper()
+	h, err := s.AddHost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// The ports that a user would have.
+const (
+	DNSPort     = 53
+	GossipPort  = 7946
+	APIPort     = 8080
+	MetricsPort = 9090
+	AppPort     = 443
+)
+
+// NodeAt prepares a node at a host of a site, which it has for itself, on the ports of the defaults. It is asked about
+// itself from its own site, whatever becomes of the network.
+func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name string, regions ...string) *harness.Node {
+	t.Helper()
+	servers := map[string][]harness.Server{}
+	for _, r := range regions {
+		servers[r] = nil
+	}
+	n, err := s.AddNode(name, regions[0], servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &n.File
+	n.DNS, f.DNS.ListenAddress = netip.AddrPortFrom(h.IPv4, DNSPort), ":53"
+	n.Gossip, f.Overwatch.Gossip.BindAddress = netip.AddrPortFrom(h.IPv4, GossipPort), "0.0.0.0:7946"
+	n.API, f.API.Address = netip.AddrPortFrom(h.IPv4, APIPort), "0.0.0.0:8080"
+	n.Prom, f.Metrics.Address = netip.AddrPortFrom(h.IPv4, MetricsPort), "0.0.0.0:9090"
+	v4, _ := at.Networks()
+	f.API.More = map[string]any{"allowed_networks": []string{v4.String()}}
+	f.DNS.Zones = []string{ZoneName}
+	n.Inside = at.Inside
+	n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Dial: at.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Nodes = append(s.Nodes, n)
+	return n
+}
+
+// BackendAt prepares a backend of AppName at a host of a site and its agent beside it, in a region and for all nodes.
+func (s *Site) BackendAt(t *testing.T, at *network.Site, h network.Host, name, region string) *harness.Backend {
+	t.Helper()
+	b := s.AddBackendAt(name, netip.AddrPortFrom(h.IPv4, AppPort))
+	b.Inside = at.Inside
+	s.Backends = append(s.Backends, b)
+	a := s.JoinAgent(t, "agent-"+name, b)
+	a.File.Agent.Identity.Region = region
+	a.Inside = at.Inside
+	s.Agents = append(s.Agents, a)
+	return b
+}
+
+// NewNetworkSite prepares a cluster for a network, with AppName and other names steered in some regions.
+func NewNetworkSite(t *testing.T, regions []string, others ...string) *Site {
+	t.Helper()
+	var domains []harness.Domain
+	for _, name := range append([]string{AppName}, others...) {
+		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: regions, TTL: 5})
+	}
+	return &Site{Cluster: NewCluster(t, harness.Fast(), domains...)}
+}
+
+// WatchFrom lets a client in a site ask some nodes from now until the test ends.
+func (s *Site) WatchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node) *harness.Watch {
+	t.Helper()
+	w := harness.NewWatch(nodes, []string{AppName}, Pace)
+	w.Dial = at.Dial
+	s.RunWatch(t, w)
+	s.Began = time.Now()
+	return w
+}
+
+// LostGossip returns rules by which so many of a hundred packets of gossip are lost on the way from agents in one site
+// to a node in another, and back.
+func LostGossip(percent int, agents, node *network.Site, protocols string) []string {
+	at := fmt.Sprintf("7946 numgen random mod 100 < %d drop", percent)
+	return []string{
+		network.Between(agents, node, "meta l4proto "+protocols+" th dport "+at),
+		network.Between(node, agents, "meta l4proto "+protocols+" th sport "+at),
+	}
+}

@@ -1,0 +1,37 @@
+package network_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"testing"
+
+	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// rules says what becomes of packets from now on.
+func rules(t *testing.T, n *network.Network, s *site, rules ...string) {
+	t.Helper()
+	s.Story.Event("network: %q", rules)
+	if err := n.Rules(rules...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// browser is an HTTP client in a site, from an address of it if that is valid. It keeps no connection.
+func browser(at *network.Site, from netip.Addr) *http.Client {
+	dial := func(ctx context.Context, network, to string) (net.Conn, error) {
+		return at.DialFrom(ctx, from, network, to)
+	}
+	return &http.Client{Timeout: testbed.Patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+}
+
+// site is a test bed's site on a network.
+type site struct{ *testbed.Site }
+
+func newNetworkSite(t *testing.T, regions []string, others ...string) *site {
+	t.Helper()
+	return &site{testbed.NewNetworkSite(t, regions, others...)}
+}
