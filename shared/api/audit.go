@@ -148,3 +148,13 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 	}
 	return nil
 }
+
+// Undone is the answer of POST /api/v1/audit-logs/{id}/undo: the change that was taken back.
+type Undone struct {
+	Success    bool   `json:"success"`
+	Message    string `json:"message"`
+	Entry      uint64 `json:"entry"`
+	Action     string `json:"action"`
+	Resource   string `json:"resource"`
+	ResourceID string `json:"resource_id"`
+}

@@ -48,3 +48,9 @@ func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer)
 	}
 	return nil
 }
+
+// Undo takes back the change of an audit entry: its number, or "last" for the newest of whoever asks. It is refused
+// with an *Error of status 409 where a later change stands on it, or where it cannot be.
+func (c *Client) Undo(ctx context.Context, entry string) (Undone, error) {
+	return send[Undone](ctx, c, http.MethodPost, "/api/v1/audit-logs", nil, entry, "undo")
+}

@@ -165,6 +165,8 @@ func wellAnswers() map[string]any {
 		}},
 		"GET /api/v1/overrides": api.OverrideList{Overrides: []api.Override{override},
 			Total: 1, GeneratedAt: now},
+		"POST /api/v1/audit-logs/last/undo":                                       api.Undone{Success: true, Message: "the drain of server x is undone"},
+		"POST /api/v1/audit-logs/7/undo":                                          api.Undone{Success: true, Message: "the drain of server y is undone"},
 		"GET /api/v1/overwatch/orders":                                            fakeOrders(),
 		"PUT /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight":    fakeOrders().Orders[1],
 		"DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight": struct{}{},

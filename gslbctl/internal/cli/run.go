@@ -118,6 +118,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.overridesCommand(),
 		a.weightCommand(),
 		a.ordersCommand(),
+		a.undoCommand(),
 		a.regionsCommand(),
 		a.agentsCommand(),
 		a.nodesCommand(),

@@ -48,6 +48,28 @@ func TestParseMoment_TakesWhatPeopleType(t *testing.T) {
 	}
 }
 
+func TestUndo_OfAnEntryAsksOneNodeAndOnlyForceTakesTheLast(t *testing.T) {
+	nodes := []*node{startNode(t), startNode(t)}
+	one := []string{"--api", documented(0)}
+	r := call(t, System{}, nodes[:1], append([]string{"undo", "7"}, one...)...)
+	if r.code != 0 || r.out != "the drain of server y is undone\n" || len(nodes[0].safe) != 1 {
+		t.Errorf("%+v, %q", r, nodes[0].safe)
+	}
+	r = call(t, System{}, nodes, "undo", "7", "--api", documented(0), "--api", documented(1))
+	if r.code == 0 || !strings.Contains(r.errors, "each node's own") || len(nodes[1].changes()) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r = call(t, System{}, nodes[:1], append([]string{"undo", "drain"}, one...)...); r.code == 0 ||
+		!strings.Contains(r.errors, `"drain"`) {
+		t.Errorf("%+v", r)
+	}
+	nodes[0].answers["POST /api/v1/audit-logs/last/undo"] = &api.Error{Status: 409, Message: "entry 9 cannot be undone"}
+	if r = call(t, System{}, nodes[:1], append([]string{"undo", "--force"}, one...)...); r.code != 1 ||
+		!strings.Contains(r.errors, "entry 9 cannot be undone; nothing was changed") || len(nodes[0].safe) != 1 {
+		t.Errorf("%+v, %q", r, nodes[0].safe)
+	}
+}
+
 func TestWindows_AreSentWithTheirBeginningAndShownBack(t *testing.T) {
 	n := startNode(t)
 	n.answers["PUT /api/v1/overrides/app.example.com/192.0.2.11:443"] = api.Override{Service: "app.example.com",

@@ -23,6 +23,7 @@ type call struct {
 	*gin.Context
 	operation *Operation
 	id        string     // of the request: in X-Request-Id of the answer and in the log
+	role      api.Role   // of the token; empty where no token was needed
 	client    netip.Addr // that sent the request, to a trusted proxy or to this node
 	actor     string     // the name of the token, or the address of the client where no token was needed
 	query     params
@@ -51,7 +52,7 @@ func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
 	return audit.Change{
 		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: c.actor, ActorType: api.ActorUser,
 		ActorIP: c.client.String(), RequestID: c.id, Before: ch.before, After: ch.after, Err: err,
-		Duration: time.Since(began),
+		Duration: time.Since(began), Undoes: ch.undoes,
 	}
 }
 

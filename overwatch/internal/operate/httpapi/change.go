@@ -20,8 +20,9 @@ type change struct {
 	action   string
 	resource string
 	id       string
-	before   any // nil: there was nothing
-	after    any // nil: there is nothing
+	before   any    // nil: there was nothing
+	after    any    // nil: there is nothing
+	undoes   uint64 // the audit entry of the change that this one takes back; 0: none
 }
 
 // commit makes a change with apply, waits until DNS answers follow, and writes the outcome into the audit log and the

@@ -27,6 +27,14 @@ func auditOperations() []Operation {
 			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
 			Answer: api.AuditOne{Entry: entry}},
+		{Method: post, Path: v1 + "/audit-logs/{id}/undo", handle: (*Server).postUndo, Role: api.RoleOperate,
+			Summary: "Take a change back",
+			Description: "Of overrides, weights and drains, and of domains, servers, regions and mappings made, changed or " +
+				"removed; these need the role admin. The id last stands for the newest change of whoever asks. 409 where a later " +
+				"change stands on it, or where it cannot be. The undoing is a change of its own, and can be undone.",
+			Query: []Parameter{ifSafeParameter()}, Status: 200, Answer: api.Undone{Success: true, Entry: 17,
+				Message: "the drain of server " + exampleServer + " is undone", Action: api.AuditDrain, Resource: "server",
+				ResourceID: exampleServer}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats, Query: none,
 			Summary: "Counts of the entries that are kept", Status: 200,
 			Answer: api.AuditStatsAnswer{Stats: api.AuditStats{TotalEntries: 1, EntriesLast24h: 1, EntriesLast7d: 1,

@@ -101,8 +101,8 @@ func (s *Server) findOrder(kind api.OrderKind, t target) (registry.Order, bool) 
 // targetOf returns what an order is about.
 func targetOf(o registry.Order) target { return target{o.Service, o.Address, o.Port} }
 
-// takeOrder stores an order, then puts it in force, then waits for DNS. It replaces one of its kind about the same; a
-// planned one does not replace one in force, which would end it before its time. s.orders must be held.
+// takeOrder puts an order in the place of one of its kind about the same. A planned one does not replace one in force,
+// which would end it before its time. s.orders must be held.
 func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.Order, error) {
 	before, replaces := s.findOrder(o.Kind, targetOf(o))
 	if replaces && before.Begun && !o.Begun {
@@ -112,12 +112,14 @@ func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.O
 	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.StartsAt) {
 		return o, badRequest("it would end %s, before it starts: give expires_in too", o.ExpiresAt.Format(time.RFC3339))
 	}
-	ch := orderChange(action, o)
-	if replaces {
-		ch.before = before.Record()
-	}
-	ch.after = o.Record()
-	return o, s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+	return o, s.putOrder(c, orderChange(action, o), o, before, replaces)
+}
+
+// putOrder stores an order, puts it in force and waits for DNS. before is the one that it replaces, if there is one.
+// s.orders must be held.
+func (s *Server) putOrder(c *call, ch *change, o, before registry.Order, replaces bool) error {
+	ch.before, ch.after = recordOrNil(before, replaces), o.Record()
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		if err := s.o.OrderStore.PutOrder(restore.Order(o), note); err != nil {
 			return err
 		}
@@ -132,6 +134,10 @@ func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.O
 // dropOrder deletes an order from the disk, then from the registry, then waits for DNS. s.orders must be held.
 func (s *Server) dropOrder(c *call, action string, o registry.Order) error {
 	ch := orderChange(action, o)
+	return s.takeBack(c, ch, o)
+}
+
+func (s *Server) takeBack(c *call, ch *change, o registry.Order) error {
 	ch.before = o.Record()
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error { return s.forgetOrder(ctx, o, note) })
 }

@@ -85,7 +85,7 @@ func (s *Server) checkToken(c *call) error {
 		return problemf(http.StatusForbidden, "this needs a token of role %s: that of %s has role %s", need, who.name,
 			who.role)
 	}
-	c.actor = who.name
+	c.actor, c.role = who.name, who.role
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -118,6 +119,7 @@ type Change struct {
 	Before, After                any
 	Err                          error // why it failed; nil when it did not
 	Duration                     time.Duration
+	Undoes                       uint64 // the entry of the change that this one takes back; 0: none
 }
 
 // Record appends a change or a refusal and returns when it is on disk.
@@ -141,6 +143,9 @@ func (l *Log) Entry(of func() Change) store.Entry {
 			Details: map[string]string{},
 			Before:  object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000,
 			RequestID: c.RequestID,
+		}
+		if c.Undoes != 0 {
+			e.Details["undoes"] = strconv.FormatUint(c.Undoes, 10)
 		}
 		if c.Err != nil {
 			e.Status, e.Details["error"] = api.AuditFailure, c.Err.Error()

@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"gslb.internal/overwatch/internal/health/inventory"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// undoServer removes a server that was made, makes one again that was removed, or gives one its settings back.
+func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
+	before, after, err := states[store.Server](e)
+	if err != nil {
+		return err
+	}
+	id, err := registry.ParseID(e.ResourceID)
+	if err != nil {
+		return cannotUndo(e, "it names no server")
+	}
+	switch {
+	case before == nil:
+		return s.undoMadeServer(c, e, ch, id)
+	case after == nil:
+		return s.undoRemovedServer(c, e, ch, *before)
+	}
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		return s.inRegionIfAny(before.Region, func() error {
+			_, err := s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
+				if err := unchangedSince(e, *server); err != nil {
+					return err
+				}
+				ch.before, ch.after = *server, *before
+				*server = *before
+				return nil
+			})
+			if errors.Is(err, inventory.ErrUnknown) {
+				return errChangedSince
+			}
+			return err
+		})
+	})
+}
+
+func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id registry.ID) error {
+	s.orders.Lock() // before s.safe, as changes of orders do
+	defer s.orders.Unlock()
+	done, err := s.safely(c, oneBackend(id, removed))
+	defer done()
+	if err != nil {
+		return err
+	}
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		err := s.o.Inventory.Remove(ctx, id, note, func(now store.Server) error {
+			ch.before = now
+			return unchangedSince(e, now)
+		})
+		switch {
+		case errors.Is(err, inventory.ErrUnknown):
+			return errChangedSince
+		case err != nil:
+			return err
+		}
+		return s.forgetOrders(ctx, id)
+	})
+}
+
+func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, before store.Server) error {
+	cfg, _ := s.o.Config()
+	if _, found := s.findDomain(cfg, before.Service); !found {
+		return cannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
+	}
+	ch.after = before
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		return s.inRegionIfAny(before.Region, func() error {
+			err := s.o.Inventory.Create(ctx, before, note)
+			if errors.Is(err, inventory.ErrExists) {
+				return errChangedSince
+			}
+			return err
+		})
+	})
+}
+
+// inRegionIfAny is inRegion for a server that may be in none.
+func (s *Server) inRegionIfAny(region string, apply func() error) error {
+	if region == "" {
+		return apply()
+	}
+	return s.inRegion(region, apply)
+}
+
+// undoDomain deletes a domain that was made, or gives one its settings back.
+func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
+	before, _, err := states[store.Domain](e)
+	if err != nil {
+		return err
+	}
+	name := e.ResourceID
+	return s.define(c, ch, func(d *definitions.Draft) error {
+		now := d.Now().Domains[name]
+		if err := unchangedSince(e, now); err != nil || d.InFile(name) {
+			return errChangedSince
+		}
+		if now != nil {
+			ch.before = now
+		}
+		if before == nil {
+			d.DeleteDomain(name)
+			return nil
+		}
+		if err := checkRegionsIn(d, before.Regions); err != nil {
+			return err
+		}
+		ch.after = before
+		d.PutDomain(before)
+		return nil
+	})
+}
+
+// undoRegion deletes a region that was made and is not in use, or gives one its settings back.
+func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
+	before, after, err := states[store.Region](e)
+	if err != nil {
+		return err
+	}
+	name := e.ResourceID
+	if before != nil && !before.Enabled && after != nil && after.Enabled {
+		done, err := s.safely(c, ofRegion(name))
+		defer done()
+		if err != nil {
+			return err
+		}
+	}
+	s.regions.Lock() // no server comes into it meanwhile
+	defer s.regions.Unlock()
+	return s.define(c, ch, func(d *definitions.Draft) error {
+		now := d.Now().Regions[name]
+		if err := unchangedSince(e, now); err != nil || regionAt(d.File(), name) >= 0 {
+			return errChangedSince
+		}
+		if now != nil {
+			ch.before = now
+		}
+		if before == nil {
+			if err := s.unused(d, name); err != nil {
+				return err
+			}
+			d.DeleteRegion(name)
+			return nil
+		}
+		ch.after = before
+		d.PutRegion(before)
+		return nil
+	})
+}
+
+// undoMapping deletes a mapping that was made, or gives a network the one back that it had.
+func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
+	before, _, err := states[api.GeoMapping](e)
+	if err != nil {
+		return err
+	}
+	network, err := parseNetwork(e.ResourceID)
+	if err != nil {
+		return cannotUndo(e, "it names no network")
+	}
+	return s.define(c, ch, func(d *definitions.Draft) error {
+		var view any
+		now, err := ownMapping(d, network, "changed", condition{})
+		if err != nil {
+			return err
+		}
+		if now != nil {
+			view = mappingView(now)
+		}
+		if err := unchangedSince(e, view); err != nil {
+			return err
+		}
+		ch.before = view
+		if before == nil {
+			d.DeleteMapping(network)
+			return nil
+		}
+		if err := checkRegionsIn(d, []string{before.Region}); err != nil {
+			return err
+		}
+		ch.after = *before
+		d.PutMapping(network, &store.Mapping{CIDR: before.CIDR, Region: before.Region, Comment: before.Comment})
+		return nil
+	})
+}

@@ -1,0 +1,98 @@
+package httpapi
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// undoOrder gives a backend the override, weight or drain back that it had before, or none.
+func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
+	before, after, err := states[api.Order](e)
+	if err != nil {
+		return err
+	}
+	about := before
+	if about == nil {
+		about = after
+	}
+	if about.Kind == "" && e.Action == api.AuditOverride { // by a version that had no other orders
+		about.Kind = api.OrderOverride
+	}
+	o, known := orderOf(*about, s.o.Now())
+	if !known {
+		return cannotUndo(e, "an earlier version wrote it")
+	}
+	s.orders.Lock()
+	defer s.orders.Unlock()
+	now, found := s.findOrder(o.Kind, targetOf(o))
+	if err := unchangedSince(e, recordOrNil(now, found), "in_force"); err != nil {
+		return err
+	}
+	if before == nil {
+		return s.takeBack(c, ch, now)
+	}
+	if !o.ExpiresAt.IsZero() && !s.o.Now().Before(o.ExpiresAt) {
+		return cannotUndo(e, "what was before would have ended "+o.ExpiresAt.UTC().Format(time.RFC3339))
+	}
+	if g, takes := taking(o); takes {
+		done, err := s.safely(c, g)
+		defer done()
+		if err != nil {
+			return err
+		}
+	}
+	return s.putOrder(c, ch, o, now, found)
+}
+
+// taking returns what an order takes traffic from; takes is false for one that takes none away.
+func taking(o registry.Order) (g going, takes bool) {
+	t := targetOf(o)
+	switch {
+	case o.Kind == api.OrderOverride && !o.Healthy:
+		return t.going(), true
+	case o.Kind == api.OrderWeight && o.Weight == 0:
+		return t.weightless(), true
+	case o.Kind == api.OrderDrain && o.Share == 0:
+		g = t.going()
+		g.leaves = explain.Drained
+		return g, true
+	}
+	return going{}, false
+}
+
+// orderOf returns an order as the registry takes it from its record.
+func orderOf(r api.Order, now time.Time) (o registry.Order, ok bool) {
+	o = registry.Order{Kind: r.Kind, Service: r.Service, Reason: r.Reason, Source: r.Source, CreatedBy: r.CreatedBy,
+		CreatedAt: r.CreatedAt}
+	if address, err := netip.ParseAddr(r.Address); err == nil {
+		o.Address = address
+	} else if endpoint, err := netip.ParseAddrPort(r.Address); err == nil {
+		o.Address, o.Port = endpoint.Addr(), endpoint.Port()
+	} else {
+		return o, false
+	}
+	if r.StartsAt != nil {
+		o.StartsAt = *r.StartsAt
+	}
+	if r.ExpiresAt != nil {
+		o.ExpiresAt = *r.ExpiresAt
+	}
+	o.Begun = !now.Before(o.StartsAt)
+	switch {
+	case r.Kind == api.OrderOverride && r.Healthy != nil:
+		o.Healthy = *r.Healthy
+	case r.Kind == api.OrderWeight && r.Weight != nil:
+		o.Weight = *r.Weight
+	case r.Kind == api.OrderDrain && r.Share != nil:
+		over, err := time.ParseDuration(r.Duration)
+		o.Share, o.Over = *r.Share, over
+		return o, err == nil
+	default:
+		return o, false
+	}
+	return o, true
+}

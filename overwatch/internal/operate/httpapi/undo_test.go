@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+// undo takes the newest change back, or what id names, and returns the answer.
+func (w *world) undo(id string, headers ...string) httpReply {
+	w.t.Helper()
+	return w.send("POST", "/api/v1/audit-logs/"+id+"/undo", "", headers...)
+}
+
+// state is what an operator sees of everything that can be undone, without moments that an edit sets.
+func (w *world) state() string {
+	w.t.Helper()
+	var all []string
+	for _, path := range []string{"domains", "regions", "geo/mappings", "servers", "overwatch/orders"} {
+		var v map[string]any
+		w.must(json.Unmarshal([]byte(w.send("GET", "/api/v1/"+path, "").body), &v))
+		delete(v, "generated_at")
+		for _, list := range v {
+			objects, _ := list.([]any)
+			for _, o := range objects {
+				fields, _ := o.(map[string]any)
+				if path == "servers" || path == "domains" {
+					delete(fields, "created_at")
+				}
+				delete(fields, "updated_at")
+			}
+		}
+		text, err := json.Marshal(v)
+		w.must(err)
+		all = append(all, string(text))
+	}
+	return strings.Join(all, "\n")
+}
+
+// Each change that can be is taken back whole, and its undoing too.
+func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
+	w := newWorld(t)
+	for _, step := range []struct{ method, path, body string }{
+		{"PUT", overridePath, `{"healthy":false,"reason":"a"}`},
+		{"PATCH", overridePath, `{"reason":"b","expires_in":"1h"}`},
+		{"DELETE", overridePath, ""},
+		{"PUT", weightPath, `{"weight":7,"reason":"a"}`},
+		{"PUT", weightPath, `{"weight":9,"reason":"b","expires_in":"30m"}`},
+		{"DELETE", weightPath, ""},
+		{"POST", drainPath, `{"duration":"1h","share":0.25,"reason":"a"}`},
+		{"DELETE", drainPath, ""},
+		{"POST", drainPath, `{"starts_at":"2035-01-01T00:00:00Z"}`},
+		{"POST", "/api/v1/regions", `{"name":"ap","continent":"AS"}`},
+		{"PATCH", "/api/v1/regions/ap", `{"enabled":false}`},
+		{"PATCH", "/api/v1/regions/ap", `{"enabled":true}`},
+		{"POST", "/api/v1/domains", `{"name":"new.example","ttl":30}`},
+		{"PATCH", "/api/v1/domains/new.example", `{"ttl":60}`},
+		{"DELETE", "/api/v1/domains/new.example", ""},
+		{"PUT", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","region":"ap"}`},
+		{"PUT", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","region":"ap","comment":"office"}`},
+		{"DELETE", "/api/v1/geo/mappings/192.0.2.0/24", ""},
+		{"POST", "/api/v1/servers", `{"service":"app.example","address":"192.0.2.9","port":80,"region":"ap"}`},
+		{"PATCH", "/api/v1/servers/app.example:192.0.2.9:80", `{"weight":5}`},
+		{"DELETE", "/api/v1/servers/app.example:192.0.2.9:80", ""},
+	} {
+		if strings.Contains(step.body, "2035") { // more than a year away: refused
+			w.wantError(step.body, w.send(step.method, step.path, step.body), 400)
+			continue
+		}
+		before := w.state()
+		if r := w.send(step.method, step.path, step.body); r.status >= 300 {
+			t.Fatalf("%+v: %+v", step, r)
+		}
+		after := w.state()
+		if r := w.undo(lastChange); r.status != 200 || w.state() != before {
+			t.Errorf("%+v undone: %+v\n%s\nwas before\n%s", step, r, w.state(), before)
+		}
+		if r := w.undo(lastChange); r.status != 200 || w.state() != after {
+			t.Errorf("%+v and once more: %+v\n%s\nwas before\n%s", step, r, w.state(), after)
+		}
+	}
+	e := w.auditLog("").Entries[0]
+	if e.Details["undoes"] != fmt.Sprint(e.ID-1) || e.Action != api.AuditDelete ||
+		e.ResourceID != "app.example:192.0.2.9:80" {
+		t.Errorf("its own entry: %+v", e)
+	}
+}
+
+func TestUndo_RefusesWhereALaterChangeStandsOnItOrItCannotBe(t *testing.T) {
+	w := newWorld(t)
+	w.wantError("nothing yet", w.undo(lastChange), 404, "no change by 127.0.0.1")
+	w.send("PUT", weightPath, `{"weight":7,"reason":"a"}`)
+	first := w.auditLog("").Entries[0].ID
+	w.send("PUT", weightPath, `{"weight":8,"reason":"b"}`)
+	w.wantError("changed since", w.undo(fmt.Sprint(first)), 409, fmt.Sprintf("entry %d (weight by 127.0.0.1", first+1),
+		"undo that first")
+	w.send("POST", "/api/v1/regions", `{"name":"ap"}`)
+	region := w.auditLog("").Entries[0].ID
+	w.send("POST", "/api/v1/servers", `{"service":"app.example","address":"192.0.2.9","port":80,"region":"ap"}`)
+	w.wantError("a region in use", w.undo(fmt.Sprint(region)), 409, "region ap has 1 servers")
+	w.send("DELETE", "/api/v1/servers/app.example:192.0.2.1:80", "") // a static one: refused
+	w.wantError("what failed", w.undo(fmt.Sprint(w.auditLog("?status=failure").Entries[0].ID)), 409)
+	w.send("PUT", "/api/v1/preferences", `{"theme":"dark"}`)
+	w.wantError("preferences", w.undo(lastChange), 409, "cannot be undone")
+	w.wantError("no number", w.undo("first"), 400, `"first"`)
+	w.wantError("no entry", w.undo("99999"), 404)
+	w.wantError("a refusal", w.undo(fmt.Sprint(uint64(api.FirstRefusal)+7)), 404)
+}
+
+func TestUndo_NeedsTheRoleOfTheChangeAndIsOnesOwn(t *testing.T) {
+	w := newWorld(t)
+	withTokens(w)
+	as := func(role string) []string { return []string{"Authorization", "Bearer " + tokenOf(role)} }
+	w.send("POST", "/api/v1/domains", `{"name":"new.example"}`, as("admin")...)
+	withTokens(w) // a definition makes the world's configuration anew
+	w.wantError("a domain", w.undo("1", as("operate")...), 403, "admin")
+	w.wantError("nothing of its own", w.undo(lastChange, as("operate")...), 404, "no change by")
+	w.wantError("who only reads", w.undo("1", as("read")...), 403)
+	if r := w.undo(lastChange, as("admin")...); r.status != 200 {
+		t.Errorf("its own: %+v", r)
+	}
+	withTokens(w)
+	w.send("PUT", weightPath, `{"weight":7,"reason":"a"}`, as("operate")...)
+	if r := w.undo(lastChange, as("operate")...); r.status != 200 {
+		t.Errorf("its own weight: %+v", r)
+	}
+}
