@@ -102,7 +102,7 @@ func (s *Server) findOrder(kind api.OrderKind, t target) (registry.Order, bool) 
 func targetOf(o registry.Order) target { return target{o.Service, o.Address, o.Port} }
 
 // takeOrder puts an order in the place of one of its kind about the same. A planned one does not replace one in force,
-// which would end it before its time. s.orders must be held.
+// which would end it before its time. Options.OrderLock must be held.
 func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.Order, error) {
 	before, replaces := s.findOrder(o.Kind, targetOf(o))
 	if replaces && before.Begun && !o.Begun {
@@ -116,7 +116,7 @@ func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.O
 }
 
 // putOrder stores an order, puts it in force and waits for DNS. before is the one that it replaces, if there is one.
-// s.orders must be held.
+// Options.OrderLock must be held.
 func (s *Server) putOrder(c *call, ch *change, o, before registry.Order, replaces bool) error {
 	ch.before, ch.after = recordOrNil(before, replaces), o.Record()
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
@@ -131,7 +131,7 @@ func (s *Server) putOrder(c *call, ch *change, o, before registry.Order, replace
 	})
 }
 
-// dropOrder deletes an order from the disk, then from the registry, then waits for DNS. s.orders must be held.
+// dropOrder deletes an order from the disk, then from the registry, then waits for DNS. Options.OrderLock must be held.
 func (s *Server) dropOrder(c *call, action string, o registry.Order) error {
 	ch := orderChange(action, o)
 	return s.takeBack(c, ch, o)
@@ -158,7 +158,7 @@ func (s *Server) restoreStored(o, before registry.Order, existed bool) error {
 }
 
 // forgetOrders ends the weight and the drain of a server that is gone: one made at its address later is another.
-// s.orders must be held.
+// Options.OrderLock must be held.
 func (s *Server) forgetOrders(ctx context.Context, id registry.ID) error {
 	var failed []error
 	for _, kind := range []api.OrderKind{api.OrderWeight, api.OrderDrain} {

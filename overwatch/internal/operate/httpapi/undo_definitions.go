@@ -46,8 +46,8 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 }
 
 func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id registry.ID) error {
-	s.orders.Lock() // before s.safe, as changes of orders do
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
+	defer s.o.OrderLock.Unlock()
 	done, err := s.safely(c, oneBackend(id, removed))
 	defer done()
 	if err != nil {

@@ -26,8 +26,8 @@ func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
 	if !known {
 		return cannotUndo(e, "an earlier version wrote it")
 	}
-	s.orders.Lock()
-	defer s.orders.Unlock()
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
 	now, found := s.findOrder(o.Kind, targetOf(o))
 	if err := unchangedSince(e, recordOrNil(now, found), "in_force"); err != nil {
 		return err
