@@ -311,7 +311,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"PUT /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight",
 			`{"weight":7,"reason":"x","source":"y","expires_in":"30m"}`, 200, shapeOrder + " weight:i"},
 		{"POST /api/v1/audit-logs/{id}/undo", "/v1/audit-logs/last/undo", "", 200,
-			"success:b message:s entry:i action:s resource:s resource_id:s"},
+			"success:b message:s entry:i at:t action:s resource:s resource_id:s"},
 		{"POST /api/v1/audit-logs/{id}/undo", "/v1/audit-logs/999999/undo", "", 404, shapeProblem},
 		{"GET /api/v1/overwatch/orders", "", "", 200, each("orders[].", shapeOrder) + shapeListed},
 		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight", "", 204, ""},

@@ -151,10 +151,11 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 
 // Undone is the answer of POST /api/v1/audit-logs/{id}/undo: the change that was taken back.
 type Undone struct {
-	Success    bool   `json:"success"`
-	Message    string `json:"message"`
-	Entry      uint64 `json:"entry"`
-	Action     string `json:"action"`
-	Resource   string `json:"resource"`
-	ResourceID string `json:"resource_id"`
+	Success    bool      `json:"success"`
+	Message    string    `json:"message"`
+	Entry      uint64    `json:"entry"`
+	At         time.Time `json:"at"` // when that change was made
+	Action     string    `json:"action"`
+	Resource   string    `json:"resource"`
+	ResourceID string    `json:"resource_id"`
 }

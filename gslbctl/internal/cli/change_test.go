@@ -100,7 +100,6 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"weight app.example.com 192.0.2.10:443 --clear",
 			"DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight",
 			"app.example.com 192.0.2.10:443 has its declared weight"},
-		{"undo", "POST /api/v1/audit-logs/last/undo", "the drain of server x is undone"},
 		{"weight app.example.com 192.0.2.10 --clear",
 			"DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight",
 			"1 backend of app.example.com 192.0.2.10: the declared weight counts again"},

@@ -88,7 +88,8 @@ func (n *node) changes() []string {
 	defer n.mu.Unlock()
 	var list []string
 	for _, line := range n.asked {
-		if !strings.HasPrefix(line, "GET ") && !strings.HasPrefix(line, "POST /api/v1/routing/consequences") {
+		if !strings.HasPrefix(line, "GET ") && !strings.HasPrefix(line, "POST /api/v1/routing/consequences") &&
+			!strings.HasPrefix(line, "POST /api/v1/audit-logs/last/undo dry_run") {
 			list = append(list, line)
 		}
 	}

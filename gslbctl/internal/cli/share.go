@@ -36,6 +36,12 @@ func (a *app) shareAll(ctx context.Context, apply func(context.Context, *api.Cli
 	if via == nil {
 		return a.changeAll(ctx, apply, say)
 	}
+	return a.shareOn(ctx, via, apply, say)
+}
+
+// shareOn makes a change on one node, which carries it to the others.
+func (a *app) shareOn(ctx context.Context, via *api.Client, apply func(context.Context, *api.Client) (string, error),
+	say bool) error {
 	stop := a.progress("changing " + via.Node())
 	message, err := apply(ctx, via)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,10 +64,44 @@ func TestUndo_OfAnEntryAsksOneNodeAndOnlyForceTakesTheLast(t *testing.T) {
 		!strings.Contains(r.errors, `"drain"`) {
 		t.Errorf("%+v", r)
 	}
-	nodes[0].answers["POST /api/v1/audit-logs/last/undo"] = &api.Error{Status: 409, Message: "entry 9 cannot be undone"}
+	nodes[0].answers["POST /api/v1/audit-logs/7/undo"] = &api.Error{Status: 409, Message: "entry 9 cannot be undone"}
 	if r = call(t, System{}, nodes[:1], append([]string{"undo", "--force"}, one...)...); r.code != 1 ||
 		!strings.Contains(r.errors, "entry 9 cannot be undone; nothing was changed") || len(nodes[0].safe) != 1 {
 		t.Errorf("%+v, %q", r, nodes[0].safe)
+	}
+}
+
+// The last change of all is undone where it was made: a node that was down then has another, which stays.
+func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
+	const last, undo = "POST /api/v1/audit-logs/last/undo?dry_run=true", "POST /api/v1/audit-logs/"
+	nodes := startNodes(t, 3)
+	for i, change := range []struct {
+		entry uint64
+		id    string
+		ago   time.Duration
+	}{{7, "y", time.Second}, {5, "another", time.Hour}, {9, "y", 2 * time.Second}} {
+		nodes[i].answers[last] = api.Undone{Success: true, Entry: change.entry, At: now.Add(-change.ago), Action: "drain",
+			Resource: "server", ResourceID: change.id}
+		nodes[i].answers[undo+"9/undo"] = api.Undone{Message: "undone"}
+		nodes[i].answers[undo+"7/undo"] = api.Undone{Message: "undone"}
+	}
+	r := call(t, System{}, nodes, append(threeNodes(), "undo")...)
+	if r.code != 0 || !slices.Equal(sentTo(nodes), []int{1, 0, 1}) ||
+		!strings.Contains(r.out, "server another: it stays") || !strings.Contains(nodes[2].changes()[0], "/9/undo") {
+		t.Errorf("%+v, %v", r, sentTo(nodes))
+	}
+	// Where nodes carry changes on, it is undone where it was made alone.
+	nodes = startNodes(t, 3)
+	replicating(nodes, 0, false)
+	nodes[0].answers[last] = api.Undone{Entry: 5, At: now.Add(-time.Hour), Action: "drain", ResourceID: "another"}
+	r = call(t, System{}, nodes, append(threeNodes(), "undo")...)
+	if counts := sentTo(nodes); r.code != 0 || counts[0] != 0 || counts[1]+counts[2] != 1 {
+		t.Errorf("%+v, %v", r, counts)
+	}
+	// The one that is silent may have made it.
+	r = call(t, System{}, nodes[:2], "undo", "--api", documented(0), "--api", documented(1), "--api", dead(t))
+	if r.code != 1 || !strings.Contains(r.errors, "may be in its audit log") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -32,7 +32,8 @@ func auditOperations() []Operation {
 			Description: "Of overrides, weights and drains, and of domains, servers, regions and mappings made, changed or " +
 				"removed; these need the role admin. The id last stands for the newest change of whoever asks. 409 where a later " +
 				"change stands on it, or where it cannot be. The undoing is a change of its own, and can be undone.",
-			Query: []Parameter{ifSafeParameter()}, Status: 200, Answer: api.Undone{Success: true, Entry: 17,
+			Query:  []Parameter{ifSafeParameter(), flag("dry_run", "only say which change that is")},
+			Status: 200, Answer: api.Undone{Success: true, Entry: 17, At: at(),
 				Message: "the drain of server " + exampleServer + " is undone", Action: api.AuditDrain, Resource: "server",
 				ResourceID: exampleServer}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats, Query: none,

@@ -35,14 +35,19 @@ func (s *Server) postUndo(c *call) (answer, error) {
 	case c.role != "" && slices.Index(api.Roles(), c.role) < slices.Index(api.Roles(), need):
 		return answer{}, problemf(http.StatusForbidden, "undoing entry %d needs a token of role %s", e.ID, need)
 	}
+	undone := api.Undone{Success: true, Entry: e.ID, At: e.Timestamp, Action: e.Action, Resource: e.Resource,
+		ResourceID: e.ResourceID, Message: fmt.Sprintf("the %s of %s %s is undone", e.Action, e.Resource, e.ResourceID)}
+	if c.query.flag("dry_run") {
+		undone.Message = fmt.Sprintf("the %s of %s %s would be undone", e.Action, e.Resource, e.ResourceID)
+		return ok(undone), nil
+	}
 	ch := &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID, undoes: e.ID}
 	if err := undo(c, &e, ch); errors.Is(err, errChangedSince) {
 		return answer{}, s.standsOn(&e)
 	} else if err != nil {
 		return answer{}, err
 	}
-	return ok(api.Undone{Success: true, Entry: e.ID, Action: e.Action, Resource: e.Resource, ResourceID: e.ResourceID,
-		Message: fmt.Sprintf("the %s of %s %s is undone", e.Action, e.Resource, e.ResourceID)}), nil
+	return ok(undone), nil
 }
 
 // entryToUndo returns the audit entry that a request names, if it is a change that was made.

@@ -95,6 +95,10 @@ func TestUndo_RefusesWhereALaterChangeStandsOnItOrItCannotBe(t *testing.T) {
 	w.send("PUT", weightPath, `{"weight":7,"reason":"a"}`)
 	first := w.auditLog("").Entries[0].ID
 	w.send("PUT", weightPath, `{"weight":8,"reason":"b"}`)
+	if would, err := w.client.LastChange(t.Context()); err != nil || would.Entry != first+1 || would.At.IsZero() ||
+		*w.orders()[0].Weight != 8 {
+		t.Errorf("a dry run: %+v %v, %+v", would, err, w.orders())
+	}
 	w.wantError("changed since", w.undo(fmt.Sprint(first)), 409, fmt.Sprintf("entry %d (weight by 127.0.0.1", first+1),
 		"undo that first")
 	w.send("POST", "/api/v1/regions", `{"name":"ap"}`)
