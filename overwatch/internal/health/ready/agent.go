@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// AgentStatus judges an agent by its own promise: a heartbeat each interval. It is suspect when one is missing, and dead
+// AgentStatus judges an agent by its own promise: a heartbeat each interval. It is suspect when one is missing and dead
 // when as many are as its threshold says, or as soon as it has said goodbye.
 func AgentStatus(a registry.AgentState, now time.Time) api.GossipStatus {
 	if a.Left() {

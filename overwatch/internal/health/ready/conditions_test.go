@@ -75,7 +75,8 @@ func provoked() map[api.ConditionKind]func(*node) {
 
 // TestConditions_OneTableSaysStatusMessageListAndAlerts holds for every kind of the table that what provokes it is in
 // the list and in the metric, decides the status of /api/health with its words, and has the alert that is named for
-// it. A silent agent and one of an unknown region have tests of their own in package httpapi; verdicts are set aside in those of package registry.
+// it. A silent agent and one of an unknown region have tests of their own in package httpapi; verdicts are set aside in
+// those of package registry.
 func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	alerts, err := os.ReadFile("../../../../packaging/observability/gslb-alerts.yaml")
 	if err != nil {

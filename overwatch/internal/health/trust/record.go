@@ -123,8 +123,9 @@ func (p *pinned) record(now time.Time) Record {
 	r := Record{
 		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version,
 		Services: Agent{pinned: p}.Services(), Outdated: p.standing.Load().outdated,
-		FirstSeen: pin.FirstSeen, IssuedAt: c.IssuedAt(), NotBefore: c.NotBefore, NotAfter: c.NotAfter, ExpiresInHours: c.NotAfter.Sub(now).Hours(),
-		Status: StatusValid, Revoked: pin.Revoked, RevokedAt: pin.RevokedAt, RevokedReason: pin.RevokedReason,
+		FirstSeen: pin.FirstSeen, IssuedAt: c.IssuedAt(), NotBefore: c.NotBefore, NotAfter: c.NotAfter,
+		ExpiresInHours: c.NotAfter.Sub(now).Hours(),
+		Status:         StatusValid, Revoked: pin.Revoked, RevokedAt: pin.RevokedAt, RevokedReason: pin.RevokedReason,
 	}
 	switch {
 	case pin.Revoked:

@@ -56,7 +56,8 @@ func TestConditions_AnAgentOfAnUnknownRegionIsNamed(t *testing.T) {
 		o.Fitness = judge
 	})
 	w.agent("192.0.2.9", wire.ClaimHealthy)
-	const path, sentence = "/api/v1/overwatch/conditions", `agent agent-1 reports from region \"us\", which is not among regions`
+	const path = "/api/v1/overwatch/conditions"
+	const sentence = `agent agent-1 reports from region \"us\", which is not among regions`
 	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"region_unknown"`) || !strings.Contains(r.body, sentence) {
 		t.Errorf("%s", r.body)
 	}

@@ -27,8 +27,9 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 		t.Errorf("pinned: %s", r.body)
 	}
 	pinned, err := w.client.AgentCertificate(t.Context(), agentName)
-	if c := pinned.Certificate; err != nil || c.Status != api.CertificateValid || time.Since(c.IssuedAt).Abs() > time.Minute ||
-		!strings.HasPrefix(c.Fingerprint, "sha256:") || c.Serial == "" || !c.NotAfter.After(c.NotBefore) {
+	if c := pinned.Certificate; err != nil || c.Status != api.CertificateValid ||
+		time.Since(c.IssuedAt).Abs() > time.Minute || !strings.HasPrefix(c.Fingerprint, "sha256:") || c.Serial == "" ||
+		!c.NotAfter.After(c.NotBefore) {
 		t.Errorf("certificate %+v %v", c, err)
 	}
 	again, err := w.client.ReissueCertificate(t.Context(), agentName)

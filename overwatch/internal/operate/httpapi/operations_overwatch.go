@@ -48,10 +48,11 @@ func overwatchOperations() []Operation {
 			Errors: []int{noStore}},
 		{Method: put, Path: backend + "/weight", handle: decoded((*Server).putWeight), Header: conditionsOf(true),
 			Role: api.RoleOperate, Summary: "Give a backend another weight",
-			Description: "In the place of the declared one, whoever declares it. A backend of weight 0 serves only where no other may. It is on disk when " +
-				"the call returns, and ends by itself where expires_in says so, counted from starts_at or from now.",
-			Body: api.WeightRequest{Weight: of(10), Reason: "new kernel", ExpiresIn: "1h"}, Required: []string{"weight", "reason"},
-			Status: 200, Query: safe, Answer: weight, Errors: unsafeChanges},
+			Description: "In the place of the declared one, whoever declares it. A backend of weight 0 serves only where no " +
+				"other may. It is on disk when the call returns, and ends by itself where expires_in says so, " +
+				"counted from starts_at or from now.",
+			Body:     api.WeightRequest{Weight: of(10), Reason: "new kernel", ExpiresIn: "1h"},
+			Required: []string{"weight", "reason"}, Status: 200, Query: safe, Answer: weight, Errors: unsafeChanges},
 		{Method: del, Path: backend + "/weight", handle: (*Server).deleteWeight, Header: conditionsOf(false),
 			Role: api.RoleOperate, Summary: "Give a backend its declared weight back", Status: 204, Errors: changes},
 		{Method: get, Path: v1 + "/overwatch/orders", handle: (*Server).listOrders, Summary: "What operators have ordered",
@@ -98,8 +99,8 @@ func overwatchOperations() []Operation {
 				Message:  "eu-west-host-1 is revoked: nothing that it says counts any more",
 				Services: []string{"app.example.com"}, Locked: []string{"app.example.com"}, Next: []string{"make a new token"}},
 			Query: safe, Errors: unsafe},
-		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides, Summary: "Overrides in force and planned", Query: paged(),
-			Status: 200,
+		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides,
+			Summary: "Overrides in force and planned", Query: paged(), Status: 200,
 			Answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: record, handle: (*Server).getOverride, Summary: "One override", Status: 200, Answer: override},
 		{Method: put, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Header: conditionsOf(true),
