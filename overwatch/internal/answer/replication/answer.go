@@ -67,7 +67,7 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	if q.Hold {
 		r.hold(ctx, v.Node(), q.Since)
 	}
-	m := message{Instance: r.instance, Digest: r.digest(), Offer: r.o.Store.Page(q.Since, pageSize), Time: time.Now()}
+	m := message{Instance: r.instance, Digest: r.digest(), Offer: r.o.Store.Page(q.Since, r.o.PageSize), Time: time.Now()}
 	plain, err := json.Marshal(&m)
 	if err == nil {
 		sealed, err = v.Seal(plain)

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -64,6 +65,7 @@ type Options struct {
 	LeftOut    func() []replica.Key
 	Audit      func(audit.Change) error
 	Transport  http.RoundTripper // nil: over the network
+	PageSize   int               // octets of objects in one answer; 0: 4 MiB
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }
@@ -90,6 +92,7 @@ func New(o Options) (*Replication, error) {
 	if o.Store == nil || o.Follow == nil || o.LeftOut == nil || o.Audit == nil {
 		return nil, errors.New("replication: Options.Store, Follow, LeftOut and Audit are needed")
 	}
+	o.PageSize = cmp.Or(o.PageSize, pageSize)
 	r := &Replication{o: o, instance: rand.Text(), door: keysync.NewDoor(), wake: make(chan struct{}, 1),
 		ended:    make(chan struct{}),
 		settings: o.Settings, peers: make(map[string]*peer), visitors: make(map[string]*visitor),

@@ -100,7 +100,7 @@ func start(t *testing.T, w *network, id, dir string, s replication.Settings) *no
 		t.Fatal(err)
 	}
 	n.r, err = replication.New(replication.Options{NodeID: id, Settings: s, Store: n.store, Follow: n.follow,
-		LeftOut: func() []replica.Key { return nil }, Audit: n.audit, Transport: w,
+		LeftOut: func() []replica.Key { return nil }, Audit: n.audit, Transport: w, PageSize: 4 << 10,
 		Registerer: prometheus.NewPedanticRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +277,7 @@ func TestReplication_ALargeStateGoesInPages(t *testing.T) {
 	alike(t, nodes...)
 	c.stop()
 	for i := range 9 {
-		a.put("d"+strconv.Itoa(i)+".example", strings.Repeat("x", 1<<20))
+		a.put("d"+strconv.Itoa(i)+".example", strings.Repeat("x", 1<<10))
 	}
 	pages := 0
 	w.mu.Lock()
