@@ -35,7 +35,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	n.zones.Expect(publish.Apexes(control.DNSSettings(cfg, nil)))
 	n.keySync, err = keysync.New(keysync.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Holders: n.holders, Zones: n.zones,
-		Audit:      n.audit.Record,
+		Audit: n.audit.Record, About: n.about,
 		Apply:      func(ctx context.Context) error { return n.publisher.Resign(ctx) },
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})

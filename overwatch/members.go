@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/buildinfo"
 )
 
 // members are the overwatch nodes that gossip knows, as the API shows them.
@@ -47,6 +49,20 @@ func (n *node) unheard() []ready.Unheard {
 // self returns what the API says of this node as a server of DNS.
 func (n *node) self() httpapi.Self {
 	return httpapi.Self{Addresses: n.dns.Addrs(), Queries: n.dns.QueriesTotal()}
+}
+
+// about is what other nodes are told of this one with its keys.
+func (n *node) about() keysync.About {
+	a := keysync.About{Region: n.state.Config().Overwatch.Identity.Region, Version: buildinfo.Get().Version,
+		Started: n.started}
+	if n.serving.Load() {
+		self := n.self()
+		a.Queries = self.Queries
+		if len(self.Addresses) > 0 {
+			a.Port = self.Addresses[0].Port()
+		}
+	}
+	return a
 }
 
 // stringers is a slice as a log event takes it.

@@ -46,7 +46,8 @@ func (s *Sync) Seal(authorization string) (sealed string, err error) {
 		s.o.Logger.Error().Err(err).Msg("the signing keys cannot be given to a peer")
 		return "", errors.New("this node cannot read its keys")
 	}
-	if sealed, err = r.seal(secret, &message{Node: s.o.NodeID, Instance: s.instance, Holding: holding}); err != nil {
+	if sealed, err = r.seal(secret, &message{Node: s.o.NodeID, Instance: s.instance, Holding: holding,
+		About: s.about()}); err != nil {
 		s.o.Logger.Error().Err(err).Str("peer", r.node).Msg("the signing keys cannot be given to a peer")
 		return "", err
 	}

@@ -160,6 +160,7 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	node.Sync, err = New(Options{
 		NodeID: name, Settings: settings, Holders: OpenHolders(filepath.Join(dir, "token-holders.json")), Zones: node.zones,
 		Apply: node.publish, Audit: func(audit.Change) error { return nil },
+		About:     func() About { return About{Region: "of " + name, Port: 53} },
 		Transport: link{n, name}, Registerer: prometheus.NewRegistry(), Logger: logger,
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ type Options struct {
 	Zones      *dnssec.Zones
 	Apply      func(context.Context) error // puts the keys that there are into the answers
 	Audit      func(audit.Change) error
+	About      func() About      // what peers are told of this node; nil: nothing
 	Transport  http.RoundTripper // nil: over the network
 	Now        func() time.Time  // nil means time.Now
 	Registerer prometheus.Registerer

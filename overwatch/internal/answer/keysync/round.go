@@ -18,6 +18,7 @@ type outcome struct {
 	node     string // as the peer proved it; empty if it did not
 	self     bool   // the peer is this process
 	offer    dnssec.Offer
+	about    About
 	imported int
 	err      error
 }
@@ -145,7 +146,7 @@ func (s *Sync) begin(ctx context.Context, e *exchanger, peer string) *pending {
 			o.err = err
 			return
 		}
-		o.node, o.self = m.Node, m.Instance == s.instance
+		o.node, o.about, o.self = m.Node, m.About, m.Instance == s.instance
 		if !o.self {
 			o.offer, o.err = s.o.Zones.Check(m.Holding)
 		}

@@ -26,6 +26,7 @@ type message struct {
 	Node     string         `json:"node_id"`
 	Instance string         `json:"instance"` // of the process, so that a node knows itself
 	Holding  dnssec.Holding `json:"holding"`
+	About    About          `json:"about,omitzero"`
 }
 
 // seal encrypts a message for one request. It returns an X25519 public key and the ciphertext, encoded.

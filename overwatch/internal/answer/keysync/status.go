@@ -18,8 +18,10 @@ type status struct {
 type peerStatus struct {
 	node             string // as it last proved
 	attempt, success time.Time
-	imported         int // keys since the start
-	ignored          int // keys of zones that are not served here
+	about            About
+	told             time.Time // when the peer told that
+	imported         int       // keys since the start
+	ignored          int       // keys of zones that are not served here
 	err              error
 }
 
@@ -35,7 +37,7 @@ func (s *Sync) note(outcomes []outcome) {
 		p.attempt, p.err, p.ignored = now, o.err, o.offer.Ignored
 		p.imported += o.imported
 		if o.node != "" {
-			p.node = o.node
+			p.node, p.about, p.told = o.node, o.about, now
 		}
 		if o.err == nil {
 			p.success = now

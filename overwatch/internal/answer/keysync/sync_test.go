@@ -185,3 +185,18 @@ func TestSync_AWipedNodeTakesTheKeysBack(t *testing.T) {
 		stopAll(nodes...)
 	})
 }
+
+func TestAbout_IsToldWithTheKeys(t *testing.T) {
+	test(t, func(t *testing.T, n *network) {
+		nodes := startTogether(n, "a", "b")
+		time.Sleep(2 * time.Hour) // virtual
+		about, told := nodes[0].About("http://b")
+		if about.Region != "of b" || about.Port != 53 || time.Since(told) > 90*time.Minute {
+			t.Errorf("%+v, told %s", about, told)
+		}
+		if about, told := nodes[0].About("http://c"); about != (About{}) || !told.IsZero() {
+			t.Errorf("nobody told %+v", about)
+		}
+		stopAll(nodes...)
+	})
+}

@@ -98,8 +98,8 @@ func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outco
 	return outcome, err
 }
 
-// byOurClock moves the time of a backend's last check from the clock of its agent, which sent the message at a moment, to
-// that of this node.
+// byOurClock moves the time of a backend's last check from the clock of its agent to that of this node. The message was
+// sent at sentAtMillis by the former.
 func byOurClock(b *wire.Backend, sentAtMillis int64) {
 	if b.CheckedAtMillis != 0 {
 		ago := max(sentAtMillis-int64(b.CheckedAtMillis), 0)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/shared/api"
 )
 
@@ -23,6 +24,8 @@ type KeySync interface {
 	// Seal returns the answer to an Authorization. Its error may be shown to the asker.
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
+	// About returns what a peer told of itself, and when.
+	About(peer string) (keysync.About, time.Time)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.
 	Apart() bool
 	// Sync asks the other nodes and returns when answers are signed with what

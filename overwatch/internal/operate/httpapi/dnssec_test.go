@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/shared/api"
 )
 
@@ -81,6 +82,8 @@ func (k *keySync) Seal(authorization string) (string, error) {
 }
 
 func (k *keySync) Status() api.DNSSECSyncState { return k.status }
+
+func (k *keySync) About(string) (keysync.About, time.Time) { return keysync.About{}, time.Time{} }
 
 func (k *keySync) Sync(context.Context) (api.DNSSECSync, error) { return k.done, k.err }
 

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/shared/api"
 )
 
@@ -51,7 +53,10 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 		nodes = append(nodes, node)
 	}
 	if s.o.KeySync != nil {
-		nodes = joinPeers(nodes, s.o.KeySync.Status().Peers)
+		nodes = joinPeers(nodes, s.o.KeySync.Status().Peers, func(peer string, node *api.OverwatchNode) {
+			about, told := s.o.KeySync.About(peer)
+			tellAbout(node, about, told, s.o.Now())
+		})
 	}
 	slices.SortStableFunc(nodes[1:], func(a, b api.OverwatchNode) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Address, b.Address))
@@ -61,7 +66,8 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 
 // joinPeers adds what the exchange of keys knows of other nodes: the API ports of those that gossip lists, and nodes
 // that it does not list. A node that has never proved its id is named by its address.
-func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer) []api.OverwatchNode {
+func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer,
+	tell func(peer string, node *api.OverwatchNode)) []api.OverwatchNode {
 	for _, p := range peers {
 		node := api.OverwatchNode{ID: p.NodeID, Status: api.OverwatchOffline, LastSeen: p.LastSuccess}
 		if at, err := url.Parse(p.Peer); err == nil {
@@ -76,14 +82,33 @@ func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer) []api.Overwatc
 		at := slices.IndexFunc(nodes, func(n api.OverwatchNode) bool { return n.ID == node.ID })
 		switch {
 		case at < 0:
+			tell(p.Peer, &node)
 			nodes = append(nodes, node)
 		case !nodes[at].Self:
 			known := &nodes[at]
 			known.APIPort, known.Address = node.APIPort, cmp.Or(known.Address, node.Address)
 			known.DNSSECEnabled = node.DNSSECEnabled
+			tell(p.Peer, known)
 		}
 	}
 	return nodes
+}
+
+// tellAbout adds what a peer told of itself with its last keys. Its uptime goes on while it is not known to be down.
+// The queries are those until it told.
+func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time) {
+	node.Region, node.Version = cmp.Or(node.Region, about.Region), cmp.Or(node.Version, about.Version)
+	node.Port = int(about.Port)
+	if about.Started.IsZero() {
+		return
+	}
+	node.QueriesTotal = &about.Queries
+	if up := told.Sub(about.Started).Seconds(); up > 0 {
+		node.QueriesPerSec = float64(about.Queries) / up
+	}
+	if node.Status != api.OverwatchOffline {
+		node.UptimeSeconds = new(int64(max(now.Sub(about.Started), 0).Seconds()))
+	}
 }
 
 // reachedAt returns the address that gossip gives to this node.
