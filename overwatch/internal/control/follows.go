@@ -46,6 +46,12 @@ func Timing(cfg *config.Config) registry.Timing {
 	}
 }
 
+// Brake returns the brake of a service.
+func (s *State) Brake(service string) registry.Brake {
+	b := s.Config().BrakeOf(service)
+	return registry.Brake{Enabled: b.Enabled, Percent: b.Percent(), Window: b.Window, Hold: b.Hold}
+}
+
 // Declare tells the registry which servers a configuration has, instead of those that it was told before.
 func Declare(ctx context.Context, r *registry.Registry, cfg *config.Config) error {
 	declarations := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains

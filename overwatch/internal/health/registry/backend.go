@@ -22,6 +22,8 @@ type Backend struct {
 	Status   api.EffectiveStatus
 	MayServe bool
 	Reason   string
+	// Held tells that its agent speaks against it and that the brake of its service holds that.
+	Held bool
 	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains or its agent warns.
 	Share float64
 

@@ -104,14 +104,14 @@ func (b *bleeds) stored() (saved [warningKinds]Bleed) {
 }
 
 // followWarnings lets the bleeds of r go where its agent's warnings lead. The word of an agent that has fallen silent
-// is no warning any more.
+// is no warning any more, and one that the brake holds is none.
 func (w *writer) followWarnings(r *record, now time.Time) {
 	c := r.claim
 	if c == nil {
 		return
 	}
 	said := c.said.warnings
-	if w.stale(c.agent, now) {
+	if w.stale(c.agent, now) || w.holds(r, ConcernWarned, now) {
 		said = wire.Warnings{}
 	}
 	if c.bleeds == nil {

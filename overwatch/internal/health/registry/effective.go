@@ -13,6 +13,8 @@ type Inputs struct {
 	// longer than the stale threshold.
 	Claim check.State
 	Stale bool
+	// Held tells that the agent says unhealthy and that the brake holds it.
+	Held bool
 	// Outsider tells that the backend is declared and that its declaration does not name the agent.
 	Outsider bool
 	// Validation is this node's own verdict, StateUnknown when it is too old or set aside; SetAside tells the latter.
@@ -54,6 +56,11 @@ const (
 	ReasonRememberedUnhealthy = "no verdict at present: unhealthy as last known"
 	ReasonUnknown             = "no verdict yet"
 	ReasonUnwatched           = "nothing watches it"
+	ReasonHeld                = "held: its agent says unhealthy, and so do agents of most of the name's backends at " +
+		"once; this node's own checks succeed"
+	// ReasonWarningHeld replaces the reason of one whose early warnings are held.
+	ReasonWarningHeld = "held: its agent warns, and so do agents of most of the name's backends at once; this node's " +
+		"own checks succeed"
 	// The early warnings of its agent replace the reason of one that may serve, with a smaller share.
 	ReasonWarnsOfCPU    = "serves less: its agent warns of the processor's load"
 	ReasonWarnsOfMemory = "serves less: its agent warns of memory running out"
@@ -71,6 +78,7 @@ const (
 //	healthy    any                          any                 healthy                     yes
 //	unhealthy  any                          any                 unhealthy                   no
 //	none       fresh, unhealthy, outsider   healthy             healthy                     yes
+//	none       fresh, unhealthy, held       healthy             healthy                     yes
 //	none       fresh, unhealthy             any                 unhealthy                   no
 //	none       fresh, healthy               unhealthy           unhealthy                   no
 //	none       fresh, healthy               healthy, or none    healthy                     yes
@@ -82,7 +90,7 @@ const (
 //	none       none                         switched off        healthy: nothing watches it yes
 //
 // An outsider is an agent that claims a server which configuration or the API declares and whose declaration does not
-// name it; the first row that fits counts. An agent that is heard but has not concluded anything makes no claim, and
+// name it; held is what the brake of its service holds (see brake). The first row that fits counts. An agent that is heard but has not concluded anything makes no claim, and
 // yet it watches: its backend is never in the last row. "As last known" is what the evidence said when there last was
 // any, before the restart or since: a check that cannot be made is no reason to change an answer.
 func Effective(in Inputs) Conclusion {
@@ -108,6 +116,8 @@ func effective(in Inputs) Conclusion {
 		return effectiveStale(in.Validation)
 	case in.Claim == check.StateUnhealthy && in.Outsider && in.Validation == check.StateHealthy:
 		return Conclusion{api.EffectiveHealthy, true, ReasonOutsiderUnhealthy}
+	case in.Claim == check.StateUnhealthy && in.Held:
+		return Conclusion{api.EffectiveHealthy, true, ReasonHeld}
 	case in.Claim == check.StateUnhealthy:
 		return Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}
 	case in.Claim == check.StateHealthy:

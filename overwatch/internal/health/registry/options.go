@@ -64,6 +64,12 @@ type Options struct {
 	// time is over; both also of those in Orders. New and the writer call them, so they must not block and must not call a
 	// command. Nil: nobody is told.
 	Began, Expired func(Order)
+	// Brake returns the brake of a service. The writer asks it, so it must be quick and must not call the Registry; see
+	// Retime. Nil: there is none.
+	Brake func(service string) Brake
+	// Braked is told of each brake that begins or ends. The writer calls it, so it must not block and must not call a
+	// command. Nil: nobody is told.
+	Braked func(BrakeChange)
 	// Statuses keeps what must outlive the process; nil means that nothing does.
 	Statuses StatusStore
 	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime. Any
@@ -93,6 +99,12 @@ func (o *Options) complete() error {
 	}
 	if o.Expired == nil {
 		o.Expired = func(Order) {}
+	}
+	if o.Brake == nil {
+		o.Brake = func(string) Brake { return Brake{} }
+	}
+	if o.Braked == nil {
+		o.Braked = func(BrakeChange) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -46,6 +46,8 @@ type Remembered struct {
 	// AgentDrainSince and AgentDrainOver are the drain of its agent; none where the beginning is zero.
 	AgentDrainSince time.Time
 	AgentDrainOver  time.Duration
+	// HeldSince and WarningHeldSince are when the brakes of the service began that hold what the agent says; zero for none.
+	HeldSince, WarningHeldSince time.Time
 	// Bleeds are the effects of the agent's early warnings on the share, by kind; zero for none.
 	Bleeds [warningKinds]Bleed
 }
@@ -112,7 +114,8 @@ func (w *writer) keepLatency(r *record, now time.Time) {
 // worthKeeping reports whether what is saved changes from previous to next, beside what remember and claim.say look
 // after.
 func worthKeeping(previous, next *Backend) bool {
-	return previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit()
+	return previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit() ||
+		previous.Held != next.Held
 }
 
 // forgetStored notes that what is saved of r should be deleted.
@@ -144,6 +147,9 @@ func (r *record) snapshot(now time.Time) Remembered {
 		m.AgentID, m.Weight, m.Region, m.Check, m.HeardAt = c.agent.id, c.weight, c.region, c.asked.Value(), c.agent.address
 		m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
 		m.Bleeds = c.bleeds.stored()
+	}
+	if b := r.service.brakes; b != nil && r.pub.Held {
+		m.HeldSince, m.WarningHeldSince = b[ConcernIll].since.Round(0), b[ConcernWarned].since.Round(0)
 	}
 	return m
 }

@@ -20,6 +20,7 @@ type service struct {
 	dirty, notify bool
 	timer         deadlineAt // for verdicts that only confirm, and for backends that leave
 	evidence      tally
+	brakes        *[concerns]brake // nil while no agent ever spoke against a backend alone
 	// round is the newest round of declarations from configuration; settling means that some declarations of an earlier
 	// round stay for a while (see settle).
 	round    uint64
@@ -40,6 +41,9 @@ type record struct {
 	static, api *declared
 	claim       *claim
 
+	// accused is what its agent alone says against it, nil for nothing. vouched tells that it was held before the restart.
+	accused *[concerns]accusation
+	vouched bool
 	// pub is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has it.
 	// What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
 	pub  *Backend

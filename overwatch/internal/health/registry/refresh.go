@@ -19,6 +19,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 		w.remove(r)
 		return
 	}
+	w.accuse(r, now)
 	w.followWarnings(r, now)
 	w.endLostDrain(r, now)
 	in := w.inputs(r, now)
@@ -50,6 +51,7 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 		return in
 	}
 	in.Stale, in.Outsider = w.stale(r.claim.agent, now), r.outsider()
+	in.Held = w.holds(r, ConcernIll, now)
 	switch r.claim.said.claim {
 	case wire.ClaimHealthy:
 		in.Claim = check.StateHealthy
@@ -122,8 +124,13 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	}
 	c := Effective(in)
 	b.Status, b.MayServe, b.Reason = c.Status, c.MayServe, c.Reason
+	b.Held = c.Reason == ReasonHeld
 	b.applyBleeds(r, now)
+	if b.MayServe && b.Override == nil && w.holds(r, ConcernWarned, now) {
+		b.Held, b.Reason = true, ReasonWarningHeld
+	}
 	w.applyDrains(&b, r, now)
+	b.Held = b.Held && b.MayServe
 	return b
 }
 
@@ -185,7 +192,8 @@ func sameButValidation(a, b Backend) bool {
 func answersDiffer(a, b *Backend) bool {
 	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
 		a.Draining != b.Draining || a.DrainEndsAt != b.DrainEndsAt || a.left != b.left || a.Status != b.Status ||
-		a.Reason != b.Reason || a.Override != b.Override || a.WeightOrder != b.WeightOrder || a.DrainOrder != b.DrainOrder
+		a.Reason != b.Reason || a.Override != b.Override || a.WeightOrder != b.WeightOrder || a.DrainOrder != b.DrainOrder ||
+		a.Held != b.Held
 }
 
 // watch asks to be woken when time alone will change something about r.

@@ -104,12 +104,18 @@ func tell(ctx context.Context, r *Registry, change func(w *writer, now time.Time
 	return err
 }
 
-// Retime puts other timing in force, as a reload of the configuration may bring it.
+// Retime puts other timing in force, as a reload of the configuration may bring it, and asks for the brakes' settings
+// again.
 func (r *Registry) Retime(ctx context.Context, t Timing) error {
 	if err := t.check(); err != nil {
 		return err
 	}
 	return tell(ctx, r, func(w *writer, now time.Time) error {
+		for _, s := range w.services {
+			if s.brakes != nil {
+				w.mark(s, false) // its settings may be others now
+			}
+		}
 		if t == w.timing {
 			return nil
 		}

@@ -65,6 +65,8 @@ func (w *writer) recall(r *record, now time.Time) {
 	if !m.CreatedAt.IsZero() {
 		r.pub.CreatedAt = restoredSince(m.CreatedAt, now)
 	}
+	w.recallBrake(r, ConcernIll, m.HeldSince, now)
+	w.recallBrake(r, ConcernWarned, m.WarningHeldSince, now)
 	if !w.allowed(m.AgentID, r.id) {
 		return
 	}
@@ -81,6 +83,21 @@ func (w *writer) recall(r *record, now time.Time) {
 	r.claim.bleeds, r.claim.said.warnings = restoredBleeds(m.Bleeds, now)
 	w.reduce(r)
 	a.claims = append(a.claims, r)
+}
+
+// recallBrake goes on with a hold of before the restart. Until this node has checked r itself, what held it then holds
+// it now.
+func (w *writer) recallBrake(r *record, c Concern, since, now time.Time) {
+	if since.IsZero() || now.Sub(since) >= w.options.Brake(r.service.name).Hold {
+		return
+	}
+	r.vouched = true
+	b := &w.brakesOf(r.service)[c]
+	if !b.on() {
+		b.since = restoredSince(since, now)
+		w.mark(r.service, false)
+		w.showBrakes()
+	}
 }
 
 // restoredDrain returns a saved drain, which goes on from where it was; nil if since is zero. It begins now at the

@@ -23,6 +23,7 @@ type View struct {
 	counts     [3]atomic.Int64
 	generation atomic.Uint64 // of the set of targets
 	suspended  atomic.Bool
+	brakes     atomic.Pointer[[]BrakeState]
 }
 
 // statusNumber returns the place of a status in View.counts.

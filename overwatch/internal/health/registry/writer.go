@@ -101,7 +101,7 @@ func (w *writer) remove(r *record) {
 	if r.claim != nil {
 		r.claim.agent.forget(r)
 	}
-	r.removed = true
+	r.removed, r.accused = true, nil
 	w.takeSide(r, side{})
 	w.forgetStored(r)
 	w.targetsChanged = true
@@ -143,7 +143,9 @@ func (w *writer) mark(s *service, notify bool) {
 // those who wait for changes.
 func (w *writer) publish(now time.Time) {
 	w.judgeSuspension(now)
-	for _, s := range w.dirty {
+	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
+		s := w.dirty[i]
+		w.judgeBrakes(s, now)
 		if s.settling {
 			w.settle(s, now)
 		}

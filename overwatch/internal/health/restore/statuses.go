@@ -52,6 +52,7 @@ func rememberedOf(st store.Status) registry.Remembered {
 		AgentID:   st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
 		HeardAt:         st.HeardAt,
 		AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
+		HeldSince: st.HeldSince, WarningHeldSince: st.WarningHeldSince,
 	}
 	for kind, b := range st.Bleeds {
 		r.Bleeds[kind] = registry.Bleed(b)
@@ -111,6 +112,7 @@ func (s Statuses) SaveStatuses(list []registry.Remembered) error {
 			AgentID:   r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
 			HeardAt:         r.HeardAt,
 			AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
+			HeldSince: r.HeldSince, WarningHeldSince: r.WarningHeldSince,
 		}
 		for kind, b := range r.Bleeds {
 			out[i].Bleeds[kind] = store.Bleed(b)

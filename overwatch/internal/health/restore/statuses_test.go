@@ -30,6 +30,7 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 			SuccessThreshold: 5},
 		HeardAt:         netip.MustParseAddr("192.0.2.9"),
 		AgentDrainSince: noon.Add(3 * time.Second), AgentDrainOver: 30 * time.Second,
+		HeldSince: noon.Add(4 * time.Second), WarningHeldSince: noon.Add(5 * time.Second),
 	}
 	for kind := range saved.Bleeds {
 		each := time.Duration(kind + 1)

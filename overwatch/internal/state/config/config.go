@@ -35,7 +35,8 @@ type Config struct {
 	Routing Routing        `key:"routing"`
 
 	warnings []string
-	defined  []Domain // by the API
+	defined  []Domain                // by the API
+	brakes   map[string]*DomainBrake // of domains that have one
 }
 
 // WithDomains returns the configuration with the domains that the API has defined, apart from those of the files. It
@@ -79,6 +80,7 @@ type Overwatch struct {
 	Gossip        Gossip                 `key:"gossip" reload:"restart"`
 	Validation    Validation             `key:"validation"`
 	Stale         Stale                  `key:"stale" reload:"live"`
+	Brake         Brake                  `key:"brake" reload:"live"`
 	DNSSEC        DNSSEC                 `key:"dnssec"`
 	Replication   Replication            `key:"replication"`
 	Geolocation   Geolocation            `key:"geolocation"`

@@ -167,6 +167,7 @@ type Domain struct {
 	LatencyConfig     LatencyConfig `key:"latency_config"`
 	Proximity         Proximity     `key:"proximity"`
 	ClientHash        ClientHash    `key:"client_hash"`
+	Brake             DomainBrake   `key:"brake"`
 }
 
 // Uses reports whether holds is true of the domain's algorithm or its fallback.

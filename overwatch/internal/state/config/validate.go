@@ -35,7 +35,8 @@ func (c *Config) validate(report *settings.Report) {
 	v.api()
 	v.regionNames()
 	v.domainNames() // after the regions, which domains name
-	v.servers()     // after the domains, which servers name
+	v.brakes()
+	v.servers() // after the domains, which servers name
 	v.tokens()
 	v.unboundedServices()
 	v.geolocation()

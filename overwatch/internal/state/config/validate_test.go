@@ -61,6 +61,16 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
 		{"stale", "overwatch: {stale: {threshold: 5m}}", []string{
 			`1: overwatch.stale.remove_after: "5m0s": must be longer than threshold, which is 5m0s`}},
+		{"brake", "overwatch: {brake: {share: 100%, window: 0s, hold: 25h}}", []string{
+			`1: overwatch.brake.share: "100%": give a part of the serving backends, from 1% to 99%`,
+			`1: overwatch.brake.window: "0s": give a time from 1s to 1h`,
+			`1: overwatch.brake.hold: "25h": give a time from 1s to 24h`}},
+		{"brake's share", "overwatch: {brake: {share: 2}}", []string{
+			`1: overwatch.brake.share: "2": give a part of the serving backends, from 1% to 99%`}},
+		{"domain's brake", "domains:\n- name: a\n  brake: {share: -1%, window: 2h, enabled: maybe}", []string{
+			`3: domains[0].brake.enabled: "maybe": use true or false`,
+			`3: domains[0].brake.share: "-1%": give a part of the serving backends, from 1% to 99%`,
+			`3: domains[0].brake.window: "2h": give a time from 1s to 1h`}},
 		{"stale too soon", "overwatch: {stale: {threshold: 0s}}",
 			[]string{`1: overwatch.stale.threshold: "0s": give a time from 1s to 87600h`}},
 

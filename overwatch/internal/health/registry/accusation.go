@@ -1,0 +1,98 @@
+package registry
+
+import (
+	"time"
+
+	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// accusation is what an agent alone says against a backend, which this node's own check does not confirm. Silence, a
+// goodbye, a drain and a claim that is no longer made are none, and so is the word of an outsider.
+type accusation struct {
+	since time.Time // zero: none
+	// believed tells that it is not held: it took nothing, since the backend did not serve when it began, or it was held
+	// before.
+	believed bool
+}
+
+// accusation returns what the agent of r says alone, nil for nothing.
+func (r *record) accusation(c Concern) *accusation {
+	if r.accused == nil || r.accused[c].since.IsZero() {
+		return nil
+	}
+	return &r.accused[c]
+}
+
+// accuse notes what the agent of r says alone at now.
+func (w *writer) accuse(r *record, now time.Time) {
+	for c := range concerns {
+		accused := w.accuses(r, c, now)
+		switch before := r.accusation(c); {
+		case accused == (before != nil):
+			continue
+		case !accused:
+			*before = accusation{}
+		default:
+			if r.accused == nil {
+				r.accused = new([concerns]accusation)
+			}
+			r.accused[c] = accusation{since: now, believed: r.remembered != check.StateHealthy}
+			w.brakesOf(r.service)
+		}
+		w.mark(r.service, false)
+	}
+	if r.accused != nil && *r.accused == ([concerns]accusation{}) {
+		r.accused = nil
+	}
+}
+
+// accuses reports whether the agent of r, and nobody else, speaks against it.
+func (w *writer) accuses(r *record, c Concern, now time.Time) bool {
+	if r.claim == nil || r.outsider() || w.stale(r.claim.agent, now) {
+		return false
+	}
+	if v := r.pub.Validation; w.validated(r, now) && !v.SetAside && v.Failures > 0 {
+		return false
+	}
+	if c == ConcernIll {
+		return r.claim.said.claim == wire.ClaimUnhealthy
+	}
+	return r.claim.said.warnings != wire.Warnings{}
+}
+
+// witnessed reports whether this node's own check of r succeeds, and is worth as much as its agent's. Before the first
+// one after a restart, that it was held before counts.
+func (w *writer) witnessed(r *record, now time.Time) bool {
+	v := r.pub.Validation
+	if v.State == check.StateUnknown {
+		return r.vouched && w.timing.ValidationEnabled
+	}
+	return w.validated(r, now) && v.State == check.StateHealthy && v.Failures == 0 && r.fullyChecked()
+}
+
+// fullyChecked reports whether this node checks r as its agent asks, or as the operator does.
+func (r *record) fullyChecked() bool {
+	d := r.authority()
+	if d == nil {
+		return r.claim.left == 0 || r.claim.left == reduce.ByPolicy
+	}
+	if own := d.check.Value(); own != (check.Spec{}) && own != (check.Spec{Type: check.TCP}) {
+		return true
+	}
+	// Where the declaration says nothing of a check, the node only connects.
+	asked, left := reduce.Check(r.claim.asked.Value(), true)
+	return left == 0 && asked.Type == check.TCP
+}
+
+// holds reports whether the brake of r's service holds what its agent says.
+func (w *writer) holds(r *record, c Concern, now time.Time) bool {
+	a := r.accusation(c)
+	return a != nil && !a.believed && r.service.brakes != nil && r.service.brakes[c].on() && w.witnessed(r, now)
+}
+
+// wouldServe reports whether b serves, or would but for what its agent says of c.
+func (b *Backend) wouldServe(c Concern) bool {
+	return b.Override == nil && (b.MayServe || c == ConcernIll && b.Share > 0)
+}

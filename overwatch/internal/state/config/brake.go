@@ -1,0 +1,87 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Brake says when agents are not believed at once.
+type Brake struct {
+	// Whether agents that call many backends of a name ill at once are held while the node's own checks succeed; see
+	// [below](#a-brake-on-one-witness).
+	Enabled bool `key:"enabled" default:"true"`
+	// The part of a name's serving backends, three at least, beyond which they are held: 1% to 99%.
+	Share string `key:"share" default:"50%"`
+	// The time in which they are counted.
+	Window time.Duration `key:"window" default:"1m" min:"1s" max:"1h"`
+	// The time after which the agents are believed.
+	Hold time.Duration `key:"hold" default:"10m" min:"1s" max:"24h"`
+}
+
+// DomainBrake is a domain's own brake.
+type DomainBrake struct {
+	// As `overwatch.brake.enabled`, for this domain. Left out, as are the three below: what `overwatch.brake` says.
+	Enabled *bool `key:"enabled"`
+	// As `overwatch.brake.share`, for this domain.
+	Share string `key:"share"`
+	// As `overwatch.brake.window`, for this domain.
+	Window time.Duration `key:"window" min:"1s" max:"1h"`
+	// As `overwatch.brake.hold`, for this domain.
+	Hold time.Duration `key:"hold" min:"1s" max:"24h"`
+}
+
+// BrakeOf returns the brake of a name, which is that of overwatch.brake for what its domain leaves out.
+func (c *Config) BrakeOf(name string) Brake {
+	b, own := c.Overwatch.Brake, c.brakes[name]
+	if own == nil {
+		return b
+	}
+	if own.Enabled != nil {
+		b.Enabled = *own.Enabled
+	}
+	if own.Share != "" {
+		b.Share = own.Share
+	}
+	if own.Window != 0 {
+		b.Window = own.Window
+	}
+	if own.Hold != 0 {
+		b.Hold = own.Hold
+	}
+	return b
+}
+
+// Percent returns Share as a number.
+func (b Brake) Percent() int {
+	n, _ := parsePercent(b.Share) // which has been checked
+	return n
+}
+
+// parsePercent reads "1%" to "99%".
+func parsePercent(text string) (n int, ok bool) {
+	number, found := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	return n, found && err == nil && n >= 1 && n <= 99
+}
+
+// brakes checks the shares of all brakes and notes which domains have their own.
+func (v *validator) brakes() {
+	check := func(key, share string) {
+		if _, ok := parsePercent(share); !ok {
+			v.Add(key, share, "give a part of the serving backends, from 1% to 99%")
+		}
+	}
+	check("overwatch.brake.share", v.config.Overwatch.Brake.Share)
+	v.config.brakes = map[string]*DomainBrake{}
+	for i := range v.config.Domains {
+		d := &v.config.Domains[i]
+		if d.Brake == (DomainBrake{}) {
+			continue
+		}
+		v.config.brakes[d.Name] = &d.Brake
+		if d.Brake.Share != "" {
+			check("domains["+strconv.Itoa(i)+"].brake.share", d.Brake.Share)
+		}
+	}
+}

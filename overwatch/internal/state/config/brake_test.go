@@ -1,0 +1,42 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestBrakeOf_ADomainsKeysComeBeforeTheNodes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "overwatch.yaml")
+	text := `mode: overwatch
+overwatch:
+  gossip: {encryption_key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=}
+  brake: {share: 40%, hold: 5m}
+dns: {zones: [example.com]}
+domains:
+- {name: app.example.com, brake: {enabled: false}}
+- {name: Shop.Example.com, brake: {share: 90%, window: 2m, hold: 1h}}
+- {name: plain.example.com}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]Brake{
+		"app.example.com":   {false, "40%", time.Minute, 5 * time.Minute},
+		"shop.example.com":  {true, "90%", 2 * time.Minute, time.Hour},
+		"plain.example.com": {true, "40%", time.Minute, 5 * time.Minute},
+		"other.example.com": {true, "40%", time.Minute, 5 * time.Minute},
+	} {
+		if got := c.WithDomains(nil).BrakeOf(name); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if got := (Brake{Share: "90%"}).Percent(); got != 90 {
+		t.Errorf("90%% is %d", got)
+	}
+}
