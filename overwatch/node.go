@@ -21,6 +21,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/replication"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/health/brakes"
 	"gslb.internal/overwatch/internal/health/expiry"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
@@ -94,6 +95,7 @@ type health struct {
 	servers   *inventory.Inventory
 	orders    sync.Mutex // held while an order changes
 	gossip    *gossip.Node
+	brakes    *brakes.Follower
 	validator *validation.Validator
 	checks    atomic.Uint64 // that this node has made of backends
 }
@@ -276,13 +278,15 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	}
 	timed := expiry.New(n.store, n.audit, n.part("audit"))
 	n.core.run("expiry", timed.Run)
+	n.brakes = brakes.New(n.audit.Record, n.part("audit"))
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, Orders: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
-		Statuses:  restore.Statuses{Store: n.store},
-		Changed:   n.changes.mark,
-		Began:     timed.Began,
-		Expired:   timed.Expired,
+		Statuses: restore.Statuses{Store: n.store},
+		Changed:  n.changes.mark,
+		Began:    timed.Began,
+		Expired:  timed.Expired,
+		Brake:    n.state.Brake, Braked: n.brakes.Note, Held: n.brakes.Held,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),
 	})

@@ -54,6 +54,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		outer.Go(func() error { return fatal("key synchronisation", n.keySync.Run(ctx)) })
 	}
 	outer.Go(func() error { return fatal("validation", n.validator.Run(ctx)) })
+	outer.Go(func() error { return n.brakes.Run(ctx, n.validator.CheckNow) })
 	if n.api != nil {
 		outer.Go(func() error { return fatal("API", n.api.Run(ctx)) })
 	}

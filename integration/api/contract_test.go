@@ -58,8 +58,8 @@ const (
 		"health_check.unhealthy_threshold:i health_check.expected_status:s health_check.note:s-"
 	shapeBackend = "service:s address:s port:i agent_id:s region:s effective_status:s{healthy|unhealthy|stale} " +
 		"agent_healthy:b? validation_healthy:b? validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
-		"reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? override.healthy:b- " +
-		"override.reason:s- override.by:s- override.at:t- override.expires_at:t?- weight_override.weight:i- " +
+		"held:b reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? " +
+		"override.healthy:b- override.reason:s- override.by:s- override.at:t- override.expires_at:t?- weight_override.weight:i- " +
 		"weight_override.reason:s- weight_override.by:s- weight_override.at:t- weight_override.expires_at:t?- " +
 		"drain.share:n- drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?-"
 	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s starts_at:t? " +
@@ -69,9 +69,9 @@ const (
 	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t?"
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
-	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|reload|" +
-		"sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n " +
-		"request_id:s previous_hash:s hash:s before:x after:x"
+	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|" +
+		"hold|release|reload|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
+		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +
 		"config.default_ttl:i config.min_ttl:i config.max_ttl:i config.negative_ttl:i config.rate_limit_enabled:b " +
@@ -317,8 +317,11 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight", "", 204, ""},
 		{"GET /api/v1/overwatch/stats", "", "", 200,
 			"active_agents:i stale_backends:i total_backends:i healthy_backends:i unhealthy_backends:i draining_backends:i " +
-				"active_overrides:i validation_enabled:b validation_suspended:b validated_backends:i disagreement_count:i " +
-				"unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
+				"active_overrides:i held_backends:i validation_enabled:b validation_suspended:b validated_backends:i " +
+				"disagreement_count:i unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
+		{"GET /api/v1/overwatch/brakes", "", "", 200, optional(each("brakes[].",
+			"service:s concern:s{unhealthy|warning} since:t until:t backends:a")) + shapeListed},
+		{"DELETE /api/v1/overwatch/brakes/{service}", "/v1/overwatch/brakes/" + app, "", 404, shapeProblem},
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + app, "", 200,
 			each("results[].", "service:s address:s port:i healthy:b latency_ms:n error:s?") + " checked:i"},
 		{"GET /api/v1/overwatch/conditions", "", "", 200, "status:s{healthy|degraded|unhealthy} " +

@@ -48,6 +48,8 @@ const (
 	AuditOverride = "override" // set or cleared
 	AuditBegin    = "begin"    // of what an operator has planned, when its time comes; the actor is the node
 	AuditExpire   = "expire"   // of what an operator has ordered for a time; the actor is the node
+	AuditHold     = "hold"     // a brake begins to hold what agents alone say; the actor is the node
+	AuditRelease  = "release"  // a brake ends
 	AuditReload   = "reload"
 	AuditSync     = "sync"
 	AuditValidate = "validate"
@@ -61,13 +63,14 @@ const FirstRefusal uint64 = 1_000_000_000_001
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
-		AuditOverride, AuditBegin, AuditExpire, AuditReload, AuditSync, AuditValidate, AuditRefused}
+		AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditSync, AuditValidate,
+		AuditRefused}
 }
 
 // AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
 	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
-		"preferences", "gossip", "request"}
+		"preferences", "gossip", "request", "brake"}
 }
 
 // AuditList is the answer of GET /api/v1/audit-logs.

@@ -15,6 +15,7 @@ type Backend struct {
 	Draining            bool            `json:"draining"`
 	EffectiveStatus     EffectiveStatus `json:"effective_status"`
 	MayServe            bool            `json:"may_serve"`
+	Held                bool            `json:"held"`          // its agent speaks against it, which the brake of its name holds
 	Reason              string          `json:"reason"`        // one sentence: why this status
 	AgentHealthy        *bool           `json:"agent_healthy"` // null where no agent reports
 	AgentLastSeen       *time.Time      `json:"agent_last_seen"`
@@ -78,6 +79,7 @@ type Stats struct {
 	ActiveOverrides     int            `json:"active_overrides"`
 	ValidationEnabled   bool           `json:"validation_enabled"`
 	ValidationSuspended bool           `json:"validation_suspended"`
+	HeldBackends        int            `json:"held_backends"`
 	ValidatedBackends   int            `json:"validated_backends"`
 	DisagreementCount   int            `json:"disagreement_count"` // agent and validation say different things
 	ActiveAgents        int            `json:"active_agents"`

@@ -38,6 +38,7 @@ const (
 	NameUnanswered   ConditionKind = "name_unanswered"
 	NameOnLastResort ConditionKind = "name_on_last_resort"
 	BackendUnwell    ConditionKind = "backend_unwell"
+	AgentsHeld       ConditionKind = "agents_held"
 	VerdictsSetAside ConditionKind = "verdicts_set_aside"
 	ChecksIncomplete ConditionKind = "checks_incomplete"
 	OverrideInForce  ConditionKind = "override_in_force"
@@ -74,6 +75,9 @@ func ConditionTypes() []ConditionType {
 		{NameUnanswered, SeverityDegraded, "a domain has fewer backends that may serve than it needs", "GslbDomainDown"},
 		{NameOnLastResort, SeverityDegraded, "a domain is answered by its last resort", "GslbDomainDown"},
 		{BackendUnwell, SeverityDegraded, "a backend of a domain is unhealthy or stale", ""},
+		{AgentsHeld, SeverityDegraded,
+			"agents call most backends of a domain ill at once, this node's own checks succeed: they are served for now",
+			"GslbAgentsHeld"},
 		{VerdictsSetAside, SeverityDegraded,
 			"this node seems to be cut off from most backends and has set its own verdicts aside", "GslbValidationSuspended"},
 		{ChecksIncomplete, SeverityDegraded, "no cycle of health checks has completed yet", "GslbOverwatchNotReady"},

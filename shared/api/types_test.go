@@ -84,13 +84,13 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{DomainDetail{}, "domain"},
 		{DomainBackend{}, "id address port weight priority region healthy enabled last_check"},
 		{Backend{},
-			"id service address port agent_id region weight share draining effective_status may_serve reason agent_healthy " +
+			"id service address port agent_id region weight share draining effective_status may_serve held reason agent_healthy " +
 				"agent_last_seen " +
 				"validation_healthy validation_last_check validation_error validation_latency_ms validation_note override " +
 				"weight_override drain"},
 		{ActiveOverride{}, "healthy reason by at expires_at"},
 		{Stats{}, "total_backends healthy_backends unhealthy_backends stale_backends draining_backends active_overrides " +
-			"validation_enabled validation_suspended " +
+			"validation_enabled validation_suspended held_backends " +
 			"validated_backends disagreement_count active_agents unique_services backends_by_service backends_by_region " +
 			"generated_at"},
 		{ValidationRun{}, "results checked"},

@@ -32,6 +32,7 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 		"nodes revoke eu-1 -y":                           `{"agents":["eu-1"],"removed":true}`,
 		"nodes reissue eu-1 -y":                          `{"agents":["eu-1"],"removed":true}`,
 		"regions set eu --enabled=false":                 `{"regions":["eu"]}`,
+		"brakes release app.example.com":                 `{"backends":["` + server.ID + `"]}`,
 	} {
 		first, _ := drainingNode(t, server)
 		second, _ := drainingNode(t, server)

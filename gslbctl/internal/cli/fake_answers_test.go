@@ -163,6 +163,11 @@ func wellAnswers() map[string]any {
 			{Service: "www.example.com", AgentID: "eu-9", Reason: "laptop lost", LockedAt: now.Add(-2 * time.Hour),
 				AdmitsNew: true},
 		}},
+		"GET /api/v1/overwatch/brakes": api.BrakeList{Total: 1, GeneratedAt: now, Brakes: []api.Brake{{
+			Service: "app.example.com", Concern: api.BrakeUnhealthy, Since: now.Add(-2 * time.Minute),
+			Until: now.Add(8 * time.Minute), Backends: []string{"app.example.com:192.0.2.10:443"}}}},
+		"DELETE /api/v1/overwatch/brakes/app.example.com": api.Outcome{Success: true,
+			Message: "the agents of app.example.com are believed again"},
 		"GET /api/v1/overrides": api.OverrideList{Overrides: []api.Override{override},
 			Total: 1, GeneratedAt: now},
 		"POST /api/v1/audit-logs/last/undo?dry_run=true": api.Undone{Success: true, Entry: 7, At: now, Action: "drain",

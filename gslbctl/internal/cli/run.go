@@ -119,6 +119,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.weightCommand(),
 		a.ordersCommand(),
 		a.undoCommand(),
+		a.brakesCommand(),
 		a.regionsCommand(),
 		a.agentsCommand(),
 		a.nodesCommand(),

@@ -52,7 +52,8 @@ func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 		}
 	}
 	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister",
-		"reissue", "announce", "apply", "delete", "use", "reset", "reload", "sync", "check", "weight", "undo"}
+		"reissue", "announce", "apply", "delete", "use", "reset", "reload", "sync", "check", "weight", "undo",
+		"release"}
 	for path, cmd := range leaves() {
 		last := path[strings.LastIndex(path, " ")+1:]
 		watched := cmd.Flags().Lookup("watch") != nil

@@ -55,6 +55,7 @@ func (j *Judge) walk(all bool, to report) {
 	j.walkSignatures(to)
 	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
 	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
+	j.walkBrakes(to)
 	j.walkNames(all, to)
 	if all {
 		j.walkOrders(to)
@@ -64,6 +65,26 @@ func (j *Judge) walk(all bool, to report) {
 		j.walkKeys(to)
 		j.walkReplication(to)
 		j.walkCertificates(to)
+	}
+}
+
+// walkBrakes reports the names of which agents alone would have taken too much.
+func (j *Judge) walkBrakes(to report) {
+	for _, b := range j.o.View.Brakes() {
+		to(api.AgentsHeld, func() (string, string) {
+			held := 0
+			for _, backend := range j.o.View.Service(b.Service) {
+				if backend.Held && backend.HeldFor() == b.Concern {
+					held++
+				}
+			}
+			what := "call most backends of %s unhealthy"
+			if b.Concern == registry.ConcernWarned {
+				what = "warn early of most backends of %s"
+			}
+			return fmt.Sprintf("agents "+what+" at once, this node's own checks succeed: %d are served in full until %s, then "+
+				"the agents are believed", b.Service, held, moment(b.Until)), "gslbctl brakes release " + b.Service
+		})
 	}
 }
 

@@ -75,14 +75,15 @@ func provoked() map[api.ConditionKind]func(*node) {
 
 // TestConditions_OneTableSaysStatusMessageListAndAlerts holds for every kind of the table that what provokes it is in
 // the list and in the metric, decides the status of /api/health with its words, and has the alert that is named for
-// it. A silent agent and one of an unknown region have tests of their own in package httpapi; verdicts are set aside in
-// those of package registry.
+// it. Silent agents, those of an unknown region and those that are held have tests of their own in package httpapi;
+// verdicts are set aside in those of package registry.
 func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	alerts, err := os.ReadFile("../../../../packaging/observability/gslb-alerts.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.VerdictsSetAside: true, api.RegionUnknown: true}
+	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.VerdictsSetAside: true, api.RegionUnknown: true,
+		api.AgentsHeld: true}
 	for _, kind := range api.ConditionTypes() {
 		_, rule, found := strings.Cut(string(alerts), "alert: "+kind.Alert+"\n")
 		if kind.Alert != "" && !found {

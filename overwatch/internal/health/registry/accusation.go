@@ -92,6 +92,14 @@ func (w *writer) holds(r *record, c Concern, now time.Time) bool {
 	return a != nil && !a.believed && r.service.brakes != nil && r.service.brakes[c].on() && w.witnessed(r, now)
 }
 
+// HeldFor returns what is held of b, which must be Held.
+func (b *Backend) HeldFor() Concern {
+	if b.Reason == ReasonWarningHeld {
+		return ConcernWarned
+	}
+	return ConcernIll
+}
+
 // wouldServe reports whether b serves, or would but for what its agent says of c.
 func (b *Backend) wouldServe(c Concern) bool {
 	return b.Override == nil && (b.MayServe || c == ConcernIll && b.Share > 0)

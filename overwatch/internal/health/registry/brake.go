@@ -3,6 +3,8 @@ package registry
 import (
 	"slices"
 	"time"
+
+	"gslb.internal/shared/api"
 )
 
 // Brake says when agents are not believed alone: overwatch.brake of the configuration. The zero value is off.
@@ -36,6 +38,14 @@ const (
 	ConcernWarned
 	concerns
 )
+
+// Word returns c as the API writes it.
+func (c Concern) Word() api.BrakeConcern {
+	if c == ConcernIll {
+		return api.BrakeUnhealthy
+	}
+	return api.BrakeWarning
+}
 
 // BrakeState is a brake that is on.
 type BrakeState struct {

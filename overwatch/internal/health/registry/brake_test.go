@@ -26,6 +26,7 @@ type crowd struct {
 	said    []string // healthy or unhealthy, by agent
 	brake   Brake
 	changes []BrakeChange
+	asked   []string // backends to be checked at once
 }
 
 // inCrowd runs a test with a crowd whose agents and checks are in accord, an hour after the start.
@@ -50,7 +51,8 @@ func inCrowd(t *testing.T, size int, test func(c *crowd)) {
 
 func (c *crowd) options() Options {
 	return Options{Timing: validating, Brake: func(string) Brake { return c.brake },
-		Braked: func(change BrakeChange) { c.changes = append(c.changes, change) }}
+		Braked: func(change BrakeChange) { c.changes = append(c.changes, change) },
+		Held:   func(id ID) { c.asked = append(c.asked, id.String()) }}
 }
 
 func (c *crowd) id(i int) string { return fmt.Sprintf("a.example:10.0.0.%d:80", i+1) }
@@ -139,7 +141,11 @@ func TestBrake_HoldsWhatAgentsAloneWouldTakeAtOnce(t *testing.T) {
 		c.live(5 * time.Minute)
 		c.say("unhealthy", 4)
 		c.seeHeld("0 1 2 3 4", 5)
-		if got := c.View().Brakes(); len(got) != 1 || got[0].Service != "a.example" || got[0].Until.Sub(got[0].Since) != usualBrake.Hold {
+		if want := []string{c.id(0), c.id(1), c.id(2), c.id(3), c.id(4)}; !slices.Equal(c.asked, want) {
+			t.Errorf("to be checked are %v", c.asked)
+		}
+		if got := c.View().Brakes(); len(got) != 1 || got[0].Service != "a.example" ||
+			got[0].Until.Sub(got[0].Since) != usualBrake.Hold {
 			t.Errorf("brakes are %+v", got)
 		}
 		c.live(4*time.Minute + 50*time.Second)
@@ -269,15 +275,14 @@ func TestBrake_OperatorsComeFirst(t *testing.T) {
 	inCrowd(t, 4, func(c *crowd) {
 		c.say("unhealthy", 0, 1, 2)
 		c.seeHeld("0 1 2", 4)
-		order := Override{Service: "a.example", Address: addr("10.0.0.1"), Reason: "it is ill"}
-		c.must(c.SetOverride(c.ctx(), order))
+		c.must(c.SetOrder(c.ctx(), down("a.example", "10.0.0.1", 0)))
 		c.see(c.id(0), Conclusion{api.EffectiveUnhealthy, false, ReasonOverrideUnhealthy})
 		c.seeHeld("1 2", 3)
 		_, err := c.SetDrain(c.ctx(), id(c.id(1)), time.Millisecond)
 		c.must(err)
 		c.pass(time.Second)
 		c.seeHeld("2", 2)
-		c.must(c.ClearOverride(c.ctx(), "a.example", addr("10.0.0.1"), 0))
+		c.must(c.ClearOrder(c.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 0))
 		c.must(c.ClearDrain(c.ctx(), id(c.id(1))))
 		c.seeHeld("0 1 2", 4)
 		ids, err := c.ReleaseBrake(c.ctx(), "a.example")
@@ -298,7 +303,7 @@ func TestBrake_OperatorsComeFirst(t *testing.T) {
 
 func TestBrake_WhatIsOverriddenOrDrainedIsNotTakenByAgents(t *testing.T) {
 	inCrowd(t, 5, func(c *crowd) {
-		c.must(c.SetOverride(c.ctx(), Override{Service: "a.example", Address: addr("10.0.0.1"), Reason: "ill"}))
+		c.must(c.SetOrder(c.ctx(), down("a.example", "10.0.0.1", 0)))
 		_, err := c.SetDrain(c.ctx(), id(c.id(1)), time.Millisecond)
 		c.must(err)
 		c.pass(time.Second)

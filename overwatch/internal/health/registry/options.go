@@ -70,6 +70,9 @@ type Options struct {
 	// Braked is told of each brake that begins or ends. The writer calls it, so it must not block and must not call a
 	// command. Nil: nobody is told.
 	Braked func(BrakeChange)
+	// Held is told of each backend that begins to be held, so that this node checks it at once. What holds for Braked holds
+	// for it.
+	Held func(ID)
 	// Statuses keeps what must outlive the process; nil means that nothing does.
 	Statuses StatusStore
 	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime. Any
@@ -105,6 +108,9 @@ func (o *Options) complete() error {
 	}
 	if o.Braked == nil {
 		o.Braked = func(BrakeChange) {}
+	}
+	if o.Held == nil {
+		o.Held = func(ID) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -155,6 +155,9 @@ func (b *Backend) Drained() bool { return b.Reason == ReasonDrained || b.Reason 
 // replace makes next the record that readers see.
 func (w *writer) replace(r *record, next Backend, now time.Time) {
 	previous := r.pub
+	if next.Held && !previous.Held {
+		w.options.Held(r.id)
+	}
 	if next.fit() || previous.fit() {
 		next.LastHealthyAt = now
 	}

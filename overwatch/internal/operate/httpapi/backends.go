@@ -79,6 +79,7 @@ func backendView(b *registry.Backend) api.Backend {
 		Draining:            b.Draining,
 		EffectiveStatus:     b.Status,
 		MayServe:            b.MayServe,
+		Held:                b.Held,
 		Reason:              b.Reason,
 		AgentHealthy:        b.Claim,
 		AgentLastSeen:       stampOrNull(b.ClaimAt()),

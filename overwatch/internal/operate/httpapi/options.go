@@ -125,6 +125,8 @@ type Orders interface {
 	DropAgent(ctx context.Context, agentID string) error
 	// DrainTime returns how long a drain takes where nobody says.
 	DrainTime(service string) time.Duration
+	// ReleaseBrake believes the agents of a service and returns what was held.
+	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
 }
 
 // Definitions holds what the API has defined beside servers.

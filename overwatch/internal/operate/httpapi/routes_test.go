@@ -77,6 +77,8 @@ GET /api/v1/routing/decisions
 GET /api/v1/routing/decisions/1
 GET /api/v1/routing/flows
 GET /api/v1/overrides
+GET /api/v1/overwatch/brakes
+DELETE /api/v1/overwatch/brakes/app.example
 GET PUT PATCH DELETE /api/v1/overrides/app.example/192.0.2.1
 GET PUT PATCH /api/v1/geo/mappings
 DELETE /api/v1/geo/mappings/192.0.2.0/24

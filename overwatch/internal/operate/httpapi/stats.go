@@ -43,6 +43,9 @@ func countBackend(stats *api.Stats, b *registry.Backend) {
 	case api.EffectiveStale:
 		stats.StaleBackends++
 	}
+	if b.Held {
+		stats.HeldBackends++
+	}
 	if b.Draining {
 		stats.DrainingBackends++
 	}

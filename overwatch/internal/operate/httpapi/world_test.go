@@ -293,7 +293,10 @@ func (w *world) openOwners() {
 	}
 	timing := registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true,
 		ValidationInterval: time.Minute}
-	w.registry, err = registry.New(registry.Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop()})
+	w.registry, err = registry.New(registry.Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop(),
+		Brake: func(string) registry.Brake {
+			return registry.Brake{Enabled: true, Percent: 50, Window: time.Minute, Hold: 10 * time.Minute}
+		}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

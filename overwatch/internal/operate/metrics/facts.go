@@ -65,6 +65,7 @@ type descs struct {
 	build, ready, status, dnssec, suspended, clock                    *prometheus.Desc
 	healthy, backends, draining, domains, domainsDown                 *prometheus.Desc
 	disputed, conditions                                              *prometheus.Desc
+	held, braked                                                      *prometheus.Desc
 	overrides, registered, active, stale, revoked, expiring, outdated *prometheus.Desc
 }
 
@@ -85,6 +86,10 @@ func describe() descs {
 			"Backends of which the agent and the node's own check say different things."),
 		conditions: desc("overwatch_conditions", "What holds and may need somebody, by kind, as GET "+
 			"/api/v1/overwatch/conditions lists it.", "kind"),
+		held: desc("overwatch_backends_held",
+			"Backends that are served although their agent speaks against them, since too many did at once."),
+		braked: desc("overwatch_brakes", "Brakes that are on: of names of which agents alone would take too much at once.",
+			"concern"),
 		domains:     desc("overwatch_domains", "Domains that the node steers."),
 		domainsDown: desc("overwatch_domains_down", "Domains with fewer backends that may serve than they need."),
 		overrides:   desc("overwatch_overrides", "Overrides in force."),
@@ -106,6 +111,7 @@ func (f *facts) Describe(ch chan<- *prometheus.Desc) {
 	for _, one := range []*prometheus.Desc{
 		d.build, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
 		d.conditions, d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring, d.outdated,
+		d.held, d.braked,
 	} {
 		ch <- one
 	}
@@ -140,7 +146,7 @@ type gaugeFunc func(desc *prometheus.Desc, value float64, labels ...string)
 func (f *facts) collectBackends(gauge gaugeFunc) {
 	d := f.d
 	byStatus := map[api.EffectiveStatus]int{}
-	draining, disputed := 0, 0
+	draining, disputed, held := 0, 0, 0
 	for b := range f.s.View.Backends() {
 		byStatus[b.Status]++
 		if b.Draining {
@@ -148,6 +154,9 @@ func (f *facts) collectBackends(gauge gaugeFunc) {
 		}
 		if b.Disputed() {
 			disputed++
+		}
+		if b.Held {
+			held++
 		}
 	}
 	for _, status := range api.EffectiveStatuses() {
@@ -157,6 +166,14 @@ func (f *facts) collectBackends(gauge gaugeFunc) {
 	gauge(d.draining, float64(draining))
 	gauge(d.disputed, float64(disputed))
 	gauge(d.overrides, float64(f.s.View.CountInForce(api.OrderOverride)))
+	gauge(d.held, float64(held))
+	braked := map[api.BrakeConcern]int{}
+	for _, b := range f.s.View.Brakes() {
+		braked[b.Concern.Word()]++
+	}
+	for _, concern := range []api.BrakeConcern{api.BrakeUnhealthy, api.BrakeWarning} {
+		gauge(d.braked, float64(braked[concern]), string(concern))
+	}
 	gauge(d.domains, float64(len(f.s.Domains())))
 	gauge(d.domainsDown, float64(f.s.Fitness.NamesDown()))
 }

@@ -97,6 +97,9 @@ gslb_overwatch_backends{status="unhealthy"} 2
 gslb_overwatch_backends_draining 0
 gslb_overwatch_backends_healthy 1
 gslb_overwatch_clock_jump_seconds 90
+gslb_overwatch_backends_held 0
+gslb_overwatch_brakes{concern="unhealthy"} 0
+gslb_overwatch_brakes{concern="warning"} 0
 gslb_overwatch_disagreements 0
 gslb_overwatch_domains 2
 gslb_overwatch_domains_down 1
