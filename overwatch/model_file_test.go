@@ -206,6 +206,7 @@ func (h *chronicle) write(path string) {
 	for _, name := range historyNames {
 		fmt.Fprintf(&b, "    %q: %q\n", name, historyToken)
 	}
+	b.WriteString("  brake: {enabled: false}\n") // the model has none; package registry tests it
 	fmt.Fprintf(&b, "  validation: {enabled: true, check_interval: %s}\n  stale: {threshold: %s, remove_after: %s}\n",
 		f.interval, f.stale, f.remove)
 	fmt.Fprintf(&b, "  geolocation:\n    database_path: %q\n    default_region: %q\n    custom_mappings: [",
