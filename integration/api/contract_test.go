@@ -321,7 +321,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				"disagreement_count:i unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
 		{"GET /api/v1/overwatch/brakes", "", "", 200, optional(each("brakes[].",
 			"service:s concern:s{unhealthy|warning} since:t until:t backends:a")) + shapeListed},
-		{"DELETE /api/v1/overwatch/brakes/{service}", "/v1/overwatch/brakes/" + app, "", 404, shapeProblem},
+		{"DELETE /api/v1/overwatch/brakes/{service}", "/v1/overwatch/brakes/" + app, "", 200, shapeSuccess},
+		{"DELETE /api/v1/overwatch/brakes/{service}", "/v1/overwatch/brakes/none.example", "", 404, shapeProblem},
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + app, "", 200,
 			each("results[].", "service:s address:s port:i healthy:b latency_ms:n error:s?") + " checked:i"},
 		{"GET /api/v1/overwatch/conditions", "", "", 200, "status:s{healthy|degraded|unhealthy} " +

@@ -15,7 +15,7 @@ type Backend struct {
 	Draining            bool            `json:"draining"`
 	EffectiveStatus     EffectiveStatus `json:"effective_status"`
 	MayServe            bool            `json:"may_serve"`
-	Held                bool            `json:"held"`          // its agent speaks against it, which the brake of its name holds
+	Held                bool            `json:"held"`          // its agent speaks against it, which a brake holds
 	Reason              string          `json:"reason"`        // one sentence: why this status
 	AgentHealthy        *bool           `json:"agent_healthy"` // null where no agent reports
 	AgentLastSeen       *time.Time      `json:"agent_last_seen"`

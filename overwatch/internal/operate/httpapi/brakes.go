@@ -20,7 +20,7 @@ func brakeOperations() []Operation {
 			Summary: "Names of which agents alone would have taken too much at once, and what is held", Status: 200,
 			Answer: api.BrakeList{Brakes: []api.Brake{brake}, Total: 1, GeneratedAt: at()}},
 		{Method: del, Path: v1 + "/overwatch/brakes/{service}", handle: (*Server).deleteBrake, Role: api.RoleOperate,
-			Summary: "Believe the agents of a name again", Query: []Parameter{ifSafeParameter()}, Status: 200,
+			Summary: "Believe the agents of a name again", Description: "It is no error if nothing is held.", Query: []Parameter{ifSafeParameter()}, Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the agents of " + service + " are believed again"},
 			Errors: []int{conflict}},
 	}
@@ -42,8 +42,12 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 			before = append(before, s.brakeRecord(b))
 		}
 	}
-	if len(before) == 0 {
-		return answer{}, notFound("no agents of %.253s are held", service)
+	switch {
+	case len(before) > 0:
+	case s.o.View.Service(service) == nil:
+		return answer{}, notFound("no backend of %.253s is known", service)
+	default:
+		return ok(api.Outcome{Success: true, Message: "no agents of " + service + " are held"}), nil
 	}
 	done, err := s.safely(c, going{service: service, leaves: explain.Drained, takes: func(b *registry.Backend) bool {
 		return b.Held && b.HeldFor() == registry.ConcernIll

@@ -50,7 +50,8 @@ type Parameter struct {
 
 // Operations returns the table of all operations. A GET answers HEAD as well.
 func Operations() []Operation {
-	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(), brakeOperations(),
+	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
+		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
 		auditOperations(), metricsOperations(), configOperations(), routingOperations(), documentOperations(),
 		replicationOperations())
