@@ -6,7 +6,7 @@ import "time"
 type AgentNode struct {
 	ID                string      `json:"id"`
 	Name              string      `json:"name"`
-	Address           string      `json:"address,omitempty"` // it is heard from, or was announced with; left out: not known
+	Address           string      `json:"address,omitempty"` // as it is heard from or announced; left out: unknown
 	Port              int         `json:"port,omitempty"`    // of that address; left out: not known
 	Region            string      `json:"region"`
 	Status            AgentStatus `json:"status"`

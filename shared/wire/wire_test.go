@@ -28,7 +28,8 @@ func samples() map[string]message {
 			BodyMatches: "^ok", Expect: "+PONG\r\n", GRPCService: "shop.v1.Orders", Authorities: "-----BEGIN CERTIFICATE-----\n",
 			Counting: "leaky",
 		},
-		Warnings: Warnings{CPUMillis: 30_000, MemoryMillis: 30_001, ErrorRateMillis: 60_000}, DrainMillis: 5000, CheckedAtMillis: 1_700_000_000_123,
+		Warnings: Warnings{CPUMillis: 30_000, MemoryMillis: 30_001, ErrorRateMillis: 60_000}, DrainMillis: 5000,
+		CheckedAtMillis: 1_700_000_000_123,
 	}
 	second := Backend{Service: "db.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 5432,
 		Claim: ClaimHealthy, Check: Check{Type: "tcp"}}

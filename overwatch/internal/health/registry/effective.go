@@ -90,9 +90,10 @@ const (
 //	none       none                         switched off        healthy: nothing watches it yes
 //
 // An outsider is an agent that claims a server which configuration or the API declares and whose declaration does not
-// name it; held is what the brake of its service holds (see brake). The first row that fits counts. An agent that is heard but has not concluded anything makes no claim, and
-// yet it watches: its backend is never in the last row. "As last known" is what the evidence said when there last was
-// any, before the restart or since: a check that cannot be made is no reason to change an answer.
+// name it; held is what the brake of its service holds (see brake). The first row that fits counts. An agent that is
+// heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the last row. "As
+// last known" is what the evidence said when there last was any, before the restart or since: a check that cannot be
+// made is no reason to change an answer.
 func Effective(in Inputs) Conclusion {
 	c := effective(in)
 	if in.SetAside {

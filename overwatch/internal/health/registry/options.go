@@ -70,8 +70,8 @@ type Options struct {
 	// Braked is told of each brake that begins or ends. The writer calls it, so it must not block and must not call a
 	// command. Nil: nobody is told.
 	Braked func(BrakeChange)
-	// Held is told of each backend that begins to be held, so that this node checks it at once. What holds for Braked holds
-	// for it.
+	// Held is told of each backend that begins to be held, so that this node checks it at once. What holds for Braked
+	// holds for it.
 	Held func(ID)
 	// Statuses keeps what must outlive the process; nil means that nothing does.
 	Statuses StatusStore

@@ -46,7 +46,7 @@ type Remembered struct {
 	// AgentDrainSince and AgentDrainOver are the drain of its agent; none where the beginning is zero.
 	AgentDrainSince time.Time
 	AgentDrainOver  time.Duration
-	// HeldSince and WarningHeldSince are when the brakes of the service began that hold what the agent says; zero for none.
+	// HeldSince and WarningHeldSince are when the brakes of the service began that hold what the agent says; zero: none.
 	HeldSince, WarningHeldSince time.Time
 	// Bleeds are the effects of the agent's early warnings on the share, by kind; zero for none.
 	Bleeds [warningKinds]Bleed

@@ -20,7 +20,8 @@ func brakeOperations() []Operation {
 			Summary: "Names of which agents alone would have taken too much at once, and what is held", Status: 200,
 			Answer: api.BrakeList{Brakes: []api.Brake{brake}, Total: 1, GeneratedAt: at()}},
 		{Method: del, Path: v1 + "/overwatch/brakes/{service}", handle: (*Server).deleteBrake, Role: api.RoleOperate,
-			Summary: "Believe the agents of a name again", Description: "It is no error if nothing is held.", Query: []Parameter{ifSafeParameter()}, Status: 200,
+			Summary: "Believe the agents of a name again", Description: "It is no error if nothing is held.",
+			Query: []Parameter{ifSafeParameter()}, Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the agents of " + service + " are believed again"},
 			Errors: []int{conflict}},
 	}

@@ -79,7 +79,8 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 		t.Errorf("%+v", stats)
 	}
 	conditions := readOf[api.ConditionList](w, "/overwatch/conditions")
-	if conditions.Total != 1 || conditions.Status != api.ServiceDegraded || conditions.Conditions[0].Kind != api.AgentsHeld ||
+	if conditions.Total != 1 || conditions.Status != api.ServiceDegraded ||
+		conditions.Conditions[0].Kind != api.AgentsHeld ||
 		conditions.Conditions[0].Command != "gslbctl brakes release "+service ||
 		!strings.HasPrefix(conditions.Conditions[0].Sentence, "agents call most backends of "+service+" unhealthy at once, "+
 			"this node's own checks succeed: 3 are served in full until ") {

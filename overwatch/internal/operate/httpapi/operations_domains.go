@@ -9,7 +9,8 @@ func domainOperations() []Operation {
 	one := api.Domain{
 		ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", DNSSECEnabled: true,
 		Enabled:     true,
-		Description: "the shop", Tags: []string{"shop"}, HealthCheckID: exampleServer, BackendCount: 4, HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(),
+		Description: "the shop", Tags: []string{"shop"}, HealthCheckID: exampleServer, BackendCount: 4,
+		HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(),
 	}
 	full := one
 	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}

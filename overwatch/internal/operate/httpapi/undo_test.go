@@ -111,7 +111,7 @@ func TestUndo_RefusesWhereALaterChangeStandsOnItOrItCannotBe(t *testing.T) {
 	w.wantError("preferences", w.undo(lastChange), 409, "cannot be undone")
 	w.wantError("no number", w.undo("first"), 400, `"first"`)
 	w.wantError("no entry", w.undo("99999"), 404)
-	w.wantError("a refusal", w.undo(fmt.Sprint(uint64(api.FirstRefusal)+7)), 404)
+	w.wantError("a refusal", w.undo(fmt.Sprint(api.FirstRefusal+7)), 404)
 }
 
 func TestUndo_NeedsTheRoleOfTheChangeAndIsOnesOwn(t *testing.T) {
