@@ -397,8 +397,9 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 	}
 	err = metrics.Register(n.registerer, metrics.Sources{
 		View: n.registry.View(), Agents: n.trust.Count, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump,
-		Domains: n.state.Domains,
-		Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
+		Domains:     n.state.Domains,
+		ClusterName: func() string { return n.state.Config().Overwatch.Gossip.ClusterName },
+		Fitness:     judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})
 	if err != nil || !cfg.Metrics.Enabled || cfg.OneListener() { // then the API answers scrapes too
 		return err

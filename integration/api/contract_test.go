@@ -276,7 +276,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/gossip/nodes/{id}", "/v1/gossip/nodes/ow-1", "", 200, shapeGossiper},
 		{"GET /api/v1/gossip/config", "", "", 200, shapeGossip},
 		{"PUT /api/v1/gossip/config", "",
-			`{"seeds":["127.0.0.1:1"],"gossip_interval_ms":200,"probe_interval_ms":1000,"probe_timeout_ms":400}`, 200,
+			`{"seeds":["127.0.0.1:1"],"cluster_name":"emea","gossip_interval_ms":200,` +
+				`"probe_interval_ms":1000,"probe_timeout_ms":400}`, 200,
 			shapeGossip},
 		{"PATCH /api/v1/gossip/config", "", `{"gossip_interval_ms":300}`, 200, shapeGossip},
 		{"DELETE /api/v1/gossip/config", "", "", 204, ""},
@@ -317,7 +318,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight", "", 204, ""},
 		{"GET /api/v1/overwatch/stats", "", "", 200,
 			"active_agents:i stale_backends:i total_backends:i healthy_backends:i unhealthy_backends:i draining_backends:i " +
-				"active_overrides:i held_backends:i validation_enabled:b validation_suspended:b validated_backends:i " +
+				"cluster_name:s active_overrides:i held_backends:i " +
+				"validation_enabled:b validation_suspended:b validated_backends:i " +
 				"disagreement_count:i unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
 		{"GET /api/v1/overwatch/brakes", "", "", 200, optional(each("brakes[].",
 			"service:s concern:s{unhealthy|warning} since:t until:t backends:a")) + shapeListed},

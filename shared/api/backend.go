@@ -71,6 +71,7 @@ type BackendList struct {
 
 // Stats is the answer of GET /api/v1/overwatch/stats.
 type Stats struct {
+	ClusterName         string         `json:"cluster_name"` // for people; empty: none
 	TotalBackends       int            `json:"total_backends"`
 	HealthyBackends     int            `json:"healthy_backends"`
 	UnhealthyBackends   int            `json:"unhealthy_backends"`

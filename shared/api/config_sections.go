@@ -102,12 +102,13 @@ type LoggingConfigChange struct {
 }
 
 // GossipConfigChange is the body of PUT and PATCH /api/v1/gossip/config, as
-// DNSConfigChange is. It counts from the next start on.
+// DNSConfigChange is. All but ClusterName count from the next start on.
 type GossipConfigChange struct {
 	GossipIntervalMS *int      `json:"gossip_interval_ms,omitempty"`
 	ProbeIntervalMS  *int      `json:"probe_interval_ms,omitempty"`
 	ProbeTimeoutMS   *int      `json:"probe_timeout_ms,omitempty"`
-	Seeds            *[]string `json:"seeds,omitempty"` // host:port
+	Seeds            *[]string `json:"seeds,omitempty"`        // host:port
+	ClusterName      *string   `json:"cluster_name,omitempty"` // for people; empty: none; counts at once
 }
 
 // SystemConfig is the node's identity, build and configuration file.
@@ -156,7 +157,7 @@ type GossipConfig struct {
 	Enabled           bool     `json:"enabled"`
 	BindAddress       string   `json:"bind_address"`
 	BindPort          int      `json:"bind_port"`
-	ClusterName       string   `json:"cluster_name"` // empty: every node with the key is in the cluster
+	ClusterName       string   `json:"cluster_name"` // for people; empty: none
 	EncryptionEnabled bool     `json:"encryption_enabled"`
 	GossipIntervalMS  int      `json:"gossip_interval_ms"`
 	ProbeIntervalMS   int      `json:"probe_interval_ms"`

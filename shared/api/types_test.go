@@ -89,8 +89,8 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 				"validation_healthy validation_last_check validation_error validation_latency_ms validation_note override " +
 				"weight_override drain"},
 		{ActiveOverride{}, "healthy reason by at expires_at"},
-		{Stats{}, "total_backends healthy_backends unhealthy_backends stale_backends draining_backends active_overrides " +
-			"validation_enabled validation_suspended held_backends " +
+		{Stats{}, "cluster_name total_backends healthy_backends unhealthy_backends stale_backends draining_backends " +
+			"active_overrides validation_enabled validation_suspended held_backends " +
 			"validated_backends disagreement_count active_agents unique_services backends_by_service backends_by_region " +
 			"generated_at"},
 		{ValidationRun{}, "results checked"},

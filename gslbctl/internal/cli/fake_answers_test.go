@@ -135,6 +135,7 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/overwatch/backends?status=stale":            one(stale),
 		"GET /api/v1/overwatch/backends?service=www.example.com": one(stale),
 		"GET /api/v1/overwatch/stats": api.Stats{
+			ClusterName:   "emea",
 			TotalBackends: 4, HealthyBackends: 2, UnhealthyBackends: 1, StaleBackends: 1, ValidationEnabled: true,
 			ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 2,
 			BackendsByService: map[string]int{"app.example.com": 3, "www.example.com": 1},

@@ -31,6 +31,12 @@ func nodeFacts() []nodeFact {
 		}},
 		{"version", ofHealth(func(h api.Health) string { return h.Version })},
 		{"up", ofHealth(func(h api.Health) string { return render.Span(time.Duration(h.UptimeSeconds) * time.Second) })},
+		{"cluster", func(n nodeStatus) render.Cell {
+			if n.Stats == nil {
+				return render.C(render.None)
+			}
+			return orNone(n.Stats.ClusterName)
+		}},
 		{"domains up", domainsUp},
 		{"backends healthy", func(n nodeStatus) render.Cell {
 			if n.Stats == nil {

@@ -65,7 +65,7 @@ func overwatchOperations() []Operation {
 				Severity: api.SeverityAttention, Sentence: exampleServer + " is drained since 2026-03-01T12:00:00Z",
 				Command: "gslbctl undrain " + exampleServer}}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/overwatch/stats", handle: (*Server).getStats, Query: none, Summary: "Counts", Status: 200,
-			Answer: api.Stats{TotalBackends: 4, HealthyBackends: 3, UnhealthyBackends: 1, ValidationEnabled: true,
+			Answer: api.Stats{ClusterName: "emea", TotalBackends: 4, HealthyBackends: 3, UnhealthyBackends: 1, ValidationEnabled: true,
 				ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 1,
 				BackendsByService: map[string]int{"app.example.com": 4}, BackendsByRegion: map[string]int{"eu-west": 4},
 				GeneratedAt: at()}},

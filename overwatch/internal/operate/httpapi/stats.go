@@ -12,6 +12,7 @@ func (s *Server) getStats(c *call) (answer, error) {
 	now := s.o.Now()
 	cfg, _ := s.o.Config()
 	stats := api.Stats{
+		ClusterName:         cfg.Overwatch.Gossip.ClusterName,
 		ActiveOverrides:     s.o.View.CountInForce(api.OrderOverride),
 		ValidationEnabled:   cfg.Overwatch.Validation.Enabled,
 		ValidationSuspended: s.o.View.ValidationSuspended(),

@@ -32,6 +32,7 @@ type Sources struct {
 	Pins          func() []trust.Use                    // use of the limits of each service
 	ClockJump     func() time.Duration                  // how far the clock is ahead of the believed time
 	Domains       func() []string                       // the names that the node steers
+	ClusterName   func() string                         // for people; empty: none
 	Fitness       Fitness
 	DNSSECEnabled bool
 	Build         buildinfo.Info
@@ -39,7 +40,8 @@ type Sources struct {
 
 // Register adds the node's own metrics to r, and those of the Go runtime and the process.
 func Register(r prometheus.Registerer, s Sources) error {
-	if s.View == nil || s.Agents == nil || s.Pins == nil || s.ClockJump == nil || s.Domains == nil || s.Fitness == nil {
+	if s.View == nil || s.Agents == nil || s.Pins == nil || s.ClockJump == nil || s.Domains == nil ||
+		s.ClusterName == nil || s.Fitness == nil {
 		return errors.New("metrics: a source is not set")
 	}
 	return errors.Join(
@@ -62,7 +64,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // descs describes the metrics of facts.
 type descs struct {
-	build, ready, status, dnssec, suspended, clock                    *prometheus.Desc
+	build, cluster, ready, status, dnssec, suspended, clock           *prometheus.Desc
 	healthy, backends, draining, domains, domainsDown                 *prometheus.Desc
 	disputed, conditions                                              *prometheus.Desc
 	held, braked                                                      *prometheus.Desc
@@ -71,7 +73,9 @@ type descs struct {
 
 func describe() descs {
 	return descs{
-		build:  desc("build_info", "What is running; always 1.", "version", "go_version", "git_commit"),
+		build: desc("build_info", "What is running; always 1.", "version", "go_version", "git_commit"),
+		cluster: desc("overwatch_cluster_info",
+			"What the cluster is called; always 1, and absent without overwatch.gossip.cluster_name.", "cluster_name"),
 		ready:  desc("overwatch_ready", "1 when DNS answers and a cycle of health checks has completed."),
 		status: desc("overwatch_status", "1 for the status of GET /api/health, 0 for the others.", "status"),
 		dnssec: desc("dnssec_enabled", "1 when answers are signed."),
@@ -109,7 +113,7 @@ func describe() descs {
 func (f *facts) Describe(ch chan<- *prometheus.Desc) {
 	d := &f.d
 	for _, one := range []*prometheus.Desc{
-		d.build, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
+		d.build, d.cluster, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
 		d.conditions, d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring, d.outdated,
 		d.held, d.braked,
 	} {
@@ -125,6 +129,9 @@ func (f *facts) Collect(ch chan<- prometheus.Metric) {
 	}
 	b := f.s.Build
 	gauge(d.build, 1, b.Version, b.GoVersion, b.GitCommit)
+	if name := f.s.ClusterName(); name != "" {
+		gauge(d.cluster, 1, name)
+	}
 	gauge(d.ready, truth(f.s.Fitness.Readiness().Ready))
 	gauge(d.dnssec, truth(f.s.DNSSECEnabled))
 	gauge(d.suspended, truth(f.s.View.ValidationSuspended()))

@@ -63,6 +63,7 @@ func sources(t *testing.T) Sources {
 		Reason:  "r"}))
 	return Sources{
 		View: r.View(), Domains: func() []string { return []string{"a.example", "b.example"} }, Fitness: fitness{},
+		ClusterName: func() string { return "emea" },
 		Agents: func(time.Duration) trust.Counts {
 			return trust.Counts{Valid: 2, Revoked: 1, Expiring: 1, Outdated: 1}
 		},
@@ -100,6 +101,7 @@ gslb_overwatch_clock_jump_seconds 90
 gslb_overwatch_backends_held 0
 gslb_overwatch_brakes{concern="unhealthy"} 0
 gslb_overwatch_brakes{concern="warning"} 0
+gslb_overwatch_cluster_info{cluster_name="emea"} 1
 gslb_overwatch_disagreements 0
 gslb_overwatch_domains 2
 gslb_overwatch_domains_down 1

@@ -146,6 +146,9 @@ type Gossip struct {
 	GossipInterval time.Duration `key:"gossip_interval" default:"200ms" min:"1ms"`
 	// `host:port` of other overwatch nodes, only to list and monitor them.
 	Seeds []string `key:"seeds"`
+	// What people call the cluster, at most 63 letters, digits, hyphens, underscores and dots: status and metrics show it.
+	// It decides nothing: nodes of one `encryption_key` are one cluster.
+	ClusterName string `key:"cluster_name" reload:"live"`
 }
 
 // Validation is the node's own checking of backends.

@@ -68,6 +68,9 @@ func (v *validator) node() {
 	v.oneOf("logging.format", c.Logging.Format, logging.Formats())
 }
 
+// maxClusterName bounds cluster_name, in octets.
+const maxClusterName = 63
+
 func (v *validator) gossip() {
 	const key = "overwatch.gossip"
 	g := &v.config.Overwatch.Gossip
@@ -75,6 +78,11 @@ func (v *validator) gossip() {
 	if g.ProbeTimeout >= g.ProbeInterval {
 		v.Addf(key+".probe_timeout", g.ProbeTimeout.String(), "must be shorter than probe_interval, which is %s",
 			g.ProbeInterval)
+	}
+	if g.ClusterName != "" {
+		if remedy := settings.LabelRemedy(g.ClusterName, maxClusterName); remedy != "" {
+			v.Add(key+".cluster_name", g.ClusterName, remedy)
+		}
 	}
 	for i, seed := range g.Seeds {
 		if remedy := settings.HostPortRemedy(seed); remedy != "" {

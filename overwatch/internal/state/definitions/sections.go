@@ -74,11 +74,10 @@ var sections = map[string]section{
 		put: func(c *config.Config, v any) {
 			w, g := v.(*api.GossipConfig), &c.Overwatch.Gossip
 			g.GossipInterval, g.ProbeInterval = milliseconds(w.GossipIntervalMS), milliseconds(w.ProbeIntervalMS)
-			g.ProbeTimeout, g.Seeds = milliseconds(w.ProbeTimeoutMS), w.Seeds
+			g.ProbeTimeout, g.Seeds, g.ClusterName = milliseconds(w.ProbeTimeoutMS), w.Seeds, w.ClusterName
 		},
 		fixed: map[string]string{
 			"enabled": "a node gossips always", "bind_address": byFile, "bind_port": byFile,
-			"cluster_name":       "nodes of one gossip key are one cluster",
 			"encryption_enabled": "gossip is always encrypted",
 		},
 	},
@@ -140,6 +139,7 @@ func viewGossip(c *config.Config) *api.GossipConfig {
 		Enabled: true, BindAddress: bind.Addr().String(), BindPort: int(bind.Port()), EncryptionEnabled: true,
 		GossipIntervalMS: int(g.GossipInterval.Milliseconds()), ProbeIntervalMS: int(g.ProbeInterval.Milliseconds()),
 		ProbeTimeoutMS: int(g.ProbeTimeout.Milliseconds()), Seeds: append([]string{}, g.Seeds...),
+		ClusterName: g.ClusterName,
 	}
 }
 
@@ -314,6 +314,7 @@ var keys = map[string]map[string]string{
 	Gossip: {
 		"overwatch.gossip.probe_interval": "probe_interval_ms", "overwatch.gossip.probe_timeout": "probe_timeout_ms",
 		"overwatch.gossip.gossip_interval": "gossip_interval_ms", "overwatch.gossip.seeds": "seeds",
+		"overwatch.gossip.cluster_name": "cluster_name",
 	},
 }
 

@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+// PUT names the cluster, GET and the statistics show it, and DELETE brings the file's name back.
+func TestClusterName_IsSetShownAndDropped(t *testing.T) {
+	w := newWorld(t)
+	name := "emea.prod-1"
+	shown, err := w.client.ChangeGossipSettings(t.Context(), api.GossipConfigChange{ClusterName: &name})
+	if err != nil || shown.Config.ClusterName != name || strings.Join(shown.Overlay, ",") != "cluster_name" {
+		t.Errorf("set: %+v, %v", shown, err)
+	}
+	if stored, err := w.store.LoadDefinitions(); err != nil ||
+		string(stored.Settings["gossip"]) != `{"cluster_name":"emea.prod-1"}` {
+		t.Errorf("on disk: %s, %v", stored.Settings, err)
+	}
+	for _, wrong := range []string{`"two words"`, `"` + strings.Repeat("x", 64) + `"`, `7`} {
+		w.wantError(wrong, w.send("PUT", "/api/v1/gossip/config", `{"cluster_name":`+wrong+`}`), 400, "cluster_name")
+	}
+	if r := w.send("DELETE", "/api/v1/gossip/config", ""); r.status != 204 {
+		t.Errorf("DELETE: %d %s", r.status, r.body)
+	}
+	if shown, err := w.client.GossipSettings(t.Context()); err != nil || shown.Config.ClusterName != "" {
+		t.Errorf("dropped: %+v, %v", shown, err)
+	}
+}
+
+func TestStats_ShowTheClusterName(t *testing.T) {
+	w := newWorld(t)
+	cfg := *w.cfg.Load()
+	cfg.Overwatch.Gossip.ClusterName = "emea"
+	w.cfg.Store(&cfg)
+	if stats, err := w.client.Stats(t.Context()); err != nil || stats.ClusterName != "emea" {
+		t.Errorf("%+v, %v", stats, err)
+	}
+}
