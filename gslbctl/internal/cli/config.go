@@ -62,9 +62,11 @@ func (a *app) gossipConfigCommand() *cobra.Command {
 				return err
 			}
 			g := shown.Config
-			t := &render.Table{Columns: []render.Column{{Name: "CLUSTER"}, {Name: "LISTENS ON"}, {Name: "ENCRYPTED"}, {Name: "GOSSIP"},
+			t := &render.Table{Columns: []render.Column{{Name: "CLUSTER"}, {Name: "LISTENS ON"}, {Name: "ENCRYPTED"},
+				{Name: "GOSSIP"},
 				{Name: "PROBE"}, {Name: "PROBE TIMEOUT"}, {Name: "SEEDS"}}}
-			t.Add(orNone(g.ClusterName), render.C(endpoint(g.BindAddress, g.BindPort)), render.C(render.YesNo(g.EncryptionEnabled)),
+			t.Add(orNone(g.ClusterName), render.C(endpoint(g.BindAddress, g.BindPort)),
+				render.C(render.YesNo(g.EncryptionEnabled)),
 				render.C(fmt.Sprint(g.GossipIntervalMS, " ms")),
 				render.C(fmt.Sprint(g.ProbeIntervalMS, " ms")), render.C(fmt.Sprint(g.ProbeTimeoutMS, " ms")),
 				orNone(strings.Join(g.Seeds, " ")))

@@ -113,7 +113,8 @@ func describe() descs {
 func (f *facts) Describe(ch chan<- *prometheus.Desc) {
 	d := &f.d
 	for _, one := range []*prometheus.Desc{
-		d.build, d.cluster, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
+		d.build, d.cluster, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains,
+		d.domainsDown,
 		d.conditions, d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring, d.outdated,
 		d.held, d.braked,
 	} {
