@@ -1,6 +1,8 @@
 package dnssec
 
 import (
+	"bytes"
+	"encoding/base64"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -266,6 +268,26 @@ func TestKeyring_WritesOnlyFieldsThatBINDKnows(t *testing.T) {
 		case "Private-key-format", "Algorithm", "PrivateKey", "Created", "Publish", "Activate", "Inactive":
 		default:
 			t.Errorf("field %q", name)
+		}
+	}
+}
+
+// dnssec-keygen leaves out the first octet of a private key where that is zero.
+func TestParsePrivate_TakesAKeyWithoutItsLeadingZero(t *testing.T) {
+	const file = "Private-key-format: v1.3\nAlgorithm: 13 (ECDSAP256SHA256)\nPrivateKey: "
+	short := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 31))
+	whole := base64.StdEncoding.EncodeToString(append([]byte{0}, bytes.Repeat([]byte{7}, 31)...))
+	a, err := parsePrivate("example.", []byte(file+short+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := parsePrivate("example.", []byte(file+whole+"\n"))
+	if err != nil || !a.private.Equal(b.private) {
+		t.Errorf("the same key with its zero: %v", err)
+	}
+	for _, wrong := range []string{"", base64.StdEncoding.EncodeToString(make([]byte, 33))} {
+		if _, err := parsePrivate("example.", []byte(file+wrong+"\n")); err == nil {
+			t.Errorf("%q is taken for a key", wrong)
 		}
 	}
 }

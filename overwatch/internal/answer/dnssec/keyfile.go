@@ -172,6 +172,16 @@ func parsePublic(content []byte) (*dns.DNSKEY, error) {
 	return record, nil
 }
 
+// padded returns a private key of P-256 in its 32 octets. Of one key in 256, dnssec-keygen leaves out the first octet,
+// which is zero.
+func padded(scalar []byte) []byte {
+	const size = 32
+	if len(scalar) == 0 || len(scalar) >= size {
+		return scalar
+	}
+	return append(make([]byte, size-len(scalar)), scalar...)
+}
+
 // parsePrivate reads a .private file of BIND's format v1.
 func parsePrivate(zone string, content []byte) (*Key, error) {
 	fields := make(map[string]string)
@@ -193,7 +203,7 @@ func parsePrivate(zone string, content []byte) (*Key, error) {
 	if err != nil {
 		return nil, errors.New("PrivateKey is not base64")
 	}
-	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), scalar)
+	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), padded(scalar))
 	if err != nil {
 		return nil, errors.New("PrivateKey is not a private key of P-256")
 	}
