@@ -30,6 +30,7 @@ type AgentPolicy struct {
 	AllowedCIDRs []netip.Prefix `yaml:"allowed_cidrs,omitempty"`
 	MaxAgents    int            `yaml:"max_agents,omitempty"`
 	NewPerSecond int            `yaml:"new_per_second,omitempty"`
+	HealthCheck  *HealthCheck   `yaml:"health_check,omitempty"` // how nodes check the service
 }
 
 // OverwatchSection is the key `overwatch` of an OverwatchFile.
