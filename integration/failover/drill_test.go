@@ -133,8 +133,8 @@ func watch(t *testing.T, nodes []*harness.Node) (stop func() []string) {
 }
 
 // A region dies, an agent release calls everything ill, an operator drains the wrong address, and a node is cut off,
-// all at once. The nodes tell all four with what mends each, no answer is without an address, and all is well again in the
-// end.
+// all at once. The nodes tell all four with what mends each, no answer is without an address, and all is well again in
+// the end.
 func TestDrill_FourThingsAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newDrill(t)
