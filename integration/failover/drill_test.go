@@ -140,6 +140,11 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 	d := newDrill(t)
 	here, away := d.Nodes[:2], d.Nodes[2]
 	d.conditions(t, d.Nodes, nil)
+	for _, n := range here {
+		testbed.Until(t, drillBound, n.Name+" to hear "+away.Name, func(ctx context.Context) error {
+			return hears(ctx, n, away)
+		})
+	}
 	stop := watch(t, here)
 	gslbctl := func(argv ...string) testbed.Result {
 		argv = append([]string{testbed.Binaries(t).Control}, argv...)
@@ -200,6 +205,20 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 	for _, n := range here {
 		d.audited(t, n)
 	}
+}
+
+// hears is an error unless a node hears another by its name.
+func hears(ctx context.Context, n, other *harness.Node) error {
+	list, err := n.Client.GossipNodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range list.Nodes {
+		if node.Name == other.Name && node.Status == api.GossipAlive {
+			return nil
+		}
+	}
+	return fmt.Errorf("it hears %d others", len(list.Nodes)-1)
 }
 
 // release starts the agents of eu again, with a check that goes to an address, or to the backend itself. They are
