@@ -141,6 +141,11 @@ func long(o options) (stages [][]step, err error) {
 			argv: goTest("30m", "-count=1", "-run", "^TestSimulation_", "./internal/state/replica"),
 		},
 		{
+			name: "replication", about: "2 000 random histories of replication with its stores, and somebody in between",
+			dir: "overwatch", env: []string{"GSLB_REPLICA_HISTORIES=2000"}, tests: 1,
+			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/answer/replication"),
+		},
+		{
 			name: "model", about: "60 random histories, judged by a model",
 			dir: "overwatch", env: []string{"GSLB_MODEL_HISTORIES=60"}, tests: 1,
 			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", "."),

@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/keysync"
-	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/replica"
-	"gslb.internal/shared/api"
 )
 
 const (
@@ -149,7 +147,7 @@ func ask(ctx context.Context, guest *keysync.Guest, since uint64, instance strin
 func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	r.merging.Lock()
 	defer r.merging.Unlock()
-	merged, err := r.o.Store.Merge(m.Offer)
+	merged, err := r.o.Store.Merge(m.Offer, r.overtaken)
 	if err != nil {
 		return err
 	}
@@ -174,10 +172,8 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 // settle puts into force what was merged, and has it in the logs. The caller holds merging.
 func (r *Replication) settle(ctx context.Context, from string, m replica.Merged) {
 	keys := make([]replica.Key, 0, len(m.Taken)+len(m.Dropped))
-	after := make(map[replica.Key]*replica.Object, len(m.Taken))
 	for i := range m.Taken {
 		keys = append(keys, m.Taken[i].Key)
-		after[m.Taken[i].Key] = &m.Taken[i]
 	}
 	for i := range m.Dropped {
 		keys = append(keys, m.Dropped[i].Key)
@@ -195,47 +191,6 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 		r.o.Logger.Warn().Str("peer", from).Str("kind", o.Kind).Str("name", o.Name).Stringer("version", o.Version).
 			Msg("an object was refused: its version lies more than five minutes ahead of this node's clock; set the clocks")
 	}
-	for i := range m.Lost {
-		if now := after[m.Lost[i].Key]; now != nil && !sameDecision(&m.Lost[i], now) {
-			r.auditLost(&m.Lost[i], now)
-		}
-	}
-}
-
-// auditLost notes that a decision that was made on this node was overtaken by a later one.
-func (r *Replication) auditLost(before, after *replica.Object) {
-	resources := map[string]string{"mapping": "geo_mapping", "setting": "config"}
-	resource := before.Kind
-	if named, ok := resources[resource]; ok {
-		resource = named
-	}
-	c := audit.Change{Action: api.AuditSync, Resource: resource, ResourceID: before.Name, Actor: after.Version.Node,
-		ActorType: api.ActorSystem}
-	if !before.Deleted {
-		c.Before = before.Value
-	}
-	if !after.Deleted {
-		c.After = after.Value
-	}
-	if err := r.o.Audit(c); err != nil {
-		r.o.Logger.Error().Err(err).Msg("that a later decision of another node stands is not in the audit log")
-	}
-}
-
-// sameDecision reports whether two objects say the same, whenever they were made.
-func sameDecision(a, b *replica.Object) bool {
-	return a.Deleted == b.Deleted && undated(a.Value) == undated(b.Value)
-}
-
-func undated(value json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(value, &fields) != nil {
-		return string(value)
-	}
-	delete(fields, "created_at")
-	delete(fields, "updated_at")
-	text, _ := json.Marshal(fields) // in the order of their names
-	return string(text)
 }
 
 // begin ends the joining of a node all of whose peers are joining too: it asks all of them for everything.
@@ -265,7 +220,7 @@ func (r *Replication) begin(ctx context.Context, p *peer) {
 	if len(offers) == 0 || !r.o.Store.Replicas().Joining {
 		return
 	}
-	merged, err := r.o.Store.BeginReplicas(offers)
+	merged, err := r.o.Store.BeginReplicas(offers, r.overtaken)
 	if err != nil {
 		r.note(p, err)
 		return

@@ -63,9 +63,9 @@ type Options struct {
 	Follow func(context.Context, []replica.Key) map[replica.Key]error
 	// LeftOut returns the objects that are not in force, because the configuration file does not go with them.
 	LeftOut    func() []replica.Key
-	Audit      func(audit.Change) error
-	Transport  http.RoundTripper // nil: over the network
-	PageSize   int               // octets of objects in one answer; 0: 4 MiB
+	Audit      func(audit.Change) store.Entry // makes an entry of the audit log
+	Transport  http.RoundTripper              // nil: over the network
+	PageSize   int                            // octets of objects in one answer; 0: 4 MiB
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }

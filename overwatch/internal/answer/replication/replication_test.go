@@ -79,6 +79,7 @@ type node struct {
 	followed map[replica.Key]int
 	audited  []audit.Change
 	refuse   map[replica.Key]error
+	entered  func() // called when something is stored and not yet in force; nil: nothing is
 }
 
 const secret = "a secret of the nodes, in more than 32 characters"
@@ -94,13 +95,21 @@ func settings(secret string) replication.Settings {
 
 func start(t *testing.T, w *network, id, dir string, s replication.Settings) *node {
 	t.Helper()
+	return startOn(t, w, dir, w, store.Options{NodeID: id}, s)
+}
+
+// startOn starts a node that reaches others over a transport, with other options of its store.
+func startOn(t *testing.T, w *network, dir string, over http.RoundTripper, o store.Options,
+	s replication.Settings) *node {
+	t.Helper()
+	id := o.NodeID
 	n := &node{t: t, id: id, followed: make(map[replica.Key]int), refuse: make(map[replica.Key]error)}
 	var err error
-	if n.store, err = store.Open(dir, store.Options{NodeID: id}); err != nil {
+	if n.store, err = store.Open(dir, o); err != nil {
 		t.Fatal(err)
 	}
 	n.r, err = replication.New(replication.Options{NodeID: id, Settings: s, Store: n.store, Follow: n.follow,
-		LeftOut: func() []replica.Key { return nil }, Audit: n.audit, Transport: w, PageSize: 4 << 10,
+		LeftOut: func() []replica.Key { return nil }, Audit: n.audit, Transport: over, PageSize: 4 << 10,
 		Registerer: prometheus.NewPedanticRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +132,9 @@ func start(t *testing.T, w *network, id, dir string, s replication.Settings) *no
 func (n *node) follow(_ context.Context, keys []replica.Key) map[replica.Key]error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.entered != nil {
+		n.entered()
+	}
 	refused := make(map[replica.Key]error)
 	for _, key := range keys {
 		n.followed[key]++
@@ -133,11 +145,14 @@ func (n *node) follow(_ context.Context, keys []replica.Key) map[replica.Key]err
 	return refused
 }
 
-func (n *node) audit(c audit.Change) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.audited = append(n.audited, c)
-	return nil
+func (n *node) audit(c audit.Change) store.Entry {
+	return func(last uint64, _ []byte) (uint64, []byte, error) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.audited = append(n.audited, c)
+		text, err := json.Marshal(c.Before)
+		return last + 1, text, err
+	}
 }
 
 func (n *node) put(name, description string) {

@@ -124,11 +124,14 @@ type Change struct {
 
 // Record appends a change or a refusal and returns when it is on disk.
 func (l *Log) Record(c Change) error {
-	if err := l.rooms[roomOf(c.Action)].store.AppendAudit(l.Entry(func() Change { return c })); err != nil {
+	if err := l.rooms[roomOf(c.Action)].store.AppendAudit(l.EntryOf(c)); err != nil {
 		return fmt.Errorf("an audit entry: %w", err)
 	}
 	return nil
 }
+
+// EntryOf is Entry for a change that is known.
+func (l *Log) EntryOf(c Change) store.Entry { return l.Entry(func() Change { return c }) }
 
 // Entry returns the audit entry of a change, for the transaction that stores the change. of is called when that is
 // written, perhaps by another goroutine.

@@ -38,6 +38,7 @@ type world struct {
 	nodes []*member
 	cut   map[[2]int]bool
 	acked []replica.Object // decisions that operators were told of, and that no disk has lost since
+	told  []decision
 	made  int
 	whole bool // no disk was lost since all nodes held the same: one may be
 	story []string
@@ -55,6 +56,15 @@ type member struct {
 	synced  time.Time
 	backup  *backup
 	fetched map[int][2]uint64 // start and number of the last change, by node
+	disks   int
+	audited map[string]bool // decisions that stand no more, by version and value
+}
+
+// decision is what an operator was told that it stands on a node, and the disk that this was on.
+type decision struct {
+	replica.Object
+	by   *member
+	disk int
 }
 
 type backup struct {
@@ -84,11 +94,28 @@ func (m *member) start() {
 func (m *member) mend() {
 	before := m.stored
 	mended := m.table.Mend()
+	for _, o := range before {
+		if now, _ := m.table.Get(o.Key); slices.ContainsFunc(mended, func(n replica.Object) bool { return n.Key == o.Key }) {
+			m.audit(o)
+			m.told = append(m.told, decision{now, m, m.disks})
+		}
+	}
 	m.acked = append(m.acked, mended...)
 	m.save()
 	if len(mended) > 0 {
 		m.lost(before)
 	}
+}
+
+// audit notes that decisions stand no more.
+func (m *member) audit(gone ...replica.Object) {
+	for _, o := range gone {
+		m.audited[id(o)] = true
+	}
+}
+
+func id(o replica.Object) string {
+	return fmt.Sprint(o.Key, o.Version, o.Deleted, string(o.Value))
 }
 
 // save puts everything on the disk.
@@ -114,6 +141,7 @@ func (w *world) lost(gone []replica.Object) {
 func (m *member) change() {
 	key := replica.Key{Kind: "domain", Name: "d" + strconv.Itoa(m.rand.IntN(names))}
 	var o replica.Object
+	before, _ := m.table.Get(key)
 	if m.rand.IntN(3) == 0 {
 		if there, ok := m.table.Get(key); !ok || there.Deleted {
 			return // 404
@@ -124,7 +152,9 @@ func (m *member) change() {
 		o = m.table.Put(key, json.RawMessage(strconv.Itoa(m.made)))
 	}
 	m.save()
+	m.audit(before) // as the entry of the change says
 	m.acked = append(m.acked, o)
+	m.told = append(m.told, decision{o, m, m.disks})
 	m.tell("%s: %s %s deleted=%t %s", m.name(), key.Name, o.Version, o.Deleted, o.Value)
 }
 
@@ -143,6 +173,8 @@ func (m *member) ask(other *member, whole bool) {
 		m.fetched[other.id] = [2]uint64{uint64(other.starts), offer.Changes}
 	}
 	m.save()
+	m.audit(merged.Lost...)
+	m.audit(merged.Dropped...)
 	m.lost(merged.Dropped)
 	if len(merged.Taken)+len(merged.Dropped)+len(merged.Refused) > 0 {
 		m.tell("%s takes %d of %s, drops %d, refuses %d", m.name(), len(merged.Taken), other.name(), len(merged.Dropped),
@@ -163,6 +195,7 @@ func (w *world) round(whole bool) {
 func (m *member) restore() {
 	before := m.stored
 	m.stored, m.synced = nil, time.Time{}
+	m.disks++
 	if m.backup != nil {
 		m.stored, m.synced = m.backup.stored, m.backup.synced
 	}
@@ -247,9 +280,11 @@ func (w *world) begin() {
 					offers = append(offers, other.table.Offer(0))
 				}
 			}
-			dropped := m.table.Begin(offers).Dropped
+			merged := m.table.Begin(offers)
 			m.save()
-			w.lost(dropped)
+			m.audit(merged.Lost...)
+			m.audit(merged.Dropped...)
+			w.lost(merged.Dropped)
 		}
 	}
 }
@@ -301,12 +336,24 @@ func (w *world) judge() {
 	}
 }
 
+// judgeAudit looks for each decision on the node that was asked for it, or in the audit log there. Deletions are
+// forgotten with time.
+func (w *world) judgeAudit() {
+	for _, d := range w.told {
+		got, _ := d.by.table.Get(d.Key)
+		forgotten := d.Deleted && w.now.Sub(d.Version.At()) > retention-2*skew
+		if d.disk == d.by.disks && !forgotten && id(got) != id(d.Object) && !d.by.audited[id(d.Object)] {
+			w.t.Errorf("%s has %+v instead of %+v, and its audit log does not say so", d.by.name(), got, d.Object)
+		}
+	}
+}
+
 func TestSimulation_AfterHealingAllNodesHoldTheLatestDecisions(t *testing.T) {
 	for seed := range histories(t) {
 		r := rand.New(rand.NewPCG(seed, 20))
 		w := &world{t: t, rand: r, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), cut: make(map[[2]int]bool)}
 		for id := range 3 + r.IntN(3) {
-			m := &member{world: w, id: id, offset: time.Duration(r.Int64N(int64(2*skew))) - skew}
+			m := &member{world: w, id: id, audited: make(map[string]bool), offset: time.Duration(r.Int64N(int64(2*skew))) - skew}
 			w.nodes = append(w.nodes, m)
 			m.start()
 		}
@@ -316,6 +363,7 @@ func TestSimulation_AfterHealingAllNodesHoldTheLatestDecisions(t *testing.T) {
 		}
 		w.heal()
 		w.judge()
+		w.judgeAudit()
 		if t.Failed() {
 			for _, line := range w.story {
 				t.Log(line)

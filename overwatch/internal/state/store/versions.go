@@ -59,17 +59,18 @@ func (s *Store) Page(change uint64, size int) replica.Offer {
 }
 
 // Merge takes what another node offers. It is on disk when Merge returns, records and versions in one transaction;
-// what runs is not told.
-func (s *Store) Merge(offer replica.Offer) (replica.Merged, error) {
-	return s.merge(func(t *replica.Table) replica.Merged { return t.Merge(offer) })
+// what runs is not told. audit returns audit entries about it, which are in that transaction too; nil: there are none.
+func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
+	return s.merge(func(t *replica.Table) replica.Merged { return t.Merge(offer) }, audit)
 }
 
-// BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin.
-func (s *Store) BeginReplicas(offers []replica.Offer) (replica.Merged, error) {
-	return s.merge(func(t *replica.Table) replica.Merged { return t.Begin(offers) })
+// BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin; audit is that of Merge.
+func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
+	return s.merge(func(t *replica.Table) replica.Merged { return t.Begin(offers) }, audit)
 }
 
-func (s *Store) merge(with func(*replica.Table) replica.Merged) (m replica.Merged, err error) {
+func (s *Store) merge(with func(*replica.Table) replica.Merged, audit func(*replica.Merged) []Entry) (m replica.Merged,
+	err error) {
 	err = s.keep(func(w *writer) {
 		m = with(w.table)
 		for i := range m.Taken {
@@ -80,6 +81,9 @@ func (s *Store) merge(with func(*replica.Table) replica.Merged) (m replica.Merge
 		}
 		if m.Synced {
 			w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
+		}
+		if audit != nil {
+			w.append(audit(&m))
 		}
 	})
 	return m, err

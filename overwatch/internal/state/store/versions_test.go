@@ -26,7 +26,7 @@ func exchange(t *testing.T, a, b *Store) {
 	t.Helper()
 	fromA, fromB := a.Page(0, 1<<30), b.Page(0, 1<<30)
 	for s, offer := range map[*Store]replica.Offer{a: fromB, b: fromA} {
-		if _, err := s.Merge(offer); err != nil {
+		if _, err := s.Merge(offer, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestVersions_UnknownObjectsArePassedOn(t *testing.T) {
 		offer.Objects = append(offer.Objects, replica.Object{Key: replica.Key{Kind: kind, Name: name}, Version: at,
 			Value: json.RawMessage(`{"name":"other.example","cidr":"everywhere","new":1}`)})
 	}
-	if _, err := s.Merge(offer); err != nil {
+	if _, err := s.Merge(offer, nil); err != nil {
 		t.Fatal(err)
 	}
 	digest := s.Replicas().Digest
@@ -142,7 +142,7 @@ func TestVersions_UnknownFieldsArePassedOn(t *testing.T) {
 	value := json.RawMessage(`{"name":"app.example","colour":"red"}`)
 	if _, err := s.Merge(replica.Offer{Node: "z", Objects: []replica.Object{{
 		Key:     replica.Key{Kind: KindDomain, Name: "app.example"},
-		Version: replica.Version{Time: time.Now().UnixMilli(), Node: "z"}, Value: value}}}); err != nil {
+		Version: replica.Version{Time: time.Now().UnixMilli(), Node: "z"}, Value: value}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -1,0 +1,64 @@
+package replication
+
+import (
+	"encoding/json"
+
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// overtaken returns the audit entries of decisions that were made on this node and stand no more, because others came
+// later or, while this node was away, they were deleted elsewhere. They are stored with what took their place.
+func (r *Replication) overtaken(m *replica.Merged) (entries []store.Entry) {
+	after := make(map[replica.Key]*replica.Object, len(m.Taken))
+	for i := range m.Taken {
+		after[m.Taken[i].Key] = &m.Taken[i]
+	}
+	for i := range m.Lost {
+		if now := after[m.Lost[i].Key]; now != nil && !sameDecision(&m.Lost[i], now) {
+			entries = append(entries, r.o.Audit(overtakenBy(&m.Lost[i], now)))
+		}
+	}
+	for i := range m.Dropped {
+		if o := &m.Dropped[i]; o.Version.Node == r.o.NodeID && !o.Deleted {
+			gone := &replica.Object{Deleted: true, Version: replica.Version{Node: r.o.NodeID}}
+			entries = append(entries, r.o.Audit(overtakenBy(o, gone)))
+		}
+	}
+	return entries
+}
+
+func overtakenBy(before, after *replica.Object) audit.Change {
+	resources := map[string]string{"mapping": "geo_mapping", "setting": "config"}
+	resource := before.Kind
+	if named, ok := resources[resource]; ok {
+		resource = named
+	}
+	c := audit.Change{Action: api.AuditSync, Resource: resource, ResourceID: before.Name, Actor: after.Version.Node,
+		ActorType: api.ActorSystem}
+	if !before.Deleted {
+		c.Before = before.Value
+	}
+	if !after.Deleted {
+		c.After = after.Value
+	}
+	return c
+}
+
+// sameDecision reports whether two objects say the same, whenever they were made.
+func sameDecision(a, b *replica.Object) bool {
+	return a.Deleted == b.Deleted && undated(a.Value) == undated(b.Value)
+}
+
+func undated(value json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(value, &fields) != nil {
+		return string(value)
+	}
+	delete(fields, "created_at")
+	delete(fields, "updated_at")
+	text, _ := json.Marshal(fields) // in the order of their names
+	return string(text)
+}
