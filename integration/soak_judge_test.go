@@ -38,7 +38,7 @@ func (k *soak) judge(t *testing.T) {
 		last := k.judged[n]
 		for _, a := range answers {
 			last = a.At.Add(1)
-			if a.At.Add(-a.Took).Before(serves(up)) {
+			if a.Asked().Before(serves(up)) {
 				continue // it was starting when it was asked
 			}
 			k.answers++

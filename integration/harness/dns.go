@@ -20,6 +20,9 @@ type Answer struct {
 	Err   error // no answer at all; Rcode means nothing then
 }
 
+// Asked is when the question was sent.
+func (a Answer) Asked() time.Time { return a.At.Add(-a.Took) }
+
 // Has says whether the address is among those answered.
 func (a Answer) Has(addr netip.Addr) bool {
 	for _, got := range a.Addrs {

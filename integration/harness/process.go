@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// StopBound is how long a program may take to end after SIGTERM; then it is killed.
-const StopBound = 15 * time.Second
+// StopBound is how long a program may take to end after SIGTERM; then it is killed. Only one that hangs takes it.
+const StopBound = time.Minute
 
 // killBound is how long the kernel may take to end a process after SIGKILL.
 const killBound = 15 * time.Second

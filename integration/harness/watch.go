@@ -19,6 +19,9 @@ const keptAnswers = 8192
 type Watch struct {
 	// where it asks from; as NewWatch leaves it: here
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Patience is how long an answer is waited for, AnswerBound at the least, while other questions have no answer either:
+	// on a machine that stands still all of them are late.
+	Patience time.Duration
 
 	pace time.Duration
 
@@ -55,25 +58,8 @@ func (w *Watch) Run(ctx context.Context) {
 }
 
 func (w *Watch) repeat(ctx context.Context, q question) {
-	client := &dns.Client{Net: "udp", Timeout: AnswerBound}
-	var conn *dns.Conn
-	exchange := func(m *dns.Msg) (*dns.Msg, error) {
-		var err error
-		if conn == nil {
-			var to net.Conn
-			if to, err = w.Dial(ctx, "udp", q.server.String()); err != nil {
-				return nil, err
-			}
-			conn = &dns.Conn{Conn: to}
-		}
-		r, _, err := client.ExchangeWithConnContext(ctx, m, conn)
-		if err != nil {
-			// A late answer must not meet the next question.
-			_ = conn.Close()
-			conn = nil
-		}
-		return r, err
-	}
+	c := client{server: q.server.String(), dial: w.Dial, patience: w.Patience}
+	exchange := func(m *dns.Msg) (*dns.Msg, error) { return c.exchange(ctx, m) }
 	tick := time.NewTicker(w.pace)
 	defer tick.Stop()
 	for {
@@ -87,9 +73,7 @@ func (w *Watch) repeat(ctx context.Context, q question) {
 		case <-tick.C:
 		}
 	}
-	if conn != nil {
-		_ = conn.Close() // a UDP socket has nothing left to say
-	}
+	c.close()
 }
 
 func (w *Watch) remember(q question, a Answer) {

@@ -23,15 +23,11 @@ func TestAudit_AFloodOfRefusalsHidesNoOther(t *testing.T) {
 		if i > 0 {
 			a = s.agentAt(t, fmt.Sprintf("thief-%d", i), thief.Source, evilName)
 		}
-		if err := a.Register(); !refused(err) {
-			t.Fatalf("attempt %d: %v, want a refusal", i, err)
-		}
+		isRefused(t, a)
 		a.Close()
 	}
 	victim := s.agent(t, "mistaken", evilName)
-	if err := victim.Register(); !refused(err) {
-		t.Fatalf("the mistaken agent: %v, want a refusal", err)
-	}
+	isRefused(t, victim)
 	query := url.Values{"actions": {"refused"}, "resources": {"agent"}, "status": {api.AuditFailure}, "limit": {"500"}}
 	until(t, "the refusal to be in the audit log", func(ctx context.Context) error {
 		list, err := s.node.Client.AuditLog(ctx, query)

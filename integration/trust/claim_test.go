@@ -21,7 +21,7 @@ func TestClaim_AgainstAServerOfTheFileDecidesNothing(t *testing.T) {
 	if !view.MayServe || view.EffectiveStatus != api.EffectiveHealthy {
 		t.Errorf("the server is %s, may serve: %t (%s)", view.EffectiveStatus, view.MayServe, view.Reason)
 	}
-	<-time.After(2 * s.Timing.ValidationInterval)
+	s.checked(t, 2)
 	s.good(t, begin)
 	if view.AgentID != "evil" || view.AgentHealthy == nil || *view.AgentHealthy {
 		t.Errorf("the claim is not shown: agent %q says %v", view.AgentID, view.AgentHealthy)
@@ -31,6 +31,6 @@ func TestClaim_AgainstAServerOfTheFileDecidesNothing(t *testing.T) {
 	b.Draining, b.DrainMillis, b.Weight = true, 1, 0
 	_ = evil.Heartbeat(time.Second, []wire.Backend{b})
 	_ = evil.Exchange(wire.TypeDrain, &wire.Drain{OverMillis: 1}, true, time.Second)
-	<-time.After(2 * s.Timing.ValidationInterval)
+	s.checked(t, 2)
 	s.good(t, begin)
 }

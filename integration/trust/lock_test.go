@@ -22,10 +22,7 @@ func TestRevoke_ALockedServiceTakesNobodyUntilItsTokenChanges(t *testing.T) {
 	}
 	again := func(name string) {
 		t.Helper()
-		a := s.agent(t, name, evilName)
-		if err := a.Register(); !refused(err) {
-			t.Errorf("the enrolment of %s: %v, want a refusal", name, err)
-		}
+		isRefused(t, s.agent(t, name, evilName))
 	}
 	again("evil-2")
 	until(t, "a report of the honest agent", func(context.Context) error { return honest.Heartbeat(honestBeat, own) })

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -32,7 +33,7 @@ func TestPattern_OfAnOlderStoreTakesNoMemory(t *testing.T) {
 	if os.Getenv(makeOldStore) != "" {
 		s.start(t)
 		s.reports(t, s.pinned(t, "evil", evilName), bombs())
-		<-time.After(5 * time.Second) // it saves what it was told from time to time
+		testbed.Saved()
 		if err := s.node.Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,7 @@ func TestPattern_OfAnOlderStoreTakesNoMemory(t *testing.T) {
 	s.node.File.Overwatch.Stale.RemoveAfter = 10 * 365 * 24 * time.Hour // the most there is: the store is as old as it is
 	s.start(t)
 	begin := time.Now()
-	s.staysSoundFor(t, 3*time.Second, "with the store of b1a12e4")
+	s.staysSound(t, "with the store of b1a12e4")
 	s.good(t, begin)
 	until(t, "the backends of the store", func(ctx context.Context) error {
 		list, err := s.node.Client.Backends(ctx, api.BackendFilter{Service: evilName})

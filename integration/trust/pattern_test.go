@@ -37,7 +37,7 @@ func TestPattern_TakesNoMemory(t *testing.T) {
 	s.start(t)
 	begin, evil := time.Now(), s.pinned(t, "evil", evilName)
 	s.reports(t, evil, bombs())
-	s.staysSoundFor(t, 3*time.Second, "with the patterns")
+	s.staysSound(t, "with the patterns")
 	s.good(t, begin)
 
 	evil.Close()
@@ -46,14 +46,14 @@ func TestPattern_TakesNoMemory(t *testing.T) {
 	}
 	s.serves(t)
 	begin = time.Now()
-	s.staysSoundFor(t, 3*time.Second, "after a restart")
+	s.staysSound(t, "after a restart")
 	s.good(t, begin)
 }
 
-// staysSoundFor lets the node make some checks and looks at its memory then.
-func (s *stand) staysSoundFor(t *testing.T, d time.Duration, what string) {
+// staysSound lets the node make some checks of each backend and looks at its memory then.
+func (s *stand) staysSound(t *testing.T, what string) {
 	t.Helper()
-	<-time.After(d) // nothing is awaited: it is what does not come
+	s.checked(t, 6)
 	sound(t, s.node.Unit, what)
 }
 
@@ -76,18 +76,15 @@ func TestPattern_TakesNoProcessor(t *testing.T) {
 		backends = append(backends, b)
 	}
 	s.reports(t, evil, backends)
-	for began := time.Now(); asked.Load() < 2 && time.Since(began) < 3*time.Second; { // it may connect and ask for nothing
-		<-time.After(s.Timing.CheckInterval)
-	}
+	s.checked(t, 6) // it may connect and ask for nothing
 	t.Logf("the node asked %d times", asked.Load())
 	if err := evil.Send(wire.TypeDeregister, &wire.Deregister{Reason: "gone"}, true); err != nil {
 		t.Fatal(err)
 	}
-	const over = 3 * time.Second
-	<-time.After(time.Second) // what was under way
-	before := spent(t, s.node.Unit)
-	<-time.After(over)
-	if took := spent(t, s.node.Unit) - before; took > over/3 {
+	s.checked(t, 2) // what was under way
+	began, before := time.Now(), spent(t, s.node.Unit)
+	s.checked(t, 6)
+	if took, over := spent(t, s.node.Unit)-before, time.Since(began); took > over/3 {
 		t.Errorf("the node took %s of processor time in %s after the agent had left", took, over)
 	}
 	s.good(t, begin)

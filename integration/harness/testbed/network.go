@@ -143,7 +143,7 @@ func NewNetworkSite(t *testing.T, regions []string, others ...string) *Site {
 func (s *Site) WatchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node) *harness.Watch {
 	t.Helper()
 	w := harness.NewWatch(nodes, []string{AppName}, Pace)
-	w.Dial = at.Dial
+	w.Dial, w.Patience = at.Dial, Hang
 	s.RunWatch(t, w)
 	s.Began = time.Now()
 	return w

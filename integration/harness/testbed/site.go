@@ -160,7 +160,7 @@ func Start(t *testing.T, p interface{ Start() error }) {
 
 func (s *Site) Ready(t *testing.T, n *harness.Node) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), StartBound)
+	ctx, cancel := context.WithTimeout(t.Context(), StartBound+Hang)
 	defer cancel()
 	if err := n.Ready(ctx); err != nil {
 		t.Fatal(err)
@@ -171,6 +171,7 @@ func (s *Site) Ready(t *testing.T, n *harness.Node) {
 func (s *Site) WatchAnswers(t *testing.T) {
 	t.Helper()
 	s.Watch = harness.NewWatch(s.Nodes, []string{AppName}, Pace)
+	s.Watch.Patience = Hang
 	s.RunWatch(t, s.Watch)
 	s.Began = time.Now()
 }
@@ -275,15 +276,36 @@ func (s *Site) Holds(t *testing.T, what string, judge func() error) {
 	}
 }
 
-// NoFailures checks that a node gave a good answer to every lookup since (I1).
+// NoFailures checks that a node gave a good answer to every lookup that began since (I1), and goes on to.
 func (s *Site) NoFailures(t *testing.T, n *harness.Node, since time.Time) {
 	t.Helper()
+	if n.Running() {
+		AnswersStill(t, s.Watch, n, AppName)
+	}
 	for _, a := range s.Watch.Since(n, AppName, since) {
+		if a.Asked().Before(since) {
+			continue
+		}
+		InTime(t, "an answer of "+n.Name, harness.AnswerBound, a.Asked(), a.At)
 		if !a.Good() {
 			t.Errorf("%s failed a lookup %s after all was ready: %+v", n.Name, a.At.Sub(s.Began).Round(time.Millisecond), a)
 			return
 		}
 	}
+}
+
+// AnswersStill waits until a lookup that begins now or later is answered.
+func AnswersStill(t *testing.T, w *harness.Watch, n *harness.Node, name string) {
+	t.Helper()
+	from := time.Now()
+	Until(t, harness.AnswerBound, n.Name+" to answer", func(context.Context) error {
+		for _, a := range w.Since(n, name, from) {
+			if a.Err == nil && !a.Asked().Before(from) {
+				return nil
+			}
+		}
+		return errors.New("no answer")
+	})
 }
 
 // Pins returns the certificate fingerprint of every agent that a node knows.

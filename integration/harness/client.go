@@ -1,0 +1,100 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// lostAfter is how long an answer may be missing when a later question has been answered.
+const lostAfter = 3 * time.Second
+
+// client asks one server over UDP.
+type client struct {
+	server   string
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	patience time.Duration // see Watch.Patience
+	conn     *dns.Conn     // nil: none yet
+}
+
+// exchange asks, and tells a lost answer from a late one: a late one comes before those to later questions, or soon
+// after them.
+func (c *client) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
+	if c.conn == nil {
+		conn, err := c.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.conn = conn
+	}
+	begin := time.Now()
+	r, err := c.ask(ctx, c.conn, m)
+	if err == nil {
+		return r, nil
+	}
+	first := c.conn
+	c.conn = nil // a late answer must not meet the next question
+	defer first.Close()
+	for errors.Is(err, os.ErrDeadlineExceeded) && time.Since(begin) < c.patience && ctx.Err() == nil {
+		later := c.askAnew(ctx, m)
+		wait := lostAfter
+		if errors.Is(later, os.ErrDeadlineExceeded) {
+			wait = time.Millisecond
+		} else if later != nil {
+			return nil, later // nobody is there any more
+		}
+		if r, lost := await(first, m.Id, wait); lost == nil || later == nil {
+			return r, lost
+		}
+	}
+	return nil, err
+}
+
+func (c *client) open(ctx context.Context) (*dns.Conn, error) {
+	to, err := c.dial(ctx, "udp", c.server)
+	if err != nil {
+		return nil, err
+	}
+	return &dns.Conn{Conn: to}, nil
+}
+
+func (c *client) ask(ctx context.Context, conn *dns.Conn, m *dns.Msg) (*dns.Msg, error) {
+	r, _, err := (&dns.Client{Net: "udp", Timeout: AnswerBound}).ExchangeWithConnContext(ctx, m, conn)
+	return r, err
+}
+
+// askAnew asks the same on a connection of its own.
+func (c *client) askAnew(ctx context.Context, m *dns.Msg) error {
+	conn, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	again := m.Copy()
+	again.Id = dns.Id()
+	_, err = c.ask(ctx, conn, again)
+	return err
+}
+
+// await reads until the answer to a question is there.
+func await(conn *dns.Conn, id uint16, wait time.Duration) (*dns.Msg, error) {
+	if err := conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
+		return nil, err
+	}
+	for {
+		r, err := conn.ReadMsg()
+		if err != nil || r.Id == id {
+			return r, err
+		}
+	}
+}
+
+func (c *client) close() {
+	if c.conn != nil {
+		_ = c.conn.Close() // a UDP socket has nothing left to say
+	}
+}
