@@ -173,7 +173,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"PATCH /api/v1/domains/{name}", made, `{"proximity_tolerance_km":-1}`, 400, "error:s~proximity_tolerance_km"},
 		{"PATCH /api/v1/domains/{name}", made, `{"client_hash_ipv4_prefix":33}`, 400, "error:s~client_hash_ipv4_prefix"},
 		{"PATCH /api/v1/domains/{name}", made, `{"client_hash_ipv6_prefix":65}`, 400, "error:s~client_hash_ipv6_prefix"},
-		{"PATCH /api/v1/domains/{name}", made, `{"dnssec_enabled":false}`, 400, "error:s~dnssec_enabled"},
+		{"PATCH /api/v1/domains/{name}", made, `{"dnssec_enabled":false}`, 400, "error:s~zone:"},
 		{"PATCH /api/v1/domains/{name}", made, `{"regions":["mars"]}`, 400, "error:s~mars"},
 		{"POST /api/v1/domains/{name}/backends", made + "/backends",
 			`{"address":"192.0.2.8","port":80,"weight":5,"region":"eu"}`, 201, shapeNamed},

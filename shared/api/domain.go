@@ -93,13 +93,15 @@ type DomainChange struct {
 	ProximityToleranceKm *float64 `json:"proximity_tolerance_km,omitempty"`
 	// ClientHashIPv4Prefix and ClientHashIPv6Prefix are the numbers of leading bits of an address
 	// that make a client's network, with client-hash. New domains have 24 and 56.
-	ClientHashIPv4Prefix *int      `json:"client_hash_ipv4_prefix,omitempty"`
-	ClientHashIPv6Prefix *int      `json:"client_hash_ipv6_prefix,omitempty"`
-	DNSSECEnabled        *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
-	Enabled              *bool     `json:"enabled,omitempty"`        // new: true
-	Description          *string   `json:"description,omitempty"`
-	Regions              *[]string `json:"regions,omitempty"` // configured regions, in order of preference
-	Tags                 *[]string `json:"tags,omitempty"`    // for people and filters; all of them anew
+	ClientHashIPv4Prefix *int `json:"client_hash_ipv4_prefix,omitempty"`
+	ClientHashIPv6Prefix *int `json:"client_hash_ipv6_prefix,omitempty"`
+	// DNSSECEnabled is false for a name whose answers are not signed although the node signs. All that is
+	// in one zone must be the same. New domains are as overwatch.dnssec.enabled says.
+	DNSSECEnabled *bool     `json:"dnssec_enabled,omitempty"`
+	Enabled       *bool     `json:"enabled,omitempty"` // new: true
+	Description   *string   `json:"description,omitempty"`
+	Regions       *[]string `json:"regions,omitempty"` // configured regions, in order of preference
+	Tags          *[]string `json:"tags,omitempty"`    // for people and filters; all of them anew
 }
 
 // Reload is the answer of POST /api/v1/config/reload.

@@ -125,7 +125,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 		return nil
 	}
 	changes.PutSerial(serialBound(p.o.Publisher.Serial()))
-	stored, err := p.put(ctx, next, p.left.of(p.set, next), kinds, attached, func() error {
+	stored, err := p.put(ctx, next, p.left.of(p.set, next), kinds, true, attached, func() error {
 		return p.store.Write(changes, notes...)
 	})
 	if err != nil && stored {
@@ -139,9 +139,10 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	return err
 }
 
-// put puts a set into force, but for what is left out of it. It calls store when nothing can be wrong with the set any
-// more; stored reports that it was called and returned nil. After an error the set before is in force.
-func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds,
+// put puts a set into force, but for what is left out of it. refuseMixed is as in publish.Settings. It calls store when
+// nothing can be wrong with the set any more; stored reports that it was called and returned nil. After an error the
+// set before is in force.
+func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds, refuseMixed bool,
 	attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
@@ -173,7 +174,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 		return nil
 	}
 	if zones || kinds.Domains || kinds.Mappings {
-		err = p.answer(ctx, joined, addresses, commit)
+		err = p.answer(ctx, joined, addresses, refuseMixed, commit)
 	} else {
 		err = commit()
 	}
@@ -202,11 +203,13 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 }
 
 // answer has DNS answer by a configuration, once commit has stored what led to it.
-func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []netip.Addr, commit func() error) error {
+func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []netip.Addr, refuseMixed bool,
+	commit func() error) error {
 	wanted, err := p.Settings(cfg, addresses)
 	if err != nil {
 		return err
 	}
+	wanted.RefuseMixed = refuseMixed
 	err = p.o.Publisher.Reconfigure(ctx, wanted, commit)
 	if problems, unservable := errors.AsType[settings.Problems](err); unservable {
 		return withoutKeys(problems)

@@ -80,7 +80,9 @@ func Load(path string) (*config.Config, error) { return config.Load(path, checkA
 func CheckText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
 
 func checkAnswers(c *config.Config) settings.Problems {
-	problems, cautions := publish.Examine(DNSSettings(c, nil))
+	examined := DNSSettings(c, nil)
+	examined.RefuseMixed = true
+	problems, cautions := publish.Examine(examined)
 	c.Warn(cautions...)
 	return append(problems, checkPlaces(c)...)
 }

@@ -22,7 +22,7 @@ func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.
 	if err != nil {
 		return nil, err
 	}
-	return p.viewOf(joined, backends, wanted)
+	return p.viewOf(joined, true, backends, wanted)
 }
 
 // drafted returns the configuration after a change.
@@ -67,17 +67,19 @@ func (p *Plane) Propose(text string) (Proposed, error) {
 // PreviewFile is Preview with another configuration file.
 func (p *Plane) PreviewFile(proposed Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View,
 	error) {
-	return p.viewOf(proposed.Config, backends, wanted)
+	return p.viewOf(proposed.Config, false, backends, wanted)
 }
 
-// viewOf returns the view of a configuration, with what only a restart changes as it is.
-func (p *Plane) viewOf(cfg *config.Config, backends publish.Backends, wanted func(name string) bool) (*zone.View,
-	error) {
+// viewOf returns the view of a configuration, with what only a restart changes as it is. refuseMixed is as in
+// publish.Settings.
+func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Backends,
+	wanted func(name string) bool) (*zone.View, error) {
 	settings.KeepRunning(p.running, cfg)
 	next, err := p.previewed(cfg)
 	if err != nil {
 		return nil, err
 	}
+	next.RefuseMixed = refuseMixed
 	if problems := publish.Check(next); len(problems) > 0 {
 		return nil, withoutKeys(problems)
 	}

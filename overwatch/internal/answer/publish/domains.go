@@ -62,7 +62,8 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 
 // follows reports whether a domain was made of the same settings, with regions in that order.
 func (d *domain) follows(c *config.Domain, regions []string) bool {
-	return d.written == c.Name && d.answers == max(c.MaxAnswers, 1) && d.from.from == keysOf(c) &&
+	return d.written == c.Name && d.answers == max(c.MaxAnswers, 1) && d.unsigned == c.Unsigned() &&
+		d.from.from == keysOf(c) &&
 		slices.Equal(d.rules.Regions, regions)
 }
 
@@ -74,7 +75,7 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	}
 	from := p.rules(c)
 	return &domain{plan: p, written: c.Name, service: service, name: name, rules: from.rules, from: from,
-		answers: max(c.MaxAnswers, 1), clients: p.places.clients, placed: from.rules.NeedsRegion()}
+		answers: max(c.MaxAnswers, 1), unsigned: c.Unsigned(), clients: p.places.clients, placed: from.rules.NeedsRegion()}
 }
 
 func keysOf(c *config.Domain) ruleKeys {

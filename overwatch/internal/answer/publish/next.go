@@ -76,8 +76,11 @@ func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
 	// From here on nothing can fail.
 	starts := p.plan == nil
 	p.numbered(n.plan)
-	relaid := n.plan.relaid
+	relaid := n.plan.relaid || n.plan.resigned
 	p.positions, p.plan = n.positions, n.plan
+	for _, why := range n.plan.mixtures {
+		p.log.Warn().Msg(why + ": the zone is signed")
+	}
 	fresh := slices.Concat(n.view.Fresh(), by.writer.Fresh())
 	p.view.Store(n.view)
 	n.view.InForce()

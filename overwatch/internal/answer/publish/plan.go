@@ -25,12 +25,14 @@ type plan struct {
 	domains  []*domain            // in the order of the settings
 	problems settings.Problems
 	cautions []string // about settings that can be served but are hardly meant
+	mixtures []string // why zones are signed although a domain in them says that it is not
 
 	changed  map[string]*domain // domains that are new or changed since the plan before, by service
 	stay     int                // the number of domains of the plan before that are still there, changed or not
 	gone     []*domain          // domains of the plan before that are not
 	edits    map[string]*edit   // by apex
 	relaid   bool               // zones were added or removed since the plan before
+	resigned bool               // a zone is signed and was not, or the reverse
 	lastRule *sharedRules       // most domains have those of the one before
 
 	byPriority []string // regions in the order of their priorities; nil: all have the same
@@ -61,6 +63,8 @@ type zonePlan struct {
 	from        config.Zone         // empty for a zone that a domain makes
 	nameservers []string            // fqdn
 	elsewhere   bool                // a nameserver is not in this zone
+	unsigned    bool                // also where the node signs
+	mixed       bool                // it is signed, and has domains that say that they are not
 	static      []dns.RR            // the records without DNSKEY, CDS and CDNSKEY
 	types       map[string][]uint16 // of the records, by fqdn
 	version     version
@@ -83,6 +87,8 @@ type domain struct {
 	rules   *policy.Rules
 	from    *sharedRules
 	answers int // distinct addresses per answer
+
+	unsigned bool // its settings say so; its zone decides
 
 	clients []string // the regions where clients can be, by geo.RegionID
 	placed  bool     // there is a decision for each region, or for each spot
@@ -108,14 +114,18 @@ func Examine(s Settings) (problems settings.Problems, cautions []string) {
 	return p.problems, p.cautions
 }
 
-// Apexes returns the apexes of the zones that settings make. Check must find nothing wrong with these.
+// Apexes returns the apexes of the zones that settings make, without those that are not to be signed. Check must find
+// nothing wrong with these.
 func Apexes(s Settings) []string {
 	p := emptyPlan(s)
 	p.takeDomains(nil, nil, false)
 	p.layOut(nil)
+	p.leaveUnsigned(&plan{})
 	var apexes []string
 	for _, z := range p.zones {
-		apexes = append(apexes, z.Apex)
+		if !z.unsigned {
+			apexes = append(apexes, z.Apex)
+		}
 	}
 	return apexes
 }
@@ -141,6 +151,7 @@ func newPlan(s Settings, before *plan, known map[string]*domain, moved bool) *pl
 	}
 	p.takeDomains(before, known, moved)
 	p.layOut(before)
+	p.leaveUnsigned(before)
 	p.compare(before, known)
 	for i, z := range p.zones {
 		p.zones[i] = p.planZone(z, before)

@@ -106,6 +106,9 @@ func TestReconfigure_IsTheSameAsStartingAnew(t *testing.T) {
 						continue
 					}
 					d := config.Domain{Name: name, RoutingAlgorithm: "weighted", TTL: 10 + random.IntN(5)}
+					if random.IntN(3) == 0 {
+						d.DNSSECEnabled = new(bool)
+					}
 					next[name], put = d, append(put, name)
 				}
 				s.Domains = slices.SortedFunc(

@@ -29,6 +29,9 @@ type Settings struct {
 	Addresses []netip.Addr
 	// Denial is the way in which signed zones prove that names do not exist: config.DenialNSEC or config.DenialNSEC3.
 	Denial string
+	// RefuseMixed makes it a problem that a zone comes to have both domains that say dnssec_enabled: false and others.
+	// Without it such a zone is signed, which takes no name away.
+	RefuseMixed bool
 }
 
 // allDomains yields the domains of the files by their numbers, then those of the API.

@@ -55,9 +55,12 @@ func newSigning(zones *dnssec.Zones, view func() *zone.View) *signing {
 	return &signing{zones: zones, view: view, changed: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 }
 
-// sign gives each zone of the plan its signer and the records of its keys. Zones without a key get one.
+// sign gives each zone of the plan that is signed its signer and the records of its keys. Zones without a key get one.
 func (s *signing) sign(p *plan) error {
 	for i, z := range p.zones {
+		if z.unsigned {
+			continue
+		}
 		signer, err := s.zones.Signer(z.Apex)
 		if err != nil {
 			return err
@@ -90,11 +93,13 @@ func (s *signing) all() {
 	notify(s.wake)
 }
 
-// only drops the signers of zones that are not in the plan.
+// only drops the signers of zones that are not in the plan, or not signed there.
 func (s *signing) only(p *plan) {
 	apexes := make(map[string]bool, len(p.zones))
 	for _, z := range p.zones {
-		apexes[z.Apex] = true
+		if !z.unsigned {
+			apexes[z.Apex] = true
+		}
 	}
 	s.zones.Only(apexes)
 }

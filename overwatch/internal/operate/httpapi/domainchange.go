@@ -167,9 +167,11 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if err := editSettings(d, req); err != nil {
 		return err
 	}
-	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil && *req.DNSSECEnabled != signs {
-		return badRequest("dnssec_enabled is %t: the node signs all of its zones or none, and overwatch.dnssec.enabled is %t",
-			*req.DNSSECEnabled, signs)
+	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil {
+		if *req.DNSSECEnabled && !signs {
+			return badRequest("dnssec_enabled is true: the node signs nothing, since overwatch.dnssec.enabled is false")
+		}
+		d.Unsigned = signs && !*req.DNSSECEnabled // without effect, it would surprise when the node begins to sign
 	}
 	if req.Enabled != nil {
 		d.Enabled = *req.Enabled

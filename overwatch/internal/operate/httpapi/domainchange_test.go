@@ -146,3 +146,27 @@ func TestGossipKey_IsOfTheRightSizeAndNeverTheSame(t *testing.T) {
 		t.Error("the key is in the log")
 	}
 }
+
+// A domain that is not to be signed is kept and written as one; a node that signs nothing keeps no such thing.
+func TestDomain_UnsignedIsKeptWhereTheNodeSigns(t *testing.T) {
+	for _, signs := range []bool{true, false} {
+		w := newWorld(t, func(o *Options) {
+			if signs {
+				o.SigningKeys = signingKeys{}
+			}
+		})
+		r := w.send("POST", "/api/v1/domains", `{"name":"a.example","dnssec_enabled":false}`)
+		doc := w.send("GET", "/api/v1/document", "")
+		if r.status != 201 || !strings.Contains(r.body, `"dnssec_enabled":false`) ||
+			strings.Contains(doc.body, `"dnssec_enabled":false`) != signs {
+			t.Errorf("signs %t: %d %s\n%s", signs, r.status, r.body, doc.body)
+		}
+		if !signs {
+			continue
+		}
+		if r := w.send("PATCH", "/api/v1/domains/a.example", `{"dnssec_enabled":true}`); r.status != 200 ||
+			!strings.Contains(r.body, `"dnssec_enabled":true`) {
+			t.Errorf("signed again: %d %s", r.status, r.body)
+		}
+	}
+}

@@ -125,7 +125,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		RoutingPolicy:     d.RoutingAlgorithm,
 		FallbackAlgorithm: d.FallbackAlgorithm,
 		MinHealthy:        d.MinHealthy,
-		DNSSECEnabled:     s.o.SigningKeys != nil,
+		DNSSECEnabled:     s.o.SigningKeys != nil && !d.Unsigned(),
 		Enabled:           true, // only the API switches one off
 		Tags:              []string{},
 		CreatedAt:         stamp(since),

@@ -160,6 +160,10 @@ type Domain struct {
 	// all traffic onto what is left; `last_healthy` then means those that are fit and the ones lost last. 1 to 1000, or
 	// 1% to 100%.
 	MinHealthy string `key:"min_healthy"`
+	// false: answers are not signed although `overwatch.dnssec.enabled` is true. A zone is signed as a whole or not at
+	// all, so this must hold for all domains of the zone, and the zone must have no `records`. Take the DS records out of
+	// the parent zone first. Left out: as `overwatch.dnssec.enabled` says.
+	DNSSECEnabled *bool `key:"dnssec_enabled"`
 	// failover: serving backends that a region needs.
 	FailoverThreshold int `key:"failover_threshold" default:"1" min:"1" max:"1000"`
 	// Another of them, for clients and moments that `geolocation`, `proximity` or `latency` knows too little of.
@@ -169,6 +173,9 @@ type Domain struct {
 	ClientHash        ClientHash    `key:"client_hash"`
 	Brake             DomainBrake   `key:"brake"`
 }
+
+// Unsigned reports whether the domain is not to be signed although the node signs.
+func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEnabled }
 
 // Uses reports whether holds is true of the domain's algorithm or its fallback.
 func (d *Domain) Uses(holds func(*policy.Algorithm) bool) bool {

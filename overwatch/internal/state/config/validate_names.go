@@ -111,11 +111,23 @@ func (v *validator) domain(i int, algorithms []string) {
 			"from 1%% to 100%%", policy.MaxMinimum)
 	}
 	v.latency(&d.LatencyConfig, key)
+	v.signing(d, key)
 	if d.FallbackAlgorithm != "" {
 		v.fallback(d, key, algorithms)
 	}
 	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		v.proximity(d, key)
+	}
+}
+
+// signing checks what a domain says of signatures against what the node does.
+func (v *validator) signing(d *Domain, key func(string) string) {
+	switch signs := v.config.Overwatch.DNSSEC.Enabled; {
+	case d.DNSSECEnabled == nil || *d.DNSSECEnabled && signs:
+	case *d.DNSSECEnabled:
+		v.Add(key("dnssec_enabled"), "true", "the node signs nothing, since overwatch.dnssec.enabled is false: remove one")
+	case signs:
+		v.warn("%s: %s is not signed: anybody on the way can forge its answers", key("dnssec_enabled"), d.Name)
 	}
 }
 

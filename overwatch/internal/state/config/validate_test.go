@@ -97,6 +97,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"dnssec off", "overwatch: {dnssec: {enabled: false, security_acknowledgment: ' '}}", []string{
 			`1: overwatch.dnssec.security_acknowledgment: is missing: with dnssec.enabled false, anybody on the way can ` +
 				`forge answers; say in your own words that this is accepted, or sign`}},
+		{"signed domain of a node that does not", "overwatch: {dnssec: {enabled: false, security_acknowledgment: x}}\n" +
+			"domains: [{name: a.example, dnssec_enabled: true}, {name: b.example, dnssec_enabled: false}]", []string{
+			`2: domains[0].dnssec_enabled: "true": the node signs nothing, since overwatch.dnssec.enabled is false: remove one`}},
 		{"dnssec kinds", "overwatch: {dnssec: {algorithm: RSASHA256, denial: nsec5}}", []string{
 			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256`,
 			`1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},

@@ -104,6 +104,9 @@ func Domain(d *store.Domain) config.Domain {
 	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy,
 		d.FallbackAlgorithm, d.Regions
 	c.MinHealthy = d.MinHealthy
+	if d.Unsigned {
+		c.DNSSECEnabled = new(bool)
+	}
 	if d.Tolerance != nil {
 		c.Proximity.ToleranceKm = *d.Tolerance
 	}

@@ -122,6 +122,7 @@ type Domain struct {
 	Tolerance   *float64  `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
 	IPv4Prefix  *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
 	IPv6Prefix  *int      `json:"client_hash_ipv6_prefix,omitempty"`
+	Unsigned    bool      `json:"unsigned,omitempty"` // also where the node signs
 	Regions     []string  `json:"regions"`
 	Enabled     bool      `json:"enabled"`
 	Description string    `json:"description"`

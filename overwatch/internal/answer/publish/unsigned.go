@@ -1,0 +1,66 @@
+package publish
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// leaveUnsigned decides which zones are not signed although the node signs: those that have domains, all of which say
+// so, and no records of the configuration. A zone with an unsigned domain beside anything else is signed: that takes
+// no name away, while a zone that lost its signatures would be refused by validating resolvers.
+func (p *plan) leaveUnsigned(before *plan) {
+	unsigned := make(map[string]*domain)
+	for _, d := range p.domains {
+		if d.unsigned {
+			unsigned[d.zone] = d
+		}
+	}
+	if len(unsigned) == 0 {
+		p.resigned = slices.ContainsFunc(before.zones, func(z *zonePlan) bool { return z.unsigned })
+		return
+	}
+	signed := make(map[string]string, len(unsigned)) // by apex, what is signed in the zone
+	for _, d := range p.domains {
+		if !d.unsigned && unsigned[d.zone] != nil {
+			signed[d.zone] = d.written
+		}
+	}
+	for _, apex := range slices.Sorted(maps.Keys(unsigned)) {
+		d := unsigned[apex]
+		z := p.byApex[apex]
+		if z == nil { // the domain cannot be served
+			continue
+		}
+		beside := signed[apex]
+		if beside == "" && len(z.from.Records) > 0 {
+			beside = "records of its own"
+		}
+		z.unsigned, z.mixed = beside == "", beside != ""
+		was := before.byApex[apex]
+		p.resigned = p.resigned || was != nil && was.unsigned != z.unsigned
+		if z.mixed && (was == nil || !was.mixed) {
+			p.mixes(d, apex, beside)
+		}
+	}
+	for _, z := range before.zones {
+		p.resigned = p.resigned || z.unsigned && unsigned[z.Apex] == nil
+	}
+}
+
+// mixes notes that a domain says that it is not signed, in a zone that is.
+func (p *plan) mixes(d *domain, apex, beside string) {
+	number := 0
+	for i, c := range p.settings.allDomains {
+		if c.Name == d.written {
+			number = i
+		}
+	}
+	why := fmt.Sprintf("dnssec_enabled is false, and an unsigned name cannot be inside a signed zone: %s is signed as a "+
+		"whole or not at all, and it also has %s", apex, beside)
+	if p.settings.RefuseMixed {
+		p.wrong(fmt.Sprintf("domains[%d].dnssec_enabled", number), d.written, "%s", why)
+	} else {
+		p.mixtures = append(p.mixtures, d.written+": "+why)
+	}
+}
