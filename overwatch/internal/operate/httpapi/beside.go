@@ -1,12 +1,16 @@
 package httpapi
 
 import (
+	"bytes"
 	_ "embed"
+	"net/http"
+	"time"
 
+	"gslb.internal/overwatch/internal/operate/console"
 	"gslb.internal/shared/api"
 )
 
-// frontPage leads a browser that was given only the listener's address to the documentation.
+// frontPage leads a browser that was given only the listener's address to the documentation, where there is no console.
 //
 //go:embed docs/front.html
 var frontPage []byte
@@ -16,10 +20,30 @@ func (s *Server) besideTheAPI() []Operation {
 	list := []Operation{
 		{Method: get, Path: "/", handle: file("text/html; charset=utf-8", frontPage), Role: api.RoleNone},
 	}
+	if s.o.API.Console {
+		list = nil
+		for _, f := range console.Files() {
+			list = append(list, Operation{Method: get, Path: f.Path, handle: consoleFile(f), Role: api.RoleNone})
+		}
+	}
 	if s.o.Metrics != nil {
 		list = append(list, Operation{Method: get, Path: "/metrics", handle: (*Server).getMetrics, Role: api.RoleRead})
 	}
 	return list
+}
+
+// consoleFile returns a handler that answers with a file of the console. A browser keeps it and asks whether it is
+// still the same.
+func consoleFile(f console.File) handler {
+	return func(_ *Server, c *call) (answer, error) {
+		for name, value := range map[string]string{"Content-Type": f.Type, "ETag": f.Tag, "Cache-Control": "no-cache",
+			"Content-Security-Policy": console.Policy, "Referrer-Policy": "no-referrer"} {
+			c.Header(name, value)
+		}
+		c.Abort()
+		http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(f.Content))
+		return answer{}, nil
+	}
 }
 
 // getMetrics answers GET /metrics where api.address and metrics.address are one.

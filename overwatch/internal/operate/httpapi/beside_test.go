@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// Whoever opens the bare address is led to the documentation, and each link leads somewhere.
+// Where there is no console, whoever opens the bare address is led to the documentation, and each link leads somewhere.
 func TestFrontPage_LinksTheDocumentation(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, func(o *Options) { o.API.Console = false })
+	w.wantError("a file of the console", w.send("GET", "/console/app.js", ""), 404)
 	r := w.send("GET", "/", "")
 	if r.status != 200 || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") ||
 		!strings.Contains(r.body, `<a href="/api/docs">`) || r.header.Get("Content-Security-Policy") == "" {
@@ -24,6 +25,31 @@ func TestFrontPage_LinksTheDocumentation(t *testing.T) {
 	if r := w.send("POST", "/", "{}"); r.status != http.StatusMethodNotAllowed {
 		t.Errorf("POST / answers %d", r.status)
 	}
+}
+
+// The console's files are for everybody from an allowed network, tell the browser to load nothing from elsewhere, and
+// are not sent again where they are the same.
+func TestConsole_IsServedUnderItsPolicy(t *testing.T) {
+	w := newWorld(t)
+	withTokens(w)
+	page := w.send("GET", "/", "")
+	const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	for _, part := range strings.Split(page.body, `="/console`)[1:] {
+		path, _, _ := strings.Cut(part, `"`)
+		r := w.send("GET", "/console"+path, "")
+		if r.status != 200 || r.header.Get("Content-Security-Policy") != policy || r.header.Get("Cache-Control") != "no-cache" ||
+			r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %d %v", path, r.status, r.header)
+		}
+		again := w.send("GET", "/console"+path, "", "If-None-Match", r.header.Get("ETag"))
+		if again.status != http.StatusNotModified || again.body != "" {
+			t.Errorf("%s again: %d %q", path, again.status, again.body)
+		}
+	}
+	if page.status != 200 || page.header.Get("Content-Security-Policy") != policy || !strings.Contains(page.body, "app.js") {
+		t.Errorf("the page: %d %v %s", page.status, page.header, page.body)
+	}
+	w.wantError("what is no file", w.send("GET", "/console/../server.go", "", "Authorization", "Bearer "+tokenOf("read")), 404)
 }
 
 // Where the API's listener answers scrapes too, it does so for those who may read.

@@ -21,7 +21,7 @@ type handler func(*Server, *call) (answer, error)
 // steps returns what a request passes before its handler, in this order. Their first error is the answer.
 func (s *Server) steps() []func(*call) error {
 	return []func(*call) error{
-		s.checkNetwork, s.checkHost, s.cors.apply, s.checkToken, takeQuery, takeCondition, takeBody,
+		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeBody,
 	}
 }
 

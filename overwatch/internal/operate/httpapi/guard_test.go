@@ -131,7 +131,7 @@ func TestAPI_PanicIsAnAnswerAndALogLineWithTheSameID(t *testing.T) {
 }
 
 func TestAPI_CrossOriginChangeIsRefusedWithoutCORS(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, func(o *Options) { o.API.Console = false })
 	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:8080", w.base} {
 		w.wantError(origin, w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`, "Origin", origin), 403,
 			"api.cors.allowed_origins")
@@ -142,6 +142,38 @@ func TestAPI_CrossOriginChangeIsRefusedWithoutCORS(t *testing.T) {
 		}
 		w.wantError(origin, w.send("OPTIONS", "/api/v1/servers", "", "Origin", origin, "Access-Control-Request-Method",
 			"PUT"), 405)
+	}
+}
+
+// The console's page may change what its token may, and without tokens everything where hosts are checked; other pages
+// nothing. Each answer says which role that is.
+func TestAPI_ConsoleChangesFromItsOwnOriginOnly(t *testing.T) {
+	w := newWorld(t)
+	put := func(origin string, more ...string) httpReply {
+		return w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`, append([]string{"Origin", origin}, more...)...)
+	}
+	if r := put(w.base); r.status != 200 || r.header.Get("X-Api-Role") != "admin" {
+		t.Errorf("hosts are checked: %d %v %s", r.status, r.header, r.body)
+	}
+	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:1", w.base + ".evil.example", w.base + "/"} {
+		w.wantError(origin, put(origin), 403, "api.cors.allowed_origins")
+	}
+	w.wantError("rebound", put("http://evil.example", "Host", "evil.example"), 421, "evil.example")
+
+	w.server.access.checkHost = false // as on an address beyond loopback, without api.allowed_hosts
+	w.wantError("hosts are not checked", put(w.base), 403, "api.tokens", "api.allowed_hosts")
+	if r := w.send("GET", "/api/v1/overrides", ""); r.header.Get("X-Api-Role") != "read" {
+		t.Errorf("hosts are not checked: GET %v", r.header)
+	}
+	if r := w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`); r.status != 200 {
+		t.Errorf("what is no page: %d %s", r.status, r.body)
+	}
+	withTokens(w)
+	w.wantError("no token", put(w.base), 401)
+	w.wantError("a token that may read", put(w.base, "Authorization", "Bearer "+tokenOf("read")), 403, "operate")
+	if r := put(w.base, "Authorization", "Bearer "+tokenOf("operate")); r.status != 200 ||
+		r.header.Get("X-Api-Role") != "operate" {
+		t.Errorf("a token that may: %d %v %s", r.status, r.header, r.body)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
 )
 
 // cors holds the rules for requests of pages of other origins (Fetch standard, HTTP CORS protocol). Without
@@ -75,6 +76,40 @@ func (o *cors) setOrigin(c *call, origin string) {
 	if o.credentials {
 		c.Header("Access-Control-Allow-Credentials", "true")
 	}
+}
+
+// apiRole is the header of an answer that says which role a page of this node has.
+const apiRole = "X-Api-Role"
+
+// checkOrigin applies the rules for pages of other origins, and of this one: the console may change what its token may.
+// Where there are no tokens it may do so only if the Host is checked, since a name that an attacker has pointed at this
+// node is of the same origin too.
+func (s *Server) checkOrigin(c *call) error {
+	if !s.o.API.Console {
+		return s.cors.apply(c)
+	}
+	tokens, own := len(s.tokens().list) > 0, fromOwnPage(c.Request)
+	switch {
+	case tokens: // checkToken tells the role
+	case s.access.checkHost:
+		c.Header(apiRole, string(api.RoleAdmin))
+	default:
+		c.Header(apiRole, string(api.RoleRead))
+		if own && changesState(c.Request.Method) {
+			return problemf(http.StatusForbidden,
+				"without api.tokens the console changes nothing here: set them, or api.allowed_hosts, so that hosts are checked")
+		}
+	}
+	if own && (tokens || s.access.checkHost) {
+		return nil
+	}
+	return s.cors.apply(c)
+}
+
+// fromOwnPage reports whether a request comes from a page of this node. A proxy may have ended the TLS before it.
+func fromOwnPage(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	return origin == "https://"+r.Host || origin == "http://"+r.Host && r.TLS == nil
 }
 
 func changesState(method string) bool {

@@ -86,6 +86,7 @@ func (s *Server) checkToken(c *call) error {
 			who.role)
 	}
 	c.actor, c.role = who.name, who.role
+	c.Header(apiRole, string(who.role))
 	return nil
 }
 

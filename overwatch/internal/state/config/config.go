@@ -273,6 +273,9 @@ type API struct {
 	TrustProxyHeaders bool `key:"trust_proxy_headers"`
 	// Connections at the same time.
 	MaxConnections int `key:"max_connections" default:"256" min:"1" max:"65536"`
+	// Whether the web console is served, at `/` of this address. Its page may change what its token may, and without
+	// tokens all where the host of a request is checked: on loopback, and with `allowed_hosts`.
+	Console bool `key:"console" default:"true"`
 	// Whether browsers may call the API from pages of other origins.
 	EnableCORS bool   `key:"enable_cors"`
 	CORS       CORS   `key:"cors"`

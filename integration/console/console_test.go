@@ -1,0 +1,121 @@
+package console_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// The overview says that all is well, shows a backend that is killed and one that comes back, and goes on after a
+// restart of the node. The browser asks nobody but the node and finds nothing to complain of.
+func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	s, p := startScene(t), newPage(t)
+	node := s.nodes[0]
+	p.open(node.Client.Node(), "")
+	p.reads("h1", "healthy: nothing needs attention")
+	p.reads("main", "14/14", "3/3", "ow-eu")
+	if _, err := s.backends[2].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.reads("h1", "degraded")
+	p.reads("main", s.backends[2].At.Addr().String(), "gslbctl")
+	p.click("nav a[href='#/names']")
+	p.reads("table", shopName, "4 of 5")
+	p.click(fmt.Sprintf("a[href='#/names/%s']", shopName))
+	p.reads("table", "unhealthy")
+
+	testbed.Start(t, s.backends[2])
+	p.reads("main", "5 of 5 serve")
+	if said := p.complaints(); len(said) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(said, "\n"))
+	}
+	if _, err := node.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.reads("[role=alert]", "has not answered")
+	testbed.Start(t, node)
+	p.wait("the page to be live again", "document.querySelector('.pulse.good') && !document.querySelector('[role=alert]')")
+	p.reads("main", "5 of 5 serve")
+	if said := p.complaints("net::ERR"); len(said) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(said, "\n"))
+	}
+	p.asksOnly(node)
+}
+
+// asksOnly checks that the page has asked nobody but a node.
+func (p *page) asksOnly(node *harness.Node) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, url := range p.asked {
+		if !strings.HasPrefix(url, node.Client.Node()+"/") && url != "about:blank" {
+			p.t.Errorf("the page asked for %s", url)
+		}
+	}
+}
+
+// The explanation of a client's answer has the addresses that DNS gives that client, and says of each other backend why
+// it was left out.
+func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
+	t.Parallel()
+	s, p := startScene(t), newPage(t)
+	node := s.nodes[0]
+	p.open(node.Client.Node(), "names/"+shopName)
+	p.reads("main", "5 of 5 serve", "clients in asia")
+	p.fill("input[name=client]", "127.0.0.1")
+	p.fill("input[name=subnet]", "203.0.113.0/24")
+	p.click("[aria-labelledby=ask] button.main")
+	p.reads(".explained", "success", "is in asia, by a mapping", "another region comes first", s.backends[0].At.String())
+	var records string
+	p.do(chromedp.Text(".records", &records))
+	answer := testbed.Command(t, testbed.Judge(t, "dig"), "@127.0.0.1", "-p", strconv.Itoa(int(node.DNS.Port())),
+		"+noall", "+answer", "+subnet=203.0.113.0/24", shopName)
+	if dug, said := strings.Fields(answer.Output), strings.Fields(records); !slices.Equal(dug, said) {
+		t.Errorf("dig answers %v, the console says %v", dug, said)
+	}
+}
+
+// Where there are tokens the console asks for one, refuses a wrong one in the node's words, keeps it in the tab alone
+// and shows somebody who may read that nothing can be changed.
+func TestConsole_AsksForAToken(t *testing.T) {
+	t.Parallel()
+	s, p := newScene(t), newPage(t)
+	node := s.nodes[0]
+	token := harness.NewToken()
+	node.File.API.More = map[string]any{"tokens": map[string]any{"read": map[string]string{"ada": token}}}
+	testbed.Start(t, node)
+	if err := node.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.open(node.Client.Node(), "names/"+shopName)
+	p.fill("input[name=token]", "wrong")
+	if strings.Contains(p.text(), shopName) {
+		t.Error("the page shows a name without a token")
+	}
+	p.click("button.main")
+	p.reads("[role=alert]", "the token is none of api.tokens")
+	p.fill("input[name=token]", token)
+	p.click("button.main")
+	p.reads("h1", shopName)
+	p.reads("header", "read only")
+	var kept string
+	p.do(chromedp.Evaluate(`document.cookie + JSON.stringify(localStorage) + location.href`, &kept))
+	if strings.Contains(kept, token) {
+		t.Errorf("the token is in %s", kept)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, url := range p.asked {
+		if strings.Contains(url, token) {
+			t.Errorf("the token is in the address %s", url)
+		}
+	}
+}

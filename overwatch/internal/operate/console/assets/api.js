@@ -1,0 +1,152 @@
+// Requests to the node that serves this page, and what is known of the session. The token stays in this tab.
+import { useEffect, useState } from './vendor/preact.js';
+
+const tokenKey = 'gslb-token';
+export const noToken = 'a token is needed';
+const pollEvery = 2000; // ms between the end of a request and the next one
+
+// Whoever is on the way could read a token that is sent over plain HTTP to another machine.
+export const insecure = location.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
+
+// session is what all views share. role: what this page may do; '' until the first answer.
+export const session = { token: sessionStorage.getItem(tokenKey) || '', role: '', refused: '', lastAnswer: 0, silentSince: 0 };
+const watchers = new Set();
+
+export function useSession() {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const changed = () => redraw((n) => n + 1);
+    watchers.add(changed);
+    return () => watchers.delete(changed);
+  }, []);
+  return session;
+}
+
+function update(fields) {
+  const before = JSON.stringify([session.role, session.refused, session.silentSince, session.token]);
+  Object.assign(session, fields);
+  if (JSON.stringify([session.role, session.refused, session.silentSince, session.token]) !== before) {
+    watchers.forEach((changed) => changed());
+  }
+}
+
+// signIn keeps a token that the node takes. Until then the question stays on the page.
+export async function signIn(token) {
+  session.token = token;
+  try {
+    await request('/v1/config/system');
+  } catch (error) {
+    update({ token: '', refused: error.message });
+    return;
+  }
+  sessionStorage.setItem(tokenKey, token);
+  update({ refused: '' });
+}
+
+export function signOut() {
+  sessionStorage.removeItem(tokenKey);
+  entries.forEach((entry) => { entry.data = undefined; });
+  update({ token: '', role: '', refused: noToken });
+}
+
+export const mayOperate = () => session.role === 'operate' || session.role === 'admin';
+export const mayAdmin = () => session.role === 'admin';
+
+export class Refusal extends Error {
+  constructor(status, message) { super(message); this.status = status; }
+}
+
+export function authorized(headers = {}) {
+  if (session.token && !insecure) headers.Authorization = 'Bearer ' + session.token;
+  return headers;
+}
+
+// request resolves with the decoded answer, or rejects with a Refusal whose message is the node's sentence. Its status
+// is 0 where the node did not answer at all.
+export async function request(path, { method = 'GET', body } = {}) {
+  const headers = authorized(body === undefined ? {} : { 'Content-Type': 'application/json' });
+  const token = session.token;
+  let response;
+  try {
+    response = await fetch('/api' + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(15000) });
+  } catch (cause) {
+    update({ silentSince: session.silentSince || Date.now() });
+    throw new Refusal(0, 'the node does not answer');
+  }
+  const role = response.headers.get('X-Api-Role');
+  update({ lastAnswer: Date.now(), silentSince: 0, ...(role && { role }) });
+  const text = await response.text();
+  let answer = null;
+  try { answer = text ? JSON.parse(text) : null; } catch { throw new Refusal(response.status, 'the answer is no JSON'); }
+  if (response.ok || response.status === 503 && answer && !answer.error) return answer;
+  const refusal = new Refusal(response.status, answer?.error || response.statusText);
+  if (response.status === 401 && token === session.token) {
+    update({ refused: session.token ? refusal.message : noToken, role: '' });
+  }
+  throw refusal;
+}
+
+// every returns the whole list of a path with pages: an answer of the API with all its entries in one field.
+export async function every(path, field, most = 20000) {
+  const pageOf = (offset) => request(path + (path.includes('?') ? '&' : '?') + `limit=1000&offset=${offset}`);
+  const list = await pageOf(0);
+  while (list[field].length < Math.min(list.total, most)) {
+    const next = (await pageOf(list[field].length))[field];
+    if (!next.length) break;
+    list[field].push(...next);
+  }
+  return list;
+}
+
+// What views read is asked for once, however many show it, again and again while the page can be seen.
+const entries = new Map();
+
+function entryOf(key, load, pause) {
+  let entry = entries.get(key);
+  if (!entry) entries.set(key, entry = { load, pause, data: undefined, error: null, views: new Set(), timer: 0, busy: false });
+  entry.load = load;
+  return entry;
+}
+
+async function poll(entry) {
+  clearTimeout(entry.timer);
+  if (entry.busy || !entry.views.size || document.hidden || session.refused) return;
+  entry.busy = true;
+  const began = performance.now();
+  try {
+    entry.data = await entry.load();
+    entry.error = null;
+  } catch (error) {
+    entry.error = error;
+  }
+  entry.busy = false;
+  entry.views.forEach((changed) => changed());
+  // What takes long to make is asked for less often.
+  entry.timer = setTimeout(() => poll(entry), Math.max(entry.pause, 4 * (performance.now() - began)));
+}
+
+// refresh asks for everything on the page again.
+export function refresh() { entries.forEach(poll); }
+
+document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
+
+// useLive returns { data, error } of a path of the API, kept fresh. load is for what one request cannot get. An empty
+// path asks for nothing.
+export function useLive(path, { load, pause = pollEvery } = {}) {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    if (!path) return undefined;
+    const entry = entryOf(path, load || (() => request(path)), pause);
+    const changed = () => redraw((n) => n + 1);
+    entry.views.add(changed);
+    poll(entry);
+    return () => {
+      entry.views.delete(changed);
+      if (!entry.views.size) { clearTimeout(entry.timer); entries.delete(path); }
+    };
+  }, [path]);
+  return entries.get(path) || { data: undefined, error: null };
+}
+
+export const useList = (path, field) => useLive(path, { load: () => every(path, field) });

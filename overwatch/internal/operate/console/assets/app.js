@@ -1,0 +1,104 @@
+// The frame around the views: the session, the navigation and the address of each view.
+import { html, render, useEffect, useState } from './vendor/preact.js';
+import { insecure, noToken, request, session, signIn, signOut, useLive, useSession } from './api.js';
+import { span } from './format.js';
+import { Overview } from './views/overview.js';
+import { Names } from './views/names.js';
+import { Name } from './views/name.js';
+
+const views = [
+  ['overview', 'Overview', Overview], ['names', 'Names', Names],
+];
+
+function useRoute() {
+  const read = () => location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const [route, setRoute] = useState(read());
+  useEffect(() => {
+    const changed = () => setRoute(read());
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  return route;
+}
+
+function useTick(every) {
+  const [, tick] = useState(0);
+  useEffect(() => { const t = setInterval(() => tick((n) => n + 1), every); return () => clearInterval(t); }, [every]);
+}
+
+function Theme() {
+  const [theme, setTheme] = useState(document.documentElement.dataset.theme);
+  const other = theme === 'dark' ? 'light' : 'dark';
+  const flip = () => {
+    document.documentElement.dataset.theme = other;
+    localStorage.setItem('gslb-theme', other);
+    setTheme(other);
+  };
+  return html`<button type="button" class="small" onClick=${flip}>${other === 'dark' ? 'Dark' : 'Light'}</button>`;
+}
+
+// Pulse says whether what is shown is what holds.
+function Pulse() {
+  useTick(1000);
+  const s = useSession();
+  const silent = s.silentSince && (Date.now() - s.silentSince) / 1000;
+  return html`<span class=${'pulse ' + (silent ? 'bad' : 'good')} role="status">
+    <span aria-hidden="true" class="dot"></span>${silent ? 'no answer' : s.lastAnswer ? 'live' : 'connecting'}</span>`;
+}
+
+function Silence() {
+  useTick(1000);
+  const { silentSince, lastAnswer } = useSession();
+  if (!silentSince) return null;
+  return html`<p class="notice bad" role="alert">The node has not answered for ${span((Date.now() - silentSince) / 1000)}.
+    ${lastAnswer ? ' What you see is what it said before.' : ''} The page goes on asking.</p>`;
+}
+
+function SignIn() {
+  const { refused } = useSession();
+  if (insecure) {
+    return html`<main class="gate"><h1>gslb</h1><p class="notice warn">This node wants a token, and this page came over plain HTTP
+      from another machine: a token typed here could be read on the way. The console asks for none.</p>
+      <p>Give the API a certificate (<code>api.tls</code>), or open the console through a tunnel:</p>
+      <pre>ssh -L 8080:127.0.0.1:${location.port || 80} ${location.hostname}</pre></main>`;
+  }
+  const submit = (event) => {
+    event.preventDefault();
+    const token = event.target.elements.token.value.trim();
+    if (token) signIn(token);
+  };
+  const wrong = refused !== noToken;
+  return html`<main class="gate"><h1>gslb</h1><form onSubmit=${submit}>
+    <p>This node wants one of its <code>api.tokens</code>. It stays in this tab and ends with it.</p>
+    <label>Token <input name="token" type="password" autocomplete="off" autofocus aria-describedby="refused" /></label>
+    <p id="refused" class="notice bad" role="alert" hidden=${!wrong}>${refused}</p>
+    <button class="main">Open the console</button></form></main>`;
+}
+
+function Frame() {
+  const [view = 'overview', ...rest] = useRoute();
+  const system = useLive('/v1/config/system', { pause: 30000 }).data?.config;
+  const s = useSession();
+  const [key, title, View] = views.find(([name]) => name === view) || views[0];
+  useEffect(() => { document.title = `${rest[0] || title} - ${system?.node_name || 'gslb'}`; });
+  useEffect(() => { document.querySelector('main')?.scrollTo(0, 0); scrollTo(0, 0); }, [view, rest[0]]);
+  const Shown = key === 'names' && rest[0] ? Name : View;
+  return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.getElementById('content').focus(); }}>To the content</a>
+    <header class="top"><div class="brand"><span class="logo" aria-hidden="true"></span><strong>${system?.node_name || 'gslb'}</strong>
+      <span class="dim wide">${system ? `${system.region || 'no region'} · ${system.version}` : ''}</span></div>
+      <div class="session"><${Pulse} />${s.role === 'read' && html`<span class="role" title="This token, or this address, may read and change nothing.">read only</span>`}
+        <${Theme} />${s.token && html`<button type="button" class="small" onClick=${signOut}>Sign out</button>`}</div></header>
+    <nav aria-label="Views">${views.map(([name, label]) => html`<a href=${'#/' + name} aria-current=${name === key ? 'page' : undefined}>${label}</a>`)}
+      <a class="apart" href="/api/docs">API</a></nav>
+    <main id="content" tabindex="-1"><${Silence} /><${Shown} key=${key + '/' + (rest[0] || '')} path=${rest} /></main>`;
+}
+
+function App() {
+  const { refused } = useSession();
+  const [asked, setAsked] = useState(false);
+  useEffect(() => { request('/v1/config/system').catch(() => {}).then(() => setAsked(true)); }, []);
+  if (refused) return html`<${SignIn} />`;
+  return asked || session.lastAnswer ? html`<${Frame} />` : html`<main class="gate"><p class="dim">Asking the node</p></main>`;
+}
+
+render(html`<${App} />`, document.getElementById('app'));

@@ -1,0 +1,46 @@
+// Small parts that every view uses.
+import { html, useState } from './vendor/preact.js';
+import { toneOf } from './format.js';
+
+const marks = { good: '●', warn: '▲', bad: '■', plain: '○' };
+
+// Status is a word with its colour and a mark of its own shape.
+export function Status({ word, tone = toneOf(word), title }) {
+  return html`<span class=${'status ' + tone} title=${title}><span aria-hidden="true">${marks[tone]}</span> ${word}</span>`;
+}
+
+export function Panel({ title, aside, children, id }) {
+  return html`<section class="panel" aria-labelledby=${id}>
+    <header><h2 id=${id}>${title}</h2>${aside && html`<div class="aside">${aside}</div>`}</header>${children}</section>`;
+}
+
+// Waiting stands for what has not come yet, or says why it does not come.
+export function Waiting({ live }) {
+  if (live.error && !live.data) return html`<p class="notice bad" role="alert">${live.error.message}</p>`;
+  return live.data ? null : html`<p class="dim">Asking the node</p>`;
+}
+
+export async function copyText(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea'); // plain HTTP has no clipboard
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+  return undefined;
+}
+
+export function Copy({ text, label = 'Copy', name }) {
+  const [done, setDone] = useState('');
+  const copy = () => copyText(typeof text === 'function' ? text() : text)
+    .then(() => setDone('Copied'), () => setDone('Not copied'))
+    .then(() => setTimeout(() => setDone(''), 1500));
+  return html`<button type="button" class="small" onClick=${copy} aria-label=${name}>${done || label}</button>`;
+}
+
+// Share is a part of a whole as a bar and a number.
+export function Share({ part, text }) {
+  return html`<span class="share"><span class="bar" aria-hidden="true"><span style=${{ width: `${100 * part}%` }}></span></span>
+    <span class="num">${text}</span></span>`;
+}

@@ -1,0 +1,73 @@
+// A table that sorts, copies as CSV and draws only the rows that can be seen.
+import { html, useEffect, useRef, useState } from './vendor/preact.js';
+import { Copy } from './parts.js';
+
+const rowHeight = 38; // px, as style.css has it for rows of long tables
+const whole = 150; // as many rows are drawn without any trick
+const around = 12; // rows drawn above and below what can be seen
+
+const quoted = (value) => {
+  let text = String(value ?? '');
+  if (/^[=+\-@\t\r]/.test(text) && !/^-?[\d.]+%?$/.test(text)) text = `'${text}`; // no formula for a spreadsheet
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+export function csvOf(columns, rows) {
+  return [columns.map((c) => quoted(c.title)), ...rows.map((row) => columns.map((c) => quoted(c.csv(row))))]
+    .map((cells) => cells.join(',')).join('\r\n') + '\r\n';
+}
+
+function sorted(rows, column, down) {
+  if (!column) return rows;
+  const list = rows.map((row) => [column.csv(row), row]);
+  list.sort(([a], [b]) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true })));
+  if (down) list.reverse();
+  return list.map(([, row]) => row);
+}
+
+function useWindow(frame, total) {
+  const [top, setTop] = useState(0);
+  useEffect(() => {
+    const scroll = () => setTop(frame.current ? frame.current.scrollTop : 0);
+    const element = frame.current;
+    element?.addEventListener('scroll', scroll, { passive: true });
+    return () => element?.removeEventListener('scroll', scroll);
+  }, []);
+  if (total <= whole) return [0, total];
+  const first = Math.max(0, Math.floor(top / rowHeight) - around);
+  return [first, Math.min(total, first + Math.ceil(innerHeight / rowHeight) + 2 * around)];
+}
+
+const Gap = ({ rows, span }) => rows > 0 && html`<tr aria-hidden="true" style=${{ height: `${rows * rowHeight}px` }}><td colspan=${span}></td></tr>`;
+
+// Table shows rows. A column has a title, a cell(row) to show, a csv(row) to copy and sort by, and perhaps a class. A column
+// of actions has no csv. keyOf names a row over changes. action(row) of a row is what a click on it does.
+export function Table({ caption, columns, rows, keyOf, empty = 'None.', tools, picked }) {
+  const [order, setOrder] = useState({ at: -1, down: false });
+  const frame = useRef(null);
+  const shown = sorted(rows, columns[order.at], order.down);
+  const [first, last] = useWindow(frame, shown.length);
+  const data = columns.filter((c) => c.csv);
+  const sortBy = (at) => setOrder(order.at === at ? (order.down ? { at: -1 } : { at, down: true }) : { at, down: false });
+  return html`<div class="table">
+    <div class="tools"><div>${tools}</div><span class="dim">${rows.length}</span>
+      <${Copy} text=${() => csvOf(data, shown)} label="Copy CSV" name=${`Copy ${caption} as CSV`} /></div>
+    <div class=${'frame' + (shown.length > whole ? ' long' : '')} ref=${frame} tabindex="0" role="region" aria-label=${caption}>
+      <table aria-rowcount=${shown.length + 1}><caption class="unseen">${caption}</caption>
+        <thead><tr>${columns.map((c, at) => html`<th scope="col" class=${c.class} aria-sort=${order.at === at ? (order.down ? 'descending' : 'ascending') : undefined}>
+          ${c.csv ? html`<button type="button" class="sort" onClick=${() => sortBy(at)}>${c.title}${order.at === at ? (order.down ? ' ▾' : ' ▴') : ''}</button>`
+            : html`<span class="unseen">${c.title}</span>`}</th>`)}</tr></thead>
+        <tbody><${Gap} rows=${first} span=${columns.length} />
+          ${shown.slice(first, last).map((row, i) => html`<tr key=${keyOf(row)} aria-rowindex=${first + i + 2} class=${picked?.(row) ? 'picked' : undefined}>
+            ${columns.map((c) => html`<td class=${c.class}>${c.cell ? c.cell(row) : c.csv(row)}</td>`)}</tr>`)}
+          <${Gap} rows=${shown.length - last} span=${columns.length} /></tbody></table>
+      ${!rows.length && html`<p class="dim">${empty}</p>`}</div></div>`;
+}
+
+export function useFilter(label) {
+  const [text, setText] = useState('');
+  const box = html`<label class="filter"><span class="unseen">${label}</span>
+    <input type="search" placeholder=${label} value=${text} onInput=${(e) => setText(e.target.value)} /></label>`;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return [box, (string) => { const low = string.toLowerCase(); return words.every((word) => low.includes(word)); }];
+}

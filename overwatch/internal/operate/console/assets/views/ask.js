@@ -1,0 +1,53 @@
+// Ask as a client: the answer with every step, and every backend that was left out.
+import { html, useState } from '../vendor/preact.js';
+import { request } from '../api.js';
+import { endpoint, percent } from '../format.js';
+import { Panel, Share, Status } from '../parts.js';
+
+const places = { custom_mapping: 'a mapping', database: 'the database', default: 'the default', ecs: 'its subnet', resolver: "its resolver's address" };
+
+function Steps({ r }) {
+  const where = r.client_region ? `in ${r.client_region}` : 'in no region';
+  return html`<ol class="steps">
+    <li>${r.client_subnet ? html`The client in <span class="mono">${r.client_subnet}</span>` : html`The client <span class="mono">${r.client_ip}</span>`} is ${where}${r.client_country && `, ${r.client_country}`},
+      by ${places[r.located_by] || r.located_by}.</li>
+    ${r.factors.map((f) => html`<li key=${f.name + f.value}><span class="factor">${f.type}</span> <span class=${/^[\d[]/.test(f.name) ? 'mono' : ''}>${f.name.replaceAll('_', ' ')}</span>:
+      <strong> ${f.value}</strong> <span class="dim">- ${f.impact}</span></li>`)}
+    <li><${Status} word=${r.decision} /> ${r.answer.length ? 'The answer:' : 'No record.'}<pre class="records">${r.answer.join('\n')}</pre></li></ol>`;
+}
+
+function Chosen({ r }) {
+  const list = [r.selected_backend, ...r.alternatives].filter(Boolean);
+  return list.length > 0 && html`<h3>Who answers this client</h3><ul class="plain chosen">${list.map((b) => html`<li key=${b.address + b.port}>
+    <span class="mono">${endpoint(b.address, b.port)}</span> <span class="dim">${b.region}</span> <${Share} part=${b.share} text=${percent(b.share)} /></li>`)}</ul>`;
+}
+
+function LeftOut({ r }) {
+  return html`<h3>Who was left out, and why</h3>${r.excluded.length ? html`<ul class="plain excluded">${r.excluded.map((b) => html`<li key=${b.address + b.port}>
+    <span class="mono">${endpoint(b.address, b.port)}</span> <span class="dim">${b.region}</span> <span>${b.reason}</span></li>`)}</ul>` : html`<p class="dim">Nobody.</p>`}
+    ${r.would_be.length > 0 && html`<h3>What it would be</h3><ul class="plain">${r.would_be.map((w) => html`<li key=${w.if_up}>if <span class="mono">${w.if_up}</span> were up:
+      ${' '}${w.answers.map((a) => `${a.address} ${percent(a.share)}`).join(', ') || w.decision}</li>`)}</ul>`}`;
+}
+
+export function Ask({ name }) {
+  const [state, setState] = useState({});
+  const ask = async (event) => {
+    event.preventDefault();
+    const { client, subnet, kind } = event.target.elements;
+    const body = { domain: name.replace('*', 'any'), client_ip: client.value.trim(), query_type: kind.value };
+    if (subnet.value.trim()) body.edns = { client_subnet: subnet.value.trim() };
+    try {
+      setState({ result: (await request('/v1/routing/test', { method: 'POST', body })).result });
+    } catch (error) {
+      setState({ error: error.message });
+    }
+  };
+  const r = state.result;
+  return html`<${Panel} title="Ask as a client" id="ask"><form class="line" onSubmit=${ask}>
+    <label>Address of the client or its resolver <input name="client" class="mono" required placeholder="198.51.100.7" autocomplete="off" /></label>
+    <label>Client subnet (EDNS) <input name="subnet" class="mono" placeholder="none" autocomplete="off" /></label>
+    <label>Type <select name="kind"><option>A</option><option>AAAA</option></select></label>
+    <button class="main">Ask</button></form>
+    ${state.error && html`<p class="notice bad" role="alert">${state.error}</p>`}
+    ${r && html`<div class="explained" aria-live="polite"><${Steps} r=${r} /><${Chosen} r=${r} /><${LeftOut} r=${r} /></div>`}<//>`;
+}

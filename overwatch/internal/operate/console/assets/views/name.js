@@ -1,0 +1,72 @@
+// One name: who gets what, its backends with both witnesses, and why a client gets its answer.
+import { html, useState } from '../vendor/preact.js';
+import { useList, useLive } from '../api.js';
+import { clock, endpoint, none, percent, since } from '../format.js';
+import { Panel, Share, Status, Waiting } from '../parts.js';
+import { Table } from '../table.js';
+import { clientsOf, servingTone } from './names.js';
+import { Ask } from './ask.js';
+
+function Answers({ name }) {
+  const [kind, setKind] = useState('A');
+  const live = useLive(`/v1/routing/answers?domain=${encodeURIComponent(name)}&query_type=${kind}`);
+  const choose = html`<div class="choice" role="group" aria-label="Record type">${['A', 'AAAA'].map((k) => html`<button type="button" class="small"
+    aria-pressed=${k === kind} onClick=${() => setKind(k)}>${k}</button>`)}</div>`;
+  return html`<${Panel} title="Clients get now" id="answers" aside=${choose}><${Waiting} live=${live} />
+    <div class="gets">${live.data?.answers.map((a) => html`<div key=${clientsOf(a)} class="card"><h3>${a.everybody || !a.client_region ? clientsOf(a) : `clients in ${a.client_region}`}
+      <${Status} word=${a.decision} /></h3><ul class="plain">${a.addresses.map((s) => html`<li key=${s.address}><span class="mono">${s.address}</span>
+        <${Share} part=${s.share} text=${percent(s.share)} /></li>`)}</ul>
+      ${!a.addresses.length && html`<p class="dim">no address</p>`}<p class="dim">${a.algorithm}, TTL ${a.ttl} s</p></div>`)}</div><//>`;
+}
+
+// Witness is what one of the two says of a backend.
+function Witness({ says, when, now, note }) {
+  if (says === null) return html`<span class="dim">${none}</span>`;
+  return html`<span class="witness"><${Status} word=${says ? 'healthy' : 'unhealthy'} /> <span class="dim num">${since(when, now)}</span>
+    ${note && html`<span class="note">${note}</span>`}</span>`;
+}
+
+// words are the states of a backend beside its status.
+export function Marks({ b }) {
+  return html`${b.draining && html` <${Status} word="draining" />`}${b.override && html` <${Status} word="override" />`}
+    ${b.held && html` <${Status} word="held" />`}`;
+}
+
+const columns = (now) => [
+  { title: 'Backend', csv: (b) => endpoint(b.address, b.port), class: 'mono' },
+  { title: 'Region', csv: (b) => b.region || none },
+  { title: 'Status', csv: (b) => b.effective_status, cell: (b) => html`<${Status} word=${b.effective_status} /><${Marks} b=${b} />` },
+  { title: 'Serves', csv: (b) => (b.may_serve ? 'yes' : 'no'), cell: (b) => html`<${Status} word=${b.may_serve ? 'yes' : 'no'} />` },
+  { title: 'Weight', csv: (b) => b.weight_override?.weight ?? b.weight, class: 'num', cell: (b) => html`${b.weight_override?.weight ?? b.weight}
+    ${b.share < 1 && html`<span class="dim"> × ${percent(b.share, 0)}</span>`}` },
+  { title: 'Agent says', csv: (b) => (b.agent_healthy === null ? none : b.agent_healthy ? 'healthy' : 'unhealthy'),
+    cell: (b) => html`<${Witness} says=${b.agent_healthy} when=${b.agent_last_seen} now=${now} note=${b.agent_id} />` },
+  { title: 'This node finds', csv: (b) => (b.validation_healthy === null ? none : b.validation_healthy ? 'healthy' : 'unhealthy'),
+    cell: (b) => html`<${Witness} says=${b.validation_healthy} when=${b.validation_last_check} now=${now} note=${b.validation_error} />` },
+  { title: 'Why', csv: (b) => b.reason, class: 'why' },
+];
+
+function Backends({ name }) {
+  const live = useList(`/v1/overwatch/backends?service=${encodeURIComponent(name)}`, 'backends');
+  return html`<${Panel} title="Backends" id="backends"><${Waiting} live=${live} />${live.data && html`<${Table} caption=${`backends of ${name}`}
+    rows=${live.data.backends} columns=${columns(live.data.generated_at)} keyOf=${(b) => b.id} empty="No backend." />`}<//>`;
+}
+
+function History({ name }) {
+  const live = useLive(`/v1/audit-logs?limit=20&sort_order=desc&search=${encodeURIComponent(name)}`, { pause: 5000 });
+  const entries = live.data?.entries || [];
+  if (!entries.length) return null;
+  return html`<${Panel} title="Changes" id="history"><ol class="recent">${entries.map((e) => html`<li key=${e.id}><time datetime=${e.timestamp} class="num">${clock(e.timestamp)}</time>
+    <strong> ${e.action}</strong> ${e.resource} <span class="mono">${e.resource_id}</span> <span class="dim">by ${e.actor}</span></li>`)}</ol><//>`;
+}
+
+export function Name({ path: [name] }) {
+  const live = useLive(`/v1/domains/${encodeURIComponent(name)}`);
+  const d = live.data?.domain;
+  return html`<p class="crumbs"><a href="#/names">Names</a></p><h1 class="mono">${name}</h1><${Waiting} live=${live} />
+    ${d && html`<p class="summary"><${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count} serve`} />
+      <span>needs ${d.min_healthy || '1'}</span><span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
+      <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
+      ${d.description && html`<p>${d.description}</p>`}
+      <${Answers} name=${name} /><${Backends} name=${name} /><${Ask} name=${name} /><${History} name=${name} />`}`;
+}

@@ -1,0 +1,49 @@
+// Names: each with what the clients of each region get now.
+import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+import { useList, useLive } from '../api.js';
+import { percent } from '../format.js';
+import { Status, Waiting } from '../parts.js';
+import { Table, useFilter } from '../table.js';
+
+const slow = 8000; // ms between two questions for the answers of one name, of which many are on the page
+
+// useSeen reports whether an element is near what can be seen.
+function useSeen() {
+  const place = useRef(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    const watch = new IntersectionObserver(([entry]) => setSeen(entry.isIntersecting), { rootMargin: '100px' });
+    watch.observe(place.current);
+    return () => watch.disconnect();
+  }, []);
+  return [place, seen];
+}
+
+export const clientsOf = (answer) => (answer.everybody ? 'all regions' : answer.client_region || 'no region');
+
+// Now is what clients are answered, in one line.
+function Now({ name }) {
+  const [place, seen] = useSeen();
+  const live = useLive(seen ? `/v1/routing/answers?domain=${encodeURIComponent(name)}&query_type=A` : '', { pause: slow });
+  return html`<span ref=${place} class="now">${live.data?.answers.map((a) => html`<span key=${clientsOf(a)} class="get"><span class="dim">${clientsOf(a)}</span>
+    ${a.decision !== 'success' && html` <${Status} word=${a.decision} />`} <span class="mono">${a.addresses.map((s) => `${s.address} ${percent(s.share, 0)}`).join(', ') || 'no address'}</span></span>`)}</span>`;
+}
+
+export function servingTone(d) { return d.healthy_backends === 0 ? 'bad' : d.healthy_backends < d.backend_count ? 'warn' : 'good'; }
+
+const columns = [
+  { title: 'Name', csv: (d) => d.name, cell: (d) => html`<a class="name" href=${'#/names/' + encodeURIComponent(d.name)}>${d.name}</a>` },
+  { title: 'Serving', csv: (d) => `${d.healthy_backends}/${d.backend_count}`, class: 'num',
+    cell: (d) => html`<${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count}`} />` },
+  { title: 'Needs', csv: (d) => d.min_healthy || '1', class: 'num' },
+  { title: 'Policy', csv: (d) => d.routing_policy }, { title: 'TTL', csv: (d) => d.ttl, cell: (d) => `${d.ttl} s`, class: 'num' },
+  { title: 'Clients get now', cell: (d) => html`<${Now} name=${d.name} />` },
+];
+
+export function Names() {
+  const live = useList('/v1/domains', 'domains');
+  const [box, fits] = useFilter('Find a name, policy or tag');
+  const rows = live.data?.domains.filter((d) => fits([d.name, d.routing_policy, d.description, ...d.tags].join(' '))) || [];
+  return html`<h1>Names</h1><${Waiting} live=${live} />${live.data && html`<${Table} caption="names" rows=${rows} columns=${columns}
+    keyOf=${(d) => d.name} tools=${box} empty="No name fits." />`}`;
+}

@@ -1,0 +1,56 @@
+// Package console holds the files of the web console, a page that shows a node and changes it through its HTTP API. The
+// files are part of the program; vendor.sh says where those of others come from. Nothing here changes after the start,
+// so any goroutine may use it.
+package console
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Policy is the Content-Security-Policy of each file: nothing from elsewhere, nothing inline, no frame around it.
+const Policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// File is one file of the console.
+type File struct {
+	Path    string // where it is served: "/" for the page, and below "/console/" for what it loads
+	Type    string // its media type
+	Tag     string // its ETag, which changes with the content
+	Content []byte
+}
+
+// types are the media types by the extension of a file. Files with another one are not served.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".json": "application/json", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+}
+
+// Files returns all files of the console.
+func Files() []File {
+	var list []File
+	err := fs.WalkDir(assets, "assets", func(name string, entry fs.DirEntry, err error) error {
+		kind, served := types[path.Ext(name)]
+		if err != nil || entry.IsDir() || !served {
+			return err
+		}
+		content, err := assets.ReadFile(name)
+		sum := sha256.Sum256(content)
+		at := "/console" + strings.TrimPrefix(name, "assets")
+		if at == "/console/index.html" {
+			at = "/"
+		}
+		list = append(list, File{at, kind, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, content})
+		return err
+	})
+	if err != nil {
+		panic(err) // the files are part of this program
+	}
+	return list
+}
