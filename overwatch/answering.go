@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"syscall"
+	"time"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
@@ -27,6 +28,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	n.zones, err = dnssec.Open(dnssec.Options{
 		Dir: dnssec.Directory(cfg.DataDir), NodeID: cfg.Overwatch.Identity.NodeID,
+		KeyTTL:     cfg.Overwatch.DNSSEC.DNSKEYTTL,
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})
 	if err != nil {
@@ -36,6 +38,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	n.keySync, err = keysync.New(keysync.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Holders: n.holders, Zones: n.zones,
 		Audit: n.audit.Record, About: n.about,
+		LongestTTL: func() time.Duration { return n.publisher.LongestTTL() },
 		Apply:      func(ctx context.Context) error { return n.publisher.Resign(ctx) },
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})

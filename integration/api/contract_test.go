@@ -39,6 +39,8 @@ const (
 	shapeListed  = " total:i generated_at:t"
 	shapeServer  = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} " +
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t"
+	shapeRoll = "zone:s stage:s{signing|published|offered|alone|done} since:t started_at:t started_by:s " +
+		"emergency:b key_tag:i old_keys[]:i ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t?"
 	shapeDomain = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
 	shapeMore   = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-"
@@ -293,6 +295,14 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			"zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t "+
 				"state:s{published|active|retired} origin_node:s")},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
+		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test","emergency":false}`, 200, shapeRoll},
+		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test"}`, 409, shapeProblem},
+		{"POST /api/v1/dnssec/rollover", "", `{"zone":"none.example"}`, 404, shapeProblem},
+		{"POST /api/v1/dnssec/rollover", "", `{}`, 400, "error:s~zone"},
+		{"GET /api/v1/dnssec/rollover", "", "", 200, "enabled:b " + each("rolls[].", shapeRoll)},
+		{"POST /api/v1/dnssec/rollover/{zone}/confirm", "/v1/dnssec/rollover/test.gslb.test/confirm", "", 409, shapeProblem},
+		{"DELETE /api/v1/dnssec/rollover/{zone}", "/v1/dnssec/rollover/TEST.gslb.test.", "", 200, shapeRoll},
+		{"DELETE /api/v1/dnssec/rollover/{zone}", "/v1/dnssec/rollover/none.example", "", 404, shapeProblem},
 		{"GET /api/v1/replication", "", "", 200, "enabled:b off_reason:s? node_id:s objects:i tombstones:i joining:b " +
 			"digest:s " + each("peers[].", "peer:s- node_id:s- connected:b- since:t- behind:i- clock_difference_ms:i- "+
 			"error:s?-") + " " + each("refused[].", "kind:s- name:s- reason:s-")},

@@ -51,6 +51,9 @@ const (
 	AuditHold     = "hold"     // a brake begins to hold what agents alone say; the actor is the node
 	AuditRelease  = "release"  // a brake ends
 	AuditReload   = "reload"
+	AuditRoll     = "roll"    // the change of a signing key, begun or a stage further
+	AuditCancel   = "cancel"  // of such a change
+	AuditConfirm  = "confirm" // an operator says that the parent has the new DS record
 	AuditSync     = "sync"
 	AuditValidate = "validate"
 	AuditRefused  = "refused" // a request or an agent's claim: nothing was changed
@@ -63,8 +66,8 @@ const FirstRefusal uint64 = 1_000_000_000_001
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
-		AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditSync, AuditValidate,
-		AuditRefused}
+		AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll, AuditCancel,
+		AuditConfirm, AuditSync, AuditValidate, AuditRefused}
 }
 
 // AuditResources lists the possible values of an entry's resource type.

@@ -41,6 +41,7 @@ var reads = []struct {
 	{"dnssec status", 0},
 	{"dnssec ds", 0},
 	{"dnssec keys", 0},
+	{"dnssec rolls", 0},
 	{"geo mappings", 0},
 	{"geo test 203.0.113.7", 0},
 	{"regions list", 0},

@@ -14,7 +14,7 @@ import (
 func (a *app) dnssecCommand() *cobra.Command {
 	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
 		a.dnssecKeysCommand(),
-		a.dnssecSyncCommand(), a.dnssecCheckCommand())
+		a.dnssecSyncCommand(), a.dnssecRollCommand(), a.dnssecRollsCommand(), a.dnssecCheckCommand())
 }
 
 // notSigned replaces an empty table of keys.

@@ -77,6 +77,9 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
 				PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
+		"GET /api/v1/dnssec/rollover":  api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll()}},
+		"POST /api/v1/dnssec/rollover": fakeRoll(), "DELETE /api/v1/dnssec/rollover/example.com": fakeRoll(),
+		"POST /api/v1/dnssec/rollover/example.com/confirm": fakeRoll(),
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
 			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
 		"GET /api/v1/geo/test": api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country",
@@ -261,4 +264,12 @@ func fakeConditions() (list api.ConditionList) {
 	}
 	list.Total = len(list.Conditions)
 	return list
+}
+
+func fakeRoll() api.Roll {
+	return api.Roll{Zone: "example.com.", Stage: api.RollPublished, Since: now.Add(-time.Minute),
+		StartedAt: now.Add(-time.Minute), StartedBy: "ow-1", KeyTag: 23456, OldKeys: []int{34505},
+		DSRecord:   "example.com. IN DS 23456 13 2 0F1E",
+		WaitsFor:   pointer("DNSKEY records without the new key to leave caches"),
+		WaitsUntil: pointer(now.Add(time.Hour))}
 }

@@ -18,7 +18,7 @@ func (r *Keyring) active(zone string, now time.Time) []*Key {
 		switch k.State(now) {
 		case Active:
 			signing = append(signing, k)
-			settled = settled || r.publishedFor(k, now) >= keyTTL*time.Second
+			settled = settled || r.publishedFor(k, now) >= r.ttl
 		case Retired:
 			retired = append(retired, k)
 		}

@@ -23,6 +23,7 @@ func Directory(dataDir string) string { return filepath.Join(dataDir, "dnssec") 
 // of keys that it returns are.
 type Keyring struct {
 	dir     string
+	ttl     time.Duration      // of key records
 	keys    map[string][]*Key  // by zone; oldest first
 	damaged map[string]error   // by the file names' common beginning
 	records map[string]*record // by zone

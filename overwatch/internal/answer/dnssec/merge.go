@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // Expect sets the zones that this node is going to serve, so that keys for them can be imported first.
@@ -117,7 +119,7 @@ func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	m := merging{Zones: z, now: z.now(), offers: offers, response: response,
 		Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
 	for _, apex := range sortedKeys(z.wanted) {
-		err := m.join(apex)
+		err := errors.Join(m.adoptRoll(apex), m.join(apex))
 		if err == nil && response == Complete && len(offers) > 0 {
 			err = errors.Join(m.withdraw(apex), m.keyring.SetApart(apex, false))
 		}
@@ -265,6 +267,9 @@ func (m *merging) take(c candidate) error {
 
 // withdraw takes out the keys of a zone that every other node has withdrawn.
 func (m *merging) withdraw(apex string) error {
+	if p := m.keyring.recordOf(apex).Roll; p != nil && p.Stage < roll.Done {
+		return nil // the roll says when
+	}
 	for _, k := range m.keyring.Keys(apex) {
 		everybody := !slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.withdrew(k) })
 		if !everybody || !m.replaced(k) {
@@ -285,7 +290,7 @@ func (m *merging) withdraw(apex string) error {
 func (m *merging) replaced(k *Key) bool {
 	return slices.ContainsFunc(m.keyring.Keys(k.zone), func(next *Key) bool {
 		return next != k && next.State(m.now) == Active && !m.keyring.provisional(next) &&
-			m.keyring.publishedFor(next, m.now) >= keyTTL*time.Second &&
+			m.keyring.publishedFor(next, m.now) >= m.keyring.ttl &&
 			!slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.has(next) })
 	})
 }

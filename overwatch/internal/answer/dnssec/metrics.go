@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // metrics are the counters of signing.
@@ -27,6 +29,11 @@ func newMetrics(z *Zones) *metrics {
 			lost: prometheus.NewDesc("gslb_dnssec_keys_lost",
 				"1 for a day after a zone's keys were gone and a new one was made, unless a copy comes back, by zone.",
 				[]string{"zone"}, nil),
+			stage: prometheus.NewDesc("gslb_dnssec_roll_stage",
+				"Stage of the change of a zone's signing key: 1 signing, 2 published, 3 offered, 4 alone; 0: none is under way.",
+				[]string{"zone"}, nil),
+			since: prometheus.NewDesc("gslb_dnssec_roll_stage_timestamp",
+				"When the stage of a change that is under way began, in seconds since 1970, by zone.", []string{"zone"}, nil),
 		},
 	}
 }
@@ -37,12 +44,16 @@ func (m *metrics) register(r prometheus.Registerer) error {
 
 // zoneFigures exports gauges of each served zone.
 type zoneFigures struct {
-	zones     *Zones
-	age, lost *prometheus.Desc
+	zones                   *Zones
+	age, lost, stage, since *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
-func (f *zoneFigures) Describe(out chan<- *prometheus.Desc) { out <- f.age; out <- f.lost }
+func (f *zoneFigures) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{f.age, f.lost, f.stage, f.since} {
+		out <- d
+	}
+}
 
 // Collect implements prometheus.Collector.
 func (f *zoneFigures) Collect(out chan<- prometheus.Metric) {
@@ -54,7 +65,15 @@ func (f *zoneFigures) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(f.age, prometheus.GaugeValue, now.Sub(k.Created()).Seconds(), k.Zone())
 		}
 	}
+	rolling := make(map[string]RollState)
+	for _, r := range f.zones.Rolls() {
+		if r.Stage < roll.Done {
+			rolling[r.Zone] = r
+			out <- prometheus.MustNewConstMetric(f.since, prometheus.GaugeValue, float64(r.Since.Unix()), r.Zone)
+		}
+	}
 	for zone, lost := range f.zones.losses() {
+		out <- prometheus.MustNewConstMetric(f.stage, prometheus.GaugeValue, float64(rolling[zone].Stage), zone)
 		value := 0.0
 		if lost {
 			value = 1

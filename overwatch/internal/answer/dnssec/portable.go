@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // maxAhead bounds how far in the future another node's key may have been made: as much as clocks may differ.
@@ -24,6 +26,7 @@ const maxOrigin = 128
 type Holding struct {
 	Keys      []Portable  `json:"keys"`
 	Withdrawn []Withdrawn `json:"withdrawn"`
+	Rolls     []ZoneRoll  `json:"rolls,omitempty"`
 }
 
 // Portable is a key in a Holding.
@@ -62,6 +65,9 @@ func (z *Zones) Export() (Holding, error) {
 			h.Keys = append(h.Keys, p)
 		}
 		if rec := z.keyring.records[apex]; rec != nil {
+			if rec.Roll != nil {
+				h.Rolls = append(h.Rolls, ZoneRoll{apex, *rec.Roll})
+			}
 			for _, e := range rec.Entries {
 				if !e.Withdrawn.IsZero() {
 					h.Withdrawn = append(h.Withdrawn, Withdrawn{apex, e.Public})
@@ -127,7 +133,8 @@ func inSeconds(t time.Time) time.Time {
 type Offer struct {
 	keys      []offered
 	withdrawn []Withdrawn
-	Ignored   int // keys of zones that this node does not serve
+	rolls     map[string]*roll.Progress // by zone
+	Ignored   int                       // keys of zones that this node does not serve
 }
 
 type offered struct {
@@ -158,6 +165,18 @@ func (z *Zones) Check(h Holding) (Offer, error) {
 		}
 		o.keys = append(o.keys, offered{k, p.Provisional})
 	}
+	o.rolls = make(map[string]*roll.Progress)
+	for i := range h.Rolls {
+		r := &h.Rolls[i]
+		zone, ok := z.serves(r.Zone)
+		if !ok {
+			continue
+		}
+		if err := r.Valid(now); err != nil {
+			return Offer{}, fmt.Errorf("the roll of %s: %w", zone, err)
+		}
+		o.rolls[zone] = &r.Progress
+	}
 	for _, w := range h.Withdrawn {
 		if zone, ok := z.serves(w.Zone); ok && len(o.withdrawn) < len(z.wanted)*maxWithdrawn {
 			o.withdrawn = append(o.withdrawn, Withdrawn{zone, w.Public})
@@ -175,10 +194,11 @@ func (z *Zones) serves(zone string) (string, bool) {
 	return zone, z.wanted[zone]
 }
 
-func (o *Offer) has(k *Key) bool {
+func (o *Offer) has(k *Key) bool { return o.offers(k.zone, k.public) }
+
+func (o *Offer) offers(zone string, public []byte) bool {
 	return slices.ContainsFunc(o.keys, func(other offered) bool {
-		return other.zone == k.zone &&
-			slices.Equal(other.public, k.public)
+		return other.zone == zone && slices.Equal(other.public, public)
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // recordEnding ends the name of a zone's record file, which lists the keys that the zone has had. It stands beside
@@ -27,6 +29,8 @@ type record struct {
 	Entries []entry `json:"keys"`
 	// LostAt is the time when a first key was made after all others had been lost; zero: never.
 	LostAt time.Time `json:"lost_at,omitzero"`
+	// Roll is how far this node is with the change of the zone's key; nil: there was none.
+	Roll *roll.Progress `json:"roll,omitempty"`
 }
 
 // entry is one key that the zone has or had.
@@ -129,6 +133,12 @@ func parseRecord(content []byte) (*record, error) {
 	}
 	if len(r.Entries) > maxWithdrawn+MaxKeys {
 		return nil, fmt.Errorf("it has %d keys, at most %d are kept", len(r.Entries), maxWithdrawn+MaxKeys)
+	}
+	if r.Roll != nil {
+		if err := r.Roll.Valid(r.Roll.Started); err != nil {
+			return nil, fmt.Errorf("roll: %w", err)
+		}
+		r.Roll.ParentSince = time.Time{} // the parent may have changed since
 	}
 	return r, nil
 }

@@ -76,7 +76,7 @@ func TestReread_TakesKeysThatCameAndWithdrawsThoseThatWent(t *testing.T) {
 			len(both.active), !both.uses(older))
 	}
 
-	w.time = w.time.Add(2 * keyTTL * time.Second)
+	w.time = w.time.Add(2 * DefaultKeyTTL)
 	older.inactive = w.time.Add(-time.Minute)
 	w.put(t, older)
 	older.inactive = time.Time{}

@@ -21,8 +21,8 @@ const (
 	jitter    = 24 * time.Hour
 )
 
-// keyTTL is the TTL of DNSKEY, CDS and CDNSKEY records, in seconds.
-const keyTTL = 3600
+// DefaultKeyTTL is the TTL of DNSKEY, CDS and CDNSKEY records where Options give none.
+const DefaultKeyTTL = time.Hour
 
 // Signer signs the RRsets of one zone with the keys that were active when it was made. It is immutable.
 //
@@ -48,7 +48,21 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 			s.announced = append(s.announced, k)
 		}
 	}
+	if p := z.keyring.recordOf(zone).Roll; p != nil {
+		s.keys = those(s.keys, p.Publishes)
+		s.active = those(s.active, p.Signs)
+		s.announced = those(s.announced, p.Offers)
+	}
 	return s, nil
+}
+
+// those returns the keys that a roll lets do something; all of them where it would leave none.
+func those(keys []*Key, may func(public []byte, created time.Time) bool) []*Key {
+	left := slices.DeleteFunc(slices.Clone(keys), func(k *Key) bool { return !may(k.public, k.created) })
+	if len(left) == 0 {
+		return keys
+	}
+	return left
 }
 
 func (s *Signer) same(other *Signer) bool {
@@ -94,6 +108,7 @@ func spread(set zone.RRset) time.Duration {
 // not provisional (RFC 7344).
 func (s *Signer) Records() []dns.RR {
 	var all []dns.RR
+	keyTTL := s.ttl()
 	for _, k := range s.keys {
 		all = append(all, k.DNSKEY(keyTTL))
 	}
@@ -107,9 +122,12 @@ func (s *Signer) Records() []dns.RR {
 func (s *Signer) DS() []dns.RR {
 	all := make([]dns.RR, len(s.announced))
 	for i, k := range s.announced {
-		all[i] = k.DS(keyTTL)
+		all[i] = k.DS(s.ttl())
 	}
 	return all
 }
+
+// ttl is that of the key records, in seconds.
+func (s *Signer) ttl() uint32 { return uint32(s.zones.keyring.ttl / time.Second) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

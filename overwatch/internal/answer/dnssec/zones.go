@@ -1,6 +1,7 @@
 package dnssec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // Options configures Zones.
@@ -18,6 +21,7 @@ type Options struct {
 	Dir        string           // of the key files
 	NodeID     string           // noted in the keys that are made here
 	Now        func() time.Time // nil means time.Now
+	KeyTTL     time.Duration    // of key records, in whole seconds; 0 means DefaultKeyTTL
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }
@@ -38,6 +42,8 @@ type Zones struct {
 	signers map[string]*Signer // by apex
 	wanted  map[string]bool    // apexes of the zones that this node is to serve
 	peers   Peers
+	waits   map[string]roll.Wait // what rolls wait for, by apex
+	looked  map[string]time.Time // when rolls were looked at last, by apex
 }
 
 // Open reads the existing keys. Damage names files that cannot be used; a private key that others can read is an
@@ -50,12 +56,14 @@ func Open(o Options) (*Zones, error) {
 	if err != nil {
 		return nil, err
 	}
+	keyring.ttl = cmp.Or(o.KeyTTL, DefaultKeyTTL)
 	for _, note := range notes {
 		o.Logger.Warn().Msg(note.Error())
 	}
 	z := &Zones{
 		nodeID: o.NodeID, now: o.Now, log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
+		waits: make(map[string]roll.Wait), looked: make(map[string]time.Time),
 	}
 	z.metrics = newMetrics(z)
 	z.clock.check(o.Now())
@@ -121,14 +129,21 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 	return signer, nil
 }
 
+// newKeyOf generates a key whose tag no other key of the zone has or had.
+func (z *Zones) newKeyOf(apex string, now time.Time) (key *Key, err error) {
+	for key == nil || z.keyring.recordOf(apex).hasTag(key.tag) {
+		if key, err = Generate(apex, z.nodeID, now); err != nil {
+			return nil, err
+		}
+	}
+	return key, nil
+}
+
 // makeKey gives a zone its first key. The caller holds mu.
 func (z *Zones) makeKey(apex string, now time.Time) error {
-	var key *Key
-	for key == nil || z.keyring.recordOf(apex).hasTag(key.tag) {
-		var err error
-		if key, err = Generate(apex, z.nodeID, now); err != nil {
-			return err
-		}
+	key, err := z.newKeyOf(apex, now)
+	if err != nil {
+		return err
 	}
 	lost := z.keyring.Lost(apex)
 	if err := z.keyring.addFirst(key, now, z.peers == PeersAsked); err != nil {
@@ -245,6 +260,7 @@ type KeyState struct {
 	*Key
 	State       State
 	Signing     bool // it signs now
+	Offered     bool // the parent is to have its DS record
 	Provisional bool // made here, and may give way to the key of another node: not for the parent yet
 }
 
@@ -256,7 +272,12 @@ func (z *Zones) Keys() []KeyState {
 	var all []KeyState
 	for _, apex := range sortedKeys(z.signers) {
 		for _, k := range z.keyring.Keys(apex) {
-			all = append(all, KeyState{k, k.State(now), z.signers[apex].uses(k), z.keyring.provisional(k)})
+			signer := z.signers[apex]
+			s := KeyState{k, k.State(now), signer.uses(k), slices.Contains(signer.announced, k), z.keyring.provisional(k)}
+			if s.State == Active && !s.Signing {
+				s.State = Retired
+			}
+			all = append(all, s)
 		}
 	}
 	return all

@@ -11,19 +11,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/answer/delegation"
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/state/audit"
 )
 
 // Options configures a Sync.
 type Options struct {
-	NodeID     string
-	Settings   Settings
-	Holders    *Holders
-	Zones      *dnssec.Zones
-	Apply      func(context.Context) error // puts the keys that there are into the answers
-	Audit      func(audit.Change) error
-	About      func() About      // what peers are told of this node; nil: nothing
+	NodeID   string
+	Settings Settings
+	Holders  *Holders
+	Zones    *dnssec.Zones
+	Apply    func(context.Context) error // puts the keys that there are into the answers
+	Audit    func(audit.Change) error
+	About    func() About // what peers are told of this node; nil: nothing
+	// LongestTTL is that of all answers; nil: keys do not change by themselves.
+	LongestTTL func() time.Duration
 	Transport  http.RoundTripper // nil: over the network
 	Now        func() time.Time  // nil means time.Now
 	Registerer prometheus.Registerer
@@ -38,6 +41,8 @@ type Sync struct {
 	metrics  *metrics
 	orders   chan order
 	wake     chan struct{} // holds one token when the settings are others
+
+	parents *delegation.Watch // of the goroutine that makes rounds
 
 	pendings map[string]*pending // by peer, those under way; of the goroutine that makes rounds
 	asked    map[string]bool     // peers with which an exchange has ended since a key was made here; of the same goroutine
@@ -64,7 +69,8 @@ func New(o Options) (*Sync, error) {
 	}
 	s := &Sync{
 		o: o, instance: rand.Text(), nonces: newNonces(maxUsed), orders: make(chan order), wake: make(chan struct{}, 1),
-		settings: o.Settings, pendings: make(map[string]*pending), asked: make(map[string]bool),
+		parents: delegation.NewWatch(), settings: o.Settings,
+		pendings: make(map[string]*pending), asked: make(map[string]bool),
 	}
 	s.checkExchange()
 	s.metrics = newMetrics(s)
@@ -77,6 +83,11 @@ func (s *Sync) Reconfigure(settings Settings) {
 	s.settings = settings
 	s.mu.Unlock()
 	s.checkExchange()
+	s.wakeUp()
+}
+
+// wakeUp begins a round.
+func (s *Sync) wakeUp() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -40,7 +40,10 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 		outcomes = s.askAll(ctx, &settings, keys[0])
 		merged, err = s.join(outcomes)
 	}
-	if merged.Altered {
+	old, first := s.rollOld()
+	stepped, second := s.stepRolls(ctx, outcomes, off)
+	stepped, err = stepped || old, errors.Join(err, first, second)
+	if merged.Altered || stepped {
 		err = errors.Join(err, apply(ctx))
 	}
 	for i := range outcomes {

@@ -91,11 +91,15 @@ func (s *Sync) Run(ctx context.Context) error {
 			failures = 0
 		}
 		timer.Stop()
-		if len(settings.Peers) == 0 {
+		rolling := len(s.o.Zones.Rolling()) > 0
+		if len(settings.Peers) == 0 && !rolling && settings.Roll.Every == 0 {
 			s.plan(0)
 			continue
 		}
 		delay := pause(settings.PollInterval, failures)
+		if rolling {
+			delay = min(delay, rollPause)
+		}
 		if unsettled {
 			delay = unsettledPause
 		}

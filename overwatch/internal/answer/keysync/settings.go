@@ -16,6 +16,7 @@ type Settings struct {
 	Timeout      time.Duration // for one peer's answer
 	Secret       Secret
 	TLS          TLSFiles // for peers over https
+	Roll         config.Rollover
 }
 
 // SettingsOf returns the settings of a configuration.
@@ -23,7 +24,8 @@ func SettingsOf(c *config.Config) Settings {
 	sync := &c.Overwatch.DNSSEC.KeySync
 	return Settings{
 		Peers: sync.Peers, PollInterval: sync.PollInterval, Timeout: sync.Timeout, Secret: SecretOf(c),
-		TLS: TLSFiles{CA: sync.CA, Certificate: sync.Certificate, Key: sync.Key},
+		TLS:  TLSFiles{CA: sync.CA, Certificate: sync.Certificate, Key: sync.Key},
+		Roll: c.Overwatch.DNSSEC.Rollover,
 	}
 }
 

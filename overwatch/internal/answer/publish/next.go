@@ -81,6 +81,7 @@ func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
 	for _, why := range n.plan.mixtures {
 		p.log.Warn().Msg(why + ": the zone is signed")
 	}
+	p.longest.Store(max(p.longest.Load(), n.plan.longestTTL()))
 	fresh := slices.Concat(n.view.Fresh(), by.writer.Fresh())
 	p.view.Store(n.view)
 	n.view.InForce()

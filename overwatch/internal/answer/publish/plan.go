@@ -259,5 +259,22 @@ func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {
 	return rules
 }
 
+// longestTTL returns the longest TTL of what is new in the plan, in seconds.
+func (p *plan) longestTTL() uint32 {
+	longest := max(authorityTTL, p.ttl(0), uint32(max(p.settings.DNS.Negative(), 0)))
+	for _, d := range p.changed {
+		longest = max(longest, d.rules.TTL)
+	}
+	for _, z := range p.zones {
+		if z.plan != p {
+			continue
+		}
+		for _, rr := range z.Records {
+			longest = max(longest, rr.Header().Ttl)
+		}
+	}
+	return longest
+}
+
 // ttl returns the TTL of a domain's answers, by its own setting or the default, in seconds.
 func (p *plan) ttl(own int) uint32 { return uint32(max(p.settings.DNS.TTL(own), 0)) }

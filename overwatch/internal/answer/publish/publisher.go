@@ -22,6 +22,8 @@ type Publisher struct {
 	view   atomic.Pointer[zone.View]
 	latest atomic.Uint32 // serial
 
+	longest atomic.Uint32 // TTL of all that was published since the start, in seconds
+
 	// The fields below belong to the publishing goroutine: that of New, then that of Run.
 	decider
 	plan     *plan              // in force
@@ -75,6 +77,9 @@ func New(o Options) (*Publisher, error) {
 
 // View returns the view in force. It is never nil, and remains valid when another comes into force.
 func (p *Publisher) View() *zone.View { return p.view.Load() }
+
+// LongestTTL returns how long resolvers may keep what was published since the start.
+func (p *Publisher) LongestTTL() time.Duration { return time.Duration(p.longest.Load()) * time.Second }
 
 // Mark notes that the backends of a service have changed. It does not block. The change is in the answers after the
 // next publication, which begins at once if Run is idle.

@@ -26,6 +26,11 @@ type KeySync interface {
 	Status() api.DNSSECSyncState
 	// About returns what a peer told of itself, and when.
 	About(peer string) (keysync.About, time.Time)
+	// Rolls lists the changes of keys. The methods after it change one, and return when it is in the answers.
+	Rolls() []dnssec.RollState
+	BeginRoll(ctx context.Context, apex string, emergency bool) (dnssec.RollState, error)
+	CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error)
+	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.
 	Apart() bool
 	// Sync asks the other nodes and returns when answers are signed with what
@@ -58,8 +63,8 @@ func (s *Server) getDNSSECStatus(*call) (answer, error) {
 	return ok(status), nil
 }
 
-// listDSRecords answers GET /dnssec/ds with the records of the keys that sign. Provisional keys are left out: they
-// may be gone in a moment.
+// listDSRecords answers GET /dnssec/ds with the records of the keys that the parent is to know. Provisional keys are
+// left out: they may be gone in a moment.
 func (s *Server) listDSRecords(*call) (answer, error) {
 	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}}
 	if s.o.KeySync != nil && s.o.KeySync.Apart() {
@@ -67,7 +72,7 @@ func (s *Server) listDSRecords(*call) (answer, error) {
 		list.Warning = &warning
 	}
 	for _, k := range s.signingKeys() {
-		if !k.Signing || k.Provisional {
+		if !k.Offered {
 			continue
 		}
 		ds := k.DS(0)

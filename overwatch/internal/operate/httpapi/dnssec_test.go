@@ -30,7 +30,8 @@ func TestDNSSEC_TellsKeysAndWhatTheParentNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(o *Options) {
-		o.SigningKeys = signingKeys{{Key: key, State: dnssec.Active, Signing: true}, {Key: next, State: dnssec.Published}}
+		o.SigningKeys = signingKeys{
+			{Key: key, State: dnssec.Active, Signing: true, Offered: true}, {Key: next, State: dnssec.Published}}
 	})
 	status, err := w.client.DNSSECStatus(t.Context())
 	if err != nil || !status.Enabled || len(status.Keys) != 2 || !status.Keys[0].Active || status.Keys[1].Active ||
@@ -68,6 +69,23 @@ type keySync struct {
 	done   api.DNSSECSync
 	err    error
 	apart  bool
+	rolls  []dnssec.RollState
+}
+
+func (k *keySync) Rolls() []dnssec.RollState { return k.rolls }
+
+func (k *keySync) BeginRoll(_ context.Context, apex string, emergency bool) (dnssec.RollState, error) {
+	state := dnssec.RollState{Zone: apex}
+	state.Emergency = emergency
+	return state, k.err
+}
+
+func (k *keySync) CancelRoll(_ context.Context, apex string) (dnssec.RollState, error) {
+	return dnssec.RollState{Zone: apex}, k.err
+}
+
+func (k *keySync) ConfirmDS(_ context.Context, apex string) (dnssec.RollState, error) {
+	return dnssec.RollState{Zone: apex}, k.err
 }
 
 func (k *keySync) Apart() bool { return k.apart }

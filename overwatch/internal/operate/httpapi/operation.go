@@ -53,8 +53,8 @@ func Operations() []Operation {
 	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
-		auditOperations(), metricsOperations(), configOperations(), routingOperations(), documentOperations(),
-		replicationOperations())
+		rolloverOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations(),
+		documentOperations(), replicationOperations())
 }
 
 // LeastRole returns the least role that may use the operation where tokens are used.

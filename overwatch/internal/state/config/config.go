@@ -186,8 +186,26 @@ type DNSSEC struct {
 	// Required when `enabled` is false: in your own words, that anybody on the way can then forge answers.
 	SecurityAcknowledgment string `key:"security_acknowledgment" reload:"silent"`
 	// How a name is proved not to exist: `nsec`, or `nsec3` for zones that must not be walked.
-	Denial  string  `key:"denial" default:"nsec" reload:"live"`
-	KeySync KeySync `key:"key_sync" reload:"live"`
+	Denial string `key:"denial" default:"nsec" reload:"live"`
+	// The TTL of DNSKEY, CDS and CDNSKEY records.
+	DNSKEYTTL time.Duration `key:"dnskey_ttl" default:"1h" reload:"restart" min:"1s" max:"168h"`
+	KeySync   KeySync       `key:"key_sync" reload:"live"`
+	Rollover  Rollover      `key:"rollover" reload:"live"`
+}
+
+// Rollover is the change of signing keys (see [signed answers](dnssec.md#a-new-key)).
+type Rollover struct {
+	// A key that is older is replaced without being told to; 0: never. The DS record in the parent zone must then follow
+	// CDS records by itself, or somebody has to give it to the parent when `gslbctl status` asks for it.
+	Every time.Duration `key:"every" max:"876000h"`
+	// The resolver that names the servers of a parent zone, an address with port. Default: the machine's first.
+	Resolver string `key:"resolver"`
+	// The servers of the parent of all zones, addresses with ports: they are asked for DS records instead of those that
+	// the resolver names. At most 32.
+	ParentServers []string `key:"parent_servers"`
+	// Added to each wait of a roll: how much the nodes' clocks may differ, and how long a new key takes to be in all
+	// answers. The same on all nodes.
+	Margin time.Duration `key:"margin" default:"5m" min:"1s" max:"168h"`
 }
 
 // KeySync is the exchange of signing keys with other overwatch nodes.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gslb.internal/shared/settings"
 )
@@ -51,6 +52,16 @@ func (v *validator) listeners() {
 // maxPeers bounds the nodes that share keys, because each asks all others.
 const maxPeers = 32
 
+// leastRoll is the shortest time between two changes of a key by itself, since each waits for the parent zone.
+const leastRoll = 24 * time.Hour
+
+// dnsServer checks the address of a DNS server.
+func (v *validator) dnsServer(key, value string) {
+	if _, err := netip.ParseAddrPort(value); err != nil {
+		v.Add(key, value, "give an address with a port, such as 192.0.2.53:53 or [2001:db8::53]:53")
+	}
+}
+
 func (v *validator) dnssec() {
 	const key = "overwatch.dnssec"
 	d := &v.config.Overwatch.DNSSEC
@@ -61,6 +72,19 @@ func (v *validator) dnssec() {
 	}
 	v.oneOf(key+".algorithm", d.Algorithm, []string{Default().Overwatch.DNSSEC.Algorithm})
 	v.oneOf(key+".denial", d.Denial, []string{DenialNSEC, DenialNSEC3})
+	roll := key + ".rollover"
+	if d.Rollover.Resolver != "" {
+		v.dnsServer(roll+".resolver", d.Rollover.Resolver)
+	}
+	for i, server := range d.Rollover.ParentServers {
+		v.dnsServer(fmt.Sprintf("%s.parent_servers[%d]", roll, i), server)
+	}
+	if n := len(d.Rollover.ParentServers); n > maxPeers {
+		v.Addf(roll+".parent_servers", strconv.Itoa(n), "give at most %d servers", maxPeers)
+	}
+	if every := d.Rollover.Every; every != 0 && every < leastRoll {
+		v.Addf(roll+".every", every.String(), "give at least %s, or 0 for never", leastRoll)
+	}
 	sync := &d.KeySync
 	for i, peer := range sync.Peers {
 		if remedy := baseURLRemedy(peer); remedy != "" {

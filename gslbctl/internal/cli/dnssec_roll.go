@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// noRolls replaces an empty table of rolls.
+const noRolls = "No signing key is being changed, and none was."
+
+func (a *app) dnssecRollsCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "rolls",
+		Short: "Show how far each node is with changes of signing keys, and what they wait for",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecRolls(cmd.Context()) },
+	})
+}
+
+// nodeRoll is a roll as one node sees it.
+type nodeRoll struct {
+	Node string `json:"node"`
+	api.Roll
+}
+
+func (a *app) dnssecRolls(ctx context.Context) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	replies := everywhere(ctx, clients, just((*api.Client).Rolls))
+	list := []nodeRoll{}
+	var silent []error
+	for _, r := range replies {
+		if r.err != nil {
+			silent = append(silent, r.err)
+		}
+		for _, one := range r.answer.Rolls {
+			list = append(list, nodeRoll{r.node, one})
+		}
+	}
+	if len(silent) == len(replies) {
+		return noAnswer(silent)
+	}
+	slices.SortStableFunc(list, func(a, b nodeRoll) int { return strings.Compare(a.Zone, b.Zone) })
+	if err := a.list(list, a.rollsTable(list)); err != nil || len(silent) == 0 {
+		return err
+	}
+	return &outcome{code: exitDegraded, sentence: noAnswer(silent).Error()}
+}
+
+func (a *app) rollsTable(list []nodeRoll) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "NODE"}, {Name: "STAGE"}, {Name: "SINCE"},
+		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "WAITS FOR"}}, Empty: noRolls}
+	for _, r := range list {
+		old, waits := render.None, render.None
+		if len(r.OldKeys) > 0 {
+			old = strings.Join(each(r.OldKeys, strconv.Itoa), ", ")
+		}
+		if r.WaitsFor != nil {
+			waits = *r.WaitsFor
+		}
+		if r.WaitsUntil != nil {
+			waits += " (" + render.Until(*r.WaitsUntil, a.Now()) + ")"
+		}
+		t.AddNamed(r.Zone, render.C(r.Zone), render.C(r.Node), render.C(string(r.Stage)), a.ago(&r.Since),
+			number(r.KeyTag), render.C(old), render.C(waits))
+	}
+	return t
+}
+
+// rollOptions are the flags of dnssec roll.
+type rollOptions struct{ status, cancel, confirm, emergency bool }
+
+func (a *app) dnssecRollCommand() *cobra.Command {
+	var o rollOptions
+	cmd := &cobra.Command{
+		Use:   "roll [zone]",
+		Short: "Change the signing key of a zone without a gap",
+		Long: "roll makes a new key for a zone on one node. All nodes then go through the stages together: the key is " +
+			"published, offered to the\nparent zone by CDS records, alone once the parent has its DS record, and the old " +
+			"key goes. Each stage lasts until no\nresolver can hold what came before it, so that no answer is ever bogus. " +
+			"It goes on by itself; `gslbctl dnssec rolls`\nshows how far it is. Where the parent does not look for CDS " +
+			"records, give it the record of `gslbctl dnssec ds` at stage\n\"offered\", and take the old one out.",
+		Example: "  gslbctl dnssec roll example.com\n  gslbctl dnssec roll example.com --cancel",
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.firstArgument(func(ctx context.Context, c *api.Client) ([]string, error) {
+			list, err := c.DNSSECStatus(ctx)
+			return slices.Compact(each(list.Keys, func(k api.DNSSECKeyUse) string {
+				return strings.TrimSuffix(k.Zone, ".")
+			})), err
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency:
+				return a.dnssecRolls(cmd.Context())
+			case len(args) == 0:
+				return errors.New("name the zone, such as: gslbctl dnssec roll example.com --cancel")
+			}
+			return a.dnssecRoll(cmd.Context(), args[0], o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.status, "status", false, "show how far it is, as `gslbctl dnssec rolls` does, and change nothing")
+	flags.BoolVar(&o.cancel, "cancel", false, "take it back: the old key takes the place of the new one by the same stages")
+	flags.BoolVar(&o.confirm, "confirm", false,
+		"say that the parent has the new DS record and no other, where the nodes cannot ask it")
+	flags.BoolVar(&o.emergency, "emergency", false,
+		"take the shortest way that breaks no chain of trust: the old key may be known to others")
+	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency")
+	return cmd
+}
+
+// dnssecRoll tells one node, and has the others ask it.
+func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error {
+	done, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
+		switch {
+		case o.cancel:
+			return c.CancelRoll(ctx, zone)
+		case o.confirm:
+			return c.ConfirmRoll(ctx, zone)
+		}
+		return c.BeginRoll(ctx, api.RollCreate{Zone: zone, Emergency: o.emergency})
+	})
+	if err != nil {
+		return err
+	}
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	stop := a.progress("telling the other nodes")
+	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // who does not hear it now asks later
+	stop()
+	return a.print(done, func() error {
+		_, err := fmt.Fprintf(a.Out, "%s rolls to key %d: it is %s. See how far it is: gslbctl dnssec rolls\n",
+			done.Zone, done.KeyTag, done.Stage)
+		return err
+	})
+}

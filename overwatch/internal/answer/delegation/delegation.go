@@ -1,0 +1,173 @@
+// Package delegation asks the servers of a zone's parent for the DS records of the zone. keysync calls it while the
+// key of a zone changes. It is never on the way of a query.
+package delegation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+)
+
+// resolvConf is the file that names the machine's resolvers.
+const resolvConf = "/etc/resolv.conf"
+
+// patience bounds one question.
+const patience = 3 * time.Second
+
+// payload is the UDP payload size of a question (EDNS), in octets.
+const payload = 1232
+
+// Options say whom to ask. The zero value asks the first resolver of the machine who the parent's servers are.
+type Options struct {
+	Resolver string   // address with port; "": the first of /etc/resolv.conf
+	Servers  []string // of the parent, addresses with ports; none: as the resolver says
+}
+
+// Watch looks at parents. It is not safe for concurrent use.
+type Watch struct {
+	ttl map[string]time.Duration // the longest that was seen, by zone
+}
+
+// NewWatch makes a Watch.
+func NewWatch() *Watch { return &Watch{make(map[string]time.Duration)} }
+
+// Look asks all servers of a zone's parent, at all their addresses, and returns all that they have.
+func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent {
+	servers := o.Servers
+	if len(servers) == 0 {
+		var err error
+		if servers, err = parents(ctx, o.Resolver, apex); err != nil {
+			return dnssec.Parent{Why: "the parent's servers are not known: " + err.Error()}
+		}
+	}
+	type reply struct {
+		ds  []*dns.DS
+		err error
+	}
+	replies := make([]reply, len(servers))
+	var all sync.WaitGroup
+	for i, server := range servers {
+		all.Go(func() { replies[i].ds, replies[i].err = askDS(ctx, server, apex) })
+	}
+	all.Wait()
+	found := dnssec.Parent{}
+	answered := false
+	for i, r := range replies {
+		switch {
+		case errors.Is(r.err, syscall.ENETUNREACH):
+			continue // an address of a family that this machine has not
+		case r.err != nil:
+			found.Why = fmt.Sprintf("the parent's server %s: %v", servers[i], r.err)
+		case len(r.ds) == 0:
+			found.Why = cmp.Or(found.Why, fmt.Sprintf("the parent's server %s has no DS record", servers[i]))
+		}
+		answered = true
+		for _, ds := range r.ds {
+			w.ttl[apex] = max(w.ttl[apex], time.Duration(ds.Hdr.Ttl)*time.Second)
+		}
+		found.DS = append(found.DS, r.ds...)
+	}
+	if !answered {
+		found.Why = "none of the parent's servers can be reached"
+	}
+	found.TTL = w.ttl[apex]
+	return found
+}
+
+// parents returns the addresses of the servers of the closest zone above apex.
+func parents(ctx context.Context, resolver, apex string) (addresses []string, err error) {
+	if resolver == "" {
+		conf, err := dns.ClientConfigFromFile(resolvConf)
+		if err != nil || len(conf.Servers) == 0 {
+			return nil, errors.New(resolvConf + " names no resolver")
+		}
+		resolver = net.JoinHostPort(conf.Servers[0], conf.Port)
+	}
+	var names []string
+	for name := apex; len(names) == 0; {
+		at, end := dns.NextLabel(name, 0)
+		if name == "." {
+			return nil, fmt.Errorf("%s knows no zone above %s", resolver, apex)
+		}
+		if name = name[at:]; end {
+			name = "."
+		}
+		reply, err := ask(ctx, resolver, name, dns.TypeNS, true)
+		if err != nil {
+			return nil, fmt.Errorf("the resolver %s: %w", resolver, err)
+		}
+		for _, rr := range reply.Answer {
+			if ns, ok := rr.(*dns.NS); ok && strings.EqualFold(ns.Hdr.Name, name) {
+				names = append(names, ns.Ns)
+			}
+		}
+	}
+	for _, name := range names {
+		for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
+			reply, err := ask(ctx, resolver, name, kind, true)
+			if err != nil {
+				return nil, fmt.Errorf("the resolver %s: %w", resolver, err)
+			}
+			for _, rr := range reply.Answer {
+				switch rr := rr.(type) {
+				case *dns.A:
+					addresses = append(addresses, net.JoinHostPort(rr.A.String(), "53"))
+				case *dns.AAAA:
+					addresses = append(addresses, net.JoinHostPort(rr.AAAA.String(), "53"))
+				}
+			}
+		}
+	}
+	if len(addresses) == 0 {
+		return nil, fmt.Errorf("%s have no address", strings.Join(names, ", "))
+	}
+	slices.Sort(addresses)
+	return slices.Compact(addresses), nil
+}
+
+// askDS asks one server of the parent.
+func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error) {
+	reply, err := ask(ctx, server, apex, dns.TypeDS, false)
+	switch {
+	case err != nil:
+		return nil, err
+	case !reply.Authoritative || reply.Rcode != dns.RcodeSuccess:
+		return nil, fmt.Errorf("it answers %s without the parent's word (aa)", dns.RcodeToString[reply.Rcode])
+	}
+	for _, rr := range reply.Answer {
+		if ds, ok := rr.(*dns.DS); ok && strings.EqualFold(ds.Hdr.Name, apex) {
+			ds.Digest = strings.ToLower(ds.Digest)
+			found = append(found, ds)
+		}
+	}
+	return found, nil
+}
+
+// ask sends one question to one server, and repeats it over TCP where the answer is truncated.
+func ask(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error) {
+	q := new(dns.Msg).SetQuestion(name, kind)
+	q.RecursionDesired = recursive
+	q.SetEdns0(payload, false)
+	for _, network := range []string{"udp", "tcp"} {
+		client := &dns.Client{Net: network, Timeout: patience, UDPSize: payload}
+		reply, _, err := client.ExchangeContext(ctx, q, server)
+		if err != nil {
+			return nil, err
+		}
+		if !reply.Truncated {
+			return reply, nil
+		}
+	}
+	return nil, errors.New("it answers truncated over TCP")
+}

@@ -1,0 +1,165 @@
+package roll
+
+import (
+	"bytes"
+	"cmp"
+	"time"
+)
+
+// ClocksApart is how much the clocks of two nodes may differ.
+const ClocksApart = 5 * time.Minute
+
+// TTLs bounds how long resolvers keep what they were told.
+type TTLs struct {
+	Margin  time.Duration // added to each wait: how much clocks differ, and how long an answer takes to be everywhere
+	DNSKEY  time.Duration // the DNSKEY RRset
+	Answers time.Duration // whatever else the zone answers, denials included
+	DS      time.Duration // the DS RRset at the parent: the longest that was seen
+}
+
+// Peer is what is known of another node.
+type Peer struct {
+	Name     string    // for people
+	Progress *Progress // nil: it has told of none
+	Why      string    // why nothing counts that it told before; empty: it has just told
+}
+
+// Wait is what keeps a node from the next stage.
+type Wait struct {
+	For   string    // empty: nothing
+	Until time.Time // when it ends by itself; zero: that depends on others
+}
+
+// Begin returns the Progress of a node that begins a Roll: published are the keys in its DNSKEY RRset, and offer those
+// that the parent is to have.
+func Begin(r Roll, published, offer [][]byte, now time.Time) *Progress {
+	first := Published
+	if r.Algorithm {
+		first = Signing
+	}
+	return &Progress{Roll: r, Stage: first, Since: now, Before: published, Offer: offer}
+}
+
+// later orders Rolls: the one that was begun later counts.
+func (r *Roll) later(than *Roll) bool {
+	return cmp.Or(r.Started.Compare(than.Started), cmp.Compare(r.By, than.By), bytes.Compare(r.Target, than.Target)) > 0
+}
+
+func (r *Roll) same(other *Roll) bool { return !r.later(other) && !other.later(r) }
+
+// Adopt returns the Progress with which a node joins the latest Roll that it has heard of, or catches up with the others
+// in its own; nil if there is nothing to adopt. Where others are
+// further, this node was with them once and has lost its files since: it goes on with them, so that it offers no old key
+// to the parent again.
+func Adopt(own *Progress, peers []Peer, now time.Time) *Progress {
+	var latest *Progress
+	for _, p := range peers {
+		if p.Progress == nil || p.Progress.Started.After(now.Add(ClocksApart)) {
+			continue
+		}
+		if latest == nil || p.Progress.later(&latest.Roll) ||
+			(p.Progress.same(&latest.Roll) && p.Progress.Stage > latest.Stage) {
+			latest = p.Progress
+		}
+	}
+	switch {
+	case latest == nil:
+		return nil
+	case own == nil || latest.later(&own.Roll):
+		next := Begin(latest.Roll, latest.Before, latest.Offer, now)
+		next.Stage = max(next.Stage, min(latest.Stage, Alone))
+		return next
+	case latest.same(&own.Roll) && own.Stage < min(latest.Stage, Alone):
+		next := *own
+		next.Stage, next.Since = min(latest.Stage, Alone), now
+		return &next
+	}
+	return nil
+}
+
+// Next returns the Progress at the next stage, nil with what is waited for if there is no step to take now. peers are
+// all the other nodes. A step that all can take is not taken by all at the same moment, which breaks nothing: what a
+// node does in one stage agrees with what the others do in that before and after it.
+func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (*Progress, Wait) {
+	if own == nil || own.Stage >= Done {
+		return nil, Wait{}
+	}
+	began := own.Since
+	for _, p := range peers {
+		switch {
+		case p.Why != "":
+			return nil, Wait{For: p.Name + ": " + p.Why}
+		case p.Progress == nil || !p.Progress.same(&own.Roll) || p.Progress.Stage < own.Stage:
+			return nil, Wait{For: p.Name + " is not yet at " + own.Stage.String()}
+		case p.Progress.Stage == own.Stage && p.Progress.Since.After(began):
+			began = p.Progress.Since
+		}
+	}
+	if own.Stage == Offered {
+		since := own.parentHas(peers)
+		if since.IsZero() {
+			return nil, Wait{For: parent}
+		}
+		if since.After(began) {
+			began = since
+		}
+	}
+	if until := began.Add(own.hold(ttl) + ttl.Margin); now.Before(until) {
+		return nil, Wait{For: own.waitsFor(), Until: until}
+	}
+	next := *own
+	next.Stage, next.Since = own.Stage+1, now
+	return &next, Wait{}
+}
+
+// parentHas returns since when the parent has had the new DS record alone: as an operator said, or as one of the nodes
+// has seen without a break; zero if it is not known to.
+func (p *Progress) parentHas(peers []Peer) time.Time {
+	since := time.Time{}
+	earliest := func(at time.Time) {
+		if !at.IsZero() && (since.IsZero() || at.Before(since)) {
+			since = at
+		}
+	}
+	earliest(p.ParentSince)
+	earliest(p.Confirmed)
+	for _, peer := range peers {
+		earliest(peer.Progress.ParentSince)
+		earliest(peer.Progress.Confirmed)
+	}
+	return since
+}
+
+// hold is how long a stage lasts once all nodes have come to it.
+func (p *Progress) hold(ttl TTLs) time.Duration {
+	switch {
+	case p.Stage == Signing:
+		return ttl.Answers
+	case p.Stage == Published && !p.Emergency:
+		return max(ttl.DNSKEY, ttl.Answers)
+	case p.Stage == Offered && p.Emergency:
+		return max(ttl.DS, ttl.Answers)
+	case p.Stage == Offered:
+		return ttl.DS
+	case p.Stage == Alone && !p.Algorithm && !p.Emergency:
+		return ttl.Answers
+	case p.Stage == Alone && !p.Algorithm:
+		return 0
+	}
+	return ttl.DNSKEY
+}
+
+func (p *Progress) waitsFor() string {
+	switch p.Stage {
+	case Signing:
+		return "answers without the new signature to leave caches"
+	case Published:
+		return "DNSKEY records without the new key to leave caches"
+	case Offered:
+		return "the DS record of the old key to leave caches"
+	}
+	if p.Algorithm {
+		return "DNSKEY records with the old key to leave caches"
+	}
+	return "signatures of the old key to leave caches"
+}

@@ -1,0 +1,48 @@
+package roll
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// old reports whether the Roll is to replace a key.
+func (p *Progress) old(public []byte, created time.Time) bool {
+	return !p.isTarget(public) && !created.After(p.Started)
+}
+
+func (p *Progress) isTarget(public []byte) bool { return bytes.Equal(p.Target, public) }
+
+// Publishes reports whether a key belongs in the DNSKEY RRset. A key that was made after the Roll began is none of
+// its business, and always does.
+func (p *Progress) Publishes(public []byte, created time.Time) bool {
+	switch {
+	case p.isTarget(public):
+		return p.Stage > Signing || contains(p.Before, public)
+	case p.old(public, created):
+		return contains(p.Before, public) && (p.Stage < Alone || !p.Algorithm)
+	}
+	return true
+}
+
+// Signs reports whether a key signs answers, as far as the Roll has a say.
+func (p *Progress) Signs(public []byte, created time.Time) bool {
+	return p.Stage < Alone || p.Algorithm || !p.old(public, created)
+}
+
+// Offers reports whether the parent is to have a DS record of a key.
+func (p *Progress) Offers(public []byte, created time.Time) bool {
+	if p.Stage < Offered {
+		return contains(p.Offer, public)
+	}
+	return !p.old(public, created)
+}
+
+// Ends reports whether a key is to be taken out of its zone.
+func (p *Progress) Ends(public []byte, created time.Time) bool {
+	return p.Stage == Done && p.old(public, created)
+}
+
+func contains(keys [][]byte, public []byte) bool {
+	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
+}

@@ -1,0 +1,41 @@
+package roll
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Bounds of a Progress that another node or a file tells.
+const (
+	maxKeys = 3   // in Before and Offer
+	maxKey  = 64  // octets of a public key
+	maxNode = 128 // octets of a node id
+)
+
+// Valid returns an error unless the fields can be those of a node at the time now. It names the field.
+func (p *Progress) Valid(now time.Time) error {
+	switch {
+	case p.Stage < Signing || p.Stage > Done:
+		return fmt.Errorf("stage %d; 1 to %d are known", p.Stage, Done)
+	case len(p.Target) == 0 || len(p.Target) > maxKey:
+		return errors.New("target is no public key")
+	case p.Started.After(now.Add(ClocksApart)):
+		return fmt.Errorf("started at %s, which is in the future: compare the clocks of the nodes",
+			p.Started.UTC().Format(time.RFC3339))
+	case len(p.Before) > maxKeys || len(p.Offer) > maxKeys:
+		return fmt.Errorf("more than %d keys before it", maxKeys)
+	case len(p.By) > maxNode || strings.ContainsFunc(p.By, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return errors.New("by is no node id")
+	}
+	for _, keys := range [][][]byte{p.Before, p.Offer} {
+		for _, k := range keys {
+			if len(k) > maxKey {
+				return errors.New("a key before it is none")
+			}
+		}
+	}
+	return nil
+}

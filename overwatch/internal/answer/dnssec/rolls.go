@@ -1,0 +1,318 @@
+package dnssec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+)
+
+// Errors of the methods that change a roll.
+var (
+	ErrNotSigned = errors.New("this node serves no zone of that name with keys of its own")
+	ErrRolling   = errors.New("a roll is under way")
+	ErrNoRoll    = errors.New("no roll is under way")
+	ErrTooLate   = errors.New("the old key has been taken out: begin another roll")
+)
+
+// ZoneRoll is the roll of a zone, as a node offers it to others.
+type ZoneRoll struct {
+	Zone string `json:"zone"`
+	roll.Progress
+}
+
+// RollState is the roll of a zone for people.
+type RollState struct {
+	Zone string
+	roll.Progress
+	Target *Key      // the key that is to be alone; nil where this node has lost it
+	Old    []*Key    // those that are to go
+	Wait   roll.Wait // what the next stage waits for
+}
+
+// BeginRoll makes a key for a zone and begins to put it in the place of those that it has. An emergency takes no wait
+// that the chain of trust can do without.
+func (z *Zones) BeginRoll(apex string, emergency bool) (RollState, error) {
+	apex = dns.CanonicalName(apex)
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	switch p := z.keyring.recordOf(apex).Roll; {
+	case z.signers[apex] == nil:
+		return RollState{}, ErrNotSigned
+	case p != nil && p.Stage < roll.Done:
+		return RollState{}, ErrRolling
+	case z.ownProvisional(apex) != nil:
+		return RollState{}, errors.New("the zone's key is being agreed on with the other nodes: try again in a minute")
+	}
+	now := z.wall()
+	key, err := z.newKeyOf(apex, now)
+	if err != nil {
+		return RollState{}, err
+	}
+	signer := z.signers[apex]
+	if err := z.keyring.Add(key, now, false); err != nil {
+		return RollState{}, err
+	}
+	r := roll.Roll{Target: key.public, Started: key.created, By: z.nodeID, Emergency: emergency}
+	if err := z.keepRoll(apex, roll.Begin(r, publics(signer.keys), publics(signer.announced), now)); err != nil {
+		return RollState{}, err
+	}
+	return z.rollState(apex), nil
+}
+
+// CancelRoll takes the roll of a zone back: it begins another one, to the key from before.
+func (z *Zones) CancelRoll(apex string) (RollState, error) {
+	apex = dns.CanonicalName(apex)
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	p := z.keyring.recordOf(apex).Roll
+	if p == nil || z.signers[apex] == nil {
+		return RollState{}, ErrNoRoll
+	}
+	keys := z.keyring.Keys(apex)
+	at := slices.IndexFunc(keys, func(k *Key) bool { return !slices.Equal(k.public, p.Target) })
+	switch {
+	case p.Stage == roll.Done:
+		return RollState{}, ErrNoRoll
+	case at < 0:
+		return RollState{}, ErrTooLate
+	}
+	now := z.wall()
+	r := roll.Roll{Target: keys[at].public, Started: now, By: z.nodeID}
+	signer := z.signers[apex]
+	if err := z.keepRoll(apex, roll.Begin(r, publics(signer.keys), publics(signer.announced), now)); err != nil {
+		return RollState{}, err
+	}
+	return z.rollState(apex), nil
+}
+
+// ConfirmDS notes the word of an operator that the parent has the new key's DS record and no other.
+func (z *Zones) ConfirmDS(apex string) (RollState, error) {
+	apex = dns.CanonicalName(apex)
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	p := z.keyring.recordOf(apex).Roll
+	if p == nil || z.signers[apex] == nil || p.Stage == roll.Done {
+		return RollState{}, ErrNoRoll
+	}
+	if p.Stage != roll.Offered {
+		return RollState{}, fmt.Errorf("the roll is at %s: the parent is to have the record at %s", p.Stage, roll.Offered)
+	}
+	next := *p
+	next.Confirmed = z.wall()
+	if err := z.keepRoll(apex, &next); err != nil {
+		return RollState{}, err
+	}
+	return z.rollState(apex), nil
+}
+
+// Rolls lists the rolls of the served zones, ended ones included.
+func (z *Zones) Rolls() []RollState {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	var all []RollState
+	for _, apex := range sortedKeys(z.signers) {
+		if z.keyring.recordOf(apex).Roll != nil {
+			all = append(all, z.rollState(apex))
+		}
+	}
+	return all
+}
+
+// Rolling lists the served zones with a roll under way.
+func (z *Zones) Rolling() []string {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	var all []string
+	for _, apex := range sortedKeys(z.signers) {
+		if p := z.keyring.recordOf(apex).Roll; p != nil && p.Stage < roll.Done {
+			all = append(all, apex)
+		}
+	}
+	return all
+}
+
+// wall is the time that other nodes can compare with theirs.
+func (z *Zones) wall() time.Time { return z.now().UTC().Round(0) }
+
+func (z *Zones) rollState(apex string) RollState {
+	s := RollState{Zone: apex, Progress: *z.keyring.recordOf(apex).Roll, Wait: z.waits[apex]}
+	for _, k := range z.keyring.Keys(apex) {
+		if slices.Equal(k.public, s.Progress.Target) {
+			s.Target = k
+		} else {
+			s.Old = append(s.Old, k)
+		}
+	}
+	return s
+}
+
+func (z *Zones) keepRoll(apex string, p *roll.Progress) error {
+	rec := z.keyring.recordOf(apex)
+	before := rec.Roll
+	rec.Roll = p
+	if err := rec.keep(z.keyring.dir, apex); err != nil {
+		rec.Roll = before
+		return err
+	}
+	return nil
+}
+
+// Surroundings are what a node knows of the others and of the parent zones.
+type Surroundings struct {
+	Peers  []Neighbour
+	Parent func(apex string) Parent
+	TTL    time.Duration // the longest of answers
+	Margin time.Duration // see roll.TTLs
+}
+
+// Neighbour is another node that serves the same zones.
+type Neighbour struct {
+	Name  string
+	Offer *Offer // what it has just told; nil: nothing
+	Why   string // why it has told nothing
+}
+
+// Parent is what the servers of a zone's parent answer for its DS records.
+type Parent struct {
+	DS  []*dns.DS     // of all of them together
+	TTL time.Duration // the longest that was seen of late; 0: not known
+	Why string        // why that is not all that they have; empty: it is
+}
+
+// unknownDS is how long resolvers are held to keep a DS record whose TTL could not be seen.
+const unknownDS = 48 * time.Hour
+
+// StepRolls takes the steps that rolls can take now. It reports whether keys are used in another way since, and
+// describes the steps for the log.
+func (z *Zones) StepRolls(s Surroundings) (steps []string, err error) {
+	for _, apex := range z.Rolling() {
+		parent := s.Parent(apex)
+		ttl := roll.TTLs{Margin: s.Margin, DNSKEY: z.keyring.ttl, Answers: s.TTL, DS: parent.TTL}
+		if ttl.DS == 0 {
+			ttl.DS = unknownDS
+		}
+		step, failed := z.stepRoll(apex, s.Peers, parent, ttl)
+		if err = errors.Join(err, failed); step != "" {
+			steps = append(steps, step)
+		}
+	}
+	return steps, err
+}
+
+func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl roll.TTLs) (step string, err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	own, now := z.keyring.recordOf(apex).Roll, z.wall()
+	if own == nil || own.Stage == roll.Done {
+		return "", nil
+	}
+	target := z.keyring.find(apex, own.Target)
+	if target == nil {
+		z.waits[apex] = roll.Wait{For: "the new key is not here: restore it, or take the roll back"}
+		return "", nil
+	}
+	lacks := parent.lacks(target)
+	switch {
+	case lacks != "" || now.Sub(z.looked[apex]) > roll.ClocksApart:
+		own.ParentSince = time.Time{}
+		fallthrough
+	case own.ParentSince.IsZero():
+		if lacks == "" {
+			own.ParentSince = now
+		}
+	}
+	z.looked[apex] = now
+	next, wait := roll.Next(own, peersOf(apex, neighbours), lacks, ttl, now)
+	z.waits[apex] = wait
+	if next == nil {
+		return "", nil
+	}
+	if next.Stage == roll.Done {
+		for _, k := range z.keyring.Keys(apex) {
+			if next.Ends(k.public, k.created) {
+				if err := z.keyring.Withdraw(k, now); err != nil {
+					return "", err
+				}
+			}
+		}
+	}
+	if err := z.keepRoll(apex, next); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("the roll of %s to key %d is at %s", apex, target.tag, next.Stage), nil
+}
+
+func peersOf(apex string, neighbours []Neighbour) []roll.Peer {
+	var peers []roll.Peer
+	for _, n := range neighbours {
+		p := roll.Peer{Name: n.Name, Why: n.Why}
+		if n.Offer != nil {
+			p.Progress = n.Offer.rolls[apex]
+		}
+		peers = append(peers, p)
+	}
+	return peers
+}
+
+// lacks says what keeps the parent's records from being those of one key alone; empty: nothing.
+func (p *Parent) lacks(k *Key) string {
+	found := false
+	for _, ds := range p.DS {
+		own := k.DNSKEY(0).ToDS(ds.DigestType)
+		if ds.KeyTag != k.tag || own == nil || own.Digest != ds.Digest {
+			return fmt.Sprintf("the parent has the DS record of key %d still: take it out there", ds.KeyTag)
+		}
+		found = true
+	}
+	switch {
+	case p.Why != "":
+		return p.Why
+	case !found:
+		return fmt.Sprintf("the parent has no DS record of key %d yet: give it %s", k.tag, k.DSLine())
+	}
+	return ""
+}
+
+func publics(keys []*Key) (all [][]byte) {
+	for _, k := range keys {
+		all = append(all, k.public)
+	}
+	return all
+}
+
+// adoptRoll joins the latest roll that the other nodes have told of. Its new key comes with their keys.
+func (m *merging) adoptRoll(apex string) error {
+	rec := m.keyring.recordOf(apex)
+	var peers []roll.Peer
+	for i := range m.offers {
+		if p := m.offers[i].rolls[apex]; p != nil && m.offers[i].offers(apex, p.Target) {
+			peers = append(peers, roll.Peer{Progress: p})
+		}
+	}
+	next := roll.Adopt(rec.Roll, peers, m.wall())
+	if next == nil {
+		return nil
+	}
+	if rec.withdrawn(next.Target) {
+		rec.forget(next.Target)
+	}
+	if keys := m.keyring.Keys(apex); len(keys) == MaxKeys && m.keyring.find(apex, next.Target) == nil {
+		// of an old backup: no other node has used it since the roll began
+		at := slices.IndexFunc(keys, func(k *Key) bool {
+			return !slices.ContainsFunc(next.Before, func(b []byte) bool { return slices.Equal(b, k.public) })
+		})
+		if at >= 0 {
+			if err := m.keyring.Withdraw(keys[at], m.now); err != nil {
+				return err
+			}
+		}
+	}
+	m.Altered = true
+	m.Taken = append(m.Taken, fmt.Sprintf("the roll of %s at %s", apex, next.Stage))
+	return m.keepRoll(apex, next)
+}

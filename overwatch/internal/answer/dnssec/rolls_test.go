@@ -1,0 +1,310 @@
+package dnssec_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+)
+
+const rolled = "gslb.test."
+
+// answerTTL is that of the answers of the rolled zone.
+const answerTTL = 2 * time.Hour
+
+// roller is one node of a cluster that changes its key.
+type roller struct {
+	t     *testing.T
+	dir   string
+	name  string
+	clock *time.Time
+	zones *dnssec.Zones
+	other []*roller
+	down  bool
+}
+
+func (r *roller) open() {
+	r.t.Helper()
+	var err error
+	r.zones, err = dnssec.Open(dnssec.Options{Dir: r.dir, NodeID: r.name, Now: func() time.Time { return *r.clock },
+		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.zones.Expect([]string{rolled})
+}
+
+func (r *roller) signer() *dnssec.Signer {
+	r.t.Helper()
+	s, err := r.zones.Signer(rolled)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// round asks the others, joins their keys, and takes a step.
+func (r *roller) round(parent dnssec.Parent) {
+	r.t.Helper()
+	var offers []dnssec.Offer
+	var neighbours []dnssec.Neighbour
+	response := dnssec.Complete
+	for _, o := range r.other {
+		n := dnssec.Neighbour{Name: o.name}
+		if o.down {
+			n.Why, response = "it is down", dnssec.Partial
+		} else {
+			h, err := o.zones.Export()
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			offer, err := r.zones.Check(h)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			offers, n.Offer = append(offers, offer), &offer
+		}
+		neighbours = append(neighbours, n)
+	}
+	if m, err := r.zones.Merge(offers, response); err != nil || errors.Join(m.Refused...) != nil {
+		r.t.Fatal(err, m.Refused)
+	}
+	r.signer()
+	_, err := r.zones.StepRolls(dnssec.Surroundings{Peers: neighbours, TTL: answerTTL, Margin: 5 * time.Minute,
+		Parent: func(string) dnssec.Parent { return parent }})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// rollers starts nodes that have one key.
+func rollers(t *testing.T, count int) (nodes []*roller, clock *time.Time) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for i := range count {
+		n := &roller{t: t, dir: filepath.Join(t.TempDir(), "dnssec"), name: fmt.Sprint("n", i+1), clock: &now}
+		n.open()
+		nodes = append(nodes, n)
+	}
+	for i, n := range nodes {
+		n.other = append(append(n.other, nodes[:i]...), nodes[i+1:]...)
+	}
+	nodes[0].signer()
+	for range 2 {
+		for _, n := range nodes {
+			n.round(dnssec.Parent{})
+		}
+	}
+	now = now.Add(24 * time.Hour)
+	return nodes, &now
+}
+
+// kept is what a resolver may hold: key tags, until a time.
+type kept struct {
+	tags, signers []uint16
+	until         time.Time
+}
+
+func tagsOf(records []dns.RR) (keys, cds []uint16) {
+	for _, rr := range records {
+		switch rr := rr.(type) {
+		case *dns.DNSKEY:
+			keys = append(keys, rr.KeyTag())
+		case *dns.CDS:
+			cds = append(cds, rr.KeyTag)
+		}
+	}
+	return keys, cds
+}
+
+func meet(a, b, c []uint16) bool {
+	return slices.ContainsFunc(a, func(k uint16) bool { return slices.Contains(b, k) && slices.Contains(c, k) })
+}
+
+// A cluster goes to another key through restarts, nodes that are down or have old files, and a change of mind, and
+// no resolver can hold what does not fit together.
+func TestRoll_KeysOfAClusterFollowIt(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { rollOnce(t, rand.New(rand.NewPCG(seed, 1))) })
+	}
+}
+
+func rollOnce(t *testing.T, rng *rand.Rand) {
+	nodes, clock := rollers(t, 3)
+	parent := nodes[0].signer().DS()
+	var cachedDS, cachedKeys, cachedAnswers []kept
+	serve := func() {
+		drop := func(k kept) bool { return k.until.Before(*clock) }
+		cachedDS = slices.DeleteFunc(cachedDS, drop)
+		cachedKeys, cachedAnswers = slices.DeleteFunc(cachedKeys, drop), slices.DeleteFunc(cachedAnswers, drop)
+		var trusted []uint16
+		for _, rr := range parent {
+			trusted = append(trusted, rr.(*dns.DS).KeyTag)
+		}
+		cachedDS = append(cachedDS, kept{tags: trusted, until: clock.Add(time.Hour)})
+		for _, n := range nodes {
+			if n.down {
+				continue
+			}
+			var signers []uint16
+			n.signer()
+			for _, k := range n.zones.Keys() {
+				if k.Signing {
+					signers = append(signers, k.Tag())
+				}
+			}
+			keys, _ := tagsOf(n.signer().Records())
+			cachedKeys = append(cachedKeys, kept{keys, signers, clock.Add(dnssec.DefaultKeyTTL)})
+			cachedAnswers = append(cachedAnswers, kept{nil, signers, clock.Add(answerTTL)})
+		}
+		for _, keys := range cachedKeys {
+			for _, ds := range cachedDS {
+				if !meet(ds.tags, keys.tags, keys.signers) {
+					t.Fatalf("%s: DS %v, DNSKEY %v signed by %v", clock, ds.tags, keys.tags, keys.signers)
+				}
+			}
+			for _, a := range cachedAnswers {
+				if !meet(keys.tags, keys.tags, a.signers) {
+					t.Fatalf("%s: DNSKEY %v, answer signed by %v", clock, keys.tags, a.signers)
+				}
+			}
+		}
+	}
+	old := nodes[0].zones.Keys()[0].Tag()
+	begun, err := nodes[rng.IntN(3)].zones.BeginRoll(rolled, rng.IntN(2) == 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := begun.Target.Tag()
+	cancelAt := 0
+	if rng.IntN(2) == 0 {
+		cancelAt, want = 1+rng.IntN(60), old
+	}
+	backup := filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(backup, os.DirFS(nodes[2].dir)); err != nil {
+		t.Fatal(err)
+	}
+	for step := 1; step < 900; step++ {
+		*clock = clock.Add(5 * time.Minute)
+		n := nodes[rng.IntN(3)]
+		switch {
+		case step == cancelAt:
+			if n.down {
+				cancelAt++
+				break
+			}
+			if _, err := n.zones.CancelRoll(rolled); errors.Is(err, dnssec.ErrNoRoll) && n.zones.Rolls() == nil {
+				cancelAt++ // it has not heard of it
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		case step < 180 && rng.IntN(30) == 0:
+			n.down = !n.down
+			if !n.down {
+				n.open()
+				n.round(dnssec.Parent{DS: dsOf(parent), TTL: time.Hour})
+			}
+		case step == 180:
+			for _, n := range nodes {
+				if n.down {
+					n.down = false
+					n.open()
+				}
+				n.signer()
+			}
+		case step == 300: // with old files, which are exchanged before it answers
+			n := nodes[2]
+			if err := errors.Join(os.RemoveAll(n.dir), os.CopyFS(n.dir, os.DirFS(backup))); err != nil {
+				t.Fatal(err)
+			}
+			if err := restrict(n.dir); err != nil {
+				t.Fatal(err)
+			}
+			n.open()
+		}
+		for _, n := range nodes {
+			if !n.down {
+				n.round(dnssec.Parent{DS: dsOf(parent), TTL: time.Hour})
+			}
+		}
+		serve()
+		if from := nodes[rng.IntN(3)]; !from.down && step%15 == 0 {
+			if ds := from.signer().DS(); len(ds) > 0 {
+				parent = ds
+			}
+		}
+	}
+	for _, n := range nodes {
+		keys := n.zones.Keys()
+		if len(keys) != 1 || keys[0].Tag() != want || !keys[0].Signing || !keys[0].Offered {
+			r := n.zones.Rolls()[0]
+			t.Errorf("%s has %d keys and is at %s for %+v, want key %d alone", n.name, len(keys), r.Stage, r.Wait, want)
+		}
+	}
+}
+
+func dsOf(records []dns.RR) (all []*dns.DS) {
+	for _, rr := range records {
+		all = append(all, rr.(*dns.DS))
+	}
+	return all
+}
+
+// restrict gives copied key files the mode of key files.
+func restrict(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.Chmod(filepath.Join(dir, e.Name()), 0o600))
+	}
+	return err
+}
+
+// What cannot be is refused by name, and nothing changes.
+func TestRoll_RefusesWhatCannotBe(t *testing.T) {
+	nodes, clock := rollers(t, 1)
+	z := nodes[0].zones
+	if _, err := z.BeginRoll("other.test", false); !errors.Is(err, dnssec.ErrNotSigned) {
+		t.Errorf("a zone that is not served: %v", err)
+	}
+	if _, err := z.CancelRoll(rolled); !errors.Is(err, dnssec.ErrNoRoll) {
+		t.Errorf("nothing to cancel: %v", err)
+	}
+	if _, err := z.ConfirmDS(rolled); !errors.Is(err, dnssec.ErrNoRoll) {
+		t.Errorf("nothing to confirm: %v", err)
+	}
+	if _, err := z.BeginRoll("GSLB.test", false); err != nil {
+		t.Fatalf("upper case, no dot at the end: %v", err)
+	}
+	if _, err := z.BeginRoll(rolled, false); !errors.Is(err, dnssec.ErrRolling) {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := z.ConfirmDS(rolled); err == nil {
+		t.Error("confirmed before it was offered")
+	}
+	*clock = clock.Add(3 * time.Hour)
+	nodes[0].round(dnssec.Parent{Why: "cut off"})
+	state, err := z.ConfirmDS(rolled)
+	if err != nil || state.Stage != roll.Offered {
+		t.Fatalf("confirmed: %+v, %v", state, err)
+	}
+	*clock = clock.Add(47 * time.Hour)
+	nodes[0].round(dnssec.Parent{Why: "cut off"})
+	if got := z.Rolls()[0].Stage; got != roll.Offered {
+		t.Errorf("47 hours after the word of an operator it is at %s", got)
+	}
+	*clock = clock.Add(2 * time.Hour)
+	nodes[0].round(dnssec.Parent{Why: "cut off"})
+	if got := z.Rolls()[0].Stage; got != roll.Alone {
+		t.Errorf("49 hours after the word of an operator it is at %s", got)
+	}
+}

@@ -1,0 +1,166 @@
+package keysync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/delegation"
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/shared/api"
+)
+
+// rollPause is the pause between rounds while the key of a zone changes.
+const rollPause = time.Minute
+
+// seenPatience bounds the question whether a peer serves a key.
+const seenPatience = 3 * time.Second
+
+// stepRolls takes the steps that the rolls of zones can take after a round. off is why no keys are exchanged.
+func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (stepped bool, err error) {
+	rolls := slices.DeleteFunc(s.o.Zones.Rolls(), func(r dnssec.RollState) bool { return r.Stage == roll.Done })
+	if len(rolls) == 0 || s.o.LongestTTL == nil {
+		return false, nil
+	}
+	began, settings := s.o.Now(), s.current().Roll
+	parents := make(map[string]dnssec.Parent)
+	for _, r := range rolls {
+		parents[r.Zone] = s.parents.Look(ctx,
+			delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, r.Zone)
+	}
+	var neighbours []dnssec.Neighbour
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.self {
+			continue
+		}
+		n := dnssec.Neighbour{Name: o.peer}
+		switch err := errors.Join(off, o.err); {
+		case err != nil:
+			n.Why = err.Error()
+		default:
+			n.Offer, n.Why = &o.offer, s.unseen(ctx, o, rolls)
+		}
+		neighbours = append(neighbours, n)
+	}
+	steps, err := s.o.Zones.StepRolls(dnssec.Surroundings{
+		Peers: neighbours, TTL: s.o.LongestTTL(), Margin: settings.Margin,
+		Parent: func(apex string) dnssec.Parent { return parents[apex] },
+	})
+	for _, step := range steps {
+		s.o.Logger.Warn().Msg(step)
+	}
+	if len(steps) > 0 {
+		err = errors.Join(err, s.o.Audit(audit.Change{
+			Action: "roll", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: "key sync", ActorType: api.ActorSystem,
+			After: map[string][]string{"steps": steps}, Err: err, Duration: s.o.Now().Sub(began),
+		}))
+	}
+	return len(steps) > 0, err
+}
+
+// Rolls lists the rolls of the served zones, ended ones included.
+func (s *Sync) Rolls() []dnssec.RollState { return s.o.Zones.Rolls() }
+
+// BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
+func (s *Sync) BeginRoll(ctx context.Context, apex string, emergency bool) (dnssec.RollState, error) {
+	state, err := s.o.Zones.BeginRoll(apex, emergency)
+	return s.rolled(ctx, state, err)
+}
+
+// CancelRoll takes the roll of a zone back.
+func (s *Sync) CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error) {
+	state, err := s.o.Zones.CancelRoll(apex)
+	return s.rolled(ctx, state, err)
+}
+
+// ConfirmDS notes that an operator says that the parent has the new key's DS record and no other.
+func (s *Sync) ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error) {
+	state, err := s.o.Zones.ConfirmDS(apex)
+	return s.rolled(ctx, state, err)
+}
+
+func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (dnssec.RollState, error) {
+	if err != nil {
+		return state, err
+	}
+	if err := s.o.Apply(ctx); err != nil {
+		return state, err
+	}
+	s.wakeUp()
+	return state, nil
+}
+
+// rollOld begins the roll of each zone whose key is older than it may be. The nodes begin at times of their own within
+// a tenth of that age, so that as a rule one of them does; of two that began at once, the later one's key stays.
+func (s *Sync) rollOld() (began bool, err error) {
+	every := s.current().Roll.Every
+	if every == 0 || s.o.LongestTTL == nil {
+		return false, nil
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(s.o.NodeID))
+	most := every + time.Duration(float64(every/10)*float64(hash.Sum32())/math.MaxUint32)
+	youngest := make(map[string]time.Time)
+	for _, k := range s.o.Zones.Keys() {
+		if k.Created().After(youngest[k.Zone()]) {
+			youngest[k.Zone()] = k.Created()
+		}
+	}
+	for zone, made := range youngest {
+		if s.o.Zones.Now().Sub(made) < most || slices.Contains(s.o.Zones.Rolling(), zone) {
+			continue
+		}
+		if _, failed := s.o.Zones.BeginRoll(zone, false); failed != nil {
+			err = errors.Join(err, fmt.Errorf("the key of %s is old, and no other can take its place: %w", zone, failed))
+			continue
+		}
+		began = true
+	}
+	return began, err
+}
+
+// unseen says what keeps a peer's DNS from answering with the new keys that it says it uses; empty: nothing. A peer
+// that has not told its port, or is behind a name with other addresses, is believed.
+func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState) string {
+	base, err := url.Parse(o.peer)
+	if err != nil || o.about.Port == 0 {
+		return ""
+	}
+	server := net.JoinHostPort(base.Hostname(), strconv.Itoa(int(o.about.Port)))
+	for _, r := range rolls {
+		if r.Target == nil {
+			continue
+		}
+		kind := dns.TypeDNSKEY
+		if r.Stage == roll.Signing {
+			kind = dns.TypeSOA
+		}
+		q := new(dns.Msg).SetQuestion(r.Zone, kind)
+		q.SetEdns0(4096, true)
+		bounded, cancel := context.WithTimeout(ctx, seenPatience)
+		reply, _, err := (&dns.Client{Net: "tcp"}).ExchangeContext(bounded, q, server)
+		cancel()
+		if err != nil {
+			return fmt.Sprintf("its DNS at %s does not answer: %v", server, err)
+		}
+		if !slices.ContainsFunc(reply.Answer, func(rr dns.RR) bool {
+			sig, ok := rr.(*dns.RRSIG)
+			return ok && sig.KeyTag == r.Target.Tag()
+		}) {
+			return fmt.Sprintf("its DNS at %s does not sign %s with key %d yet", server, r.Zone, r.Target.Tag())
+		}
+	}
+	return ""
+}

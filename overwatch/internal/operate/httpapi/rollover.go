@@ -1,0 +1,127 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+	"gslb.internal/shared/api"
+)
+
+func rolloverOperations() []Operation {
+	ds := "example.com. IN DS 23456 13 2 0F1E2D3C"
+	begun := api.Roll{Zone: "example.com.", Stage: api.RollPublished, Since: at(), StartedAt: at(),
+		StartedBy: "overwatch-1", KeyTag: 23456, OldKeys: []int{12345}, DSRecord: ds,
+		WaitsFor:   of("DNSKEY records without the new key to leave caches"),
+		WaitsUntil: of(at().Add(65 * time.Minute))}
+	back := begun
+	back.KeyTag, back.OldKeys, back.DSRecord = 12345, []int{23456}, "example.com. IN DS 12345 13 2 0F1E2D3C"
+	offered := begun
+	offered.Stage, offered.ConfirmedAt = api.RollOffered, of(at())
+	return []Operation{
+		{Method: get, Path: v1 + "/dnssec/rollover", handle: (*Server).listRolls,
+			Summary: "Changes of signing keys: their stages, and what each waits for", Status: 200,
+			Answer: api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
+		{Method: post, Path: v1 + "/dnssec/rollover", handle: (*Server).postRoll, Role: api.RoleOperate,
+			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{conflict},
+			Body: api.RollCreate{Zone: "example.com"}, Answer: begun},
+		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", handle: (*Server).deleteRoll, Role: api.RoleOperate,
+			Summary: "Take the change of a zone's signing key back", Description: "The old key takes the place of the " +
+				"new one by the same stages.", Status: 200, Errors: []int{conflict}, Answer: back},
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/confirm", handle: (*Server).confirmRoll, Role: api.RoleOperate,
+			Summary: "Say that the parent zone has the new DS record and no other",
+			Description: "For a parent whose servers the node cannot ask. The record before is held to be in caches for 48 " +
+				"hours from then, if its TTL was not seen.",
+			Status: 200, Errors: []int{conflict}, Answer: offered},
+	}
+}
+
+// listRolls answers GET /dnssec/rollover.
+func (s *Server) listRolls(*call) (answer, error) {
+	list := api.Rolls{Enabled: s.o.SigningKeys != nil, Rolls: []api.Roll{}}
+	if s.o.KeySync != nil {
+		for _, r := range s.o.KeySync.Rolls() {
+			list.Rolls = append(list.Rolls, rollRecord(r))
+		}
+	}
+	return ok(list), nil
+}
+
+// postRoll answers POST /dnssec/rollover.
+func (s *Server) postRoll(c *call) (answer, error) {
+	var body api.RollCreate
+	if err := c.decode(&body); err != nil {
+		return answer{}, err
+	}
+	if body.Zone == "" {
+		return answer{}, badRequest("zone is missing: name a zone that this node signs")
+	}
+	return s.changeRoll(c, api.AuditRoll, body.Zone, func(ctx context.Context, apex string) (dnssec.RollState, error) {
+		return s.o.KeySync.BeginRoll(ctx, apex, body.Emergency)
+	})
+}
+
+// deleteRoll answers DELETE /dnssec/rollover/{zone}.
+func (s *Server) deleteRoll(c *call) (answer, error) {
+	return s.changeRoll(c, api.AuditCancel, c.Param("zone"),
+		func(ctx context.Context, apex string) (dnssec.RollState, error) {
+			return s.o.KeySync.CancelRoll(ctx, apex)
+		})
+}
+
+// confirmRoll answers POST /dnssec/rollover/{zone}/confirm.
+func (s *Server) confirmRoll(c *call) (answer, error) {
+	return s.changeRoll(c, api.AuditConfirm, c.Param("zone"),
+		func(ctx context.Context, apex string) (dnssec.RollState, error) {
+			return s.o.KeySync.ConfirmDS(ctx, apex)
+		})
+}
+
+// changeRoll makes one change of a roll and notes it in the audit log.
+func (s *Server) changeRoll(c *call, action, apex string,
+	do func(ctx context.Context, apex string) (dnssec.RollState, error)) (answer, error) {
+	if s.o.KeySync == nil {
+		return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so it has no keys")
+	}
+	began := time.Now()
+	state, err := do(c.Request.Context(), apex)
+	switch {
+	case errors.Is(err, dnssec.ErrNotSigned) || errors.Is(err, dnssec.ErrNoRoll):
+		err = notFound("%.260s: %v", apex, err)
+	case err != nil:
+		err = problemf(http.StatusConflict, "%.260s: %v", apex, err)
+	}
+	record := rollRecord(state)
+	ch := &change{action: action, resource: "dnssec", id: apex}
+	if err == nil {
+		ch.after = record
+	}
+	c.noted = true
+	s.audit(c.entry(ch, began, err))
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(record), nil
+}
+
+var rollStages = map[roll.Stage]api.RollStage{roll.Signing: api.RollSigning, roll.Published: api.RollPublished,
+	roll.Offered: api.RollOffered, roll.Alone: api.RollAlone, roll.Done: api.RollDone}
+
+func rollRecord(r dnssec.RollState) api.Roll {
+	record := api.Roll{Zone: r.Zone, Stage: rollStages[r.Stage], Since: stamp(r.Since), StartedAt: stamp(r.Started),
+		StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{}, WaitsUntil: stampOrNull(r.Wait.Until),
+		ParentSince: stampOrNull(r.ParentSince), ConfirmedAt: stampOrNull(r.Confirmed)}
+	if r.Wait.For != "" {
+		record.WaitsFor = &r.Wait.For
+	}
+	if r.Target != nil {
+		record.KeyTag, record.DSRecord = int(r.Target.Tag()), r.Target.DSLine()
+	}
+	for _, k := range r.Old {
+		record.OldKeys = append(record.OldKeys, int(k.Tag()))
+	}
+	return record
+}

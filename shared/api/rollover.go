@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// RollStage is how far a node is with the change of a zone's signing key.
+type RollStage string
+
+// The stages of a roll.
+const (
+	RollSigning   RollStage = "signing"   // the new key signs; only where the algorithm changes
+	RollPublished RollStage = "published" // its DNSKEY record is there
+	RollOffered   RollStage = "offered"   // its DS record is what the parent is to have
+	RollAlone     RollStage = "alone"     // the old keys sign no longer, or are no longer published
+	RollDone      RollStage = "done"      // the old keys are gone
+)
+
+// Rolls is the answer of GET /api/v1/dnssec/rollover.
+type Rolls struct {
+	Enabled bool   `json:"enabled"` // answers are signed
+	Rolls   []Roll `json:"rolls"`
+}
+
+// Roll is the change of a zone's signing key, as a node sees it.
+type Roll struct {
+	Zone       string     `json:"zone"` // with its trailing dot
+	Stage      RollStage  `json:"stage"`
+	Since      time.Time  `json:"since"`
+	StartedAt  time.Time  `json:"started_at"`
+	StartedBy  string     `json:"started_by"` // the id of the node
+	Emergency  bool       `json:"emergency"`
+	KeyTag     int        `json:"key_tag"`     // of the key that is to stay
+	OldKeys    []int      `json:"old_keys"`    // tags of those that are to go
+	DSRecord   string     `json:"ds_record"`   // of the key that is to stay
+	WaitsFor   *string    `json:"waits_for"`   // null: nothing is left to do, or it has not been looked at yet
+	WaitsUntil *time.Time `json:"waits_until"` // null: that depends on others
+	// ParentSince is since when the parent's servers have had DSRecord and no other; null: they have not.
+	ParentSince *time.Time `json:"parent_since"`
+	ConfirmedAt *time.Time `json:"confirmed_at"` // when an operator said so; null: never
+}
+
+// RollCreate is the body of POST /api/v1/dnssec/rollover.
+type RollCreate struct {
+	Zone string `json:"zone"`
+	// Emergency takes the shortest way that breaks no chain of trust: the old key may be known to others.
+	Emergency bool `json:"emergency,omitempty"`
+}
+
+const pathRollover = "/api/v1/dnssec/rollover"
+
+// Rolls lists the changes of signing keys, ended ones included.
+func (c *Client) Rolls(ctx context.Context) (Rolls, error) {
+	return get[Rolls](ctx, c, pathRollover, nil)
+}
+
+// BeginRoll begins the change of a zone's key.
+func (c *Client) BeginRoll(ctx context.Context, r RollCreate) (Roll, error) {
+	return send[Roll](ctx, c, http.MethodPost, pathRollover, r)
+}
+
+// CancelRoll takes the change of a zone's key back.
+func (c *Client) CancelRoll(ctx context.Context, zone string) (Roll, error) {
+	return send[Roll](ctx, c, http.MethodDelete, pathRollover, nil, zone)
+}
+
+// ConfirmRoll says that the parent has the new DS record and no other.
+func (c *Client) ConfirmRoll(ctx context.Context, zone string) (Roll, error) {
+	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "confirm")
+}
