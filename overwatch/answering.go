@@ -28,7 +28,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	n.zones, err = dnssec.Open(dnssec.Options{
 		Dir: dnssec.Directory(cfg.DataDir), NodeID: cfg.Overwatch.Identity.NodeID,
-		KeyTTL:     cfg.Overwatch.DNSSEC.DNSKEYTTL,
+		KeyTTL:     time.Duration(cfg.DNS.Apex()) * time.Second,
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})
 	if err != nil {

@@ -98,8 +98,8 @@ func checkFields(t *testing.T, document any, rows []row) {
 	for path, methods := range object(document, "paths") {
 		for method, operation := range object(methods) {
 			name := strings.ToUpper(method) + " " + path
-			if name == "POST /api/v1/dnssec/sync" {
-				continue // which needs another node: see the tests of key synchronisation
+			if name == "POST /api/v1/dnssec/sync" || name == "POST /api/v1/dnssec/rollover/{zone}/confirm" {
+				continue // which need another node and time: see the tests of key synchronisation and of rolls
 			}
 			answer, body := map[string]bool{}, map[string]bool{}
 			for status, response := range object(operation, "responses") {

@@ -40,7 +40,7 @@ const (
 	shapeServer  = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} " +
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t"
 	shapeRoll = "zone:s stage:s{signing|published|offered|alone|done} since:t started_at:t started_by:s " +
-		"emergency:b key_tag:i old_keys[]:i ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t?"
+		"emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t?"
 	shapeDomain = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
 	shapeMore   = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-"
@@ -72,7 +72,7 @@ const (
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|" +
-		"hold|release|reload|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
+		"hold|release|reload|roll|cancel|confirm|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
 		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +

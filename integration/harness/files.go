@@ -54,6 +54,8 @@ type OverwatchSection struct {
 	DNSSEC struct {
 		Denial  string   `yaml:"denial,omitempty"`
 		KeySync *KeySync `yaml:"key_sync,omitempty"`
+
+		Rollover Rollover `yaml:"rollover,omitempty"`
 	} `yaml:"dnssec,omitempty"`
 	Replication struct {
 		Enabled bool `yaml:"enabled"`
@@ -95,9 +97,17 @@ type KeySync struct {
 	Key          string        `yaml:"key,omitempty"`
 }
 
+// Rollover is the key `overwatch.dnssec.rollover` of an OverwatchFile.
+type Rollover struct {
+	ParentServers []string      `yaml:"parent_servers,omitempty"`
+	Margin        time.Duration `yaml:"margin,omitempty"`
+}
+
 // DNSSection is the key `dns` of an OverwatchFile.
 type DNSSection struct {
 	ListenAddress string   `yaml:"listen_address"`
+	ApexTTL       int      `yaml:"apex_ttl,omitempty"`
+	NegativeTTL   int      `yaml:"negative_ttl,omitempty"`
 	Zones         []string `yaml:"zones"`
 }
 

@@ -111,7 +111,8 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.status, "status", false, "show how far it is, as `gslbctl dnssec rolls` does, and change nothing")
-	flags.BoolVar(&o.cancel, "cancel", false, "take it back: the old key takes the place of the new one by the same stages")
+	flags.BoolVar(&o.cancel, "cancel", false,
+		"take it back: the old key takes the place of the new one, by the same stages")
 	flags.BoolVar(&o.confirm, "confirm", false,
 		"say that the parent has the new DS record and no other, where the nodes cannot ask it")
 	flags.BoolVar(&o.emergency, "emergency", false,

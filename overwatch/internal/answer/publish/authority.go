@@ -12,10 +12,9 @@ import (
 // Times in the SOA and NS records of a zone, in seconds. Zones are not transferred, so refresh, retry and expire are
 // only values that zone checkers accept.
 const (
-	authorityTTL = 3600
-	soaRefresh   = 3600
-	soaRetry     = 600
-	soaExpire    = 7 * 24 * 3600
+	soaRefresh = 3600
+	soaRetry   = 600
+	soaExpire  = 7 * 24 * 3600
 )
 
 // authority makes the SOA and NS records of a zone, and the address records of this node's own nameserver name.
@@ -55,11 +54,11 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 		admin = name
 	}
 	z.SOA = &dns.SOA{
-		Hdr: header(z.Apex, dns.TypeSOA, authorityTTL), Ns: z.nameservers[0], Mbox: admin,
+		Hdr: header(z.Apex, dns.TypeSOA, p.settings.DNS.Apex()), Ns: z.nameservers[0], Mbox: admin,
 		Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: uint32(max(p.settings.DNS.Negative(), 0)),
 	}
 	for _, name := range z.nameservers {
-		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, authorityTTL), Ns: name})
+		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, p.settings.DNS.Apex()), Ns: name})
 	}
 	if slices.Contains(z.nameservers, own) && !z.has(own) {
 		p.ownAddresses(z, own)
@@ -72,9 +71,9 @@ func (p *plan) ownAddresses(z *zonePlan, own string) {
 	z.types[own] = append(z.types[own], dns.TypeA)
 	for _, address := range p.settings.Addresses {
 		if address.Is4() {
-			z.add(&dns.A{Hdr: header(own, dns.TypeA, authorityTTL), A: address.AsSlice()})
+			z.add(&dns.A{Hdr: header(own, dns.TypeA, p.settings.DNS.Apex()), A: address.AsSlice()})
 		} else {
-			z.add(&dns.AAAA{Hdr: header(own, dns.TypeAAAA, authorityTTL), AAAA: address.AsSlice()})
+			z.add(&dns.AAAA{Hdr: header(own, dns.TypeAAAA, p.settings.DNS.Apex()), AAAA: address.AsSlice()})
 		}
 	}
 }

@@ -261,7 +261,7 @@ func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {
 
 // longestTTL returns the longest TTL of what is new in the plan, in seconds.
 func (p *plan) longestTTL() uint32 {
-	longest := max(authorityTTL, p.ttl(0), uint32(max(p.settings.DNS.Negative(), 0)))
+	longest := max(p.settings.DNS.Apex(), uint32(max(p.settings.DNS.Negative(), 0)))
 	for _, d := range p.changed {
 		longest = max(longest, d.rules.TTL)
 	}

@@ -186,11 +186,9 @@ type DNSSEC struct {
 	// Required when `enabled` is false: in your own words, that anybody on the way can then forge answers.
 	SecurityAcknowledgment string `key:"security_acknowledgment" reload:"silent"`
 	// How a name is proved not to exist: `nsec`, or `nsec3` for zones that must not be walked.
-	Denial string `key:"denial" default:"nsec" reload:"live"`
-	// The TTL of DNSKEY, CDS and CDNSKEY records.
-	DNSKEYTTL time.Duration `key:"dnskey_ttl" default:"1h" reload:"restart" min:"1s" max:"168h"`
-	KeySync   KeySync       `key:"key_sync" reload:"live"`
-	Rollover  Rollover      `key:"rollover" reload:"live"`
+	Denial   string   `key:"denial" default:"nsec" reload:"live"`
+	KeySync  KeySync  `key:"key_sync" reload:"live"`
+	Rollover Rollover `key:"rollover" reload:"live"`
 }
 
 // Rollover is the change of signing keys (see [signed answers](dnssec.md#a-new-key)).

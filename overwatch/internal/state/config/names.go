@@ -23,6 +23,9 @@ type DNS struct {
 	// Seconds that a resolver may keep the answer that a name or a type does not exist (RFC 2308). Default: as
 	// `default_ttl`, but at most 300.
 	NegativeTTL *int `key:"negative_ttl" reload:"live" min:"0" max:"86400"`
+	// Seconds that a resolver may keep the records that the node makes at the apex of a zone: SOA, NS, DNSKEY, CDS and
+	// CDNSKEY.
+	ApexTTL int `key:"apex_ttl" default:"3600" reload:"restart" min:"1" max:"604800"`
 	// Octets of the longest answer over UDP; a client that takes less gets less, and 512 at least. What is longer is asked
 	// for again over TCP. With more than 1232, answers may be fragmented on their way, and fragments are lost or forged.
 	MaxUDPSize int `key:"max_udp_size" default:"1232" reload:"live" min:"512" max:"4096"`
@@ -48,6 +51,12 @@ func (d *DNS) TTL(own int) int {
 	}
 	return ttl
 }
+
+// Apex returns the seconds that what the node makes at an apex may be kept.
+func (d *DNS) Apex() uint32 { return uint32(cmp.Or(d.ApexTTL, defaultApexTTL)) }
+
+// defaultApexTTL is the default of apex_ttl, for settings that no file has filled.
+const defaultApexTTL = 3600
 
 // Negative returns the seconds that a negative answer may be kept.
 func (d *DNS) Negative() int {

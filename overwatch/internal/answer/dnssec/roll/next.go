@@ -47,10 +47,9 @@ func (r *Roll) later(than *Roll) bool {
 
 func (r *Roll) same(other *Roll) bool { return !r.later(other) && !other.later(r) }
 
-// Adopt returns the Progress with which a node joins the latest Roll that it has heard of, or catches up with the others
-// in its own; nil if there is nothing to adopt. Where others are
-// further, this node was with them once and has lost its files since: it goes on with them, so that it offers no old key
-// to the parent again.
+// Adopt returns the Progress with which a node joins the latest Roll that it has heard of, or catches up with the
+// others in its own; nil if there is nothing to adopt. Where others are further, this node was with them once and has
+// lost its files since: it goes on with them, so that it offers no old key to the parent again.
 func Adopt(own *Progress, peers []Peer, now time.Time) *Progress {
 	var latest *Progress
 	for _, p := range peers {

@@ -34,7 +34,7 @@ func (s Stage) String() string {
 // nodes. Taking a Roll back is another one, to the key from before.
 type Roll struct {
 	Target    []byte    `json:"target"`              // the public key
-	Started   time.Time `json:"started"`             // by the clock of the node that was told; of two Rolls the later one counts
+	Started   time.Time `json:"started"`             // by the clock of the node that was told; the later one counts
 	By        string    `json:"by"`                  // the id of that node
 	Algorithm bool      `json:"algorithm,omitempty"` // the old keys, or some of them, have another algorithm
 	Emergency bool      `json:"emergency,omitempty"` // an old key may be known to others: no wait but for the chain's sake
