@@ -1,5 +1,6 @@
-// Package delegation asks the servers of a zone's parent for the DS records of the zone. keysync calls it while the
-// key of a zone changes. It is never on the way of a query.
+// Package delegation asks DNS servers what the change of a zone's key depends on: those of its parent for DS records,
+// and the other nodes whether they sign with the new key. keysync calls it while the key of a zone changes. It is never
+// on the way of a query.
 package delegation
 
 import (
@@ -152,6 +153,29 @@ func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error
 		}
 	}
 	return found, nil
+}
+
+// What is asked for may be signed otherwise for a while: the key records, or an answer.
+const (
+	Keys    = dns.TypeDNSKEY
+	Answers = dns.TypeSOA
+)
+
+// SignedBy returns an error unless a server of a zone answers with a signature by the key of a tag.
+func SignedBy(ctx context.Context, server, apex string, kind uint16, tag uint16) error {
+	q := new(dns.Msg).SetQuestion(apex, kind)
+	q.SetEdns0(payload, true)
+	client := &dns.Client{Net: "tcp", Timeout: patience}
+	reply, _, err := client.ExchangeContext(ctx, q, server)
+	if err != nil {
+		return fmt.Errorf("does not answer: %w", err)
+	}
+	for _, rr := range reply.Answer {
+		if sig, ok := rr.(*dns.RRSIG); ok && sig.KeyTag == tag {
+			return nil
+		}
+	}
+	return fmt.Errorf("does not sign %s with key %d yet", apex, tag)
 }
 
 // ask sends one question to one server, and repeats it over TCP where the answer is truncated.

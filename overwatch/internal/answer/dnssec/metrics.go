@@ -33,7 +33,7 @@ func newMetrics(z *Zones) *metrics {
 				"Stage of the change of a zone's signing key: 1 signing, 2 published, 3 offered, 4 alone; 0: none is under way.",
 				[]string{"zone"}, nil),
 			since: prometheus.NewDesc("gslb_dnssec_roll_stage_timestamp",
-				"When the stage of a change that is under way began, in seconds since 1970, by zone.", []string{"zone"}, nil),
+				"When the stage of a change that is under way began, in seconds since 1970; 0: none is.", []string{"zone"}, nil),
 		},
 	}
 }
@@ -65,15 +65,15 @@ func (f *zoneFigures) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(f.age, prometheus.GaugeValue, now.Sub(k.Created()).Seconds(), k.Zone())
 		}
 	}
-	rolling := make(map[string]RollState)
+	stages, since := make(map[string]roll.Stage), make(map[string]int64)
 	for _, r := range f.zones.Rolls() {
 		if r.Stage < roll.Done {
-			rolling[r.Zone] = r
-			out <- prometheus.MustNewConstMetric(f.since, prometheus.GaugeValue, float64(r.Since.Unix()), r.Zone)
+			stages[r.Zone], since[r.Zone] = r.Stage, r.Since.Unix()
 		}
 	}
 	for zone, lost := range f.zones.losses() {
-		out <- prometheus.MustNewConstMetric(f.stage, prometheus.GaugeValue, float64(rolling[zone].Stage), zone)
+		out <- prometheus.MustNewConstMetric(f.stage, prometheus.GaugeValue, float64(stages[zone]), zone)
+		out <- prometheus.MustNewConstMetric(f.since, prometheus.GaugeValue, float64(since[zone]), zone)
 		value := 0.0
 		if lost {
 			value = 1

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/miekg/dns"
-
 	"gslb.internal/overwatch/internal/answer/delegation"
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
@@ -23,9 +21,6 @@ import (
 
 // rollPause is the pause between rounds while the key of a zone changes.
 const rollPause = time.Minute
-
-// seenPatience bounds the question whether a peer serves a key.
-const seenPatience = 3 * time.Second
 
 // stepRolls takes the steps that the rolls of zones can take after a round. off is why no keys are exchanged.
 func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (stepped bool, err error) {
@@ -143,23 +138,12 @@ func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState)
 		if r.Target == nil {
 			continue
 		}
-		kind := dns.TypeDNSKEY
+		kind := delegation.Keys
 		if r.Stage == roll.Signing {
-			kind = dns.TypeSOA
+			kind = delegation.Answers
 		}
-		q := new(dns.Msg).SetQuestion(r.Zone, kind)
-		q.SetEdns0(4096, true)
-		bounded, cancel := context.WithTimeout(ctx, seenPatience)
-		reply, _, err := (&dns.Client{Net: "tcp"}).ExchangeContext(bounded, q, server)
-		cancel()
-		if err != nil {
-			return fmt.Sprintf("its DNS at %s does not answer: %v", server, err)
-		}
-		if !slices.ContainsFunc(reply.Answer, func(rr dns.RR) bool {
-			sig, ok := rr.(*dns.RRSIG)
-			return ok && sig.KeyTag == r.Target.Tag()
-		}) {
-			return fmt.Sprintf("its DNS at %s does not sign %s with key %d yet", server, r.Zone, r.Target.Tag())
+		if err := delegation.SignedBy(ctx, server, r.Zone, kind, r.Target.Tag()); err != nil {
+			return fmt.Sprintf("its DNS at %s %v", server, err)
 		}
 	}
 	return ""
