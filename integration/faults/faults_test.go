@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"bufio"
@@ -27,9 +27,9 @@ import (
 )
 
 // relayed is a site of one node whose agents all come by relays.
-func relayed(t *testing.T, backends int) (*site, []*relay.Relay) {
+func relayed(t *testing.T, backends int) (*testbed.Site, []*relay.Relay) {
 	t.Helper()
-	s := newSite(t, 1, backends)
+	s := testbed.NewSite(t, 1, backends)
 	var relays []*relay.Relay
 	for _, a := range s.Agents {
 		r := relay.New(t, s.Nodes[0].Gossip)
@@ -103,7 +103,7 @@ func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
 // last resort and never that the name does not exist.
 func TestAllAgentsGone_AnswersStay(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 3)
+	s := testbed.StartSite(t, 1, 3)
 	n := s.Nodes[0]
 	for _, a := range s.Agents {
 		if _, err := a.Kill(); err != nil {
@@ -149,7 +149,7 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 		testbed.Missing(t, "a small disk of its own needs root")
 	}
 	disk := testbed.SmallDisk(t)
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	n, late := s.Nodes[0], s.Agents[1]
 	n.File.DataDir = filepath.Join(disk, "data")
 	s.Agents = s.Agents[:1]
@@ -224,7 +224,7 @@ func fill(t *testing.T, path string) {
 
 // Row 27: a node that can open nothing more answers over UDP and holds it against no backend; then it recovers.
 func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	var before unix.Rlimit
 	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, nil, &before); err != nil {
@@ -265,7 +265,7 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 // checkers' memory stays.
 func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 1)
+	s := testbed.NewSite(t, 1, 1)
 	n := s.Nodes[0]
 	hostile := map[string]func(net.Conn){
 		"says nothing":          func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },

@@ -1,4 +1,4 @@
-package integration_test
+package soak_test
 
 import (
 	"context"
@@ -83,7 +83,7 @@ func (k *soak) fault(t *testing.T) {
 		k.up[n] = time.Now()
 		what = n.Name + " is killed and restarted"
 	case 5:
-		speaks(t, n.Unit, k.up[n])
+		testbed.Speaks(t, n.Unit, k.up[n])
 		if err := n.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}

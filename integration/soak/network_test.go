@@ -1,4 +1,4 @@
-package integration_test
+package soak_test
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 	}
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		length, random := soakOf(t, 0)
-		k := &soak{site: &site{testbed.NewNetworkSite(t, []string{"eu", "us", "ap", "sa"})}, random: random}
+		k := &soak{Site: testbed.NewNetworkSite(t, []string{"eu", "us", "ap", "sa"}), random: random}
 		k.startBetweenSites(t, n)
 		k.run(t, length)
 	})

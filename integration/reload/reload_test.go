@@ -1,4 +1,4 @@
-package integration_test
+package reload_test
 
 import (
 	"context"
@@ -15,13 +15,14 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/attack"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
 // A file that is wrong is told, and changes nothing: neither what is answered nor what a later, right file can do.
 func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	for _, text := range []string{"mode: overwatch\ndomains: [{name: }}\n", "mode: overwatch\nno_such_key: 1\n", ""} {
 		testbed.Write(t, n.Path, 0o600, text)
@@ -43,7 +44,7 @@ func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
 
 // A right file changes the names that are served, without a lookup of the others failing meanwhile.
 func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
 	const added = "added.test.gslb.test"
 	if r := testbed.Exchange(t, "udp", n, added, dns.TypeA); r.Rcode != dns.RcodeNameError {
@@ -69,9 +70,9 @@ func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
 
 // Many signals at once are no more than the last of them.
 func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	end := storms(t, n.DNS, malformed, randomName)
+	end := attack.Storms(t, n.DNS, attack.Malformed, attack.RandomName)
 	const signals = 500
 	for i := range signals {
 		if i == signals-1 {
@@ -108,7 +109,7 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 // restart does not bring back what the file forbids. Heartbeats are rare here, so that it is the reload that does it.
 func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 3)
+	s := testbed.NewSite(t, 1, 3)
 	n, both := s.Nodes[0], s.Agents[0]
 	s.Agents = s.Agents[:2]
 	third := s.Backends[2]
@@ -209,7 +210,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 		testbed.OtherName: harness.NewToken()}
 	started := time.Now()
 	testbed.Start(t, n)
-	s.answersAgain(t, n, started)
+	s.AnswersAgain(t, n, started)
 	if r := testbed.Exchange(t, "udp", n, testbed.OtherName, dns.TypeA); len(r.Answer) != 0 {
 		t.Errorf("after a restart with another token its backend is answered: %v", r.Answer)
 	}
@@ -221,7 +222,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 // Nobody can promise that before the program runs at all, so it comes with the first word that it says.
 func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 1)
+	s := testbed.StartSite(t, 1, 1)
 	n, a := s.Nodes[0], s.Agents[0]
 	restarted := func(p interface{ Start() error }, u *harness.Unit) {
 		t.Helper()
@@ -230,7 +231,7 @@ func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 		}
 		before, started := testbed.Reloads(t, u), time.Now()
 		testbed.Start(t, p)
-		speaks(t, u, started)
+		testbed.Speaks(t, u, started)
 		if err := u.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
@@ -248,16 +249,4 @@ func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 		restarted(n, n.Unit)
 		restarted(a, a.Unit)
 	}
-}
-
-// speaks waits until a program that was started at a time has said anything: only then does it run, on a machine that
-// is busy.
-func speaks(t *testing.T, u *harness.Unit, since time.Time) {
-	t.Helper()
-	testbed.Until(t, testbed.StartBound, u.Name+" to speak", func(context.Context) error {
-		if lines := u.Output(); len(lines) == 0 || lines[len(lines)-1].At.Before(since) {
-			return errors.New("it has not said anything")
-		}
-		return nil
-	})
 }

@@ -1,9 +1,7 @@
-package integration_test
+package soak_test
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"net/netip"
 	"os/exec"
 	"testing"
@@ -21,7 +19,7 @@ func (k *soak) auditIsWhole(t *testing.T, n *harness.Node) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), testbed.Binaries(t).Control, "--api", n.API.String(), "audit", "verify")
 	var out []byte
-	err := onMachineOf(n, func() (err error) { out, err = c.CombinedOutput(); return err })
+	err := signed.OnMachineOf(n, func() (err error) { out, err = c.CombinedOutput(); return err })
 	if err != nil {
 		t.Errorf("the audit log of %s: %v: %s", n.Name, err, out)
 	}
@@ -87,7 +85,7 @@ func (k *soak) verify(t *testing.T) {
 		for _, name := range []string{testbed.AppName, fmt.Sprintf("nx-%d.test.gslb.test", k.random.IntN(1000))} {
 			q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 			q.SetEdns0(1232, true)
-			r, err := verified(q, n)
+			r, err := signed.Asked(q, n)
 			if err != nil {
 				t.Errorf("I1: %s over TCP: %v", n.Name, err)
 				continue
@@ -99,50 +97,4 @@ func (k *soak) verify(t *testing.T) {
 			k.verified += count
 		}
 	}
-}
-
-// verified asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is
-// judged over UDP.
-func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
-	const bound = 2 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
-	defer cancel()
-	err = harness.Until(ctx, "an answer", func(context.Context) (err error) {
-		r, err = exchangeAt(q, n, bound)
-		return err
-	})
-	return r, err
-}
-
-// exchangeAt asks a node over TCP, on its own machine.
-func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
-	var conn net.Conn
-	if err := onMachineOf(n, func() (err error) {
-		conn,
-			err = net.DialTimeout("tcp", n.DNS.String(), bound)
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	r, _, err := (&dns.Client{Net: "tcp", Timeout: bound}).ExchangeWithConn(q, &dns.Conn{Conn: conn})
-	return r, err
-}
-
-// keysOf is the keys of the zone as the node shows them.
-func keysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
-	t.Helper()
-	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, testbed.Patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rr := range r.Answer {
-		if key, ok := rr.(*dns.DNSKEY); ok {
-			keys = append(keys, key)
-		}
-	}
-	if len(keys) == 0 {
-		t.Fatalf("%s shows no key:\n%s", n.Name, r)
-	}
-	return keys
 }

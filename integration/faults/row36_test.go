@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/attack"
 	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
@@ -42,7 +43,7 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 		defer close(over)
 		group.Wait()
 	}()
-	end := storms(t, n.DNS, malformed, randomName)
+	end := attack.Storms(t, n.DNS, attack.Malformed, attack.RandomName)
 	// Where a write is quicker than a resolver the last answers come after the last write.
 	const proofs = 100
 	secure, bound := 0, time.Now().Add(testbed.Hang)

@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/attack"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -27,15 +28,15 @@ const (
 // Garbage on the gossip port, over TCP and UDP, is dropped and counted: DNS, agents and memory do not notice (rows 18
 // and 19 of the fault matrix).
 func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	before := testbed.Memory(t, n.Path)
 
-	y := newYardstick(t)
+	began := time.Now()
 	for _, network := range []string{"tcp", "udp"} {
 		sent, conns := flood(t, network, n.Gossip)
 		t.Logf("%s: %d MiB in %d connections or packets after %s", network, sent>>20, conns,
-			time.Since(y.began).Round(time.Millisecond))
+			time.Since(began).Round(time.Millisecond))
 	}
 	idle := idleStreams(t, n.Gossip, 2000)
 
@@ -52,7 +53,7 @@ func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	if grown > gossipMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, gossipMemory>>20)
 	}
-	s.steadyWithin(t, n, y, floodP99)
+	steady(t, s, n, began, floodP99)
 	var reasons []string
 	for _, reason := range []string{"size", "label", "cipher", "key", "malformed", "incomplete"} {
 		reasons = append(reasons, `gslb_gossip_dropped_total{reason="`+reason+`"}`)
@@ -84,7 +85,7 @@ func flood(t *testing.T, network string, to netip.AddrPort) (sent int64, conns i
 			copy(garbage, "\xf4\x06gslb/1\x01")
 		}
 		if packets == nil {
-			c, err := stranger(network, conns).DialContext(ctx, network, to.String())
+			c, err := attack.Stranger(network, conns).DialContext(ctx, network, to.String())
 			if err != nil {
 				continue // refused at the limit, which is a way of dropping
 			}
@@ -112,7 +113,7 @@ func idleStreams(t *testing.T, to netip.AddrPort, count int) int {
 	t.Helper()
 	var open atomic.Int32
 	for i := range count {
-		c, err := stranger("tcp", i).DialContext(t.Context(), "tcp", to.String())
+		c, err := attack.Stranger("tcp", i).DialContext(t.Context(), "tcp", to.String())
 		if err != nil {
 			continue
 		}
@@ -120,15 +121,4 @@ func idleStreams(t *testing.T, to netip.AddrPort, count int) int {
 		t.Cleanup(func() { c.Close() })
 	}
 	return int(open.Load())
-}
-
-// stranger dials from one of some loopback addresses that are not the agents': what is limited per address is the
-// stranger's share, not theirs.
-func stranger(network string, i int) *net.Dialer {
-	from := net.IPv4(127, 66, 0, byte(1+i%60))
-	d := &net.Dialer{Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: from}}
-	if network == "udp" {
-		d.LocalAddr = &net.UDPAddr{IP: from}
-	}
-	return d
 }

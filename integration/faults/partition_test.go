@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // the way is open again everything is as before without anybody's doing. The other node notices nothing.
 func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 2, 3)
+	s := testbed.NewSite(t, 2, 3)
 	cutOff, other := s.Nodes[0], s.Nodes[1]
 	var relays []*relay.Relay // each agent has a way of its own to the node
 	for _, a := range s.Agents {
@@ -127,7 +127,7 @@ func (f *frontDoor) pass(in net.Conn) {
 
 // behindDoors gives each backend a front door, which is where it is advertised; the agents probe behind it. It returns
 // the backends as clients see them.
-func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*frontDoor) {
+func behindDoors(t *testing.T, s *testbed.Site) (seen []*harness.Backend, doors []*frontDoor) {
 	t.Helper()
 	for i, b := range s.Backends {
 		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 5, byte(i + 1)}), b.At.Port())
@@ -143,10 +143,10 @@ func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*fron
 // verdicts aside and believes the agents, the death of a backend included, until its checks come through again.
 func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 3)
+	s := testbed.NewSite(t, 1, 3)
 	n := s.Nodes[0]
-	seen, doors := s.behindDoors(t)
-	s.startSeen(t, seen)
+	seen, doors := behindDoors(t, s)
+	startSeen(t, s, seen)
 
 	for _, d := range doors {
 		d.shut()
@@ -184,7 +184,7 @@ func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
 }
 
 // startSeen is startAll for backends behind doors.
-func (s *site) startSeen(t *testing.T, seen []*harness.Backend) {
+func startSeen(t *testing.T, s *testbed.Site, seen []*harness.Backend) {
 	t.Helper()
 	for i, b := range s.Backends {
 		testbed.Start(t, b)
@@ -206,7 +206,7 @@ func (s *site) startSeen(t *testing.T, seen []*harness.Backend) {
 // checks take, which the node shows; nobody else's backend is touched by it.
 func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	n, dead, other := s.Nodes[0], s.Backends[0], s.Backends[1]
 	s.Agents[0].File.Agent.Backends[0].HealthCheck.Address = other.At.Addr().String() // it looks elsewhere
 	s.StartAll(t)
@@ -231,7 +231,7 @@ func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 // and it is answered again when it is back.
 func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 4)
+	s := testbed.NewSite(t, 1, 4)
 	n := s.Nodes[0]
 	n.File.Regions = append(n.File.Regions, harness.Region{Name: "us"})
 	for i := range n.File.Domains {
@@ -274,7 +274,7 @@ func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	t.Parallel()
 	const seconds = 12
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, victim := s.Nodes[0], s.Backends[0]
 	const publications = "gslb_dns_publications_total"
 	lines := func() int { return linesAbout(victim, n.Unit, s.Agents[0].Unit) }

@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"context"
@@ -32,7 +32,7 @@ import (
 // few lines of log and little processor time, and nobody else's backend notices.
 func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	const over = 6 * time.Second
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	n := s.Nodes[0]
 	// What the agent looks at changes with every look; what the node looks at is well.
 	var flapping atomic.Bool
@@ -132,7 +132,7 @@ const (
 // unwell as fast as the node takes it.
 func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	const over = 4 * time.Second
-	s := newSite(t, 1, 3)
+	s := testbed.NewSite(t, 1, 3)
 	n, own := s.Nodes[0], s.Backends[2]
 	s.Agents = s.Agents[:2]
 	s.StartAll(t)
@@ -187,7 +187,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 // metric; with the way back they agree again.
 func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 2, 2)
+	s := testbed.NewSite(t, 2, 2)
 	a, b := s.Nodes[0], s.Nodes[1]
 	to := [2]*relay.Relay{relay.New(t, b.API), relay.New(t, a.API)}
 	for i, n := range s.Nodes {
@@ -250,7 +250,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 // other's all along.
 func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	reset := func() {
 		t.Helper()
@@ -321,7 +321,7 @@ func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 	}
 	for _, at := range []struct{ address, word string }{{"127.0.0.1:53", "CAP_NET_BIND_SERVICE"},
 		{"[::1]:5353", "`ip address`"}} {
-		s := newSite(t, 1, 0)
+		s := testbed.NewSite(t, 1, 0)
 		n := s.Nodes[0]
 		// nobody else is in this namespace
 		n.File.DNS.ListenAddress, n.File.Overwatch.Gossip.BindAddress = at.address, "127.0.0.1:7946"

@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ func spoil(t *testing.T, path string, damage func([]byte) []byte) {
 // metric, and the start after that is like any other. Without a copy it begins anew, and says that.
 func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	store := filepath.Join(n.File.DataDir, "gslb.db")
 	pins := s.Pins(t, n)
@@ -93,7 +93,7 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(damages)) {
 		before := aside()
 		started := restart(what, func() { spoil(t, store, damages[what]) })
-		s.answersAgain(t, n, started)
+		s.AnswersAgain(t, n, started)
 		if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); r.Rcode == dns.RcodeNameError {
 			t.Errorf("%s: the name that the API created is gone", what)
 		}
@@ -106,7 +106,7 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 		}
 		testbed.Tells(t, n.Unit, store, "copy", "took its place")
 	}
-	s.answersAgain(t, n, restart("whole", func() {}))
+	s.AnswersAgain(t, n, restart("whole", func() {}))
 	s.Ready(t, n)
 	if recovered := testbed.Metric(t, n, "gslb_store_recovered"); recovered != 0 {
 		t.Errorf("it was healed, and gslb_store_recovered is %v", recovered)
@@ -135,7 +135,7 @@ func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
 		testbed.Missing(t, "a disk of its own needs root")
 	}
 	disk := testbed.SmallDisk(t)
-	s := newSite(t, 1, 0)
+	s := testbed.NewSite(t, 1, 0)
 	n := s.Nodes[0]
 	n.File.DataDir = filepath.Join(disk, "data")
 	testbed.Start(t, n)
@@ -145,7 +145,7 @@ func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
 	if output, err := exec.Command("mount", "-o", "remount,ro", disk).CombinedOutput(); err != nil {
 		testbed.Missing(t, fmt.Sprintf("mounting it read-only: %v: %s", err, output))
 	}
-	s.ends(t, n, n.Unit, n.File.DataDir, "read-only")
+	ends(t, s, n, n.Unit, n.File.DataDir, "read-only")
 	if now := contents(t, n.File.DataDir); !maps.Equal(now, before) {
 		t.Errorf("there is %q, before there was %q", slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(before)))
 	}
@@ -175,7 +175,7 @@ func contents(t *testing.T, dir string) map[string]string {
 func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 	t.Parallel()
 	signing, n := signed.Site(t, "nsec")
-	s := &site{signing}
+	s := signing
 	ds := signed.DS(t, n)
 	secure := signed.Unbound(t, n, ds.DSRecord)
 	public, private := "", ""
@@ -218,7 +218,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 			testbed.StopNode(t, n)
 		}
 		started := time.Now()
-		s.ends(t, n, n.Unit)
+		ends(t, s, n, n.Unit)
 		if !slices.ContainsFunc(n.Output(), func(l harness.Line) bool {
 			return l.At.After(started) &&
 				strings.Contains(l.Text, c.file)

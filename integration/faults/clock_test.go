@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"bufio"
@@ -27,7 +27,7 @@ import (
 // taken like any other, and the node tells of it once, and by how much. So it is with one whose clock is set while it
 // runs.
 func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	cipher := fleet.Cipher(t, s.GossipKey)
 	told := func(name, ahead string) (count int) {
@@ -103,7 +103,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	ahead := []time.Duration{time.Hour, -time.Hour, 400 * day, -3650 * day}
-	s := newSite(t, len(ahead), 3)
+	s := testbed.NewSite(t, len(ahead), 3)
 	late := s.Agents[2]
 	s.Agents = s.Agents[:2]
 	s.StartAll(t)
@@ -115,7 +115,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 			api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
 			t.Fatal(err)
 		}
-		keys[i], refused[i] = keysOf(t, n), untimely(t, n)
+		keys[i], refused[i] = signed.KeysOf(t, n), untimely(t, n)
 		clocks[i] = ownClock(t, n.Unit)
 	}
 	for _, there := range []bool{true, false} {
@@ -135,7 +135,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 				for _, name := range []string{testbed.AppName, "nx." + testbed.ZoneName} {
 					q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 					q.SetEdns0(1232, true)
-					r, err := verified(q, n)
+					r, err := signed.Asked(q, n)
 					if err == nil {
 						_, err = signed.Verify(r, keys[i], time.Now().Add(offs[i]))
 					}

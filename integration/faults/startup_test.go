@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 // ends starts a node that cannot run and checks that it ends soon, with a message that has all the words.
-func (s *site) ends(t *testing.T, p interface{ Start() error }, u *harness.Unit, words ...string) {
+func ends(t *testing.T, s *testbed.Site, p interface{ Start() error }, u *harness.Unit, words ...string) {
 	t.Helper()
 	testbed.Start(t, p)
 	testbed.Until(t, testbed.CommandBound, u.Name+" to end", func(context.Context) error {
@@ -39,7 +39,7 @@ func (s *site) ends(t *testing.T, p interface{ Start() error }, u *harness.Unit,
 func TestStartup_PortInUseIsToldByItsAddress(t *testing.T) {
 	for _, listener := range []string{"dns tcp", "dns udp", "gossip tcp", "gossip udp", "api tcp", "metrics tcp"} {
 		t.Run(listener, func(t *testing.T) {
-			s := newSite(t, 1, 0)
+			s := testbed.NewSite(t, 1, 0)
 			n := s.Nodes[0]
 			what, network, _ := strings.Cut(listener, " ")
 			at := map[string]*string{
@@ -47,7 +47,7 @@ func TestStartup_PortInUseIsToldByItsAddress(t *testing.T) {
 				"api": &n.File.API.Address, "metrics": &n.File.Metrics.Address,
 			}[what]
 			*at = occupy(t, network)
-			s.ends(t, n, n.Unit, *at, "in use")
+			ends(t, s, n, n.Unit, *at, "in use")
 		})
 	}
 }
@@ -76,26 +76,26 @@ func TestStartup_UnwritableDataDirIsToldByItsPath(t *testing.T) {
 	// Below a file no directory can be made, not even by root.
 	dir := filepath.Join(testbed.File(t, "file", ""), "data")
 	t.Run("overwatch", func(t *testing.T) {
-		s := newSite(t, 1, 0)
+		s := testbed.NewSite(t, 1, 0)
 		s.Nodes[0].File.DataDir = dir
-		s.ends(t, s.Nodes[0], s.Nodes[0].Unit, dir, "data_dir")
+		ends(t, s, s.Nodes[0], s.Nodes[0].Unit, dir, "data_dir")
 	})
 	t.Run("agent", func(t *testing.T) {
-		s := newSite(t, 1, 1)
+		s := testbed.NewSite(t, 1, 1)
 		s.Agents[0].File.DataDir = dir
-		s.ends(t, s.Agents[0], s.Agents[0].Unit, dir, "data_dir")
+		ends(t, s, s.Agents[0], s.Agents[0].Unit, dir, "data_dir")
 	})
 }
 
 // A second process on the data_dir of a running one ends with a clear message, and the first goes on.
 func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
-	s := newSite(t, 2, 1)
+	s := testbed.NewSite(t, 2, 1)
 	first, second := s.Nodes[0], s.Nodes[1]
 	testbed.Start(t, s.Backends[0])
 	testbed.Start(t, first)
 	s.Ready(t, first)
 	second.File.DataDir = first.File.DataDir
-	s.ends(t, second, second.Unit, first.File.DataDir, "in use")
+	ends(t, s, second, second.Unit, first.File.DataDir, "in use")
 	s.Ready(t, first)
 }
 
@@ -103,7 +103,7 @@ func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 // ends. It makes no new identity and leaves the files as they are; with those of before it is who it was.
 func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	n, a, other := s.Nodes[0], s.Agents[0], s.Agents[1]
 	s.StartAll(t)
 	pins := s.Pins(t, n)
@@ -146,7 +146,7 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			damaged, started := files(), time.Now()
-			s.ends(t, a, a.Unit)
+			ends(t, s, a, a.Unit)
 			if !slices.ContainsFunc(a.Output(), func(l harness.Line) bool {
 				return l.At.After(started) &&
 					strings.Contains(l.Text, path)
@@ -181,7 +181,7 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 // backends of its domains. It answers DNS then, without either.
 func TestStartup_SaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 0)
+	s := testbed.NewSite(t, 1, 0)
 	n := s.Nodes[0]
 	n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{Peers: []string{"http://127.0.0.1:1"}, PollInterval: time.Hour,
 		Timeout: time.Second, Secret: harness.NewToken()}

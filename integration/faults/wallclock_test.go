@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package integration_test
+package soak_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 )
 
@@ -21,7 +22,7 @@ import (
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	length, random := soakOf(t, 30*time.Second)
-	k := &soak{site: startSite(t, 2, 4), random: random}
+	k := &soak{Site: testbed.StartSite(t, 2, 4), random: random}
 	k.run(t, length)
 }
 
@@ -42,7 +43,7 @@ func soakOf(t *testing.T, length time.Duration) (time.Duration, *rand.Rand) {
 			t.Fatalf("GSLB_SOAK_SEED: %v", err)
 		}
 	}
-	t.Logf("to repeat this run: GSLB_SOAK_SEED=%d GSLB_SOAK=%s go test -run '^%s$' .", seed, length, t.Name())
+	t.Logf("to repeat this run: GSLB_SOAK_SEED=%d GSLB_SOAK=%s go test -run '^%s$' ./soak", seed, length, t.Name())
 	return length, rand.New(rand.NewPCG(seed, 0))
 }
 
@@ -53,7 +54,7 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 	k.lives = make([]life, len(k.Backends))
 	for _, n := range k.Nodes {
 		k.up[n], k.judged[n] = time.Time{}, k.Began // started long ago
-		k.keys = append(k.keys, keysOf(t, n))
+		k.keys = append(k.keys, signed.KeysOf(t, n))
 	}
 	k.settle(t)
 	k.weigh(t, nil)
@@ -86,7 +87,7 @@ const soakBackBound = 5 * time.Second
 
 // soak is a site under random faults.
 type soak struct {
-	*site
+	*testbed.Site
 	random *rand.Rand
 	lives  []life                      // of backends
 	up     map[*harness.Node]time.Time // when it was started; absent while it does not run
@@ -136,14 +137,6 @@ func (k *soak) watchOf(n *harness.Node) *harness.Watch {
 		return k.ways.clients[n]
 	}
 	return k.Watch
-}
-
-// onMachineOf calls f where a node runs.
-func onMachineOf(n *harness.Node, f func() error) error {
-	if n.Inside == nil {
-		return f()
-	}
-	return n.Inside(f)
 }
 
 // size is what a process has.

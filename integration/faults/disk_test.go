@@ -1,4 +1,4 @@
-package integration_test
+package faults_test
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	}
 	t.Parallel()
 	disk, hang := hangingDisk(t)
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	n := s.Nodes[0]
 	n.File.DataDir = filepath.Join(disk, "data")
 	s.StartAll(t)

@@ -1,4 +1,4 @@
-package integration_test
+package testbed_test
 
 import (
 	"bufio"
@@ -26,10 +26,9 @@ import (
 const victimPart = "INTEGRATION_VICTIM"
 
 // TestVictim is what TestHarness_LeavesNothingBehind lets end badly. By itself it shows that a site starts beside a
-// mount and an echo.
+// mount.
 func TestVictim(t *testing.T) {
-	s := startSite(t, 1, 1)
-	newYardstick(t)
+	s := testbed.StartSite(t, 1, 1)
 	if os.Geteuid() == 0 {
 		testbed.SmallDisk(t)
 	}
@@ -51,7 +50,7 @@ func TestVictim(t *testing.T) {
 }
 
 // elsewhere starts a program in a network.
-func elsewhere(t *testing.T, s *site) {
+func elsewhere(t *testing.T, s *testbed.Site) {
 	t.Helper()
 	n, err := network.New()
 	if err != nil {

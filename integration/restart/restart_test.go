@@ -1,4 +1,4 @@
-package integration_test
+package restart_test
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/attack"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -21,7 +22,7 @@ import (
 // An overwatch node that crashed answers within a second as before, and every agent finds it again by itself, with the
 // pin it had.
 func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T) {
-	s := startSite(t, 2, 2)
+	s := testbed.StartSite(t, 2, 2)
 	n, other := s.Nodes[0], s.Nodes[1]
 	before := s.Pins(t, n)
 
@@ -31,7 +32,7 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 	}
 	down := time.Now()
 	testbed.Start(t, n)
-	s.answersAgain(t, n, down)
+	s.AnswersAgain(t, n, down)
 	s.Ready(t, n)
 	for i, b := range s.Backends {
 		v := s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
@@ -52,7 +53,7 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 // answer by itself (I7). The agent comes back with the pin it had.
 func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 2, 2)
+	s := testbed.StartSite(t, 2, 2)
 	agent, b := s.Agents[0], s.Backends[0]
 	before := s.Pins(t, s.Nodes[0])
 
@@ -83,7 +84,7 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 // When the backend dies while its agent is gone, the node's own checks alone take it out.
 func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
 	if _, err := s.Agents[0].Kill(); err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 // nothing. GSLB_FULL has it frozen for a minute.
 func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
 	frozen := time.Now()
 	if err := s.Agents[0].Signal(syscall.SIGSTOP); err != nil {
@@ -110,7 +111,7 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	}
 	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
 		func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
-	testbed.During(t, inFull(time.Minute, 0), testbed.StaleResolution, func() {
+	testbed.During(t, testbed.InFull(time.Minute, 0), testbed.StaleResolution, func() {
 		s.Status(t, n, b, time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	})
 	thawed := time.Now()
@@ -129,7 +130,7 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 
 // An agent that is asked to stop says goodbye: nobody has to wait for the stale threshold.
 func TestAgentStop_SaysGoodbye(t *testing.T) {
-	s := startSite(t, 2, 2)
+	s := testbed.StartSite(t, 2, 2)
 	b := s.Backends[0]
 	asked := time.Now()
 	if err := s.Agents[0].Stop(); err != nil {
@@ -145,7 +146,7 @@ func TestAgentStop_SaysGoodbye(t *testing.T) {
 const exitBound = 5 * time.Second
 
 // exits waits until a program that was asked to end has done so, in time and with exit code 0.
-func (s *site) exits(t *testing.T, u *harness.Unit) {
+func exits(t *testing.T, s *testbed.Site, u *harness.Unit) {
 	t.Helper()
 	asked := time.Now()
 	testbed.Until(t, exitBound, u.Name+" to end", func(context.Context) error {
@@ -169,13 +170,13 @@ func (s *site) exits(t *testing.T, u *harness.Unit) {
 // and ends in time.
 func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	crowd(t, n.DNS, 40, silent)
-	crowd(t, n.DNS, 20, dripping(string([]byte{0, 40, 1, 2, 3, 4, 5, 6, 7}), 100*time.Millisecond))
-	crowd(t, n.Gossip, 40, silent)
-	crowd(t, n.Prom, 20, silent)
-	apiCrowd(t, n.API, 60)
+	attack.Crowd(t, n.DNS, 40, attack.Silent)
+	attack.Crowd(t, n.DNS, 20, attack.Dripping(string([]byte{0, 40, 1, 2, 3, 4, 5, 6, 7}), 100*time.Millisecond))
+	attack.Crowd(t, n.Gossip, 40, attack.Silent)
+	attack.Crowd(t, n.Prom, 20, attack.Silent)
+	attack.OnAPI(t, n.API, 60)
 	body := `{"name":"` + testbed.CreatedName + `","regions":["eu"]}`
 	client, err := net.Dial("tcp", n.API.String())
 	if err != nil {
@@ -218,7 +219,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	if !finished && time.Since(asked) < time.Second { // it has two seconds for all of this
 		t.Errorf("a request that was under way: %v, %v", answer, err)
 	}
-	s.exits(t, n.Unit)
+	exits(t, s, n.Unit)
 	for _, a := range s.Watch.Since(n, testbed.AppName, s.Began) {
 		if a.At.Before(asked) && !a.Good() {
 			t.Errorf("a lookup failed before the node was asked to end: %+v", a)
@@ -235,7 +236,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 // the goodbye act on it.
 func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
 	t.Parallel()
-	s := startSite(t, 2, 2)
+	s := testbed.StartSite(t, 2, 2)
 	hangs, hears := s.Nodes[0], s.Nodes[1]
 	if err := hangs.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -244,7 +245,7 @@ func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
 	if err := s.Agents[0].Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	s.exits(t, s.Agents[0].Unit)
+	exits(t, s, s.Agents[0].Unit)
 	s.Gone(t, hears, s.Backends[0].At.Addr(), asked, s.Timing.Detection())
 	s.NoFailures(t, hears, s.Began)
 	if err := hangs.Signal(syscall.SIGCONT); err != nil {

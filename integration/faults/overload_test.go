@@ -1,12 +1,10 @@
-package integration_test
+package faults_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/attack"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -29,13 +28,13 @@ const (
 // Row 24: malformed messages, names that nobody ever asked for and questions for all types, at once: a steady client
 // gets every answer, in time.
 func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	before, y := testbed.Memory(t, n.Path), newYardstick(t)
-	end := storms(t, n.DNS, noise, malformed, randomName, anything)
+	before, began := testbed.Memory(t, n.Path), time.Now()
+	end := attack.Storms(t, n.DNS, attack.Noise, attack.Malformed, attack.RandomName, attack.Anything)
 	tcpAnswers(t, n, 5*time.Second)
-	t.Logf("%d packets in %s", end(), time.Since(y.began).Round(time.Millisecond))
-	s.steady(t, n, y)
+	t.Logf("%d packets in %s", end(), time.Since(began).Round(time.Millisecond))
+	steady(t, s, n, began, slowest)
 	if grown := testbed.Memory(t, n.Path) - before; grown > floodMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
 	}
@@ -45,7 +44,7 @@ func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 // Row 25: TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an
 // answer, over UDP or over a new connection.
 func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	before, began := testbed.Memory(t, n.Path), time.Now()
 	tcpCrowd(t, n, 3000)
@@ -58,9 +57,9 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 			return nil
 		})
 	t.Logf("3000 connections after %s", time.Since(began).Round(time.Millisecond))
-	y := newYardstick(t)
+	began = time.Now()
 	tcpAnswers(t, n, 4*time.Second)
-	s.steady(t, n, y)
+	steady(t, s, n, began, slowest)
 	grown := testbed.Memory(t, n.Path) - before
 	t.Logf("%v connections are open, memory grew by %d MiB", open, grown>>20)
 	if grown > floodMemory {
@@ -79,10 +78,10 @@ func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < manyConnections+200 {
 		t.Skipf("this process may open %d files: run ulimit -n %d before", files.Cur, manyConnections+1000)
 	}
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	before, began := testbed.Memory(t, n.Path), time.Now()
-	crowd(t, n.DNS, manyConnections, silent)
+	attack.Crowd(t, n.DNS, manyConnections, attack.Silent)
 	t.Logf("%d connections after %s", manyConnections, time.Since(began).Round(time.Millisecond))
 	tcpAnswers(t, n, 2*time.Second)
 	s.NoFailures(t, n, s.Began)
@@ -104,37 +103,21 @@ func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 func tcpCrowd(t *testing.T, n *harness.Node, count int) {
 	t.Helper()
 	mute, deafs := count/2, count/15
-	crowd(t, n.DNS, mute, silent)
-	crowd(t, n.DNS, count-mute-deafs, dripping(string([]byte{0, 40, 1, 2, 3, 4, 5, 6, 7}), time.Second))
-	crowd(t, n.DNS, deafs, deaf)
+	attack.Crowd(t, n.DNS, mute, attack.Silent)
+	attack.Crowd(t, n.DNS, count-mute-deafs, attack.Dripping(string([]byte{0, 40, 1, 2, 3, 4, 5, 6, 7}), time.Second))
+	attack.Crowd(t, n.DNS, deafs, attack.Deaf)
 }
 
 // Row 26: connections to the API that stop in mid-request or drip keep neither others from their answers within a
 // second nor DNS.
 func TestCrowd_OnTheAPIKeepsNobodyOut(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	y := newYardstick(t)
-	apiCrowd(t, n.API, 600)
+	began := time.Now()
+	attack.OnAPI(t, n.API, 600)
 	slowestAnswer := apiAnswers(t, n, 5*time.Second)
 	t.Logf("600 connections; the slowest answer of the API took %s", slowestAnswer.Round(time.Millisecond))
-	s.steady(t, n, y)
-}
-
-// apiCrowd opens connections to an HTTP listener that send parts of requests, each kind a third.
-func apiCrowd(t *testing.T, to netip.AddrPort, count int) {
-	t.Helper()
-	half := func(text string) func(context.Context, net.Conn) {
-		return func(_ context.Context, c net.Conn) {
-			_, _ = io.WriteString(c, text)
-			hold(c)
-		}
-	}
-	crowd(t, to, count/3, half("GET /api/v1/backends HTTP/1.1\r\nHost: x\r\n"))
-	crowd(t, to, count/3,
-		half("POST /api/v1/domains HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
-			"100000\r\n\r\n{\"name\":"))
-	crowd(t, to, count-2*(count/3), dripping("GET / HTTP/1.1\r\nX: y", 200*time.Millisecond))
+	steady(t, s, n, began, slowest)
 }
 
 // apiAnswers asks a node's API over a new connection each time and fails the test for each answer that takes a second.
@@ -161,18 +144,18 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 // together answers every lookup, hears its agents, follows the death of a backend, and stays within its memory.
 // GSLB_FULL has as much of each as its own row.
 func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	n := s.Nodes[0]
 	n.Env = append(slices.Clone(n.Env), tightMemory)
 	s.StartAll(t)
-	y := newYardstick(t)
-	endDNS := storms(t, n.DNS, noise, malformed, randomName, anything)
-	endGossip := storms(t, n.Gossip, noise, framed)
+	began := time.Now()
+	endDNS := attack.Storms(t, n.DNS, attack.Noise, attack.Malformed, attack.RandomName, attack.Anything)
+	endGossip := attack.Storms(t, n.Gossip, attack.Noise, attack.Framed)
 	ctx, cancel := context.WithCancel(t.Context())
 	streams := garbageStreams(ctx, t, n.DNS, n.Gossip, n.API, n.Prom, s.Agents[0].Prom)
-	idleStreams(t, n.Gossip, inFull(2000, 300))
-	tcpCrowd(t, n, inFull(3000, 1500))
-	apiCrowd(t, n.API, inFull(600, 150))
+	idleStreams(t, n.Gossip, testbed.InFull(2000, 300))
+	tcpCrowd(t, n, testbed.InFull(3000, 1500))
+	attack.OnAPI(t, n.API, testbed.InFull(600, 150))
 	tcpAnswers(t, n, 3*time.Second)
 	killed, err := s.Backends[0].Kill()
 	if err != nil {
@@ -182,11 +165,11 @@ func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	most := testbed.Memory(t, n.Path)
 	cancel()
 	t.Logf("%d packets, %d streams in %s; memory %d MiB", endDNS()+endGossip(), streams(),
-		time.Since(y.began).Round(time.Millisecond), most>>20)
+		time.Since(began).Round(time.Millisecond), most>>20)
 	if most > tightBound {
 		t.Errorf("the node has %d MiB, allowed are %d", most>>20, tightBound>>20)
 	}
-	s.steady(t, n, y)
+	steady(t, s, n, began, slowest)
 	s.Status(t, n, s.Backends[1], 5*time.Second, func(v api.Backend) error {
 		if v.AgentLastSeen == nil || time.Since(*v.AgentLastSeen) > 2*s.Timing.Heartbeat {
 			return errors.New("its agent is not heard")
@@ -200,11 +183,6 @@ func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	}
 }
 
-// framed is noise that begins like a frame of gslb's gossip.
-func framed(r *rand.Rand) []byte {
-	return append([]byte("\xf4\x06gslb/1\x01"), noise(r)...)
-}
-
 // garbageStreams sends noise to some TCP ports, one connection after the other, until ctx ends. The returned function
 // waits for the end and says how many connections it was.
 func garbageStreams(ctx context.Context, t *testing.T, to ...netip.AddrPort) func() int {
@@ -215,10 +193,10 @@ func garbageStreams(ctx context.Context, t *testing.T, to ...netip.AddrPort) fun
 			made := 0
 			random := rand.New(rand.NewPCG(3, uint64(k)))
 			for ; ctx.Err() == nil; made++ {
-				c, err := stranger("tcp", made).DialContext(ctx, "tcp", at.String())
+				c, err := attack.Stranger("tcp", made).DialContext(ctx, "tcp", at.String())
 				if err == nil {
 					_ = c.SetDeadline(time.Now().Add(100 * time.Millisecond))
-					_, _ = c.Write(noise(random))
+					_, _ = c.Write(attack.Noise(random))
 					_ = c.Close()
 				}
 				testbed.Pause(ctx, 10*time.Millisecond)

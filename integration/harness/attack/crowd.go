@@ -1,0 +1,95 @@
+package attack
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+// Crowd opens connections that behave as given until the test ends. On a machine that is too busy a few may not come
+// about.
+func Crowd(t *testing.T, to netip.AddrPort, count int, behave func(context.Context, net.Conn)) {
+	t.Helper()
+	var all sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	var conns []net.Conn
+	var failed error
+	for i := range count {
+		c, err := Stranger("tcp", i).DialContext(ctx, "tcp", to.String())
+		if err != nil {
+			failed = err
+			continue
+		}
+		conns = append(conns, c)
+		all.Go(func() { behave(ctx, c) })
+	}
+	if len(conns) < count*9/10 {
+		t.Errorf("only %d of %d connections came about: %v", len(conns), count, failed)
+	}
+	t.Cleanup(func() {
+		cancel()
+		for _, c := range conns {
+			c.Close()
+		}
+		all.Wait()
+	})
+}
+
+// Silent says nothing.
+func Silent(context.Context, net.Conn) {}
+
+// Dripping sends a text an octet at a time.
+func Dripping(text string, every time.Duration) func(context.Context, net.Conn) {
+	return func(ctx context.Context, c net.Conn) {
+		for i := 0; testbed.Pause(ctx, every); i++ {
+			if _, err := c.Write([]byte{text[i%len(text)]}); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Deaf asks much and never reads an answer.
+func Deaf(ctx context.Context, c net.Conn) {
+	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		p := query(testbed.ZoneName+".", dns.TypeDNSKEY, random)
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(p))), p...)); err != nil ||
+			ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// OnAPI opens connections to an HTTP listener that send parts of requests, each kind a third.
+func OnAPI(t *testing.T, to netip.AddrPort, count int) {
+	t.Helper()
+	half := func(text string) func(context.Context, net.Conn) {
+		return func(_ context.Context, c net.Conn) {
+			_, _ = io.WriteString(c, text)
+			hold(c)
+		}
+	}
+	Crowd(t, to, count/3, half("GET /api/v1/backends HTTP/1.1\r\nHost: x\r\n"))
+	Crowd(t, to, count/3,
+		half("POST /api/v1/domains HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+			"100000\r\n\r\n{\"name\":"))
+	Crowd(t, to, count-2*(count/3), Dripping("GET / HTTP/1.1\r\nX: y", 200*time.Millisecond))
+}
+
+// hold reads what comes until the end, so that only the sender decides what happens.
+func hold(c net.Conn) {
+	_, _ = io.Copy(io.Discard, c)
+}

@@ -1,0 +1,67 @@
+package signed
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// Asked asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is
+// judged over UDP.
+func Asked(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
+	const bound = 2 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
+	defer cancel()
+	err = harness.Until(ctx, "an answer", func(context.Context) (err error) {
+		r, err = exchangeAt(q, n, bound)
+		return err
+	})
+	return r, err
+}
+
+// exchangeAt asks a node over TCP, on its own machine.
+func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
+	var conn net.Conn
+	if err := OnMachineOf(n, func() (err error) {
+		conn,
+			err = net.DialTimeout("tcp", n.DNS.String(), bound)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	r, _, err := (&dns.Client{Net: "tcp", Timeout: bound}).ExchangeWithConn(q, &dns.Conn{Conn: conn})
+	return r, err
+}
+
+// KeysOf is the keys of the zone as the node shows them.
+func KeysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
+	t.Helper()
+	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, testbed.Patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rr := range r.Answer {
+		if key, ok := rr.(*dns.DNSKEY); ok {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		t.Fatalf("%s shows no key:\n%s", n.Name, r)
+	}
+	return keys
+}
+
+// OnMachineOf calls f where a node runs.
+func OnMachineOf(n *harness.Node, f func() error) error {
+	if n.Inside == nil {
+		return f()
+	}
+	return n.Inside(f)
+}

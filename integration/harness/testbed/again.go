@@ -1,0 +1,52 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+)
+
+// AnswersAgain waits for the first good answer after a start and says how long after it came. It asks anew every
+// 100 ms, as a query that a process took with it is answered by nobody. An answer that is none of the backends, or says
+// that the name does not exist, fails the test (I2).
+func (s *Site) AnswersAgain(t *testing.T, n *harness.Node, started time.Time) time.Duration {
+	t.Helper()
+	client := &dns.Client{Timeout: 100 * time.Millisecond}
+	Until(t, StartBound, n.Name+" to answer again", func(context.Context) error {
+		r, _, err := client.Exchange(new(dns.Msg).SetQuestion(AppName+".", dns.TypeA), n.DNS.String())
+		if err != nil {
+			return err
+		}
+		if r.Rcode != dns.RcodeSuccess || len(r.Answer) == 0 {
+			t.Fatalf("the answer after a restart is %v", r)
+		}
+		for _, rr := range r.Answer {
+			if a, ok := rr.(*dns.A); !ok || !slices.ContainsFunc(s.Backends,
+				func(b *harness.Backend) bool { return b.At.Addr().String() == a.A.String() }) {
+				t.Fatalf("%s is nobody's address", rr)
+			}
+		}
+		return nil
+	})
+	answered := time.Now()
+	InTime(t, n.Name+" to answer again", DNSBackBound, started, answered)
+	return answered.Sub(started)
+}
+
+// Speaks waits until a program that was started at a time has said anything: only then does it run, on a machine that
+// is busy.
+func Speaks(t *testing.T, u *harness.Unit, since time.Time) {
+	t.Helper()
+	Until(t, StartBound, u.Name+" to speak", func(context.Context) error {
+		if lines := u.Output(); len(lines) == 0 || lines[len(lines)-1].At.Before(since) {
+			return errors.New("it has not said anything")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,10 @@
+package testbed_test
+
+import (
+	"os"
+	"testing"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }

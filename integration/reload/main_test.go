@@ -1,0 +1,11 @@
+// Package reload_test shows what a program does at SIGHUP and POST /reload.
+package reload_test
+
+import (
+	"os"
+	"testing"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
