@@ -114,6 +114,10 @@ bench-scale: build ## 10, 1 000 and 100 000 names side by side, unsigned and sig
 bench-changes: build ## what changes of health cost a node of 100 000 names, and what clients see of them (Linux)
 	@$(GO) run ./integration/bench -bin bin -changes -names 100000 -rounds 3 -seconds 4 $(BENCHFLAGS)
 
+.PHONY: bench-replication
+bench-replication: build ## a change in the answers of three nodes, 10 000 objects on a wiped node, what an idle cluster pays (Linux)
+	@$(GO) run ./integration/bench -bin bin -replication 10000 $(BENCHFLAGS)
+
 .PHONY: bench-restart
 bench-restart: build ## restart a node twice under 50 000 queries a second by dnsperf: none may be lost (Linux)
 	@command -v dnsperf >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends dnsperf; fi; }

@@ -31,6 +31,7 @@ type options struct {
 	restart int     // queries per second, instead of all else
 	changes bool    // instead of all else
 	share   float64 // of a core, instead of all else
+	objects int     // that nodes replicate, instead of all else
 	rate    float64
 	env     string
 }
@@ -54,6 +55,8 @@ func main() {
 		work = changes
 	case o.share > 0:
 		work = overload
+	case o.objects > 0:
+		work = func(ctx context.Context, o options) error { return replicate(ctx, o, o.objects) }
 	case o.restart > 0:
 		work = func(ctx context.Context, o options) error { return restart(ctx, o, o.restart) }
 	}
@@ -80,6 +83,8 @@ func readFlags() (o options, err error) {
 		"instead of all else, measure what changes of health cost a node with the last number of names")
 	flag.Float64Var(&o.share, "overload", 0,
 		"instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
+	flag.IntVar(&o.objects, "replication", 0,
+		"instead of all else, measure replication: a change, so many objects on a wiped node, an idle cluster")
 	flag.Float64Var(&o.rate, "rate", 20000, "queries a second meanwhile")
 	flag.StringVar(&o.env, "env", "",
 		"with -changes: environments of nodes to compare, such as \"GOGC=100;GOGC=200\"; an empty one is as it ships")

@@ -17,6 +17,9 @@ const (
 	holdTime = 20 * time.Second
 	// spacing is the least time between two answers to a peer, so that a burst of changes goes in few of them.
 	spacing = 50 * time.Millisecond
+	// displacedRest is how long a request is held on after another one of the same node came. Two that take turns are of a
+	// node that has two names here, or of two nodes with one id, and must not drive one another.
+	displacedRest = time.Second
 	// pageSize bounds the objects of one answer, and maxBody an answer's body, in octets. One object may take more than
 	// a page.
 	pageSize = 4 << 20
@@ -62,10 +65,13 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	if q.Instance != r.instance {
 		q.Since, q.Hold = 0, false
 	}
-	ctx, done := r.receive(ctx, v.Node(), q.Since)
+	held, done := r.receive(ctx, v.Node(), q.Since)
 	defer done()
 	if q.Hold {
-		r.hold(ctx, v.Node(), q.Since)
+		r.hold(held, v.Node(), q.Since)
+		if held.Err() != nil {
+			r.rest(ctx, displacedRest)
+		}
 	}
 	m := message{Instance: r.instance, Digest: r.digest(), Offer: r.o.Store.Page(q.Since, r.o.PageSize), Time: time.Now()}
 	plain, err := json.Marshal(&m)
@@ -84,7 +90,7 @@ func (r *Replication) digest() string {
 	return hex.EncodeToString(digest[:])
 }
 
-// receive notes what a node has. Of two requests of a node the earlier one is answered at once.
+// receive notes what a node has. Of two requests of a node the earlier one is not held any more.
 func (r *Replication) receive(ctx context.Context, node string, has uint64) (context.Context, func()) {
 	ctx, leave := context.WithCancel(ctx)
 	r.mu.Lock()
@@ -123,10 +129,17 @@ func (r *Replication) hold(ctx context.Context, node string, since uint64) {
 	r.mu.Lock()
 	early := spacing - time.Since(r.visitors[node].answered)
 	r.mu.Unlock()
-	if early > 0 {
-		select {
-		case <-time.After(early):
-		case <-ctx.Done():
-		}
+	r.rest(ctx, early)
+}
+
+// rest returns after a while, or earlier where nobody waits any more.
+func (r *Replication) rest(ctx context.Context, while time.Duration) {
+	if while <= 0 {
+		return
+	}
+	select {
+	case <-time.After(while):
+	case <-ctx.Done():
+	case <-r.ended:
 	}
 }

@@ -155,7 +155,7 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	joining := r.o.Store.Replicas().Joining
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.node, p.joining, p.difference = m.Offer.Node, m.Offer.Joining, time.Until(m.Time)
+	p.self, p.node, p.joining, p.difference = false, m.Offer.Node, m.Offer.Joining, time.Until(m.Time)
 	restarted := p.instance != m.Instance
 	p.instance, p.since = m.Instance, m.Offer.Changes
 	if m.Offer.Whole {

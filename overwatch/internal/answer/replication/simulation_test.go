@@ -36,7 +36,7 @@ func histories(t *testing.T) (count, seed uint64) {
 			t.Fatalf("%s is %q: it must be a number", key, os.Getenv(key))
 		}
 	}
-	return cmp.Or(count, 6), seed
+	return cmp.Or(count, 3), seed
 }
 
 // world is a cluster in virtual time: nodes with their stores, and a network with somebody in it who means ill.
@@ -46,10 +46,11 @@ type world struct {
 	chance  *rand.Rand // network.mu
 	network *network
 	members []*member
-	cut     map[[2]string]bool // one way
-	ill     bool               // answers and requests are lost, late, repeated and exchanged
-	seen    []*http.Request    // with proofs, which were answered
-	answers []recorded         // as who means ill has recorded them
+	cut     map[[2]string]bool   // one way
+	astray  map[[2]string]string // what goes from one node to another comes to a third, or back
+	ill     bool                 // answers and requests are lost, late, repeated and exchanged
+	seen    []*http.Request      // with proofs, which were answered
+	answers []recorded           // as who means ill has recorded them
 	decided []decision
 	made    int
 	story   []string
@@ -88,6 +89,7 @@ type wire struct {
 // RoundTrip implements http.RoundTripper.
 func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	x.network.mu.Lock()
+	to := cmp.Or(x.astray[[2]string{x.from, r.URL.Host}], r.URL.Host)
 	lost, late, other := x.cut[[2]string{x.from, r.URL.Host}], time.Duration(0), (*recorded)(nil)
 	if x.ill {
 		lost = lost || x.chance.IntN(8) == 0
@@ -102,6 +104,8 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	time.Sleep(late) // virtual
+	r = r.Clone(r.Context())
+	r.URL.Host, to = to, r.URL.Host
 	resp, err := x.network.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -109,10 +113,10 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	text, err := io.ReadAll(resp.Body)
 	x.network.mu.Lock()
 	defer x.network.mu.Unlock()
-	if r.Header.Get("Authorization") != "" && len(x.seen) < 100 {
+	if r.Header.Get("Authorization") != "" && resp.StatusCode == http.StatusOK && len(x.seen) < 100 {
 		x.seen = append(x.seen, r.Clone(x.t.Context()))
 	}
-	if x.cut[[2]string{r.URL.Host, x.from}] {
+	if x.cut[[2]string{to, x.from}] {
 		return nil, errors.New("cut")
 	}
 	if x.ill && x.chance.IntN(8) == 0 {
@@ -228,7 +232,12 @@ func (w *world) step() {
 		w.network.mu.Lock()
 		w.cut[[2]string{m.id, other.id}] = !w.cut[[2]string{m.id, other.id}]
 		w.network.mu.Unlock()
-	case at < 82:
+	case at < 78:
+		w.network.mu.Lock()
+		third := w.members[w.rand.IntN(len(w.members))]
+		w.astray[[2]string{m.id, other.id}] = third.id
+		w.network.mu.Unlock()
+	case at < 83:
 		m.kill()
 	case at < 90 && m.run.entered == nil:
 		m.crashWhenItTakes()
@@ -257,7 +266,7 @@ func (w *world) repeat(to *member) {
 // heal ends all that is wrong, and lets time pass: versions of a clock ahead are taken when the own has come close.
 func (w *world) heal() {
 	w.network.mu.Lock()
-	w.cut, w.ill = make(map[[2]string]bool), false
+	w.cut, w.astray, w.ill = make(map[[2]string]bool), make(map[[2]string]string), false
 	w.network.mu.Unlock()
 	for _, m := range w.members {
 		if m.run != nil && m.run.entered != nil {
@@ -290,6 +299,14 @@ func (w *world) judge() {
 			if got, there := m.run.store.Object(key); !there && !want.Deleted {
 				w.t.Errorf("%s has %+v, the latest decision is %+v", m.id, got, want)
 			}
+		}
+		for _, p := range m.run.r.Status().Peers {
+			if !p.Connected || "http://"+p.NodeID != p.Peer {
+				w.t.Errorf("%s tells of a peer %+v", m.id, p)
+			}
+		}
+		if peers := len(m.run.r.Status().Peers); peers != len(w.members)-1 {
+			w.t.Errorf("%s tells of %d peers", m.id, peers)
 		}
 		if m.run.store.Replicas().Joining {
 			w.t.Errorf("%s has not all of another", m.id)
@@ -365,7 +382,7 @@ func (w *world) forger() {
 func history(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 20))
 	w := &world{t: t, rand: r, chance: rand.New(rand.NewPCG(seed, 21)), network: &network{nodes: make(map[string]*node)},
-		cut: make(map[[2]string]bool), ill: r.IntN(2) == 0, began: time.Now()}
+		cut: make(map[[2]string]bool), astray: make(map[[2]string]string), ill: r.IntN(2) == 0, began: time.Now()}
 	w.forger()
 	for i := range 3 + r.IntN(3) {
 		m := &member{world: w, id: string(rune('a' + i)), dir: t.TempDir(),

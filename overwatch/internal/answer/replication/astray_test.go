@@ -1,0 +1,59 @@
+package replication_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// asked counts the requests with a proof that a host gets within a while.
+func asked(w *network, host string, over time.Duration) (count int) {
+	w.mu.Lock()
+	w.tap = func(r *http.Request) {
+		if r.URL.Host == host && r.Header.Get("Authorization") != "" {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			count++
+		}
+	}
+	w.mu.Unlock()
+	time.Sleep(over)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tap = nil
+	return count
+}
+
+// A node that peers names twice holds the requests by both names.
+func TestReplication_ANodeOfTwoNamesIsAskedSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, nodes, _ := cluster(t)
+		alike(t, nodes...)
+		nodes[2].stop()
+		w.set("c", nodes[1])
+		time.Sleep(time.Minute)
+		if count := asked(w, "c", time.Minute); count > 100 {
+			t.Errorf("asked %d times within a minute", count)
+		}
+	})
+}
+
+// A peer whose address led to the node itself for a while is a peer again when it does not any more.
+func TestReplication_APeerThatWasTheNodeItselfIsAPeerAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, nodes, dirs := cluster(t)
+		a, b, c := nodes[0], nodes[1], nodes[2]
+		alike(t, nodes...)
+		c.stop()
+		w.set("c", a)
+		time.Sleep(time.Minute)
+		c = start(t, w, "c", dirs["c"], settings(secret))
+		c.put("app.example", "")
+		time.Sleep(2 * time.Minute)
+		alike(t, a, b, c)
+		if peers := a.r.Status().Peers; len(peers) != 2 || peers[1].NodeID != "c" || !peers[1].Connected {
+			t.Errorf("the peers are %+v", peers)
+		}
+	})
+}
