@@ -25,9 +25,12 @@ const (
 func ptr[T any](v T) *T { return &v }
 
 // site is three nodes that replicate, none of which is started.
-func site(t *testing.T) *testbed.Site {
+func site(t *testing.T) *testbed.Site { return replicating(t, 0) }
+
+// replicating is site with backends, each of which has an agent.
+func replicating(t *testing.T, backends int) *testbed.Site {
 	t.Helper()
-	s := testbed.NewSite(t, 3, 0)
+	s := testbed.NewSite(t, 3, backends)
 	for i, n := range s.Nodes {
 		sync := &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: secret}
 		for k, other := range s.Nodes {

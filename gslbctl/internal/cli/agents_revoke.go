@@ -44,11 +44,11 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 	return cmd
 }
 
-// revoke revokes an agent on every node, and shows the next steps once.
+// revoke revokes an agent, for every node, and shows the next steps once.
 func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) error {
 	var mu sync.Mutex
 	var next []string
-	err := a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	err := a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		out, err := c.Revoke(ctx, id, req)
 		mu.Lock()
 		defer mu.Unlock()
@@ -90,6 +90,7 @@ func (a *app) agentsUnlockCommand() *cobra.Command {
 		long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may enrol " +
 			"again.\n" +
 			"A changed token ends it by itself.",
+		shared:   true,
 		question: "Unlocking %s admits everybody who has its token, also whoever stole it",
 		apply: func(ctx context.Context, c *api.Client, service string) (string, error) {
 			out, err := c.UnlockToken(ctx, service)

@@ -52,7 +52,7 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 				out, err := c.Unpin(ctx, args[0])
 				return out.Message, err
 			})

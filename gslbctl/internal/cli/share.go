@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -46,6 +47,9 @@ func (a *app) shareOn(ctx context.Context, via *api.Client, apply func(context.C
 	message, err := apply(ctx, via)
 	if err != nil {
 		stop()
+		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
+			return a.changeAll(ctx, apply, say) // another may have it, such as an agent that never came here
+		}
 		return unchanged(err)
 	}
 	report := append([]changed{{Node: via.Node(), Success: true, Message: message}}, spread(ctx, via)...)

@@ -123,7 +123,7 @@ func forget(n *node, id string) {
 func TestShare_WhatStaysOnANodeGoesToEach(t *testing.T) {
 	nodes := startNodes(t, 3)
 	replicating(nodes, 0, false)
-	for _, args := range [][]string{{"agents", "unpin", "eu-1", "--yes"}, {"config", "set", "logging", "level=debug"}} {
+	for _, args := range [][]string{{"brakes", "release", "app.example.com", "--force"}, {"config", "set", "logging", "level=debug"}} {
 		for _, n := range nodes {
 			n.mu.Lock()
 			n.asked = nil
@@ -137,5 +137,16 @@ func TestShare_WhatStaysOnANodeGoesToEach(t *testing.T) {
 	r := call(t, System{}, nodes, append(threeNodes(), "domains", "add", "shop.example.com")...)
 	if r.code != exitDegraded || !strings.Contains(r.errors, "it is there already") {
 		t.Errorf("a refusal: exit %d, %s%s", r.code, r.out, r.errors)
+	}
+}
+
+// An agent that never came to the node that is told is looked for on all.
+func TestShare_WhatTheToldNodeDoesNotKnowGoesToEach(t *testing.T) {
+	nodes := startNodes(t, 3)
+	replicating(nodes, 0, false)
+	nodes[0].answers["DELETE /api/v1/overwatch/agents/eu-1"] = &api.Error{Status: 404, Message: "no agent is pinned"}
+	r := call(t, System{}, nodes, append(threeNodes(), "agents", "unpin", "eu-1", "--yes", "--force")...)
+	if r.code != exitWell || !slices.Equal(sentTo(nodes), []int{2, 1, 1}) {
+		t.Errorf("exit %d, sent to %v: %s%s", r.code, sentTo(nodes), r.out, r.errors)
 	}
 }

@@ -48,6 +48,12 @@ func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]
 			err = p.followServer(ctx, key)
 		case store.KindOverride, store.KindWeight, store.KindDrain:
 			err = p.followOrder(ctx, key)
+		case store.KindRevocation:
+			err = p.followRevocation(ctx, key)
+		case store.KindLock:
+			if _, err = p.object(key); err == nil {
+				err = p.o.Trust.FollowLock(key.Name)
+			}
 		default:
 			err = errUnknownKind
 		}
@@ -151,6 +157,18 @@ func (p *Plane) followServer(ctx context.Context, key replica.Key) error {
 		}
 		return &sound[0], nil
 	})
+}
+
+func (p *Plane) followRevocation(ctx context.Context, key replica.Key) error {
+	if _, err := p.object(key); err != nil {
+		return err
+	}
+	o, _ := p.store.Object(key)
+	lost, err := p.o.Trust.Follow(key.Name, o.Version.At())
+	if err == nil && lost {
+		err = p.o.Registry.DropAgent(ctx, key.Name)
+	}
+	return err
 }
 
 func (p *Plane) followOrder(ctx context.Context, key replica.Key) error {

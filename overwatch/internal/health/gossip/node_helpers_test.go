@@ -44,6 +44,7 @@ func (m *memoryPins) PutPin(p store.Pin, _ ...store.Entry) error {
 
 func (m *memoryPins) ChangePins(store.PinChange, ...store.Entry) error { return nil }
 func (m *memoryPins) LoadLocks() ([]store.TokenLock, error)            { return nil, nil }
+func (m *memoryPins) LoadPin(string) (store.Pin, bool, error)          { return store.Pin{}, false, nil }
 
 func (m *memoryPins) DeletePin(id string, _ ...store.Entry) error {
 	m.mu.Lock()

@@ -37,6 +37,7 @@ func (pinsInMemory) DeletePin(string, ...store.Entry) error { return nil }
 
 func (pinsInMemory) ChangePins(store.PinChange, ...store.Entry) error { return nil }
 func (pinsInMemory) LoadLocks() ([]store.TokenLock, error)            { return nil, nil }
+func (pinsInMemory) LoadPin(string) (store.Pin, bool, error)          { return store.Pin{}, false, nil }
 
 const token = "a token of thirty-two characters"
 

@@ -28,6 +28,7 @@ func (k keptPins) LoadPins() (pins []store.Pin, err error) {
 func (k keptPins) PutPin(p store.Pin, _ ...store.Entry) error       { k[p.AgentID] = p; return nil }
 func (k keptPins) ChangePins(store.PinChange, ...store.Entry) error { return nil }
 func (k keptPins) LoadLocks() ([]store.TokenLock, error)            { return nil, nil }
+func (k keptPins) LoadPin(string) (store.Pin, bool, error)          { return store.Pin{}, false, nil }
 
 func (k keptPins) DeletePin(id string, _ ...store.Entry) error {
 	delete(k, id)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -30,7 +31,7 @@ func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) 
 	if err := t.pins.DeletePin(agentID, with...); err != nil {
 		return fmt.Errorf("deleting the pin of %s: %w", agentID, err)
 	}
-	t.drop(p)
+	t.drop(p, time.Time{})
 	t.answers.forget(agentID)
 	t.log.Info().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Msg("pin deleted")
 	return nil
@@ -42,14 +43,18 @@ func (t *Trust) holder(agentID string) *pinned {
 	return t.byID[agentID]
 }
 
-// drop forgets a pinned agent, but for what keeps its process from enrolling again.
-func (t *Trust) drop(p *pinned) {
+// drop forgets a pinned agent, but for what keeps its process from enrolling again. A process that was started after a
+// time is another one; zero: none is.
+func (t *Trust) drop(p *pinned, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(p)
 	p.mu.Lock()
 	epoch := p.window.Epoch()
 	p.mu.Unlock()
+	if !at.IsZero() {
+		epoch = min(epoch, uint64(at.UnixMilli()))
+	}
 	t.left.add(departure{id: p.id, key: p.certificate.KeyID, pub: p.certificate.PublicKey, epoch: epoch})
 }
 

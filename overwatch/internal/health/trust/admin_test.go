@@ -131,7 +131,7 @@ func TestUnpin_OvertakesAnEnrolThatIsUnderWay(t *testing.T) {
 		outcome <- refusal
 	}()
 	must(t, r.pins.DeletePin("eu-web-1"))
-	r.trust.drop(r.trust.holder("eu-web-1"))
+	r.trust.drop(r.trust.holder("eu-web-1"), time.Time{})
 	unlock()
 	if refusal := <-outcome; refusal == nil || refusal.Code != wire.CodeNotEnrolled {
 		t.Errorf("outcome is %v", refusal)

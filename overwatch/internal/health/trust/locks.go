@@ -162,7 +162,7 @@ func (t *Trust) liftLocks() {
 		delete(t.locks, service)
 		t.log.Info().Str("service", service).Msg("service token changed: the lock is lifted")
 	}
-	if err := t.pins.ChangePins(store.PinChange{Unlock: lifted}); err != nil {
+	if err := t.pins.ChangePins(store.PinChange{Unlock: lifted, Alone: true}); err != nil {
 		t.log.Error().Err(err).Strs("services", lifted).Msg(
 			"lifted locks are still stored: they are lifted again at the next start")
 	}

@@ -3,6 +3,7 @@ package trust
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/identity"
@@ -24,7 +25,7 @@ func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry
 	if err := t.pins.PutPin(store.Pin{AgentID: agentID, Superseded: key}, with...); err != nil {
 		return fmt.Errorf("storing that %s needs another certificate: %w", agentID, err)
 	}
-	t.drop(p)
+	t.drop(p, time.Time{})
 	t.mu.Lock()
 	t.replaced[agentID] = key
 	t.mu.Unlock()

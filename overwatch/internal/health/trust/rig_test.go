@@ -48,6 +48,13 @@ func (m *memory) LoadPins() (pins []store.Pin, err error) {
 	return pins, nil
 }
 
+func (m *memory) LoadPin(id string) (store.Pin, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, found := m.pins[id]
+	return p, found, nil
+}
+
 func (m *memory) PutPin(p store.Pin, _ ...store.Entry) error {
 	return m.write(func() { m.pins[p.AgentID] = p })
 }

@@ -106,8 +106,8 @@ func (t *Trust) noteReported(ids []string) error {
 	return nil
 }
 
-// unpinMany deletes the pins of those that still fit, in one write. Their agents may enrol again at once, if their
-// tokens admit them.
+// unpinMany deletes the pins of those that still fit, in one write, on this node alone: others see for themselves which
+// do. Their agents may enrol again at once, if their tokens admit them.
 func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -122,7 +122,7 @@ func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.E
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	if err := t.pins.ChangePins(store.PinChange{Drop: gone}, with...); err != nil {
+	if err := t.pins.ChangePins(store.PinChange{Drop: gone, Alone: true}, with...); err != nil {
 		return nil, fmt.Errorf("deleting %d pins: %w", len(gone), err)
 	}
 	t.mu.Lock()

@@ -26,6 +26,7 @@ const MaxAgents = 1 << 16
 // the process, however it ends.
 type PinStore interface {
 	LoadPins() ([]store.Pin, error)
+	LoadPin(agentID string) (p store.Pin, found bool, err error)
 	PutPin(store.Pin, ...store.Entry) error
 	DeletePin(agentID string, with ...store.Entry) error
 	ChangePins(store.PinChange, ...store.Entry) error

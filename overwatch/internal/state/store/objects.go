@@ -21,6 +21,10 @@ const (
 	KindDrain    = "drain"
 	KindAgent    = "agent" // announced
 	KindSetting  = "setting"
+	// KindRevocation is by agent id: its value is the pin that is refused, its deletion an unpin. KindLock is by service.
+	// Their values are not only in records, which this node may delete by itself.
+	KindRevocation = "revocation"
+	KindLock       = "lock"
 )
 
 // kinds are the kinds of the records of a bucket.
@@ -83,6 +87,9 @@ func place(o *replica.Object) (bucket string, key []byte, ok bool) {
 
 // Readable reports whether an object is of a known kind, and its value one of that name.
 func Readable(o *replica.Object) bool {
+	if o.Kind == KindRevocation || o.Kind == KindLock {
+		return o.Deleted || named(o) == o.Name
+	}
 	_, _, ok := place(o)
 	return ok
 }
@@ -122,6 +129,15 @@ func named(o *replica.Object) string {
 		return decoded(o, func(v *Order) string { return v.Service + " " + v.Address })
 	case KindAgent:
 		return decoded(o, func(n *Node) string { return n.ID })
+	case KindLock:
+		return decoded(o, func(l *TokenLock) string { return l.Service })
+	case KindRevocation:
+		return decoded(o, func(p *Pin) string {
+			if !p.Refused() {
+				return ""
+			}
+			return p.AgentID
+		})
 	case KindSetting:
 		return decoded(o, func(*map[string]json.RawMessage) string { return o.Name })
 	}

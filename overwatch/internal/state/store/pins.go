@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"gslb.internal/overwatch/internal/state/replica"
 )
 
 // LoadPins returns all pins, ordered by agent id. One that cannot be decoded is an error that names it and the remedy:
@@ -36,16 +38,16 @@ func (s *Store) DeletePin(agentID string, with ...Entry) error {
 func (s *Store) ChangePins(c PinChange, with ...Entry) error {
 	var b Batch
 	for _, p := range c.Put {
-		b.put(bucketPins, p.AgentID, p)
+		b.putPin(p)
 	}
 	for _, l := range c.Lock {
-		b.put(bucketMeta, lockKey(l.Service), l)
+		b.putLock(l)
 	}
 	for _, id := range c.Drop {
-		b.delete(bucketPins, id)
+		b.withdraw(bucketPins, id, replica.Key{Kind: KindRevocation, Name: id}, c.Alone)
 	}
 	for _, service := range c.Unlock {
-		b.delete(bucketMeta, lockKey(service))
+		b.withdraw(bucketMeta, lockKey(service), replica.Key{Kind: KindLock, Name: service}, c.Alone)
 	}
 	return s.Write(&b, with...)
 }

@@ -43,6 +43,8 @@ type PinChange struct {
 	Drop   []string // agent ids
 	Lock   []TokenLock
 	Unlock []string // services
+	// Alone means that this node drops and unlocks by itself, so that others are not told: each sees for itself.
+	Alone bool
 }
 
 // PinnedService is a service whose token an agent has proved.

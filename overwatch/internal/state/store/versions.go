@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -158,6 +159,7 @@ func (w *writer) putObject(o *replica.Object) {
 	case bucket != "":
 		w.delete(bucket, key)
 	}
+	w.followTrust(o)
 	w.putVersion(o)
 }
 
@@ -165,6 +167,7 @@ func (w *writer) putObject(o *replica.Object) {
 func (w *writer) dropObject(o *replica.Object) {
 	w.given = true
 	defer func() { w.given = false }()
+	w.followTrust(&replica.Object{Key: o.Key, Version: o.Version, Deleted: true})
 	if bucket, key, _ := place(o); bucket != "" {
 		w.delete(bucket, key)
 	}
@@ -270,7 +273,7 @@ func (s *Store) records() (map[replica.Key]json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	return values, nil
+	return values, s.refusals(values)
 }
 
 // unversioned returns the records that have no version, with one of when they were last changed, or of the file's age.
@@ -286,12 +289,11 @@ func (s *Store) unversioned() (bare []replica.Object, err error) {
 		var dated struct {
 			UpdatedAt time.Time `json:"updated_at"`
 			CreatedAt time.Time `json:"created_at"`
+			RevokedAt time.Time `json:"revoked_at"`
+			At        time.Time `json:"at"`
 		}
 		_ = json.Unmarshal(value, &dated) // a setting need not have either
-		at := dated.UpdatedAt
-		if at.IsZero() {
-			at = dated.CreatedAt
-		}
+		at := cmp.Or(dated.UpdatedAt, dated.CreatedAt, dated.RevokedAt, dated.At)
 		if at.IsZero() || at.After(s.written) {
 			at = s.written
 		}

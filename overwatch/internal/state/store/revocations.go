@@ -1,0 +1,176 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"gslb.internal/overwatch/internal/state/replica"
+)
+
+// Refused reports whether an operator has taken the agent's certificate from it, for good or until another enrols.
+func (p *Pin) Refused() bool { return p.Revoked || p.Superseded != [32]byte{} }
+
+// keepsOut reports whether a refusal outweighs a pin that an agent has got.
+func (p *Pin) keepsOut(other *Pin) bool {
+	return p.Revoked || p.Superseded != [32]byte{} && p.Superseded == sha256.Sum256(other.CertificateDER)
+}
+
+// LoadPin returns the pin of an agent.
+func (s *Store) LoadPin(agentID string) (p Pin, found bool, err error) {
+	err = guarded(func() error {
+		return s.db.View(func(tx *bolt.Tx) error {
+			record := tx.Bucket([]byte(bucketPins)).Get([]byte(agentID))
+			if found = record != nil; !found {
+				return nil
+			}
+			value, _, err := unseal(bucketPins, []byte(agentID), record)
+			if err != nil {
+				return err
+			}
+			return json.Unmarshal(value, &p)
+		})
+	})
+	if err != nil {
+		return p, false, fmt.Errorf("reading the pin of %s from %s: %w", agentID, s.path, err)
+	}
+	return p, found, nil
+}
+
+// putPin stores a pin. One that is refused is a decision for all nodes. One that is not does not replace a refusal that
+// has come from another node meanwhile.
+func (b *Batch) putPin(p Pin) {
+	value, err := json.Marshal(p)
+	p.Unreported = false // of this node alone
+	decision, err2 := json.Marshal(p)
+	if err != nil || err2 != nil {
+		b.err = fmt.Errorf("encoding the pin of %q: %w", p.AgentID, errors.Join(err, err2))
+		return
+	}
+	b.changes = append(b.changes, func(w *writer) {
+		key := replica.Key{Kind: KindRevocation, Name: p.AgentID}
+		if p.Refused() {
+			w.decide(key, decision)
+		} else if before, ok := w.revocation(key); ok && before.keepsOut(&p) {
+			return
+		}
+		w.put(bucketPins, []byte(p.AgentID), value)
+	})
+}
+
+// putLock stores a lock, which is a decision for all nodes.
+func (b *Batch) putLock(l TokenLock) {
+	value, err := json.Marshal(l)
+	if err != nil {
+		b.err = fmt.Errorf("encoding the lock of %q: %w", l.Service, err)
+		return
+	}
+	b.changes = append(b.changes, func(w *writer) {
+		w.decide(replica.Key{Kind: KindLock, Name: l.Service}, value)
+		w.put(bucketMeta, []byte(lockKey(l.Service)), value)
+	})
+}
+
+// withdraw deletes the record of a pin or a lock. Unless this node does so alone, that reaches every node, also where
+// no object was: a node may have one, or a pin that this node has not.
+func (b *Batch) withdraw(bucket, record string, key replica.Key, alone bool) {
+	b.delete(bucket, record)
+	if alone {
+		return
+	}
+	b.changes = append(b.changes, func(w *writer) {
+		if w.table != nil && w.err == nil {
+			o := w.table.Delete(key)
+			w.putVersion(&o)
+		}
+	})
+}
+
+// revocation returns the refusal of an agent's certificate that stands.
+func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
+	if w.table == nil {
+		return p, false
+	}
+	o, there := w.table.Get(key)
+	return p, there && !o.Deleted && json.Unmarshal(o.Value, &p) == nil && p.Refused()
+}
+
+// decide makes a decision an object that reaches every node, unless it is one with the same value.
+func (w *writer) decide(key replica.Key, value json.RawMessage) {
+	if w.table == nil || w.err != nil {
+		return
+	}
+	if o, there := w.table.Get(key); there && !o.Deleted && bytes.Equal(o.Value, value) {
+		return
+	}
+	o := w.table.Put(key, value)
+	w.putVersion(&o)
+}
+
+// followTrust makes the records of pins and locks follow an object of another node.
+func (w *writer) followTrust(o *replica.Object) {
+	if !Readable(o) {
+		return
+	}
+	switch o.Kind {
+	case KindLock:
+		if o.Deleted {
+			w.delete(bucketMeta, []byte(lockKey(o.Name)))
+		} else {
+			w.put(bucketMeta, []byte(lockKey(o.Name)), o.Value)
+		}
+	case KindRevocation:
+		w.followRevocation(o)
+	}
+}
+
+// followRevocation refuses an agent, or unpins it. An unpin is not about a pin that was made after it; clocks of nodes
+// may differ by replica.MaxAhead.
+func (w *writer) followRevocation(o *replica.Object) {
+	key := []byte(o.Name)
+	var before, decision Pin
+	found := false
+	if b := w.open(bucketPins); w.err == nil {
+		value, _, err := unseal(bucketPins, key, b.Get(key))
+		found = err == nil && json.Unmarshal(value, &before) == nil
+	}
+	if !o.Deleted {
+		if err := json.Unmarshal(o.Value, &decision); err == nil &&
+			(!found || before.Refused() || decision.keepsOut(&before)) {
+			w.put(bucketPins, key, o.Value)
+		}
+		return
+	}
+	if found && (before.Refused() || before.FirstSeen.Before(o.Version.At().Add(replica.MaxAhead))) {
+		w.delete(bucketPins, key)
+	}
+}
+
+// refusals adds the pins that are refused and the locks to the values of objects.
+func (s *Store) refusals(values map[replica.Key]json.RawMessage) error {
+	err := s.read(bucketPins, func(key, value []byte) error {
+		var p Pin
+		if !bytes.Contains(value, []byte(`"revoked":true`)) && !bytes.Contains(value, []byte(`"superseded":`)) ||
+			json.Unmarshal(value, &p) != nil || !p.Refused() {
+			return nil //nolint:nilerr // LoadPins tells of a pin that cannot be read
+		}
+		p.Unreported = false
+		decision, err := json.Marshal(p)
+		values[replica.Key{Kind: KindRevocation, Name: string(key)}] = decision
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	locks, err := s.LoadLocks()
+	for _, l := range locks {
+		if err == nil {
+			values[replica.Key{Kind: KindLock, Name: l.Service}], err = json.Marshal(l)
+		}
+	}
+	return err
+}
