@@ -3,6 +3,7 @@ package demo
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 // weight needs to have its turn.
 const quietAnswers = 40
 
-// settleBound is what measuring itself may take on top of a promised time.
-const settleBound = quietAnswers*pace + time.Second
+// hang is how long something is waited for, whatever is promised: only a program that hangs takes it.
+const hang = time.Minute
+
+// timed says whether seconds are judged, as by make bench-times: on a machine that has nothing else to do.
+var timed = os.Getenv("GSLB_TIMED") != ""
 
 // The promises that are not made by the intervals of the cluster.
 const (
@@ -22,9 +26,6 @@ const (
 	agentBackBound = 3 * time.Second  // a restarted agent is believed again
 	agentsBound    = 20 * time.Second // a restarted node is found again by agents that back off up to 15 s
 )
-
-// clock says what a machine that is busy with something else adds to a promise.
-var clock = harness.StartClock()
 
 // incident is something that was done to the scene, and what clients and nodes made of it. One goroutine uses it.
 type incident interface {
@@ -57,16 +58,18 @@ func (p *perNode) wait(n *harness.Node) {
 	p.open = true
 }
 
-// finding holds the times against the promise that was made for what happened at from.
+// finding holds the times against the promise that was made for what happened at from. One that is late is told.
 func (p *perNode) finding(label string, bound time.Duration, from time.Time) finding {
 	f := finding{text: fmt.Sprintf("%s: %s (promised %s)", label, strings.Join(p.parts, ", "), seconds(bound)),
 		settled: !p.open}
 	switch {
 	case len(p.parts) == 0:
 		f.text, f.settled = "no overwatch node is running", true
-	case p.slowest > clock.Allowed(bound, from, from.Add(p.slowest)):
+	case p.slowest > bound && timed:
 		f.broken = fmt.Errorf("%s took %s, promised were %s", label, seconds(p.slowest), seconds(bound))
-	case p.open && time.Since(from) > clock.Allowed(bound+settleBound, from, time.Now()):
+	case p.slowest > bound:
+		f.text += ", which is late: has this machine something else to do?"
+	case p.open && time.Since(from) > bound+hang:
 		f.settled = true
 		f.broken = fmt.Errorf("%s: nothing to see after %s, promised were %s", label, seconds(time.Since(from)),
 			seconds(bound))
@@ -135,15 +138,14 @@ func (a *arrival) measure() finding {
 	return times.finding("first answer", a.scene.cluster.Timing.Recovery(), a.from)
 }
 
-// noFailures checks that running nodes gave a good answer to everything they were asked since, but for what a machine
-// that is busy with something else explains.
+// noFailures checks that running nodes gave a good answer to everything they were asked since.
 func (s *scene) noFailures(from time.Time) error {
 	var errs []error
 	for _, n := range s.running() {
 		for _, name := range []string{appName, apiName} {
 			all, failed := s.watch.Since(n, name, from), 0
 			for _, a := range all {
-				if !a.Good() && !clock.Excuses(s.cluster.Timing, a) {
+				if !a.Good() && !a.Asked().Before(from) {
 					failed++
 				}
 			}

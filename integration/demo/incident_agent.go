@@ -43,7 +43,7 @@ func (s *silence) measure() finding {
 	if f.broken != nil || !f.settled {
 		return f
 	}
-	switch overdue := time.Since(s.from) > clock.Allowed(times.slowest+settleBound, s.from, time.Now()); {
+	switch overdue := time.Since(s.from) > times.slowest+hang; {
 	case !s.replica.Running():
 	case kept:
 		f.text += fmt.Sprintf("; %s is still answered, the nodes see it well themselves", s.replica.Name)

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// What is measured is held against the promise: kept, broken, or not yet to be said.
+// What is measured is held against the promise: kept, late, broken, or not yet to be said.
 func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
 	const bound = time.Second
 	node := &harness.Node{Unit: &harness.Unit{Name: "ow-eu"}}
@@ -17,14 +17,15 @@ func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
 		times   []time.Duration // negative: nothing to see yet
 		age     time.Duration
 		settled bool
+		late    bool
 		broken  string
 	}{
-		{"in time on both nodes", []time.Duration{300 * time.Millisecond, time.Second}, 0, true, ""},
-		{"late on one node", []time.Duration{300 * time.Millisecond, 1001 * time.Millisecond}, 0, true, "took 1.00s"},
-		{"one node has no result yet", []time.Duration{300 * time.Millisecond, -1}, bound, false, ""},
+		{"in time on both nodes", []time.Duration{300 * time.Millisecond, time.Second}, 0, true, false, ""},
+		{"late on one node", []time.Duration{300 * time.Millisecond, 1001 * time.Millisecond}, 0, true, true, ""},
+		{"one node has no result yet", []time.Duration{300 * time.Millisecond, -1}, bound, false, false, ""},
 		{"one node has none although it is time", []time.Duration{300 * time.Millisecond, -1},
-			bound + settleBound + time.Second, true, "nothing to see"},
-		{"no node runs", nil, time.Hour, true, ""},
+			bound + hang + time.Second, true, false, "nothing to see"},
+		{"no node runs", nil, time.Hour, true, false, ""},
 	} {
 		t.Run(c.promise, func(t *testing.T) {
 			var times perNode
@@ -38,6 +39,9 @@ func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
 			f := times.finding("last answer", bound, time.Now().Add(-c.age))
 			if f.settled != c.settled {
 				t.Errorf("settled: %t, want %t", f.settled, c.settled)
+			}
+			if late := strings.Contains(f.text, "late:"); late != c.late && !timed {
+				t.Errorf("late: %t, want %t", late, c.late)
 			}
 			if (f.broken != nil) != (c.broken != "") || (f.broken != nil && !strings.Contains(f.broken.Error(), c.broken)) {
 				t.Errorf("broken: %v, want %q", f.broken, c.broken)

@@ -122,6 +122,7 @@ func (s *scene) prepare() error {
 		s.replicas = append(s.replicas, r)
 	}
 	s.watch = harness.NewWatch(s.nodes, []string{appName, apiName}, pace)
+	s.watch.Patience = hang
 	s.seen = &observer{nodes: s.nodes, pictures: map[*harness.Node]picture{}}
 	return nil
 }

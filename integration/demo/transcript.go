@@ -72,23 +72,23 @@ func settle(ctx context.Context, i incident) (finding, error) {
 	}
 }
 
-// steadyTries is how often that is done on a machine that stands still again and again, so that backends are out for no
-// fault of theirs.
+// steadyTries is how often that is done: on a machine that stands still for a moment backends are out for no fault of
+// theirs.
 const steadyTries = 4
 
 // steady shows what clients get while all is well, and holds it against the weights.
 func (s *scene) steady(ctx context.Context, say func(string, ...any)) (err error) {
+	begin := time.Now()
 	for range steadyTries {
-		from := time.Now()
-		if err = s.steadyOnce(ctx, say, from); err == nil || !clock.StarvedBetween(s.cluster.Timing, from, time.Now()) {
-			return err
+		if err = s.steadyOnce(ctx, say, time.Now()); err == nil {
+			break
 		}
-		say("this machine stood still meanwhile: once more")
+		say("%s: once more, this machine may have stood still", err)
 		if err := pause(ctx, time.After(s.cluster.Timing.Recovery())); err != nil {
 			return err
 		}
 	}
-	return err
+	return errors.Join(err, s.noFailures(begin))
 }
 
 func (s *scene) steadyOnce(ctx context.Context, say func(string, ...any), from time.Time) error {
@@ -117,7 +117,7 @@ func (s *scene) steadyOnce(ctx context.Context, say func(string, ...any), from t
 			say("%s from %s: %d lookups, %d failed: %s", name, n.Name, t.Asked, t.Failed, strings.Join(parts, ", "))
 		}
 	}
-	return errors.Join(append(errs, s.noFailures(from))...)
+	return errors.Join(errs...)
 }
 
 // pause waits for the channel or for the end of ctx, which is an error.
