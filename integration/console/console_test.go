@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
 )
 
 // The overview says that all is well, shows a backend that is killed and one that comes back, and goes on after a
@@ -29,6 +31,7 @@ func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 	p.reads("main", s.backends[2].At.Addr().String(), "gslbctl")
 	p.click("nav a[href='#/names']")
 	p.reads("table", shopName, "4 of 5")
+	p.reads(".now", "asia", s.backends[4].At.Addr().String()+" 100%")
 	p.click(fmt.Sprintf("a[href='#/names/%s']", shopName))
 	p.reads("table", "unhealthy")
 
@@ -117,5 +120,63 @@ func TestConsole_AsksForAToken(t *testing.T) {
 		if strings.Contains(url, token) {
 			t.Errorf("the token is in the address %s", url)
 		}
+	}
+}
+
+// A drain that is ordered in the console is followed to the moment at which the backend may be stopped, when DNS does
+// not answer with it any more, and is undone where the changes are listed.
+func TestConsole_FollowsADrainToSafeToStop(t *testing.T) {
+	t.Parallel()
+	s, p := startScene(t), newPage(t)
+	node, b := s.nodes[0], s.backends[0]
+	id := fmt.Sprintf("%s:%s", shopName, b.At)
+	p.open(node.Client.Node(), "names/"+shopName)
+	p.click(fmt.Sprintf("button[aria-label='Change %s']", id))
+	p.reads("dialog", "No name is left with too few backends", "replication is off")
+	p.fill("dialog input[name=duration]", "2s")
+	p.fill("dialog input[name=reason]", "new kernel")
+	p.click("dialog footer button")
+	p.reads(".drains", b.At.String(), "new kernel")
+	p.reads(".drains .status.good", "safe to stop")
+	for range testbed.QuietAnswers {
+		answer := testbed.Exchange(t, "udp", node, shopName, dns.TypeA)
+		if text := answer.String(); strings.Contains(text, b.At.Addr().String()) || len(answer.Answer) == 0 {
+			t.Fatalf("%s is safe to stop, and DNS answers\n%s", b.At.Addr(), text)
+		}
+	}
+	p.click("nav a[href='#/changes']")
+	p.reads("table", "drain", id)
+	p.click("button[aria-label^='Undo entry']")
+	p.reads("dialog", "would be undone")
+	p.click("dialog footer button")
+	p.reads("table", "undrain")
+	if said := p.complaints(); len(said) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(said, "\n"))
+	}
+}
+
+// What would leave a name to nobody is told first, and happens only if its name is typed.
+func TestConsole_NobodyIsLeftOnlyByName(t *testing.T) {
+	t.Parallel()
+	s, p := startScene(t), newPage(t)
+	node, ill := s.nodes[0], false
+	for _, b := range s.backends[1:4] {
+		order := api.OverrideRequest{Healthy: &ill, Reason: "a test"}
+		if _, err := node.Client.SetOverride(t.Context(), webName, b.At.String(), order); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.open(node.Client.Node(), "names/"+webName)
+	p.reads("main", "1 of 4 serve")
+	p.click(fmt.Sprintf("button[aria-label='Change %s:%s']", webName, s.backends[0].At))
+	p.click("dialog .choice button:nth-child(2)")
+	p.reads("dialog", webName+" would be left with 0 of at least 1 backend: nobody would answer it (A)")
+	p.fill("dialog input[name=reason]", "meant")
+	p.wait("the order to wait for the name", "document.querySelector('dialog footer button').disabled")
+	p.fill("dialog input:not([name])", webName)
+	p.click("dialog footer button")
+	p.reads("main", "0 of 4 serve")
+	if answer := testbed.Exchange(t, "udp", node, webName, dns.TypeA); len(answer.Answer) != 0 {
+		t.Errorf("somebody answers:\n%s", answer)
 	}
 }

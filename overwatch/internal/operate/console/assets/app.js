@@ -5,9 +5,15 @@ import { span } from './format.js';
 import { Overview } from './views/overview.js';
 import { Names } from './views/names.js';
 import { Name } from './views/name.js';
+import { WorldMap } from './views/map.js';
+import { Agents } from './views/agents.js';
+import { Signing } from './views/signing.js';
+import { Changes } from './views/changes.js';
+import { Settings } from './views/settings.js';
 
 const views = [
-  ['overview', 'Overview', Overview], ['names', 'Names', Names],
+  ['overview', 'Overview', Overview], ['names', 'Names', Names], ['map', 'Map', WorldMap], ['agents', 'Agents', Agents], ['signing', 'Signing', Signing],
+  ['changes', 'Changes', Changes], ['settings', 'Settings', Settings],
 ];
 
 function useRoute() {

@@ -38,7 +38,7 @@ export function Chart({ name, lines, points, format }) {
   useEffect(() => { if (points.length) plot.current?.setData(dataOf(lines, points)); }, [points]);
   const newest = points[points.length - 1]?.values || {};
   const now = lines.map((line) => ({ ...line, value: newest[line.of] === undefined ? 'not measured' : format(newest[line.of]) }));
-  return html`<figure class="chart"><figcaption><span>${name}</span>${now.map((line) => html`<span class="legend"><svg aria-hidden="true"
+  return html`<figure class="chart"><figcaption><span>${name}</span>${points.length > 0 && now.map((line) => html`<span class="legend"><svg aria-hidden="true"
       width="14" height="4"><rect width="14" height="4" style=${{ fill: `var(${line.colour})` }} /></svg>${line.label} <strong class="num">${line.value}</strong></span>`)}</figcaption>
     ${points.length ? html`<div ref=${place} role="img" aria-label=${`${name}, now ${now.map((line) => `${line.label} ${line.value}`).join(', ')}`}></div>`
       : html`<p class="dim">The first point comes after a minute.</p>`}</figure>`;

@@ -41,8 +41,8 @@ function useWindow(frame, total) {
 const Gap = ({ rows, span }) => rows > 0 && html`<tr aria-hidden="true" style=${{ height: `${rows * rowHeight}px` }}><td colspan=${span}></td></tr>`;
 
 // Table shows rows. A column has a title, a cell(row) to show, a csv(row) to copy and sort by, and perhaps a class. A column
-// of actions has no csv. keyOf names a row over changes. action(row) of a row is what a click on it does.
-export function Table({ caption, columns, rows, keyOf, empty = 'None.', tools, picked }) {
+// without csv is not copied; one of the class act has buttons. keyOf names a row over changes.
+export function Table({ caption, columns, rows, keyOf, empty = 'None.', tools }) {
   const [order, setOrder] = useState({ at: -1, down: false });
   const frame = useRef(null);
   const shown = sorted(rows, columns[order.at], order.down);
@@ -56,9 +56,9 @@ export function Table({ caption, columns, rows, keyOf, empty = 'None.', tools, p
       <table aria-rowcount=${shown.length + 1}><caption class="unseen">${caption}</caption>
         <thead><tr>${columns.map((c, at) => html`<th scope="col" class=${c.class} aria-sort=${order.at === at ? (order.down ? 'descending' : 'ascending') : undefined}>
           ${c.csv ? html`<button type="button" class="sort" onClick=${() => sortBy(at)}>${c.title}${order.at === at ? (order.down ? ' ▾' : ' ▴') : ''}</button>`
-            : html`<span class="unseen">${c.title}</span>`}</th>`)}</tr></thead>
+            : html`<span class=${c.class === 'act' ? 'unseen' : ''}>${c.title}</span>`}</th>`)}</tr></thead>
         <tbody><${Gap} rows=${first} span=${columns.length} />
-          ${shown.slice(first, last).map((row, i) => html`<tr key=${keyOf(row)} aria-rowindex=${first + i + 2} class=${picked?.(row) ? 'picked' : undefined}>
+          ${shown.slice(first, last).map((row, i) => html`<tr key=${keyOf(row)} aria-rowindex=${first + i + 2}>
             ${columns.map((c) => html`<td class=${c.class}>${c.cell ? c.cell(row) : c.csv(row)}</td>`)}</tr>`)}
           <${Gap} rows=${shown.length - last} span=${columns.length} /></tbody></table>
       ${!rows.length && html`<p class="dim">${empty}</p>`}</div></div>`;

@@ -1,11 +1,13 @@
 // One name: who gets what, its backends with both witnesses, and why a client gets its answer.
 import { html, useState } from '../vendor/preact.js';
-import { useList, useLive } from '../api.js';
+import { mayOperate, useList, useLive } from '../api.js';
+import { Orders } from '../actions.js';
 import { clock, endpoint, none, percent, since } from '../format.js';
 import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { clientsOf, servingTone } from './names.js';
 import { Ask } from './ask.js';
+import { Drains } from './drains.js';
 
 function Answers({ name }) {
   const [kind, setKind] = useState('A');
@@ -32,7 +34,7 @@ export function Marks({ b }) {
     ${b.held && html` <${Status} word="held" />`}`;
 }
 
-const columns = (now) => [
+const columns = (now, order) => [
   { title: 'Backend', csv: (b) => endpoint(b.address, b.port), class: 'mono' },
   { title: 'Region', csv: (b) => b.region || none },
   { title: 'Status', csv: (b) => b.effective_status, cell: (b) => html`<${Status} word=${b.effective_status} /><${Marks} b=${b} />` },
@@ -44,12 +46,17 @@ const columns = (now) => [
   { title: 'This node finds', csv: (b) => (b.validation_healthy === null ? none : b.validation_healthy ? 'healthy' : 'unhealthy'),
     cell: (b) => html`<${Witness} says=${b.validation_healthy} when=${b.validation_last_check} now=${now} note=${b.validation_error} />` },
   { title: 'Why', csv: (b) => b.reason, class: 'why' },
+  ...(mayOperate() ? [{ title: 'Action', class: 'act', cell: (b) => html`<button type="button" class="small" aria-label=${`Change ${b.id}`} onClick=${() => order(b.id)}>Change</button>` }] : []),
 ];
 
-function Backends({ name }) {
+function Backends({ name, domain }) {
+  const [ordered, order] = useState('');
   const live = useList(`/v1/overwatch/backends?service=${encodeURIComponent(name)}`, 'backends');
-  return html`<${Panel} title="Backends" id="backends"><${Waiting} live=${live} />${live.data && html`<${Table} caption=${`backends of ${name}`}
-    rows=${live.data.backends} columns=${columns(live.data.generated_at)} keyOf=${(b) => b.id} empty="No backend." />`}<//>`;
+  const chosen = live.data?.backends.find((b) => b.id === ordered);
+  return html`${live.data && html`<${Drains} domain=${domain} backends=${live.data.backends} stamp=${live.data.generated_at} />`}
+    ${chosen && html`<${Orders} b=${chosen} close=${() => order('')} />`}
+    <${Panel} title="Backends" id="backends"><${Waiting} live=${live} />${live.data && html`<${Table} caption=${`backends of ${name}`}
+    rows=${live.data.backends} columns=${columns(live.data.generated_at, order)} keyOf=${(b) => b.id} empty="No backend." />`}<//>`;
 }
 
 function History({ name }) {
@@ -68,5 +75,5 @@ export function Name({ path: [name] }) {
       <span>needs ${d.min_healthy || '1'}</span><span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
       <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
       ${d.description && html`<p>${d.description}</p>`}
-      <${Answers} name=${name} /><${Backends} name=${name} /><${Ask} name=${name} /><${History} name=${name} />`}`;
+      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${Ask} name=${name} /><${History} name=${name} />`}`;
 }

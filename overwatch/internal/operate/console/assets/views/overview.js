@@ -69,7 +69,7 @@ function Facts({ stats, domains }) {
 }
 
 const nodeColumns = (now) => [
-  { title: 'Node', csv: (n) => n.id, cell: (n) => html`<strong>${n.id}</strong>${n.self ? html` <span class="dim">this node</span>` : ''}` },
+  { title: 'Node', csv: (n) => n.id, cell: (n) => html`<strong>${n.id}</strong>${n.self && html` <span class="dim">(this)</span>`}` },
   { title: 'Status', csv: (n) => n.status, cell: (n) => html`<${Status} word=${n.status} />` },
   { title: 'Region', csv: (n) => n.region || none }, { title: 'Version', csv: (n) => n.version || none },
   { title: 'Address', csv: (n) => n.address || none, class: 'mono' },

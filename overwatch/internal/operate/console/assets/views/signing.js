@@ -1,0 +1,47 @@
+// Signing: what the parents publish, and the keys with their stages.
+import { html } from '../vendor/preact.js';
+import { useLive } from '../api.js';
+import { clock, none, since } from '../format.js';
+import { Copy, Panel, Status, Waiting } from '../parts.js';
+import { Table } from '../table.js';
+
+const algorithms = { 8: 'RSASHA256', 10: 'RSASHA512', 13: 'ECDSAP256SHA256', 14: 'ECDSAP384SHA384', 15: 'ED25519', 16: 'ED448' };
+
+const keyColumns = [
+  { title: 'Zone', csv: (k) => k.zone }, { title: 'Key tag', csv: (k) => k.key_tag, class: 'num' },
+  { title: 'Stage', csv: (k) => k.state, cell: (k) => html`<${Status} word=${k.state} />` },
+  { title: 'Algorithm', csv: (k) => k.algorithm_name || algorithms[k.algorithm] || k.algorithm }, { title: 'Flags', csv: (k) => k.flags, class: 'num' },
+  { title: 'Made', csv: (k) => k.created_at, cell: (k) => clock(k.created_at), class: 'num' },
+  { title: 'Made by', csv: (k) => k.origin_node || none },
+];
+
+const peerColumns = [
+  { title: 'Node', csv: (p) => p.node_id || p.peer }, { title: 'Status', csv: (p) => (p.ok ? 'healthy' : 'failure'), cell: (p) => html`<${Status} word=${p.ok ? 'healthy' : 'failure'} />` },
+  { title: 'Address', csv: (p) => p.peer, class: 'mono' }, { title: 'Last success', csv: (p) => p.last_success || none, cell: (p) => since(p.last_success), class: 'num' },
+  { title: 'Keys', csv: (p) => p.imported, class: 'num' }, { title: 'Error', csv: (p) => p.error || none, class: 'why' },
+];
+
+// Zone is the way of trust of one zone, from the parent down.
+function Zone({ zone, records, keys }) {
+  return html`<${Panel} title=${zone} id=${`zone-${zone}`}><ol class="chain"><li><h3>The parent publishes</h3>${records.length ? records.map((r) => html`<div class="copyable" key=${r.digest}>
+      <pre>${r.ds_record}</pre><${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} /></div>`) : html`<p class="dim">No record is due.</p>`}</li>
+    <li><h3>This node signs with</h3><ul class="plain">${keys.map((k) => html`<li key=${k.key_tag}><${Status} word=${k.state} /> key ${k.key_tag}, ${k.algorithm_name}, ${k.flags === 257 ? 'entry point' : 'zone key'}</li>`)}</ul></li></ol><//>`;
+}
+
+function Exchange({ sync }) {
+  return html`<${Panel} title="Exchange of keys" id="exchange">${sync.off_reason ? html`<p class="notice warn">${sync.off_reason}</p>` : sync.peers.length
+    ? html`<${Table} caption="peers of the key exchange" rows=${sync.peers} columns=${peerColumns} keyOf=${(p) => p.peer} />` : html`<p class="dim">No other node exchanges keys with this one.</p>`}<//>`;
+}
+
+export function Signing() {
+  const status = useLive('/v1/dnssec/status');
+  const ds = useLive('/v1/dnssec/ds').data;
+  const keys = useLive('/v1/dnssec/keys').data?.keys || [];
+  const zones = [...new Set(keys.map((k) => k.zone))];
+  if (!status.data) return html`<h1>Signing</h1><${Waiting} live=${status} />`;
+  if (!status.data.enabled) return html`<h1>Signing</h1><p class="notice">Answers are not signed: <code>overwatch.dnssec.enabled</code> is false.</p>`;
+  return html`<h1>Signing</h1>${ds?.warning && html`<p class="notice warn">${ds.warning}</p>`}
+    ${zones.map((zone) => html`<${Zone} key=${zone} zone=${zone} records=${(ds?.ds_records || []).filter((r) => r.zone === zone)} keys=${keys.filter((k) => k.zone === zone)} />`)}
+    <${Panel} title="Keys" id="keys"><${Table} caption="signing keys" rows=${keys} columns=${keyColumns} keyOf=${(k) => k.zone + k.key_tag} /><//>
+    <${Exchange} sync=${status.data.sync} />`;
+}
