@@ -28,6 +28,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	n.zones, err = dnssec.Open(dnssec.Options{
 		Dir: dnssec.Directory(cfg.DataDir), NodeID: cfg.Overwatch.Identity.NodeID,
+		Algorithm:  dnssec.Named(cfg.Overwatch.DNSSEC.Algorithm),
 		KeyTTL:     time.Duration(cfg.DNS.Apex()) * time.Second,
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})

@@ -14,9 +14,8 @@ import (
 // Whoever reloads is told of every key that has changed: that it counts now, or that it waits for a restart.
 func TestReload_NoKeyChangesInSilence(t *testing.T) {
 	silent := []string{
-		"mode",                       // cannot change
-		"overwatch.data_dir",         // is moved to data_dir
-		"overwatch.dnssec.algorithm", // there is one
+		"mode",               // cannot change
+		"overwatch.data_dir", // is moved to data_dir
 		"overwatch.dnssec.security_acknowledgment", // is for the file's readers
 	}
 	eachKey(reflect.TypeFor[config.Config](), "", nil, func(key string, path []int) {

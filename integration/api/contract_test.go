@@ -295,10 +295,11 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			"zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t "+
 				"state:s{published|active|retired} origin_node:s")},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
-		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test","emergency":false}`, 200, shapeRoll},
+		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test","emergency":false,"algorithm":"ED25519"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test"}`, 409, shapeProblem},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"none.example"}`, 404, shapeProblem},
 		{"POST /api/v1/dnssec/rollover", "", `{}`, 400, "error:s~zone"},
+		{"POST /api/v1/dnssec/rollover", "", `{"zone":"none.example","algorithm":"RSA"}`, 400, "error:s~ED25519"},
 		{"GET /api/v1/dnssec/rollover", "", "", 200, "enabled:b " + each("rolls[].", shapeRoll)},
 		{"POST /api/v1/dnssec/rollover/{zone}/confirm", "/v1/dnssec/rollover/test.gslb.test/confirm", "", 409, shapeProblem},
 		{"DELETE /api/v1/dnssec/rollover/{zone}", "/v1/dnssec/rollover/TEST.gslb.test.", "", 200, shapeRoll},

@@ -52,8 +52,9 @@ type OverwatchSection struct {
 		CheckTimeout  time.Duration `yaml:"check_timeout"`
 	} `yaml:"validation"`
 	DNSSEC struct {
-		Denial  string   `yaml:"denial,omitempty"`
-		KeySync *KeySync `yaml:"key_sync,omitempty"`
+		Denial    string   `yaml:"denial,omitempty"`
+		Algorithm string   `yaml:"algorithm,omitempty"`
+		KeySync   *KeySync `yaml:"key_sync,omitempty"`
 
 		Rollover Rollover `yaml:"rollover,omitempty"`
 	} `yaml:"dnssec,omitempty"`

@@ -45,6 +45,9 @@ type Roll struct {
 // RollCreate is the body of POST /api/v1/dnssec/rollover.
 type RollCreate struct {
 	Zone string `json:"zone"`
+	// Algorithm is that of the new key, ECDSAP256SHA256 or ED25519; empty: overwatch.dnssec.algorithm of the node. Where
+	// the nodes' configurations name another one, they change it again.
+	Algorithm string `json:"algorithm,omitempty"`
 	// Emergency takes the shortest way that breaks no chain of trust: the old key may be known to others.
 	Emergency bool `json:"emergency,omitempty"`
 }

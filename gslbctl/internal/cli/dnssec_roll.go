@@ -79,7 +79,10 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 }
 
 // rollOptions are the flags of dnssec roll.
-type rollOptions struct{ status, cancel, confirm, emergency bool }
+type rollOptions struct {
+	status, cancel, confirm, emergency bool
+	algorithm                          string
+}
 
 func (a *app) dnssecRollCommand() *cobra.Command {
 	var o rollOptions
@@ -117,6 +120,10 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		"say that the parent has the new DS record and no other, where the nodes cannot ask it")
 	flags.BoolVar(&o.emergency, "emergency", false,
 		"take the shortest way that breaks no chain of trust: the old key may be known to others")
+	flags.StringVar(&o.algorithm, "algorithm", "",
+		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
+	_ = cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"ECDSAP256SHA256", "ED25519"},
+		cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency")
 	return cmd
 }
@@ -130,7 +137,7 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 		case o.confirm:
 			return c.ConfirmRoll(ctx, zone)
 		}
-		return c.BeginRoll(ctx, api.RollCreate{Zone: zone, Emergency: o.emergency})
+		return c.BeginRoll(ctx, api.RollCreate{Zone: zone, Emergency: o.emergency, Algorithm: o.algorithm})
 	})
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 		t.Fatalf("keys %v", keys)
 	}
 	if k := keys[0]; !k.Created().Equal(start.Add(-time.Hour)) || k.Origin() != "node1" ||
-		k.PublicKey() != oldest.PublicKey() || !k.private.Equal(oldest.private) {
+		k.PublicKey() != oldest.PublicKey() || !sameSecret(k, oldest) {
 		t.Errorf("read back as %+v", k)
 	}
 	private := filepath.Join(dir, newer.FileName()+privateEnding)
@@ -133,12 +133,12 @@ func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 		"octets, a key has at most":                 func(base string) error { return os.Truncate(base+".private", 1<<20) },
 		"the private key is not that of the public": swapPrivate,
 		"the name must be":                          func(base string) error { return rename(base, base+"1") },
-		`Algorithm is "8 (RSASHA256)"; 13 (ECDSAP256SHA256) is expected`: replaceIn(".private", "13 (ECDSAP256SHA256)",
+		"has the algorithm 8; 13 (ECDSAP256SHA256) and 15 (ED25519) can be used": replaceIn(".private", "13 (ECDSAP256SHA256)",
 			"8 (RSASHA256)"),
 		"PrivateKey is not base64": replaceIn(".private", "PrivateKey: ",
 			"PrivateKey: !"),
-		"flags 256, protocol 3, algorithm 13; only": replaceIn(".key", "DNSKEY 257", "DNSKEY 256"),
-		`Created is "x`: replaceIn(".private", "Created: ", "Created: x"),
+		"flags 256, protocol 3; only": replaceIn(".key", "DNSKEY 257", "DNSKEY 256"),
+		`Created is "x`:               replaceIn(".private", "Created: ", "Created: x"),
 	} {
 		t.Run(want, func(t *testing.T) {
 			dir := t.TempDir()
@@ -214,7 +214,7 @@ func TestState_FollowsTheTimesOfTheKey(t *testing.T) {
 func TestDS_IsThatOfThePublishedKey(t *testing.T) {
 	k := mustGenerate(t, start)
 	ds := k.DS(3600)
-	if ds.KeyTag != k.Tag() || ds.Algorithm != Algorithm || ds.DigestType != 2 || len(ds.Digest) != 64 {
+	if ds.KeyTag != k.Tag() || ds.Algorithm != uint8(ECDSAP256SHA256) || ds.DigestType != 2 || len(ds.Digest) != 64 {
 		t.Errorf("DS %v", ds)
 	}
 }
@@ -282,12 +282,67 @@ func TestParsePrivate_TakesAKeyWithoutItsLeadingZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := parsePrivate("example.", []byte(file+whole+"\n"))
-	if err != nil || !a.private.Equal(b.private) {
+	if err != nil || !sameSecret(a, b) {
 		t.Errorf("the same key with its zero: %v", err)
 	}
 	for _, wrong := range []string{"", base64.StdEncoding.EncodeToString(make([]byte, 33))} {
 		if _, err := parsePrivate("example.", []byte(file+wrong+"\n")); err == nil {
 			t.Errorf("%q is taken for a key", wrong)
+		}
+	}
+}
+
+func sameSecret(a, b *Key) bool {
+	one, err := a.private.bytes()
+	other, failed := b.private.bytes()
+	return err == nil && failed == nil && bytes.Equal(one, other)
+}
+
+// A key of each algorithm is written and read back, and its signatures are what a resolver verifies.
+func TestKey_OfEachAlgorithm(t *testing.T) {
+	for _, a := range []Algorithm{ECDSAP256SHA256, ED25519} {
+		k, err := GenerateOf(a, "gslb.test", "node1", start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := k.privateText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parsePrivate(k.zone, text)
+		if err != nil || again.PublicKey() != k.PublicKey() || again.Algorithm() != a || !sameSecret(k, again) {
+			t.Errorf("%s: read back as %+v, %v", a, again, err)
+		}
+		if record, err := parsePublic(k.publicText()); err != nil || record.KeyTag() != k.tag || Named(a.String()) != a {
+			t.Errorf("%s: %v, %v", a, record, err)
+		}
+		p, err := k.portable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moved, err := p.key(start); err != nil || !sameSecret(k, moved) || moved.tag != k.tag {
+			t.Errorf("%s: carried as %+v, %v", a, moved, err)
+		}
+		p.Private = p.Private[1:]
+		if moved, err := p.key(start); err == nil {
+			t.Errorf("%s: a private key that is short is taken for %+v", a, moved)
+		}
+		name, err := wireName(k.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := zone.RRset{Owner: name, Type: dns.TypeA, TTL: 60, RData: [][]byte{{192, 0, 2, 1}}}
+		data, err := k.sign(name, set, Window{start, start.Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sig := &dns.RRSIG{Hdr: dns.RR_Header{Name: k.zone, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: 60},
+			TypeCovered: dns.TypeA, Algorithm: uint8(a), Labels: 2, OrigTtl: 60, Expiration: uint32(start.Add(time.Hour).Unix()),
+			Inception: uint32(start.Unix()), KeyTag: k.tag, SignerName: k.zone,
+			Signature: base64.StdEncoding.EncodeToString(data[len(data)-signatureSize:])}
+		rr := &dns.A{Hdr: dns.RR_Header{Name: k.zone, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60}, A: []byte{192, 0, 2, 1}}
+		if err := sig.Verify(k.DNSKEY(60), []dns.RR{rr}); err != nil {
+			t.Errorf("%s: %v", a, err)
 		}
 	}
 }

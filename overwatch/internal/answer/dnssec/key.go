@@ -1,9 +1,6 @@
 package dnssec
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -13,15 +10,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Algorithm and Flags are the only ones that a key of ours has: ECDSAP256SHA256, and a key that signs zones and is a
-// secure entry point (RFC 4034 section 2.1.1).
+// Flags are those of all keys made or accepted here: a key that signs zones and is a secure entry point (RFC 4034
+// section 2.1.1).
 const (
-	// Algorithm and Flags are those of all keys made or accepted here: ECDSAP256SHA256, and a key that signs zones
-	// and is a secure entry point (RFC 4034 section 2.1.1).
-	Algorithm     = dns.ECDSAP256SHA256
-	AlgorithmName = "ECDSAP256SHA256"
-	Flags         = dns.ZONE | dns.SEP
-	protocol      = 3 // RFC 4034 section 2.1.2
+	Flags    = dns.ZONE | dns.SEP
+	protocol = 3 // RFC 4034 section 2.1.2
 )
 
 // State is the use of a key at a moment.
@@ -39,32 +32,40 @@ const (
 type Key struct {
 	zone     string // canonical, with trailing dot
 	tag      uint16
-	public   []byte // x and y, 64 octets (RFC 6605 section 4)
-	private  *ecdsa.PrivateKey
+	public   []byte // as in its DNSKEY record
+	private  secret
 	created  time.Time
 	activate time.Time // zero: at once
 	inactive time.Time // zero: never
 	origin   string
 }
 
-// Generate makes a new key for a zone. origin is the id of this node.
+// Generate makes a new key of algorithm ECDSAP256SHA256 for a zone. origin is the id of this node.
 func Generate(zone, origin string, now time.Time) (*Key, error) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	return GenerateOf(ECDSAP256SHA256, zone, origin, now)
+}
+
+// GenerateOf is Generate for an algorithm.
+func GenerateOf(a Algorithm, zone, origin string, now time.Time) (*Key, error) {
+	private, err := a.generate()
 	if err != nil {
 		return nil, fmt.Errorf("generating a key for %s: %w", zone, err)
 	}
 	return newKey(zone, origin, private, now.UTC().Truncate(time.Second))
 }
 
-func newKey(zone, origin string, private *ecdsa.PrivateKey, created time.Time) (*Key, error) {
-	point, err := private.PublicKey.Bytes()
+func newKey(zone, origin string, private secret, created time.Time) (*Key, error) {
+	public, err := private.public()
 	if err != nil {
 		return nil, fmt.Errorf("public key of %s: %w", zone, err)
 	}
-	k := &Key{zone: dns.CanonicalName(zone), public: point[1:], private: private, created: created, origin: origin}
+	k := &Key{zone: dns.CanonicalName(zone), public: public, private: private, created: created, origin: origin}
 	k.tag = k.DNSKEY(0).KeyTag()
 	return k, nil
 }
+
+// Algorithm returns the algorithm by which the key signs.
+func (k *Key) Algorithm() Algorithm { return k.private.algorithm() }
 
 // Zone returns the apex of the key's zone, in lower case with a trailing dot.
 func (k *Key) Zone() string { return k.zone }
@@ -96,7 +97,7 @@ func (k *Key) State(now time.Time) State {
 func (k *Key) DNSKEY(ttl uint32) *dns.DNSKEY {
 	return &dns.DNSKEY{
 		Hdr:   dns.RR_Header{Name: k.zone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: ttl},
-		Flags: Flags, Protocol: protocol, Algorithm: Algorithm, PublicKey: k.PublicKey(),
+		Flags: Flags, Protocol: protocol, Algorithm: uint8(k.Algorithm()), PublicKey: k.PublicKey(),
 	}
 }
 

@@ -3,8 +3,6 @@ package dnssec
 import (
 	"bufio"
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -39,18 +37,22 @@ var errOpenToOthers = errors.New("others can read the private key")
 
 // FileName returns the name of the key's files without ending.
 func (k *Key) FileName() string {
-	return fmt.Sprintf("K%s+%03d+%05d", strings.ReplaceAll(k.zone, "/", "%2F"), Algorithm, k.tag)
+	return fileName(k.zone, k.Algorithm(), k.tag)
+}
+
+func fileName(zone string, a Algorithm, tag uint16) string {
+	return fmt.Sprintf("K%s+%03d+%05d", strings.ReplaceAll(zone, "/", "%2F"), uint8(a), tag)
 }
 
 // privateText returns the content of the .private file.
 func (k *Key) privateText() ([]byte, error) {
-	scalar, err := k.private.Bytes()
+	private, err := k.private.bytes()
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "Private-key-format: v1.3\nAlgorithm: %d (%s)\nPrivateKey: %s\n",
-		Algorithm, AlgorithmName, base64.StdEncoding.EncodeToString(scalar))
+		uint8(k.Algorithm()), k.Algorithm(), base64.StdEncoding.EncodeToString(private))
 	for _, t := range k.times() {
 		fmt.Fprintf(&b, "%s: %s\n", t.name, t.at.UTC().Format(timeLayout))
 	}
@@ -67,7 +69,8 @@ func (k *Key) publicText() []byte {
 	if k.origin != "" {
 		fmt.Fprintf(&b, "%s%s\n", originMark, k.origin)
 	}
-	fmt.Fprintf(&b, "%s IN DNSKEY %d %d %d %s\n", k.zone, Flags, protocol, Algorithm, k.PublicKey())
+	fmt.Fprintf(&b, "%s IN DNSKEY %d %d %d %s\n", k.zone, Flags, protocol, uint8(k.Algorithm()),
+		k.PublicKey())
 	return b.Bytes()
 }
 
@@ -165,21 +168,14 @@ func parsePublic(content []byte) (*dns.DNSKEY, error) {
 	if !ok {
 		return nil, fmt.Errorf("holds a record of type %s; DNSKEY is expected", dns.TypeToString[rr.Header().Rrtype])
 	}
-	if record.Flags != Flags || record.Protocol != protocol || record.Algorithm != Algorithm {
-		return nil, fmt.Errorf("flags %d, protocol %d, algorithm %d; only %d, %d, %d (%s, combined signing key) can be used",
-			record.Flags, record.Protocol, record.Algorithm, Flags, protocol, Algorithm, AlgorithmName)
+	if record.Flags != Flags || record.Protocol != protocol {
+		return nil, fmt.Errorf("flags %d, protocol %d; only %d, %d (combined signing key) can be used", record.Flags,
+			record.Protocol, Flags, protocol)
+	}
+	if err := Algorithm(record.Algorithm).known(); err != nil {
+		return nil, err
 	}
 	return record, nil
-}
-
-// padded returns a private key of P-256 in its 32 octets. Of one key in 256, dnssec-keygen leaves out the first octet,
-// which is zero.
-func padded(scalar []byte) []byte {
-	const size = 32
-	if len(scalar) == 0 || len(scalar) >= size {
-		return scalar
-	}
-	return append(make([]byte, size-len(scalar)), scalar...)
 }
 
 // parsePrivate reads a .private file of BIND's format v1.
@@ -196,16 +192,21 @@ func parsePrivate(zone string, content []byte) (*Key, error) {
 		return nil, fmt.Errorf("field Private-key-format is %q; v1.3 is expected", fields["Private-key-format"])
 	}
 	number, _, _ := strings.Cut(fields["Algorithm"], " ")
-	if n, err := strconv.Atoi(number); err != nil || n != int(Algorithm) {
-		return nil, fmt.Errorf("field Algorithm is %q; %d (%s) is expected", fields["Algorithm"], Algorithm, AlgorithmName)
+	n, err := strconv.ParseUint(number, 10, 8)
+	if err != nil {
+		return nil, fmt.Errorf("field Algorithm is %q; a number such as %d is expected", fields["Algorithm"],
+			uint8(ECDSAP256SHA256))
 	}
-	scalar, err := base64.StdEncoding.DecodeString(fields["PrivateKey"])
+	if err := Algorithm(n).known(); err != nil {
+		return nil, err
+	}
+	content, err = base64.StdEncoding.DecodeString(fields["PrivateKey"])
 	if err != nil {
 		return nil, errors.New("PrivateKey is not base64")
 	}
-	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), padded(scalar))
+	private, err := Algorithm(n).parse(padded(content))
 	if err != nil {
-		return nil, errors.New("PrivateKey is not a private key of P-256")
+		return nil, fmt.Errorf("PrivateKey %w", err)
 	}
 	k, err := newKey(zone, "", private, time.Time{})
 	if err != nil {

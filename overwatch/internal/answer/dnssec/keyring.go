@@ -210,13 +210,12 @@ func (r *Keyring) Damage() error {
 }
 
 func (r *Keyring) isDamaged(zone string, tag uint16) bool {
-	_, damaged := r.damaged[(&Key{zone: zone, tag: tag}).FileName()]
-	return damaged
+	return r.damaged[fileName(zone, ECDSAP256SHA256, tag)] != nil || r.damaged[fileName(zone, ED25519, tag)] != nil
 }
 
 // damagedIn reports whether a zone has unusable files, by their names.
 func (r *Keyring) damagedIn(zone string) bool {
-	prefix, _, _ := strings.Cut((&Key{zone: zone}).FileName(), "+")
+	prefix, _, _ := strings.Cut(fileName(zone, 0, 0), "+")
 	for base := range r.damaged {
 		if name, _, _ := strings.Cut(base, "+"); name == prefix {
 			return true

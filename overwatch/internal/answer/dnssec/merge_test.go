@@ -286,11 +286,11 @@ func TestCheck_TakesNothingOfAnAnswerWithOneBadKey(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(*Portable){
 		"private key that is not that of its public one": func(p *Portable) { p.Private = good.Keys[0].Private },
-		"no private key of P-256":                        func(p *Portable) { p.Private = nil },
+		"not a private key of P-256":                     func(p *Portable) { p.Private = nil },
 		"not that of its public one":                     func(p *Portable) { p.Public = nil },
 		"has the key tag":                                func(p *Portable) { p.Tag++ },
-		"algorithm 8 and flags 257":                      func(p *Portable) { p.Algorithm = 8 },
-		"algorithm 13 and flags 256":                     func(p *Portable) { p.Flags = 256 },
+		"the algorithm 8":                                func(p *Portable) { p.Algorithm = 8 },
+		"the flags 256":                                  func(p *Portable) { p.Flags = 256 },
 		"is in the future": func(p *Portable) {
 			p.Created = a.time.Add(maxAhead +
 				time.Second)

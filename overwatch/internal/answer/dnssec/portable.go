@@ -1,8 +1,6 @@
 package dnssec
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,8 +33,8 @@ type Portable struct {
 	Tag         uint16    `json:"key_tag"`
 	Flags       uint16    `json:"flags"`
 	Algorithm   uint8     `json:"algorithm"`
-	Public      []byte    `json:"public_key"`  // x and y
-	Private     []byte    `json:"private_key"` // the scalar
+	Public      []byte    `json:"public_key"`  // as in a DNSKEY record
+	Private     []byte    `json:"private_key"` // as in key files
 	Created     time.Time `json:"created"`
 	Activate    time.Time `json:"activate,omitzero"` // zero: at once
 	Inactive    time.Time `json:"inactive,omitzero"` // zero: never
@@ -79,25 +77,28 @@ func (z *Zones) Export() (Holding, error) {
 }
 
 func (k *Key) portable() (Portable, error) {
-	scalar, err := k.private.Bytes()
+	private, err := k.private.bytes()
 	if err != nil {
 		return Portable{}, fmt.Errorf("key %d of %s: %w", k.tag, k.zone, err)
 	}
 	return Portable{
-		Zone: k.zone, Tag: k.tag, Flags: Flags, Algorithm: Algorithm, Public: k.public, Private: scalar,
+		Zone: k.zone, Tag: k.tag, Flags: Flags, Algorithm: uint8(k.Algorithm()), Public: k.public,
+		Private: private,
 		Created: k.created, Activate: k.activate, Inactive: k.inactive, Origin: k.origin,
 	}, nil
 }
 
 // key checks every field of another node's key.
 func (p *Portable) key(now time.Time) (*Key, error) {
-	if p.Algorithm != Algorithm || p.Flags != Flags {
-		return nil, fmt.Errorf("has algorithm %d and flags %d; only %d and %d are taken", p.Algorithm, p.Flags, Algorithm,
-			Flags)
+	if p.Flags != Flags {
+		return nil, fmt.Errorf("has the flags %d; only %d are taken", p.Flags, Flags)
 	}
-	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), p.Private)
+	if err := Algorithm(p.Algorithm).known(); err != nil {
+		return nil, err
+	}
+	private, err := Algorithm(p.Algorithm).parse(p.Private)
 	if err != nil {
-		return nil, errors.New("has no private key of P-256") // the cause could quote it
+		return nil, fmt.Errorf("has a private part that %w", err)
 	}
 	k, err := newKey(p.Zone, p.Origin, private, p.Created.UTC().Truncate(time.Second))
 	switch {

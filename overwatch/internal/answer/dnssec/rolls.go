@@ -1,6 +1,7 @@
 package dnssec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,9 +35,14 @@ type RollState struct {
 	Wait   roll.Wait // what the next stage waits for
 }
 
-// BeginRoll makes a key for a zone and begins to put it in the place of those that it has. An emergency takes no wait
-// that the chain of trust can do without.
-func (z *Zones) BeginRoll(apex string, emergency bool) (RollState, error) {
+// RollOptions are those of BeginRoll.
+type RollOptions struct {
+	Emergency bool      // no wait that the chain of trust can do without: an old key may be known to others
+	Algorithm Algorithm // of the new key; 0: that of Options
+}
+
+// BeginRoll makes a key for a zone and begins to put it in the place of those that it has.
+func (z *Zones) BeginRoll(apex string, o RollOptions) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -49,7 +55,7 @@ func (z *Zones) BeginRoll(apex string, emergency bool) (RollState, error) {
 		return RollState{}, errors.New("the zone's key is being agreed on with the other nodes: try again in a minute")
 	}
 	now := z.wall()
-	key, err := z.newKeyOf(apex, now)
+	key, err := z.newKeyOf(cmp.Or(o.Algorithm, z.algorithm), apex, now)
 	if err != nil {
 		return RollState{}, err
 	}
@@ -57,11 +63,17 @@ func (z *Zones) BeginRoll(apex string, emergency bool) (RollState, error) {
 	if err := z.keyring.Add(key, now, false); err != nil {
 		return RollState{}, err
 	}
-	r := roll.Roll{Target: key.public, Started: key.created, By: z.nodeID, Emergency: emergency}
+	r := roll.Roll{Target: key.public, Started: key.created, By: z.nodeID, Emergency: o.Emergency,
+		Algorithm: differ(key, signer.keys)}
 	if err := z.keepRoll(apex, roll.Begin(r, publics(signer.keys), publics(signer.announced), now)); err != nil {
 		return RollState{}, err
 	}
 	return z.rollState(apex), nil
+}
+
+// differ reports whether one of the published keys has another algorithm than the one that is to stay.
+func differ(target *Key, published []*Key) bool {
+	return slices.ContainsFunc(published, func(k *Key) bool { return k.Algorithm() != target.Algorithm() })
 }
 
 // CancelRoll takes the roll of a zone back: it begins another one, to the key from before.
@@ -82,8 +94,8 @@ func (z *Zones) CancelRoll(apex string) (RollState, error) {
 		return RollState{}, ErrTooLate
 	}
 	now := z.wall()
-	r := roll.Roll{Target: keys[at].public, Started: now, By: z.nodeID}
 	signer := z.signers[apex]
+	r := roll.Roll{Target: keys[at].public, Started: now, By: z.nodeID, Algorithm: differ(keys[at], signer.keys)}
 	if err := z.keepRoll(apex, roll.Begin(r, publics(signer.keys), publics(signer.announced), now)); err != nil {
 		return RollState{}, err
 	}

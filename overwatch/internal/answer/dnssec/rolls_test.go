@@ -181,7 +181,8 @@ func rollOnce(t *testing.T, rng *rand.Rand) {
 		}
 	}
 	old := nodes[0].zones.Keys()[0].Tag()
-	begun, err := nodes[rng.IntN(3)].zones.BeginRoll(rolled, rng.IntN(2) == 0)
+	begun, err := nodes[rng.IntN(3)].zones.BeginRoll(rolled, dnssec.RollOptions{Emergency: rng.IntN(2) == 0,
+		Algorithm: []dnssec.Algorithm{0, dnssec.ED25519}[rng.IntN(2)]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func restrict(dir string) error {
 func TestRoll_RefusesWhatCannotBe(t *testing.T) {
 	nodes, clock := rollers(t, 1)
 	z := nodes[0].zones
-	if _, err := z.BeginRoll("other.test", false); !errors.Is(err, dnssec.ErrNotSigned) {
+	if _, err := z.BeginRoll("other.test", dnssec.RollOptions{}); !errors.Is(err, dnssec.ErrNotSigned) {
 		t.Errorf("a zone that is not served: %v", err)
 	}
 	if _, err := z.CancelRoll(rolled); !errors.Is(err, dnssec.ErrNoRoll) {
@@ -282,10 +283,10 @@ func TestRoll_RefusesWhatCannotBe(t *testing.T) {
 	if _, err := z.ConfirmDS(rolled); !errors.Is(err, dnssec.ErrNoRoll) {
 		t.Errorf("nothing to confirm: %v", err)
 	}
-	if _, err := z.BeginRoll("GSLB.test", false); err != nil {
+	if _, err := z.BeginRoll("GSLB.test", dnssec.RollOptions{}); err != nil {
 		t.Fatalf("upper case, no dot at the end: %v", err)
 	}
-	if _, err := z.BeginRoll(rolled, false); !errors.Is(err, dnssec.ErrRolling) {
+	if _, err := z.BeginRoll(rolled, dnssec.RollOptions{}); !errors.Is(err, dnssec.ErrRolling) {
 		t.Errorf("twice: %v", err)
 	}
 	if _, err := z.ConfirmDS(rolled); err == nil {

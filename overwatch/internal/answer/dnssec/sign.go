@@ -1,8 +1,6 @@
 package dnssec
 
 import (
-	"crypto"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,27 +20,26 @@ type Window struct {
 // rrsigFixed is the length of an RRSIG record's data before the signer's name.
 const rrsigFixed = 18
 
-// signatureSize is the length of a signature of algorithm 13: r and s (RFC 6605 section 4).
+// signatureSize is the length of a signature in octets, of either algorithm (RFC 6605 section 4, RFC 8080 section 4).
 const signatureSize = 64
 
 // sign returns the data of the RRSIG record that covers set. signer is the zone's name in wire form. The same key,
-// set and window give the same signature (RFC 6979), so nodes with one key answer alike.
+// set and window give the same signature (RFC 6979, RFC 8032), so nodes with one key answer alike.
 func (k *Key) sign(signer []byte, set zone.RRset, w Window) ([]byte, error) {
 	rdata := make([]byte, 0, rrsigFixed+len(signer)+signatureSize)
 	rdata = binary.BigEndian.AppendUint16(rdata, set.Type)
-	rdata = append(rdata, Algorithm, labels(set.Owner))
+	rdata = append(rdata, uint8(k.Algorithm()), labels(set.Owner))
 	rdata = binary.BigEndian.AppendUint32(rdata, set.TTL)
 	rdata = binary.BigEndian.AppendUint32(rdata, uint32(w.Expiration.Unix()))
 	rdata = binary.BigEndian.AppendUint32(rdata, uint32(w.Inception.Unix()))
 	rdata = binary.BigEndian.AppendUint16(rdata, k.tag)
 	rdata = append(rdata, signer...)
 
-	digest := sha256.Sum256(appendCanonical(slices.Clone(rdata), set))
-	der, err := k.private.Sign(nil, digest[:], crypto.SHA256)
+	signature, err := k.private.sign(appendCanonical(slices.Clone(rdata), set))
 	if err != nil {
 		return nil, fmt.Errorf("signing with key %d of %s: %w", k.tag, k.zone, err)
 	}
-	return appendSignature(rdata, der)
+	return append(rdata, signature...), nil
 }
 
 // appendCanonical appends the records of set in the form that is signed (RFC 4034 section 3.1.8.1).

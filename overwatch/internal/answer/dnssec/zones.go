@@ -21,6 +21,7 @@ type Options struct {
 	Dir        string           // of the key files
 	NodeID     string           // noted in the keys that are made here
 	Now        func() time.Time // nil means time.Now
+	Algorithm  Algorithm        // of new keys; 0 means ECDSAP256SHA256
 	KeyTTL     time.Duration    // of key records, in whole seconds; 0 means DefaultKeyTTL
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
@@ -30,12 +31,14 @@ type Options struct {
 type Zones struct {
 	failedAt atomic.Int64 // when something could not be signed last, in nanoseconds of Unix time; 0: never
 	nodeID   string
-	now      func() time.Time
-	log      zerolog.Logger
-	metrics  *metrics
-	clock    clock
-	epoch    atomic.Uint32
-	made     chan struct{} // holds one token when a provisional key was made
+
+	algorithm Algorithm // of new keys; under mu
+	now       func() time.Time
+	log       zerolog.Logger
+	metrics   *metrics
+	clock     clock
+	epoch     atomic.Uint32
+	made      chan struct{} // holds one token when a provisional key was made
 
 	mu      sync.Mutex
 	keyring *Keyring
@@ -61,7 +64,7 @@ func Open(o Options) (*Zones, error) {
 		o.Logger.Warn().Msg(note.Error())
 	}
 	z := &Zones{
-		nodeID: o.NodeID, now: o.Now, log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
+		nodeID: o.NodeID, algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now, log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
 		waits: make(map[string]roll.Wait), looked: make(map[string]time.Time),
 	}
@@ -130,18 +133,25 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 }
 
 // newKeyOf generates a key whose tag no other key of the zone has or had.
-func (z *Zones) newKeyOf(apex string, now time.Time) (key *Key, err error) {
+func (z *Zones) newKeyOf(a Algorithm, apex string, now time.Time) (key *Key, err error) {
 	for key == nil || z.keyring.recordOf(apex).hasTag(key.tag) {
-		if key, err = Generate(apex, z.nodeID, now); err != nil {
+		if key, err = GenerateOf(a, apex, z.nodeID, now); err != nil {
 			return nil, err
 		}
 	}
 	return key, nil
 }
 
+// SetAlgorithm sets the algorithm of new keys.
+func (z *Zones) SetAlgorithm(a Algorithm) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.algorithm = a
+}
+
 // makeKey gives a zone its first key. The caller holds mu.
 func (z *Zones) makeKey(apex string, now time.Time) error {
-	key, err := z.newKeyOf(apex, now)
+	key, err := z.newKeyOf(z.algorithm, apex, now)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package dnssec
 
 import (
-	"crypto/ecdsa"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -289,9 +287,7 @@ func TestSigner_WhatCannotBeSignedIsCountedAndNothingIsReturned(t *testing.T) {
 	w := open(t, t.TempDir())
 	s := w.signer(t)
 	broken := *s.active[0]
-	// Zero is nobody's private key, and cannot be had otherwise.
-	public := broken.private.PublicKey
-	broken.private = &ecdsa.PrivateKey{PublicKey: public, D: new(big.Int)} //nolint:staticcheck // on purpose
+	broken.private = brokenSecret{broken.private}
 	s.active = append([]*Key{s.active[0]}, &broken)
 	set := zone.RRset{Owner: s.name, Type: dns.TypeA, TTL: 60, RData: [][]byte{{192, 0, 2, 1}}}
 	if records, _, err := s.Sign(set); err == nil || records != nil {
@@ -305,3 +301,8 @@ func TestSigner_WhatCannotBeSignedIsCountedAndNothingIsReturned(t *testing.T) {
 		t.Errorf("%v failures and %v signatures are counted, want 1 and 0", failures, made)
 	}
 }
+
+// brokenSecret cannot sign.
+type brokenSecret struct{ secret }
+
+func (brokenSecret) sign([]byte) ([]byte, error) { return nil, errSignature }

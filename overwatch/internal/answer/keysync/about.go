@@ -1,6 +1,10 @@
 package keysync
 
-import "time"
+import (
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+)
 
 // About is what a node tells its peers of itself beside its keys. An earlier version tells nothing.
 type About struct {
@@ -8,14 +12,18 @@ type About struct {
 	Version string    `json:"version,omitempty"`
 	Port    uint16    `json:"dns_port,omitempty"`
 	Started time.Time `json:"started_at,omitzero"`
-	Queries uint64    `json:"queries,omitempty"` // that it has received
+	// Algorithm is that of the keys that the node would make.
+	Algorithm dnssec.Algorithm `json:"algorithm,omitempty"`
+	Queries   uint64           `json:"queries,omitempty"` // that it has received
 }
 
 func (s *Sync) about() About {
-	if s.o.About == nil {
-		return About{}
+	var a About
+	if s.o.About != nil {
+		a = s.o.About()
 	}
-	return s.o.About()
+	a.Algorithm = s.current().Algorithm
+	return a
 }
 
 // About returns what a peer, given by its base URL, told with its last keys, and when; the zero values if it never did.

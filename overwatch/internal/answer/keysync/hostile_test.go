@@ -111,8 +111,8 @@ func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 		`has the key tag`: changed(func(p *dnssec.Portable) { p.Tag++ }),
 		`which is in the future`: changed(
 			func(p *dnssec.Portable) { p.Created = time.Now().Add(6 * time.Minute) }),
-		`has algorithm 15 and flags 257`: changed(func(p *dnssec.Portable) { p.Algorithm = 15 }),
-		`has no private key of P-256`:    changed(func(p *dnssec.Portable) { p.Private = p.Private[1:] }),
+		`has the algorithm 16`:          changed(func(p *dnssec.Portable) { p.Algorithm = 16 }),
+		`is not a private key of P-256`: changed(func(p *dnssec.Portable) { p.Private = p.Private[1:] }),
 		`has more than 3 keys`: func(t *testing.T) http.Handler {
 			p := stranger(t, apex, time.Now())
 			return &liar{newNonces(maxUsed), func(m *message) { m.Holding.Keys = []dnssec.Portable{p, p, p, p} }}

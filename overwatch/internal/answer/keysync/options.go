@@ -82,6 +82,7 @@ func (s *Sync) Reconfigure(settings Settings) {
 	s.mu.Lock()
 	s.settings = settings
 	s.mu.Unlock()
+	s.o.Zones.SetAlgorithm(settings.Algorithm)
 	s.checkExchange()
 	s.wakeUp()
 }

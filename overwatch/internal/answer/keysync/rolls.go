@@ -22,6 +22,9 @@ import (
 // rollPause is the pause between rounds while the key of a zone changes.
 const rollPause = time.Minute
 
+// otherWithin is the age of a key within which nodes begin to change its algorithm, each at a time of its own.
+const otherWithin = 10 * time.Minute
+
 // stepRolls takes the steps that the rolls of zones can take after a round. off is why no keys are exchanged.
 func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (stepped bool, err error) {
 	rolls := slices.DeleteFunc(s.o.Zones.Rolls(), func(r dnssec.RollState) bool { return r.Stage == roll.Done })
@@ -69,8 +72,8 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 func (s *Sync) Rolls() []dnssec.RollState { return s.o.Zones.Rolls() }
 
 // BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
-func (s *Sync) BeginRoll(ctx context.Context, apex string, emergency bool) (dnssec.RollState, error) {
-	state, err := s.o.Zones.BeginRoll(apex, emergency)
+func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
+	state, err := s.o.Zones.BeginRoll(apex, o)
 	return s.rolled(ctx, state, err)
 }
 
@@ -97,28 +100,37 @@ func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (d
 	return state, nil
 }
 
-// rollOld begins the roll of each zone whose key is older than it may be. The nodes begin at times of their own within
-// a tenth of that age, so that as a rule one of them does; of two that began at once, the later one's key stays.
-func (s *Sync) rollOld() (began bool, err error) {
-	every := s.current().Roll.Every
-	if every == 0 || s.o.LongestTTL == nil {
+// rollOld begins the roll of each zone whose key is older than it may be, or has another algorithm than all nodes want.
+// The nodes begin at times of their own within a tenth of that age, so that as a rule one of them does; of two that
+// began at once, the later one's key stays.
+func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
+	settings := s.current()
+	if s.o.LongestTTL == nil {
 		return false, nil
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(s.o.NodeID))
-	most := every + time.Duration(float64(every/10)*float64(hash.Sum32())/math.MaxUint32)
-	youngest := make(map[string]time.Time)
+	part := float64(hash.Sum32()) / math.MaxUint32
+	most := settings.Roll.Every + time.Duration(part*float64(settings.Roll.Every/10))
+	agreed := !slices.ContainsFunc(outcomes, func(o outcome) bool {
+		return !o.self && (o.err != nil || o.about.Algorithm != settings.Algorithm)
+	})
+	youngest := make(map[string]dnssec.KeyState)
 	for _, k := range s.o.Zones.Keys() {
-		if k.Created().After(youngest[k.Zone()]) {
-			youngest[k.Zone()] = k.Created()
+		if y, there := youngest[k.Zone()]; !there || k.Created().After(y.Created()) {
+			youngest[k.Zone()] = k
 		}
 	}
-	for zone, made := range youngest {
-		if s.o.Zones.Now().Sub(made) < most || slices.Contains(s.o.Zones.Rolling(), zone) {
+	rolling := s.o.Zones.Rolling()
+	for zone, key := range youngest {
+		age := s.o.Zones.Now().Sub(key.Created())
+		old := settings.Roll.Every > 0 && age >= most
+		other := agreed && key.Algorithm() != settings.Algorithm && age >= time.Duration(part*float64(otherWithin))
+		if !old && !other || key.Provisional || slices.Contains(rolling, zone) {
 			continue
 		}
-		if _, failed := s.o.Zones.BeginRoll(zone, false); failed != nil {
-			err = errors.Join(err, fmt.Errorf("the key of %s is old, and no other can take its place: %w", zone, failed))
+		if _, failed := s.o.Zones.BeginRoll(zone, dnssec.RollOptions{}); failed != nil {
+			err = errors.Join(err, fmt.Errorf("the key of %s is to be changed, and cannot: %w", zone, failed))
 			continue
 		}
 		began = true

@@ -40,7 +40,7 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 		outcomes = s.askAll(ctx, &settings, keys[0])
 		merged, err = s.join(outcomes)
 	}
-	old, first := s.rollOld()
+	old, first := s.rollOld(outcomes)
 	stepped, second := s.stepRolls(ctx, outcomes, off)
 	stepped, err = stepped || old, errors.Join(err, first, second)
 	if merged.Altered || stepped {

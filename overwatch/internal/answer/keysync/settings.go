@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/state/config"
 )
@@ -17,6 +18,7 @@ type Settings struct {
 	Secret       Secret
 	TLS          TLSFiles // for peers over https
 	Roll         config.Rollover
+	Algorithm    dnssec.Algorithm // of new keys
 }
 
 // SettingsOf returns the settings of a configuration.
@@ -25,7 +27,7 @@ func SettingsOf(c *config.Config) Settings {
 	return Settings{
 		Peers: sync.Peers, PollInterval: sync.PollInterval, Timeout: sync.Timeout, Secret: SecretOf(c),
 		TLS:  TLSFiles{CA: sync.CA, Certificate: sync.Certificate, Key: sync.Key},
-		Roll: c.Overwatch.DNSSEC.Rollover,
+		Roll: c.Overwatch.DNSSEC.Rollover, Algorithm: dnssec.Named(c.Overwatch.DNSSEC.Algorithm),
 	}
 }
 

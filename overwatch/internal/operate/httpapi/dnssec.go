@@ -28,7 +28,7 @@ type KeySync interface {
 	About(peer string) (keysync.About, time.Time)
 	// Rolls lists the changes of keys. The methods after it change one, and return when it is in the answers.
 	Rolls() []dnssec.RollState
-	BeginRoll(ctx context.Context, apex string, emergency bool) (dnssec.RollState, error)
+	BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
 	CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error)
 	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.
@@ -55,7 +55,7 @@ func (s *Server) getDNSSECStatus(*call) (answer, error) {
 	}
 	for _, k := range s.signingKeys() {
 		status.Keys = append(status.Keys, api.DNSSECKeyUse{
-			KeyTag: int(k.Tag()), Zone: k.Zone(), Flags: dnssec.Flags, Algorithm: int(dnssec.Algorithm),
+			KeyTag: int(k.Tag()), Zone: k.Zone(), Flags: dnssec.Flags, Algorithm: int(k.Algorithm()),
 			CreatedAt:  stamp(k.Created()),
 			AgeSeconds: int64(s.o.Now().Sub(k.Created()).Seconds()), Active: k.Signing,
 		})
@@ -104,7 +104,7 @@ func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 	}
 	for _, k := range s.signingKeys() {
 		list.Keys = append(list.Keys, api.DNSSECKey{
-			Zone: k.Zone(), KeyTag: int(k.Tag()), Algorithm: int(dnssec.Algorithm), AlgorithmName: dnssec.AlgorithmName,
+			Zone: k.Zone(), KeyTag: int(k.Tag()), Algorithm: int(k.Algorithm()), AlgorithmName: k.Algorithm().String(),
 			Flags:     dnssec.Flags,
 			PublicKey: k.PublicKey(), CreatedAt: stamp(k.Created()), State: keyStates[k.State], OriginNode: k.Origin(),
 		})

@@ -74,9 +74,9 @@ type keySync struct {
 
 func (k *keySync) Rolls() []dnssec.RollState { return k.rolls }
 
-func (k *keySync) BeginRoll(_ context.Context, apex string, emergency bool) (dnssec.RollState, error) {
+func (k *keySync) BeginRoll(_ context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
 	state := dnssec.RollState{Zone: apex}
-	state.Emergency = emergency
+	state.Emergency = o.Emergency
 	return state, k.err
 }
 

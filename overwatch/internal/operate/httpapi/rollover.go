@@ -27,7 +27,7 @@ func rolloverOperations() []Operation {
 			Answer: api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
 		{Method: post, Path: v1 + "/dnssec/rollover", handle: (*Server).postRoll, Role: api.RoleOperate,
 			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{conflict},
-			Body: api.RollCreate{Zone: "example.com"}, Answer: begun},
+			Body: api.RollCreate{Zone: "example.com", Algorithm: "ED25519"}, Answer: begun},
 		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", handle: (*Server).deleteRoll, Role: api.RoleOperate,
 			Summary: "Take the change of a zone's signing key back", Description: "The old key takes the place of the " +
 				"new one by the same stages.", Status: 200, Errors: []int{conflict}, Answer: back},
@@ -59,8 +59,13 @@ func (s *Server) postRoll(c *call) (answer, error) {
 	if body.Zone == "" {
 		return answer{}, badRequest("zone is missing: name a zone that this node signs")
 	}
+	o := dnssec.RollOptions{Emergency: body.Emergency, Algorithm: dnssec.Named(body.Algorithm)}
+	if body.Algorithm != "" && o.Algorithm == 0 {
+		return answer{}, badRequest("algorithm is %.64q: it must be %s or %s", body.Algorithm, dnssec.ECDSAP256SHA256,
+			dnssec.ED25519)
+	}
 	return s.changeRoll(c, api.AuditRoll, body.Zone, func(ctx context.Context, apex string) (dnssec.RollState, error) {
-		return s.o.KeySync.BeginRoll(ctx, apex, body.Emergency)
+		return s.o.KeySync.BeginRoll(ctx, apex, o)
 	})
 }
 

@@ -181,8 +181,9 @@ type Stale struct {
 type DNSSEC struct {
 	// Whether answers are signed.
 	Enabled bool `key:"enabled" default:"true" reload:"restart"`
-	// The one algorithm there is (number 13).
-	Algorithm string `key:"algorithm" default:"ECDSAP256SHA256" reload:"silent"`
+	// The algorithm of new keys: `ECDSAP256SHA256` (13) or `ED25519` (15). When all nodes have another one than their
+	// keys, they [change the keys](dnssec.md#a-new-key).
+	Algorithm string `key:"algorithm" default:"ECDSAP256SHA256" reload:"live"`
 	// Required when `enabled` is false: in your own words, that anybody on the way can then forge answers.
 	SecurityAcknowledgment string `key:"security_acknowledgment" reload:"silent"`
 	// How a name is proved not to exist: `nsec`, or `nsec3` for zones that must not be walked.

@@ -52,6 +52,12 @@ func (v *validator) listeners() {
 // maxPeers bounds the nodes that share keys, because each asks all others.
 const maxPeers = 32
 
+// The values of overwatch.dnssec.algorithm.
+const (
+	AlgorithmECDSA   = "ECDSAP256SHA256"
+	AlgorithmED25519 = "ED25519"
+)
+
 // leastRoll is the shortest time between two changes of a key by itself, since each waits for the parent zone.
 const leastRoll = 24 * time.Hour
 
@@ -70,7 +76,7 @@ func (v *validator) dnssec() {
 			"answers; "+
 			"say in your own words that this is accepted, or sign")
 	}
-	v.oneOf(key+".algorithm", d.Algorithm, []string{Default().Overwatch.DNSSEC.Algorithm})
+	v.oneOf(key+".algorithm", d.Algorithm, []string{AlgorithmECDSA, AlgorithmED25519})
 	v.oneOf(key+".denial", d.Denial, []string{DenialNSEC, DenialNSEC3})
 	roll := key + ".rollover"
 	if d.Rollover.Resolver != "" {

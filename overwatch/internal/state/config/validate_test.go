@@ -101,7 +101,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"domains: [{name: a.example, dnssec_enabled: true}, {name: b.example, dnssec_enabled: false}]", []string{
 			`2: domains[0].dnssec_enabled: "true": the node signs nothing, since overwatch.dnssec.enabled is false: remove one`}},
 		{"dnssec kinds", "overwatch: {dnssec: {algorithm: RSASHA256, denial: nsec5}}", []string{
-			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256`,
+			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256, ED25519`,
 			`1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
 		{"half of a client's certificate", "overwatch: {dnssec: {key_sync: {certificate: /c.pem}}}", []string{
 			`1: overwatch.dnssec.key_sync: certificate and key go together: give both for peers with api.tls.client_ca, else ` +
