@@ -340,7 +340,8 @@ func TestKey_OfEachAlgorithm(t *testing.T) {
 			TypeCovered: dns.TypeA, Algorithm: uint8(a), Labels: 2, OrigTtl: 60, Expiration: uint32(start.Add(time.Hour).Unix()),
 			Inception: uint32(start.Unix()), KeyTag: k.tag, SignerName: k.zone,
 			Signature: base64.StdEncoding.EncodeToString(data[len(data)-signatureSize:])}
-		rr := &dns.A{Hdr: dns.RR_Header{Name: k.zone, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60}, A: []byte{192, 0, 2, 1}}
+		hdr := dns.RR_Header{Name: k.zone, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60}
+		rr := &dns.A{Hdr: hdr, A: []byte{192, 0, 2, 1}}
 		if err := sig.Verify(k.DNSKEY(60), []dns.RR{rr}); err != nil {
 			t.Errorf("%s: %v", a, err)
 		}

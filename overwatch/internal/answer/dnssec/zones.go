@@ -64,7 +64,8 @@ func Open(o Options) (*Zones, error) {
 		o.Logger.Warn().Msg(note.Error())
 	}
 	z := &Zones{
-		nodeID: o.NodeID, algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now, log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
+		nodeID: o.NodeID, algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now,
+		log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
 		waits: make(map[string]roll.Wait), looked: make(map[string]time.Time),
 	}
