@@ -36,7 +36,7 @@ func newPage(t *testing.T) *page {
 		chromedp.Env(testbed.RunMark+"="+os.Getenv(testbed.RunMark), "HOME="+t.TempDir()))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
-	tab, closeTab := chromedp.NewContext(allocator, chromedp.WithErrorf(t.Logf))
+	tab, closeTab := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(func() {
 		_ = chromedp.Cancel(tab) // waits for the browser to end
 		closeTab()

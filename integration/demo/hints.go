@@ -14,6 +14,7 @@ func (s *scene) hints(b harness.Binaries) []string {
 	first, second := s.nodes[0], s.nodes[1]
 	control := fmt.Sprintf("%s --api http://%s", quoted(fromHere(b.Control)), first.API)
 	return []string{
+		fmt.Sprintf("http://%s/   # the console, in a browser", first.API),
 		fmt.Sprintf("dig @%s -p %d %s +short", first.DNS.Addr(), first.DNS.Port(), appName),
 		fmt.Sprintf("dig @%s -p %d +tcp %s", second.DNS.Addr(), second.DNS.Port(), apiName),
 		fmt.Sprintf("curl -X POST http://%s/unhealthy   # and /healthy", s.replicas[0].At),

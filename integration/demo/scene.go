@@ -98,6 +98,7 @@ func (s *scene) prepare() error {
 		return err
 	}
 	static := map[string][]harness.Server{regionEU: nil, regionUS: nil}
+	places := map[string][2]float64{regionEU: {50.1, 8.7}, regionUS: {39, -77.5}}
 	for _, c := range cast {
 		if c.agent == "" {
 			static[c.region] = append(static[c.region], s.declare(backends[c.name], c.weight)...)
@@ -109,6 +110,10 @@ func (s *scene) prepare() error {
 			return err
 		}
 		n.File.DNS.Zones = []string{"demo.gslb.test"}
+		for i := range n.File.Regions { // for the map of the console
+			r := &n.File.Regions[i]
+			r.Latitude, r.Longitude = places[r.Name][0], places[r.Name][1]
+		}
 		s.nodes = append(s.nodes, n)
 	}
 	for _, c := range cast {
@@ -147,6 +152,7 @@ func (s *scene) addAgent(name string, r replica) (*harness.Agent, error) {
 
 // start starts everything and waits until both nodes answer with all backends, saying how far it is.
 func (s *scene) start(ctx context.Context, say func(format string, args ...any)) error {
+	say("the console will be at http://%s/", s.nodes[0].API)
 	for _, r := range s.replicas {
 		if err := r.Start(); err != nil {
 			return err

@@ -41,18 +41,19 @@ function useWindow(frame, total) {
 const Gap = ({ rows, span }) => rows > 0 && html`<tr aria-hidden="true" style=${{ height: `${rows * rowHeight}px` }}><td colspan=${span}></td></tr>`;
 
 // Table shows rows. A column has a title, a cell(row) to show, a csv(row) to copy and sort by, and perhaps a class. A column
-// without csv is not copied; one of the class act has buttons. keyOf names a row over changes.
-export function Table({ caption, columns, rows, keyOf, empty = 'None.', tools }) {
+// without csv is not copied; one that is hidden is only copied; one of the class act has buttons. keyOf names a row over changes.
+export function Table({ caption, columns: all, rows, keyOf, empty = 'None.', tools }) {
   const [order, setOrder] = useState({ at: -1, down: false });
   const frame = useRef(null);
+  const columns = all.filter((c) => !c.hidden);
   const shown = sorted(rows, columns[order.at], order.down);
   const [first, last] = useWindow(frame, shown.length);
-  const data = columns.filter((c) => c.csv);
+  const data = all.filter((c) => c.csv);
   const sortBy = (at) => setOrder(order.at === at ? (order.down ? { at: -1 } : { at, down: true }) : { at, down: false });
   return html`<div class="table">
     <div class="tools"><div>${tools}</div><span class="dim">${rows.length}</span>
-      <${Copy} text=${() => csvOf(data, shown)} label="Copy CSV" name=${`Copy ${caption} as CSV`} /></div>
-    <div class=${'frame' + (shown.length > whole ? ' long' : '')} ref=${frame} tabindex="0" role="region" aria-label=${caption}>
+      <${Copy} text=${() => csvOf(data, shown)} label="Copy CSV" name=${`Copy CSV of ${caption}`} /></div>
+    <div class=${'frame' + (shown.length > whole ? ' long' : '')} ref=${frame} tabindex="0" role="region" aria-label=${`Table: ${caption}`}>
       <table aria-rowcount=${shown.length + 1}><caption class="unseen">${caption}</caption>
         <thead><tr>${columns.map((c, at) => html`<th scope="col" class=${c.class} aria-sort=${order.at === at ? (order.down ? 'descending' : 'ascending') : undefined}>
           ${c.csv ? html`<button type="button" class="sort" onClick=${() => sortBy(at)}>${c.title}${order.at === at ? (order.down ? ' ▾' : ' ▴') : ''}</button>`

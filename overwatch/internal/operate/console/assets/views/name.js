@@ -35,8 +35,8 @@ export function Marks({ b }) {
 }
 
 const columns = (now, order) => [
-  { title: 'Backend', csv: (b) => endpoint(b.address, b.port), class: 'mono' },
-  { title: 'Region', csv: (b) => b.region || none },
+  { title: 'Backend', csv: (b) => endpoint(b.address, b.port), cell: (b) => html`<span class="mono">${endpoint(b.address, b.port)}</span><span class="note">${b.region || 'no region'}</span>` },
+  { title: 'Region', csv: (b) => b.region || none, hidden: true },
   { title: 'Status', csv: (b) => b.effective_status, cell: (b) => html`<${Status} word=${b.effective_status} /><${Marks} b=${b} />` },
   { title: 'Serves', csv: (b) => (b.may_serve ? 'yes' : 'no'), cell: (b) => html`<${Status} word=${b.may_serve ? 'yes' : 'no'} />` },
   { title: 'Weight', csv: (b) => b.weight_override?.weight ?? b.weight, class: 'num', cell: (b) => html`${b.weight_override?.weight ?? b.weight}

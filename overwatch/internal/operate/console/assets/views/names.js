@@ -7,13 +7,13 @@ import { Table, useFilter } from '../table.js';
 
 const slow = 8000; // ms between two questions for the answers of one name, of which many are on the page
 
-// useSeen reports whether an element is near what can be seen.
+// useSeen reports whether the row of an element can be seen.
 function useSeen() {
   const place = useRef(null);
   const [seen, setSeen] = useState(false);
   useEffect(() => {
     const watch = new IntersectionObserver(([entry]) => setSeen(entry.isIntersecting), { rootMargin: '100px' });
-    watch.observe(place.current);
+    watch.observe(place.current.closest('tr'));
     return () => watch.disconnect();
   }, []);
   return [place, seen];

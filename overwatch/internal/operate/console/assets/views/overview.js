@@ -22,7 +22,7 @@ function Band() {
   const waiting = ready && !ready.ready;
   const [word, rest] = headline(status, total + (waiting ? 1 : 0));
   const tone = { healthy: 'good', unhealthy: 'bad' }[word] || 'warn';
-  return html`<section class=${'band ' + tone} aria-labelledby="band"><h1 id="band" role="status"><span class="word">${word}</span>${rest}</h1>
+  return html`<section class=${'band ' + tone} aria-labelledby="band"><h1 id="band"><span role="status"><span class="word">${word}</span>${rest}</span></h1>
     ${(total > 0 || waiting) && html`<ul>${waiting && html`<li>not ready: ${ready.message}</li>`}
       ${conditions.map((c) => html`<li key=${c.kind + c.sentence}><span class=${'severity ' + (c.severity === 'unhealthy' ? 'bad' : 'warn')}>${c.severity}</span>
         <span>${c.sentence}</span> <code>${c.command}</code></li>`)}
