@@ -39,18 +39,29 @@ func (c *core) end() error {
 type changes struct {
 	mu        sync.Mutex
 	publisher *publish.Publisher
-	kept      map[string]struct{} // nil: nothing is kept
+	also      func(service string) // nil: nobody else is told
+	kept      map[string]struct{}  // nil: nothing is kept
 }
 
 // mark is told by the registry. It does not block.
 func (c *changes) mark(service string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.also != nil {
+		c.also(service)
+	}
 	if c.publisher != nil {
 		c.publisher.Mark(service)
 	} else if c.kept != nil {
 		c.kept[service] = struct{}{}
 	}
+}
+
+// tell has somebody else told too, who must not block.
+func (c *changes) tell(also func(service string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.also = also
 }
 
 // keep begins to keep: the publisher looks at what is known now.

@@ -33,12 +33,14 @@ import (
 	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/operate/doctor"
+	"gslb.internal/overwatch/internal/operate/events"
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/overwatch/internal/operate/metrics"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/check"
@@ -65,6 +67,8 @@ type node struct {
 	health
 	answer
 	history *history.Recorder
+	journal *journal.Journal
+	events  *events.Watcher
 	api     *httpapi.Server // nil when it is off
 	metrics *metrics.Server // nil when it is off
 
@@ -129,7 +133,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	if err == nil {
 		for _, open := range []func(context.Context, *config.Config) error{
 			n.openAudit, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip,
-			n.openValidation, n.openControl, n.openReplication, n.openHistory, n.openMetrics, n.openAPI,
+			n.openValidation, n.openControl, n.openReplication, n.openHistory, n.openEvents, n.openMetrics, n.openAPI,
 		} {
 			if err = open(ctx, n.state.Config()); err != nil {
 				break
@@ -426,7 +430,8 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OrderStore: n.store,
 		OrderLock: &n.orders, Replication: n.replication,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members,
+		Events: n.journal,
+		Pins:   n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members,
 		HeardFrom: n.gossip.HeardFrom, Self: n.self,
 		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
 	}

@@ -64,6 +64,8 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return fatal("replication", n.replication.Run(ctx)) })
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
 	outer.Go(func() error { return n.control.FollowDatabase(ctx) })
+	outer.Go(func() error { return n.events.Run(ctx) })
+	outer.Go(func() error { return n.events.Follow(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })
 	n.announce(n.state.Config())
 	n.tell(service.Ready)

@@ -339,7 +339,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + app, "", 200,
 			each("results[].", "service:s address:s port:i healthy:b latency_ms:n error:s?") + " checked:i"},
 		{"GET /api/v1/overwatch/conditions", "", "", 200, "status:s{healthy|degraded|unhealthy} " +
-			each("conditions[].", "kind:s severity:s{attention|degraded|unhealthy} sentence:s command:s") + shapeListed},
+			each("conditions[].", "kind:s severity:s{attention|degraded|unhealthy} subject:s sentence:s command:s") + shapeListed},
 		{"GET /api/v1/overwatch/agents", "", "", 200, each("agents[].", shapeAgent) + " revoked:i expiring:i" + shapeListed},
 		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeAgent},
 		{"GET /api/v1/overwatch/agents/expiring", "/v1/overwatch/agents/expiring?threshold_days=3650", "", 200,
@@ -386,6 +386,10 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			"valid:b " + each("errors[].", "line:i key:s value:s message:s")},
 		{"POST /api/v1/config/reload", "", "", 200, "reloaded:b changes:a restart_required:a"},
 
+		{"GET /api/v1/events", "", "", 200, each("events[].", "sequence:i time:t kind:s state:s "+
+			"severity:s{info|warning|error|critical} phase:s subject:s name:s cause:s sentence:s agent:s check:s changes:i "+
+			"audit:i") + " oldest:i newest:i missed:b" + shapeListed},
+		{"GET /api/v1/events", "/v1/events?kinds=backends", "", 400, shapeProblem},
 		{"GET /api/v1/audit-logs", "", "", 200, each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},
 		{"GET /api/v1/audit-logs", "/v1/audit-logs?actions=refused&limit=5", "", 200,
 			each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},

@@ -110,6 +110,7 @@ func (k ConditionKind) TypeOf() ConditionType {
 type Condition struct {
 	Kind     ConditionKind `json:"kind"`
 	Severity Severity      `json:"severity"`
+	Subject  string        `json:"subject"` // what it is about, such as a backend; empty: the node
 	Sentence string        `json:"sentence"`
 	Command  string        `json:"command"` // shows or mends it
 }

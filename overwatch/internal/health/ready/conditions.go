@@ -13,12 +13,7 @@ import (
 // Conditions lists what holds and may need somebody, in the order of api.ConditionTypes. Sentences name what they are
 // about, so that they are not for anybody.
 func (j *Judge) Conditions() []api.Condition {
-	list := []api.Condition{}
-	j.walk(true, func(kind api.ConditionKind, describe func() (sentence, command string)) {
-		t := kind.TypeOf()
-		sentence, command := describe()
-		list = append(list, api.Condition{Kind: kind, Severity: t.Severity, Sentence: sentence, Command: command})
-	})
+	list := collect(func(to report) { j.walk(true, to) })
 	order := map[api.ConditionKind]int{}
 	for i, t := range api.ConditionTypes() {
 		order[t.Kind] = i
@@ -27,8 +22,26 @@ func (j *Judge) Conditions() []api.Condition {
 	return list
 }
 
+// Standing lists the conditions in no order, without those of names and their backends.
+func (j *Judge) Standing() []api.Condition {
+	return collect(func(to report) {
+		j.walkNode(true, to)
+		j.walkOthers(to)
+	})
+}
+
+func collect(walk func(report)) []api.Condition {
+	list := []api.Condition{}
+	walk(func(kind api.ConditionKind, subject string, describe func() (sentence, command string)) {
+		sentence, command := describe()
+		list = append(list, api.Condition{Kind: kind, Severity: kind.TypeOf().Severity, Subject: subject,
+			Sentence: sentence, Command: command})
+	})
+	return list
+}
+
 // report is told of a condition. describe is called only for a list.
-type report func(kind api.ConditionKind, describe func() (sentence, command string))
+type report func(kind api.ConditionKind, subject string, describe func() (sentence, command string))
 
 // say returns a description that says the same always.
 func say(sentence, command string) func() (string, string) {
@@ -37,16 +50,28 @@ func say(sentence, command string) func() (string, string) {
 
 // walk reports what holds. all adds what leaves the service healthy.
 func (j *Judge) walk(all bool, to report) {
+	if !j.walkNode(all, to) {
+		return
+	}
+	j.walkNames(all, to)
+	if all {
+		j.walkOthers(to)
+	}
+}
+
+// walkNode reports what holds of the node itself, and whether the rest counts too: without all, nothing does while DNS
+// is silent.
+func (j *Judge) walkNode(all bool, to report) bool {
 	ready := j.Readiness()
 	public := func(kind api.ConditionKind, holds bool, command string) {
 		if holds {
-			to(kind, say(kind.TypeOf().Public, command))
+			to(kind, "", say(kind.TypeOf().Public, command))
 		}
 	}
 	public(api.DNSSilent, !ready.DNSReady, "gslbctl health")
 	public(api.ChecksIncomplete, !ready.HealthReady, "gslbctl health")
 	if !ready.DNSReady && !all {
-		return
+		return false
 	}
 	asked := func(f func() bool) bool { return f != nil && f() }
 	public(api.SigningKeysLost, asked(j.o.KeysLost), "gslbctl dnssec ds")
@@ -56,22 +81,24 @@ func (j *Judge) walk(all bool, to report) {
 	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
 	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
 	j.walkBrakes(to)
-	j.walkNames(all, to)
-	if all {
-		j.walkOrders(to)
-		j.walkAgents(to)
-		j.walkRegions(to)
-		j.walkNodes(to)
-		j.walkKeys(to)
-		j.walkReplication(to)
-		j.walkCertificates(to)
-	}
+	return true
+}
+
+// walkOthers reports what leaves the service healthy, but for names.
+func (j *Judge) walkOthers(to report) {
+	j.walkOrders(to)
+	j.walkAgents(to)
+	j.walkRegions(to)
+	j.walkNodes(to)
+	j.walkKeys(to)
+	j.walkReplication(to)
+	j.walkCertificates(to)
 }
 
 // walkBrakes reports the names of which agents alone would have taken too much.
 func (j *Judge) walkBrakes(to report) {
 	for _, b := range j.o.View.Brakes() {
-		to(api.AgentsHeld, func() (string, string) {
+		to(api.AgentsHeld, b.Service, func() (string, string) {
 			held := 0
 			for _, backend := range j.o.View.Service(b.Service) {
 				if backend.Held && backend.HeldFor() == b.Concern {
@@ -94,40 +121,66 @@ func (j *Judge) walkNames(all bool, to report) {
 	dark := 0
 	for _, d := range domains {
 		backends := j.o.View.Service(d.Name)
-		serving, known := 0, 0
 		for _, b := range backends {
-			if b.MayServe {
-				serving++
-			}
-			if b.Reason != registry.ReasonUnknown {
-				known++
-			}
 			if b.Status != api.EffectiveHealthy && b.Override == nil {
-				to(api.BackendUnwell, func() (string, string) { return describeUnwell(b) })
+				to(api.BackendUnwell, b.ID.String(), func() (string, string) { return describeUnwell(b) })
 			}
 		}
 		if all {
 			walkRegions(d, backends, to)
 		}
-		minimum := d.MinHealthy.Of(known)
-		if serving >= minimum {
+		kind, serving, minimum := judgeName(d, backends)
+		if kind == "" {
 			continue
 		}
 		if serving == 0 {
 			dark++
 		}
-		kind, answer := api.NameUnanswered, "nobody answers "+d.Name
-		if d.LastResort && slices.ContainsFunc(backends, mayBeLast) {
-			kind, answer = api.NameOnLastResort, d.Name+" is answered by its last resort"
-		}
-		to(kind, func() (string, string) {
-			return fmt.Sprintf("%s: %d of at least %d backends may serve%s", answer, serving, minimum, whyNot(backends)),
-				"gslbctl backends list --service " + d.Name
+		to(kind, d.Name, func() (string, string) {
+			return describeName(d, kind, backends, serving, minimum), "gslbctl backends list --service " + d.Name
 		})
 	}
 	if dark > 0 && dark == len(domains) {
-		to(api.NoNameAnswered, say(api.NoNameAnswered.TypeOf().Public, "gslbctl domains list"))
+		to(api.NoNameAnswered, "", say(api.NoNameAnswered.TypeOf().Public, "gslbctl domains list"))
 	}
+}
+
+// judgeName returns api.NameUnanswered, api.NameOnLastResort, or nothing for a name that enough backends may serve.
+func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, serving, minimum int) {
+	known := 0
+	for _, b := range backends {
+		if b.MayServe {
+			serving++
+		}
+		if b.Reason != registry.ReasonUnknown {
+			known++
+		}
+	}
+	switch minimum = d.MinHealthy.Of(known); {
+	case serving >= minimum:
+		return "", serving, minimum
+	case d.LastResort && slices.ContainsFunc(backends, mayBeLast):
+		return api.NameOnLastResort, serving, minimum
+	}
+	return api.NameUnanswered, serving, minimum
+}
+
+func describeName(d Domain, kind api.ConditionKind, backends []*registry.Backend, serving, minimum int) string {
+	answer := "nobody answers " + d.Name
+	if kind == api.NameOnLastResort {
+		answer = d.Name + " is answered by its last resort"
+	}
+	return fmt.Sprintf("%s: %d of at least %d backends may serve%s", answer, serving, minimum, whyNot(backends))
+}
+
+// Name judges a name by its backends: api.NameUnanswered or api.NameOnLastResort with a sentence that says why, or
+// nothing for one that enough of them may serve.
+func Name(d Domain, backends []*registry.Backend) (kind api.ConditionKind, sentence string) {
+	kind, serving, minimum := judgeName(d, backends)
+	if kind == "" {
+		return "", ""
+	}
+	return kind, describeName(d, kind, backends, serving, minimum)
 }
 
 // walkRegions reports the regions that a name names and has no backend in. A name without any backend has another
@@ -138,8 +191,8 @@ func walkRegions(d Domain, backends []*registry.Backend, to report) {
 	}
 	for _, region := range d.Regions {
 		if !slices.ContainsFunc(backends, func(b *registry.Backend) bool { return b.Region == region }) {
-			to(api.RegionEmpty, say(d.Name+" names region "+region+" and has no backend there, configured or reported",
-				"gslbctl backends list --service "+d.Name))
+			to(api.RegionEmpty, d.Name+" "+region, say(d.Name+" names region "+region+
+				" and has no backend there, configured or reported", "gslbctl backends list --service "+d.Name))
 		}
 	}
 }
@@ -201,7 +254,7 @@ func (j *Judge) walkAgents(to report) {
 		if a.Left() || AgentStatus(a, now) != api.GossipDead {
 			continue
 		}
-		to(api.AgentSilent, func() (string, string) {
+		to(api.AgentSilent, a.ID, func() (string, string) {
 			return fmt.Sprintf("agent %s in %s was last heard %s", a.ID, a.Region, moment(a.LastSeen)),
 				"gslbctl agents show " + a.ID
 		})
@@ -211,7 +264,7 @@ func (j *Judge) walkAgents(to report) {
 			if a.Revoked || a.ExpiresInHours > api.DefaultExpiringDays*24 {
 				continue
 			}
-			to(api.CertificateEnds, func() (string, string) {
+			to(api.CertificateEnds, a.AgentID, func() (string, string) {
 				return fmt.Sprintf("the certificate of %s ends %s: renew and unpin it", a.AgentID, moment(a.NotAfter)),
 					"gslbctl agents expiring"
 			})
@@ -221,7 +274,7 @@ func (j *Judge) walkAgents(to report) {
 		return
 	}
 	for _, l := range j.o.Locks() {
-		to(api.TokenLocked, func() (string, string) {
+		to(api.TokenLocked, l.Service, func() (string, string) {
 			if !l.Closed {
 				return l.Service + " has a locked previous token: remove it from overwatch.previous_agent_tokens",
 					"gslbctl agents locks"
@@ -242,11 +295,12 @@ func (j *Judge) walkKeys(to report) {
 	switch {
 	case !state.Enabled:
 	case state.OffReason != nil:
-		to(api.KeysNotExchanged, say("signing keys are not exchanged with the other nodes: "+*state.OffReason, command))
+		to(api.KeysNotExchanged, "", say("signing keys are not exchanged with the other nodes: "+*state.OffReason, command))
 	default:
 		for _, p := range state.Peers {
 			if p.Error != nil {
-				to(api.KeysNotExchanged, say(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
+				to(api.KeysNotExchanged, p.Peer,
+					say(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
 			}
 		}
 	}
@@ -258,6 +312,10 @@ func (j *Judge) walkReplication(to report) {
 		return
 	}
 	for _, sentence := range j.o.NotReplicated() {
-		to(api.NotReplicated, say(sentence, "gslbctl diff"))
+		peer, _, of := strings.Cut(sentence, " takes no part in replication") // at most one sentence is of no peer
+		if !of {
+			peer = ""
+		}
+		to(api.NotReplicated, peer, say(sentence, "gslbctl diff"))
 	}
 }

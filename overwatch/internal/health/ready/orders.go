@@ -17,7 +17,7 @@ func (j *Judge) walkOrders(to report) {
 		}
 		switch o.Kind {
 		case api.OrderOverride:
-			to(api.OverrideInForce, func() (string, string) {
+			to(api.OverrideInForce, Place(&o), func() (string, string) {
 				verdict := "unhealthy"
 				if o.Healthy {
 					verdict = "healthy"
@@ -26,20 +26,23 @@ func (j *Judge) walkOrders(to report) {
 					"gslbctl overrides clear " + o.Service + " " + endpoint(&o)
 			})
 		case api.OrderWeight:
-			to(api.WeightInForce, func() (string, string) { return j.describeWeight(&o) })
+			to(api.WeightInForce, backendOf(&o).String(), func() (string, string) { return j.describeWeight(&o) })
 		case api.OrderDrain:
-			to(api.DrainInForce, func() (string, string) { return j.describeDrain(&o) })
+			to(api.DrainInForce, backendOf(&o).String(), func() (string, string) { return j.describeDrain(&o) })
 		}
 	}
 	for b := range j.o.View.Backends() {
 		if b.Draining && b.DrainOrder == nil {
-			to(api.DrainInForce, func() (string, string) {
+			to(api.DrainInForce, b.ID.String(), func() (string, string) {
 				return b.ID.String() + " " + draining(b) + ": its agent " + b.AgentID + " asks for it",
 					"gslbctl agents show " + b.AgentID
 			})
 		}
 	}
 }
+
+// Place returns the subject of the condition of an override.
+func Place(o *registry.Order) string { return o.Service + " " + endpoint(o) }
 
 // endpoint returns an order's address, with its port as in the id of a backend.
 func endpoint(o *registry.Order) string {

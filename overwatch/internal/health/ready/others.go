@@ -14,7 +14,7 @@ func (j *Judge) walkSignatures(to report) {
 		return
 	}
 	if count, first := j.o.SignaturesEnd(); count > 0 {
-		to(api.SignaturesEnd, say(fmt.Sprintf("%d signatures could not be made again in time; the first ends %s: "+
+		to(api.SignaturesEnd, "", say(fmt.Sprintf("%d signatures could not be made again in time; the first ends %s: "+
 			"the log of this node says why", count, moment(first)), "gslbctl dnssec status"))
 	}
 }
@@ -31,7 +31,7 @@ func (j *Judge) walkNodes(to report) {
 		if j.o.Now().Sub(n.Since) < unheardFor {
 			continue
 		}
-		to(api.NodeUnheard, func() (string, string) {
+		to(api.NodeUnheard, n.Node, func() (string, string) {
 			const command = "gslbctl gossip nodes"
 			if n.Never {
 				return fmt.Sprintf("no node was ever heard at %s, one of overwatch.gossip.seeds, since %s", n.Node,
@@ -56,7 +56,7 @@ func (j *Judge) walkCertificates(to report) {
 		if left > tlsEndsSoon {
 			continue
 		}
-		to(api.TLSEnds, func() (string, string) {
+		to(api.TLSEnds, c.File+" "+c.Subject, func() (string, string) {
 			verb := "ends"
 			if left <= 0 {
 				verb = "has ended"
@@ -77,7 +77,7 @@ func (j *Judge) walkRegions(to report) {
 		if a.Region == "" || a.Left() || slices.Contains(known, a.Region) {
 			continue
 		}
-		to(api.RegionUnknown, func() (string, string) {
+		to(api.RegionUnknown, a.ID, func() (string, string) {
 			return fmt.Sprintf("agent %s reports from region %q, which is not among regions: correct "+
 				"agent.identity.region, or declare the region", a.ID, a.Region), "gslbctl regions list"
 		})

@@ -139,7 +139,7 @@ func (j *Judge) NamesDown() int {
 // Holding returns how many conditions of each kind hold now.
 func (j *Judge) Holding() map[api.ConditionKind]int {
 	count := map[api.ConditionKind]int{}
-	j.walk(true, func(kind api.ConditionKind, _ func() (string, string)) { count[kind]++ })
+	j.walk(true, func(kind api.ConditionKind, _ string, _ func() (string, string)) { count[kind]++ })
 	return count
 }
 
@@ -155,7 +155,7 @@ func (j *Judge) renew() {
 func (j *Judge) judge() (api.ServiceStatus, string) {
 	holds := map[api.ConditionKind]bool{}
 	j.down = 0
-	j.walk(false, func(kind api.ConditionKind, _ func() (string, string)) {
+	j.walk(false, func(kind api.ConditionKind, _ string, _ func() (string, string)) {
 		holds[kind] = true
 		if kind == api.NameUnanswered || kind == api.NameOnLastResort {
 			j.down++

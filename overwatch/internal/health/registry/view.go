@@ -62,11 +62,23 @@ func (v *View) Services() []string {
 	return names
 }
 
+// All yields the backends of each service, as Service returns them, in no order of the services. While nothing of a
+// service is published anew, the slice is the same.
+func (v *View) All() iter.Seq2[string, []*Backend] {
+	return func(yield func(string, []*Backend) bool) {
+		for name, s := range v.services.all() {
+			if !yield(name, *s.backends.Load()) {
+				return
+			}
+		}
+	}
+}
+
 // Backends yields every backend, service by service in no order, in a service ordered by address and port.
 func (v *View) Backends() iter.Seq[*Backend] {
 	return func(yield func(*Backend) bool) {
-		for _, s := range v.services.all() {
-			for _, b := range *s.backends.Load() {
+		for _, list := range v.All() {
+			for _, b := range list {
 				if !yield(b) {
 					return
 				}

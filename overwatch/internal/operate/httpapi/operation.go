@@ -54,7 +54,7 @@ func Operations() []Operation {
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
 		rolloverOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations(),
-		documentOperations(), replicationOperations())
+		documentOperations(), replicationOperations(), eventOperations())
 }
 
 // LeastRole returns the least role that may use the operation where tokens are used.

@@ -91,6 +91,8 @@ type Options struct {
 	Decisions *decisions.Recorder
 	// Audit is the audit log.
 	Audit *audit.Log
+	// Events is the journal of what happened.
+	Events Events
 	// Refused is told of requests that are refused, for the audit log. It must not block.
 	Refused func(r refusals.Request, requestID string)
 	// Self returns the addresses of DNS and the number of queries.
@@ -245,7 +247,7 @@ func (o *Options) complete() error {
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
 		"ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil,
 		"OrderStore": o.OrderStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Audit": o.Audit == nil, "Refused": o.Refused == nil, "History": o.History == nil,
+		"Audit": o.Audit == nil, "Events": o.Events == nil, "Refused": o.Refused == nil, "History": o.History == nil,
 		"Members": o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
 		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {

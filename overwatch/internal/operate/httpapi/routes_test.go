@@ -52,6 +52,7 @@ GET DELETE /api/v1/overwatch/agents/agent-1
 POST /api/v1/overwatch/agents/agent-1/revoke
 GET /api/v1/overwatch/locks
 DELETE /api/v1/overwatch/locks/app.example
+GET /api/v1/events
 GET /api/v1/audit-logs
 GET /api/v1/audit-logs/1
 GET /api/v1/audit-logs/stats

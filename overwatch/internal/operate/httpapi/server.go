@@ -42,6 +42,8 @@ type Server struct {
 	tls      *httpserve.Certificates // nil: plain HTTP
 
 	byName   atomic.Pointer[domainsByName]
+	streams  atomic.Int64  // of events, that are open
+	stopping chan struct{} // closed when the server stops: streams end
 	checking chan struct{} // has an entry while a configuration is checked
 	safe     sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together
 	regions  sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
@@ -69,6 +71,7 @@ func New(o Options) (*Server, error) {
 		access:   newAccess(o.API, listener.Addr(), o.NodeID),
 		cors:     newCORS(o.API),
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
+		stopping: make(chan struct{}),
 		checking: make(chan struct{}, 1),
 		tls:      certificates,
 	}
@@ -82,6 +85,7 @@ func New(o Options) (*Server, error) {
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     log.New(debugLines{o.Logger}, "", 0),
 	}
+	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
 	if certificates != nil {
 		s.http.TLSConfig = certificates.Config()
 	}

@@ -30,6 +30,7 @@ import (
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
@@ -59,6 +60,7 @@ type world struct {
 	registry *registry.Registry
 	servers  *inventory.Inventory
 	audit    *audit.Log
+	journal  *journal.Journal
 	refused  *refusals.Log
 	history  *history.Recorder
 	reading  history.Reading
@@ -248,7 +250,8 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
 		Reloader: &w.reloads, OrderStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, Refused: w.refused.Request, History: w.history,
+		Validator: &w.checks, Audit: w.audit, Events: w.journal,
+		Refused: w.refused.Request, History: w.history,
 		Members:   func() []Member { return w.members },
 		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },
 		Self:      func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
@@ -278,6 +281,7 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = w.store.Close() })
+	w.journal = journal.Open(journal.Options{Path: filepath.Join(w.t.TempDir(), "events.jsonl")})
 	w.audit, err = audit.Open(audit.Options{Store: w.store, Refusals: w.store.Refusals(),
 		Retention: config.Default().Audit.Retention, Logger: zerolog.Nop()})
 	w.must(err)

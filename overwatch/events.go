@@ -1,0 +1,55 @@
+package overwatch
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/gossip"
+	"gslb.internal/overwatch/internal/operate/events"
+	"gslb.internal/overwatch/internal/operate/metrics"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/journal"
+)
+
+// journalFile keeps events over a restart, in the data directory.
+const journalFile = "events.jsonl"
+
+// openEvents makes what tells of what happens.
+func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
+	judge, err := n.judge()
+	if err != nil {
+		return err
+	}
+	n.journal = journal.Open(journal.Options{Path: filepath.Join(cfg.DataDir, journalFile), Logger: n.part("events")})
+	n.core.run("journal", n.journal.Run)
+	o := events.Options{
+		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.steered,
+		Settings: func() any { return n.state.Config() }, Standing: judge.Standing, Heard: n.heard, Pinned: n.pinned,
+		Audit: n.audit, Logger: n.part("events"),
+	}
+	if n.zones != nil {
+		o.Keys = n.zones.Keys
+	}
+	if n.events, err = events.New(o); err != nil {
+		return err
+	}
+	n.changes.tell(n.events.Mark)
+	return metrics.RegisterEvents(n.registerer, n.journal, n.events.Folded)
+}
+
+// heard reports whether gossip hears another node.
+func (n *node) heard(node string) bool {
+	for _, m := range n.gossip.Members() {
+		if m.Name == node {
+			return m.Status == gossip.StatusAlive
+		}
+	}
+	return false
+}
+
+// pinned reports whether an agent is pinned, and since when.
+func (n *node) pinned(agent string) (since time.Time, pinned bool) {
+	record, pinned := n.trust.Get(agent)
+	return record.FirstSeen, pinned && !record.Revoked
+}

@@ -1,0 +1,140 @@
+package events
+
+import (
+	"fmt"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// seen is the backends of a service when they were last looked at.
+type seen struct {
+	backends []*registry.Backend
+	sweep    uint64
+}
+
+// same reports whether two results of View.Service are the same publication.
+func same(a, b []*registry.Backend) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// service looks at the backends of a service, and at the name that they serve.
+func (w *watch) service(name string, backends []*registry.Backend) {
+	before := w.services[name].backends
+	w.services[name] = seen{backends, w.sweeps}
+	if len(backends) == 0 {
+		delete(w.services, name)
+	}
+	if same(before, backends) && len(backends) > 0 {
+		return
+	}
+	known := make(map[registry.ID]bool, len(backends))
+	for _, b := range backends {
+		known[b.ID] = true
+		w.backend(b)
+	}
+	for _, b := range before {
+		if !known[b.ID] {
+			w.set(api.Event{Kind: api.EventBackend, State: "gone", Subject: b.ID.String(), Name: name,
+				Cause: "nobody declares or reports it", Sentence: b.ID.String() + " is known no more"}, false)
+		}
+	}
+	w.name(name, backends)
+}
+
+// backend looks at one backend. One of which nothing is known yet is as it was.
+func (w *watch) backend(b *registry.Backend) {
+	if b.Reason == registry.ReasonUnknown {
+		return
+	}
+	agent, own := agentSays(b), checksSay(b)
+	e := api.Event{Kind: api.EventBackend, State: string(b.Status), Severity: api.EventWarning, Subject: b.ID.String(),
+		Name: b.Service, Cause: b.Reason, Agent: agent, Check: own}
+	if b.Override != nil { // somebody wants it so
+		e.Severity = api.EventInfo
+	}
+	e.Sentence = fmt.Sprintf("%s in %s is %s: %s (agent: %s; own check: %s)", b.ID, region(b.Region), b.Status, b.Reason,
+		agent, own)
+	w.set(e, b.Status != api.EffectiveHealthy)
+}
+
+func region(name string) string {
+	if name == "" {
+		return "no region"
+	}
+	return name
+}
+
+// agentSays is the word of a backend's agent, with its last error.
+func agentSays(b *registry.Backend) string {
+	switch {
+	case b.AgentID == "":
+		return "none"
+	case b.Claim == nil:
+		return "nothing yet"
+	case *b.Claim:
+		return string(api.EffectiveHealthy)
+	}
+	if problem := b.Report().LastError; problem != "" {
+		return string(api.EffectiveUnhealthy) + ": " + problem
+	}
+	return string(api.EffectiveUnhealthy)
+}
+
+// checksSay is what this node's own checks found, with the last error.
+func checksSay(b *registry.Backend) string {
+	v := &b.Validation
+	said := "nothing yet"
+	switch v.State {
+	case check.StateHealthy:
+		said = string(api.EffectiveHealthy)
+	case check.StateUnhealthy:
+		said = string(api.EffectiveUnhealthy)
+	}
+	if v.SetAside {
+		said += ", set aside"
+	}
+	if v.Err != "" {
+		said += ": " + v.Err
+	}
+	return said
+}
+
+// settled is the time after the start in which a name without any verdict is not told: agents take a moment.
+const settled = 15 * time.Second
+
+// name looks at a steered name.
+func (w *watch) name(name string, backends []*registry.Backend) {
+	domain, steered := w.domains[name]
+	e := api.Event{Kind: api.EventName, Subject: name, Name: name}
+	if !steered {
+		e.State, e.Sentence = "gone", name+" is not steered any more"
+		w.set(e, false)
+		return
+	}
+	kind, sentence := ready.Name(domain, backends)
+	if kind != "" && !w.settled && !anyKnown(backends) {
+		return
+	}
+	switch e.Sentence = sentence; kind {
+	case api.NameUnanswered:
+		e.State, e.Severity, e.Cause = "unanswered", api.EventCritical, "too few backends may serve"
+	case api.NameOnLastResort:
+		e.State, e.Severity, e.Cause = "last_resort", api.EventError, "too few backends may serve"
+	default:
+		e.State, e.Cause, e.Sentence = "answered", "enough backends may serve", name+" is answered as it should be again"
+	}
+	w.set(e, kind != "")
+}
+
+func anyKnown(backends []*registry.Backend) bool {
+	for _, b := range backends {
+		if b.Reason != registry.ReasonUnknown {
+			return true
+		}
+	}
+	return false
+}

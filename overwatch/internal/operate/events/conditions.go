@@ -1,0 +1,168 @@
+package events
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+// condition says which event a condition is.
+type condition struct {
+	kind     api.EventKind
+	severity api.EventSeverity
+	begun    string // the state while it holds
+	over     string // the state when it ends
+	early    bool   // it is told from the start of the process on; others when agents and nodes had time to report
+}
+
+// orderBegun stands in the table for the state of an order, which has one of its own.
+const orderBegun = "ordered"
+
+// conditions returns the table of the conditions that are events. Those of names and backends have events of their own.
+func conditions() map[api.ConditionKind]condition {
+	const info, warning, bad, critical = api.EventInfo, api.EventWarning, api.EventError, api.EventCritical
+	return map[api.ConditionKind]condition{
+		api.DNSSilent:        {api.EventService, critical, "dns_silent", "dns_answers", false},
+		api.ChecksIncomplete: {api.EventService, warning, "checks_incomplete", "checks_complete", false},
+		api.SigningKeysLost:  {api.EventSigning, critical, "keys_lost", "keys_published", false},
+		api.SigningKeysApart: {api.EventSigning, bad, "keys_apart", "keys_joined", false},
+		api.SigningFails:     {api.EventSigning, critical, "failing", "working", false},
+		api.SignaturesEnd:    {api.EventSigning, critical, "signatures_end", "signatures_made", false},
+		api.StoreFails:       {api.EventStore, bad, "failing", "working", true},
+		api.AgentsHeld:       {api.EventBrake, bad, "begun", "ended", true},
+		api.VerdictsSetAside: {api.EventSuspension, bad, "begun", "ended", true},
+		api.OverrideInForce:  {api.EventOverride, info, orderBegun, "ended", true},
+		api.WeightInForce:    {api.EventWeight, info, orderBegun, "ended", true},
+		api.DrainInForce:     {api.EventDrain, info, orderBegun, "ended", true},
+		api.RegionEmpty:      {api.EventRegion, warning, "empty", "filled", false},
+		api.RegionUnknown:    {api.EventRegion, warning, "unknown", "known", false},
+		api.AgentSilent:      {api.EventAgent, warning, "silent", "back", false},
+		api.NodeUnheard:      {api.EventNode, bad, "lost", "back", false},
+		api.KeysNotExchanged: {api.EventKey, warning, "not_exchanged", "exchanged", false},
+		api.NotReplicated:    {api.EventReplication, warning, "lost", "back", false},
+		api.TLSEnds:          {api.EventCertificate, warning, "ends_soon", "renewed", false},
+		api.CertificateEnds:  {api.EventCertificate, warning, "ends_soon", "renewed", false},
+		api.TokenLocked:      {api.EventToken, warning, "locked", "unlocked", false},
+	}
+}
+
+// of returns the condition that an event came from; none where it is of no condition.
+func of(e *api.Event) (found condition, known bool) {
+	for _, c := range conditions() {
+		if c.kind == e.Kind && (c.begun == e.State || c.begun == orderBegun) {
+			return c, true
+		}
+	}
+	return condition{}, false
+}
+
+// lookAtConditions compares what holds with what held.
+func (w *watch) lookAtConditions() {
+	table, orders, now := conditions(), w.orders(), map[string]bool{}
+	for _, c := range w.o.Standing() {
+		row, told := table[c.Kind]
+		if !told || !w.settled && !row.early {
+			continue
+		}
+		e := api.Event{Kind: row.kind, State: row.begun, Severity: row.severity, Subject: subject(row, c), Name: nameOf(c),
+			Cause: string(c.Kind), Sentence: c.Sentence}
+		key := journal.Key(e.Kind, e.Subject)
+		if o, ordered := orders[key]; ordered {
+			e.State, e.Cause = o.state, o.cause
+		} else if c.Kind == api.DrainInForce {
+			e.State, e.Cause = "draining", "its agent asks for it"
+		}
+		now[key] = true
+		w.set(e, true)
+	}
+	for key, e := range w.held {
+		if row, known := of(&e); known && !now[key] && (w.settled || row.early) {
+			w.over(e, row)
+		}
+	}
+}
+
+// subject tells conditions of the node apart that have the same kind of event.
+func subject(row condition, c api.Condition) string {
+	if c.Subject != "" {
+		return c.Subject
+	}
+	if row.kind == api.EventSigning || row.kind == api.EventService {
+		return string(c.Kind)
+	}
+	return "this node"
+}
+
+// nameOf returns the domain that a condition concerns.
+func nameOf(c api.Condition) (name string) {
+	switch c.Kind {
+	case api.AgentsHeld, api.TokenLocked:
+		return c.Subject
+	case api.OverrideInForce, api.RegionEmpty:
+		name, _, _ = strings.Cut(c.Subject, " ")
+	case api.WeightInForce, api.DrainInForce:
+		name, _, _ = strings.Cut(c.Subject, ":")
+	}
+	return name
+}
+
+// over ends what held, unless it cannot be known: after a restart this process has not heard who was silent before.
+func (w *watch) over(before api.Event, row condition) {
+	e := api.Event{Kind: before.Kind, State: row.over, Subject: before.Subject, Name: before.Name,
+		Cause: "it holds no more"}
+	if row.begun == orderBegun {
+		e.Cause = "it was cleared, or its time is over"
+	}
+	switch _, heard := w.agents[e.Subject]; {
+	case e.Kind == api.EventAgent && !heard:
+		if _, pinned := w.o.Pinned(e.Subject); pinned {
+			return
+		}
+		e.State = "forgotten"
+	case e.Kind == api.EventNode && !w.o.Heard(e.Subject):
+		e.State = "forgotten"
+	}
+	e.Sentence = fmt.Sprintf("%s %s: %s, after %s since %s", e.Kind, e.Subject, e.State, before.State,
+		before.Time.UTC().Format(time.RFC3339))
+	w.set(e, false)
+}
+
+// order is the state of an operator's order in force, and who gave it.
+type order struct{ state, cause string }
+
+// orders returns the orders in force by journal.Key.
+func (w *watch) orders() map[string]order {
+	all := map[string]order{}
+	for _, o := range w.o.View.Orders() {
+		id := registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
+		by := order{cause: "ordered by " + cmp.Or(o.CreatedBy, "an operator")}
+		if o.Reason != "" {
+			by.cause += ": " + o.Reason
+		}
+		switch o.Kind {
+		case api.OrderOverride:
+			by.state = string(api.EffectiveUnhealthy)
+			if o.Healthy {
+				by.state = string(api.EffectiveHealthy)
+			}
+			all[journal.Key(api.EventOverride, ready.Place(&o))] = by
+		case api.OrderWeight:
+			by.state = strconv.Itoa(o.Weight)
+			all[journal.Key(api.EventWeight, id.String())] = by
+		case api.OrderDrain:
+			by.state = "draining"
+			if b := w.o.View.Get(id); b != nil && b.Drained() {
+				by.state = "drained"
+			}
+			all[journal.Key(api.EventDrain, id.String())] = by
+		}
+	}
+	return all
+}

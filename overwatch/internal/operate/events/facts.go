@@ -1,0 +1,67 @@
+package events
+
+import (
+	"fmt"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// lookAtAgents tells of agents that have come since the start, have said goodbye, or are back after it. That one is
+// silent is a condition.
+func (w *watch) lookAtAgents() {
+	for _, a := range w.o.View.Agents() {
+		left := a.Left()
+		before, known := w.agents[a.ID]
+		w.agents[a.ID] = left
+		switch {
+		case known && before == left:
+		case left:
+			w.tell(ofAgent(&a, "left", "it has said goodbye"))
+		case known:
+			w.tell(ofAgent(&a, "came", "it is heard again after its goodbye"))
+		default:
+			if since, pinned := w.o.Pinned(a.ID); pinned && since.After(w.began) {
+				w.tell(ofAgent(&a, "came", "it is heard for the first time"))
+			}
+		}
+	}
+}
+
+func ofAgent(a *registry.AgentState, state, cause string) api.Event {
+	return api.Event{Kind: api.EventAgent, State: state, Severity: api.EventInfo, Subject: a.ID, Cause: cause,
+		Sentence: fmt.Sprintf("agent %s in %s %s: %s", a.ID, region(a.Region), state, cause)}
+}
+
+// lookAtKeys tells of keys that were made since the start, and of those that came into another state.
+func (w *watch) lookAtKeys() {
+	if w.o.Keys == nil {
+		return
+	}
+	now := map[string]string{}
+	for _, k := range w.o.Keys() {
+		subject := fmt.Sprintf("%s %d", k.Zone(), k.Tag())
+		state := string(k.State)
+		now[subject] = state
+		before, known := w.keys[subject]
+		made := !known && (w.keys != nil || k.Created().After(w.began))
+		if made || known && before != state {
+			w.tell(ofKey(subject, state, before))
+		}
+	}
+	for subject, before := range w.keys {
+		if now[subject] == "" {
+			w.tell(ofKey(subject, "gone", before))
+		}
+	}
+	w.keys = now
+}
+
+func ofKey(subject, state, before string) api.Event {
+	cause := "it was made here, or taken from another node"
+	if before != "" {
+		cause = "it was " + before
+	}
+	return api.Event{Kind: api.EventKey, State: state, Severity: api.EventInfo, Subject: subject, Cause: cause,
+		Sentence: fmt.Sprintf("the signing key %s is %s: %s", subject, state, cause)}
+}

@@ -1,0 +1,127 @@
+package events
+
+import (
+	"fmt"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+const (
+	// flapWindow is the time in which at most flapTold changes of one thing have an event each.
+	flapWindow = time.Minute
+	flapTold   = 4
+	// floodWindow is the time in which at most floodTold events of one kind have an event each.
+	floodWindow = 10 * time.Second
+	floodTold   = 200
+)
+
+// tracker turns states into events: one when something begins to hold, becomes another, or ends. What comes too often
+// is folded into an event that counts it.
+type tracker struct {
+	journal *journal.Journal
+	now     func() time.Time
+	held    map[string]api.Event // what holds, by journal.Key: the event that began it
+	recent  map[string]*recent
+	floods  map[api.EventKind]*flood
+	folded  uint64 // changes without an event of their own
+}
+
+// recent is what has an event since a moment, and what was folded since.
+type recent struct {
+	since time.Time
+	told  int
+	more  int
+	last  api.Event
+}
+
+type flood struct {
+	since time.Time
+	told  int
+	more  int
+}
+
+func newTracker(j *journal.Journal, now func() time.Time) *tracker {
+	return &tracker{journal: j, now: now, held: j.Standing(), recent: map[string]*recent{},
+		floods: map[api.EventKind]*flood{}}
+}
+
+// set takes the state of something: e says which, and whether it holds or is as it should be.
+func (t *tracker) set(e api.Event, holds bool) {
+	key := journal.Key(e.Kind, e.Subject)
+	before, held := t.held[key]
+	switch {
+	case holds && (!held || before.State != e.State):
+		e.Phase, e.Time = api.PhaseBegins, t.now()
+		t.held[key] = e
+	case !holds && held:
+		e.Phase, e.Severity = api.PhaseEnds, api.EventInfo
+		delete(t.held, key)
+	default:
+		return
+	}
+	t.tell(e)
+}
+
+// tell adds an event, or folds it.
+func (t *tracker) tell(e api.Event) {
+	now := t.now()
+	key := journal.Key(e.Kind, e.Subject)
+	r := t.recent[key]
+	if r == nil {
+		r = &recent{since: now}
+		t.recent[key] = r
+	}
+	if r.told++; r.told > flapTold {
+		r.more, r.last = r.more+1, e
+		t.folded++
+		return
+	}
+	t.add(e, now)
+}
+
+// add adds an event unless there is a flood of its kind. What ends something that is told is never left out.
+func (t *tracker) add(e api.Event, now time.Time) {
+	f := t.floods[e.Kind]
+	if f == nil {
+		f = &flood{since: now}
+		t.floods[e.Kind] = f
+	}
+	if f.told++; f.told > floodTold && !(e.Phase == api.PhaseEnds && t.journal.Stands(e.Kind, e.Subject)) {
+		f.more++
+		t.folded++
+		return
+	}
+	t.journal.Add(e)
+}
+
+// flush tells what was folded and whose time is over.
+func (t *tracker) flush() {
+	now := t.now()
+	for key, r := range t.recent {
+		if now.Sub(r.since) < flapWindow {
+			continue
+		}
+		delete(t.recent, key)
+		if r.more == 0 {
+			continue
+		}
+		e := r.last
+		e.Changes, e.Time = r.more, time.Time{}
+		e.Sentence = fmt.Sprintf("%d more changes in %.0f s; now %s", r.more, now.Sub(r.since).Seconds(), e.Sentence)
+		t.add(e, now)
+	}
+	for kind, f := range t.floods {
+		if now.Sub(f.since) < floodWindow {
+			continue
+		}
+		delete(t.floods, kind)
+		if f.more > 0 {
+			t.journal.Add(api.Event{Kind: kind, State: "more", Severity: api.EventWarning, Changes: f.more,
+				Cause: "too many at once to tell each",
+				Sentence: fmt.Sprintf("%d more events of the kind %s in %.0f s: too many at once to tell each", f.more, kind,
+					now.Sub(f.since).Seconds())})
+		}
+	}
+}

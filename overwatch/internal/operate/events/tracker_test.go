@@ -1,0 +1,136 @@
+package events
+
+// In the package: the tracker is driven as Run drives it, without the owners of facts.
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+// clocked is a tracker whose time is moved by the test.
+type clocked struct {
+	*tracker
+	at time.Time
+}
+
+func newClocked(t *testing.T) *clocked {
+	c := &clocked{at: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)}
+	now := func() time.Time { return c.at }
+	c.tracker = newTracker(journal.Open(journal.Options{Path: filepath.Join(t.TempDir(), "e"), Logger: zerolog.Nop(),
+		Now: now}), now)
+	return c
+}
+
+func (c *clocked) said() (list []string) {
+	events, _ := c.journal.After(0)
+	for _, e := range events {
+		list = append(list, fmt.Sprintf("%s %s %s %s %d", e.Kind, e.Subject, e.State, e.Phase, e.Changes))
+	}
+	return list
+}
+
+func backend(i int, state string) api.Event {
+	return api.Event{Kind: api.EventBackend, Subject: fmt.Sprintf("b%d", i), State: state, Severity: api.EventWarning}
+}
+
+func TestTracker_TellsEachChangeOnce(t *testing.T) {
+	c := newClocked(t)
+	for _, state := range []string{"healthy", "unhealthy", "unhealthy", "stale", "healthy", "healthy"} {
+		c.set(backend(1, state), state != "healthy")
+	}
+	want := "[backend b1 unhealthy begins 0 backend b1 stale begins 0 backend b1 healthy ends 0]"
+	if got := fmt.Sprint(c.said()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if events, _ := c.journal.After(0); events[2].Severity != api.EventInfo {
+		t.Errorf("the end is %s", events[2].Severity)
+	}
+}
+
+// A backend that flaps has four events and one that counts the rest, the last of which says how it is.
+func TestTracker_FoldsWhatFlaps(t *testing.T) {
+	c := newClocked(t)
+	for i := range 15 {
+		c.set(backend(1, []string{"unhealthy", "healthy"}[i%2]), i%2 == 0)
+		c.at = c.at.Add(3 * time.Second)
+	}
+	if got := c.said(); len(got) != flapTold || c.folded != 11 {
+		t.Errorf("%d folded, %v", c.folded, got)
+	}
+	c.at = c.at.Add(flapWindow)
+	c.flush()
+	c.flush()
+	got := c.said()
+	if len(got) != flapTold+1 || got[flapTold] != "backend b1 unhealthy begins 11" {
+		t.Errorf("%v", got)
+	}
+	if !c.journal.Stands(api.EventBackend, "b1") {
+		t.Error("it is unhealthy, and the journal does not say so")
+	}
+}
+
+// The death of a site is a bounded number of events, and what ends one of them is always told.
+func TestTracker_BoundsAFlood(t *testing.T) {
+	c := newClocked(t)
+	const many = 3 * floodTold
+	for i := range many {
+		c.set(backend(i, "unhealthy"), true)
+	}
+	c.at = c.at.Add(floodWindow)
+	c.flush()
+	got := c.said()
+	if len(got) != floodTold+1 || got[floodTold] != fmt.Sprintf("backend  more  %d", many-floodTold) {
+		t.Errorf("%d events, the last is %s", len(got), got[len(got)-1])
+	}
+	for i := range many {
+		c.set(backend(many-1-i, "healthy"), false)
+	}
+	if standing := c.journal.Standing(); len(standing) != 0 {
+		t.Errorf("%d stand though all is well", len(standing))
+	}
+}
+
+func TestOfEntry_TellsOnceWhatTheStateDoesNotSay(t *testing.T) {
+	for _, tc := range []struct {
+		entry api.AuditEntry
+		want  string
+	}{
+		{api.AuditEntry{Action: api.AuditReload, Status: api.AuditSuccess}, "reload done info"},
+		{api.AuditEntry{Action: api.AuditReload, Status: api.AuditFailure,
+			Details: map[string]string{"error": errors.ErrUnsupported.Error()}}, "reload failed error"},
+		{api.AuditEntry{Action: api.AuditCreate, Resource: "domain", Status: api.AuditSuccess}, "change create info"},
+		{api.AuditEntry{Action: api.AuditCreate, Resource: "domain", Status: api.AuditFailure}, ""},
+		{api.AuditEntry{Action: api.AuditRefused, Resource: "agent", Status: api.AuditFailure}, "refused refused warning"},
+		{api.AuditEntry{Action: api.AuditOverride, Status: api.AuditSuccess}, ""},
+		{api.AuditEntry{Action: api.AuditDrain, Status: api.AuditSuccess}, ""},
+		{api.AuditEntry{Action: api.AuditHold, Status: api.AuditSuccess}, ""},
+		{api.AuditEntry{Action: api.AuditSync, Resource: "dnssec", Status: api.AuditSuccess}, ""},
+	} {
+		got := ""
+		if e, told := ofEntry(&tc.entry); told {
+			got = fmt.Sprintf("%s %s %s", e.Kind, e.State, e.Severity)
+		}
+		if got != tc.want {
+			t.Errorf("%s %s: %q, want %q", tc.entry.Action, tc.entry.Status, got, tc.want)
+		}
+	}
+}
+
+// Every condition is told, here or as the state of a name or backend, with words of its own for its end.
+func TestConditions_AreAllTold(t *testing.T) {
+	own := map[api.ConditionKind]bool{api.NoNameAnswered: true, api.NameUnanswered: true, api.NameOnLastResort: true,
+		api.BackendUnwell: true}
+	for _, c := range api.ConditionTypes() {
+		if row, told := conditions()[c.Kind]; told == own[c.Kind] || told && (row.begun == "" || row.over == "") {
+			t.Errorf("%s: told %v, %+v", c.Kind, told, row)
+		}
+	}
+}

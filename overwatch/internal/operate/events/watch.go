@@ -1,0 +1,227 @@
+// Package events says what happens: it compares what the owners of facts publish with what it saw before, follows the
+// audit log, and adds what is new to the journal. It asks; nobody waits for it.
+package events
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+const (
+	// every is the time between two looks at everything but backends.
+	every = time.Second
+	// perService lengthens the time between two looks at all services: each costs as much as a hundredth of it.
+	perService = 100 * time.Microsecond
+	// pace is the shortest time between two looks at services that have changed.
+	pace = 20 * time.Millisecond
+)
+
+// Options gives the sources of events. All but Keys are required.
+type Options struct {
+	Node    string // its id
+	Journal *journal.Journal
+	View    *registry.View
+	// Domains lists the steered names. Settings changes whenever Domains would return something else.
+	Domains  func() []ready.Domain
+	Settings func() any
+	// Standing lists the conditions that hold, without those of names and backends.
+	Standing func() []api.Condition
+	// Heard reports whether another node is heard, by its name; Pinned whether an agent is pinned, and since when.
+	Heard  func(node string) bool
+	Pinned func(agent string) (since time.Time, pinned bool)
+	// Keys lists the signing keys; nil: answers are not signed.
+	Keys   func() []dnssec.KeyState
+	Audit  *audit.Log
+	Logger zerolog.Logger
+	Now    func() time.Time // nil is time.Now
+}
+
+// Watcher makes events.
+type Watcher struct {
+	o    Options
+	wake chan struct{} // holds one element while a service waits
+
+	mu      sync.Mutex
+	changed map[string]bool // services
+	folded  uint64
+}
+
+// New makes a Watcher.
+func New(o Options) (*Watcher, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Journal == nil || o.View == nil || o.Domains == nil || o.Settings == nil || o.Standing == nil ||
+		o.Heard == nil || o.Pinned == nil || o.Audit == nil {
+		return nil, errors.New("events: an option is not set")
+	}
+	return &Watcher{o: o, wake: make(chan struct{}, 1), changed: map[string]bool{}}, nil
+}
+
+// Mark notes that something of a service has changed. Any goroutine may call it; it never waits.
+func (w *Watcher) Mark(service string) {
+	w.mu.Lock()
+	w.changed[service] = true
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Folded returns how many changes have no event of their own, since there were too many.
+func (w *Watcher) Folded() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.folded
+}
+
+func (w *Watcher) take(folded uint64) map[string]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.folded = folded
+	changed := w.changed
+	w.changed = map[string]bool{}
+	return changed
+}
+
+// watch is what one Run has seen.
+type watch struct {
+	*tracker
+	o        Options
+	began    time.Time
+	services map[string]seen
+	sweeps   uint64
+	swept    time.Time
+	settings any
+	domains  map[string]ready.Domain
+	settled  bool            // agents had time to report since the start
+	agents   map[string]bool // heard so far; true: it has said goodbye
+	keys     map[string]string
+}
+
+// Run makes events until ctx ends. It returns nil.
+func (w *Watcher) Run(ctx context.Context) error {
+	v := &watch{tracker: newTracker(w.o.Journal, w.o.Now), o: w.o, began: w.o.Now(), services: map[string]seen{},
+		agents: map[string]bool{}}
+	v.add(v.ofNode("started", "the process has started"), v.began)
+	defer func() { v.add(v.ofNode("stopped", "the process ends"), w.o.Now()) }()
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	v.look()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			v.look()
+		case <-w.wake:
+			for name := range w.take(v.folded) {
+				v.service(name, w.o.View.Service(name))
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(pace):
+			}
+		}
+	}
+}
+
+func (w *watch) ofNode(state, cause string) api.Event {
+	return api.Event{Kind: api.EventNode, State: state, Severity: api.EventInfo, Subject: w.o.Node, Cause: cause,
+		Sentence: "node " + w.o.Node + " has " + state}
+}
+
+// look looks at everything.
+func (w *watch) look() {
+	now := w.now()
+	all := false // names
+	if !w.settled && now.Sub(w.began) >= settled {
+		w.settled, all = true, true
+	}
+	if settings := w.o.Settings(); settings != w.settings || w.domains == nil {
+		w.settings, all = settings, true
+		w.readDomains()
+	}
+	if now.Sub(w.swept) >= time.Duration(len(w.services))*perService {
+		w.sweep()
+		w.swept = now
+	}
+	if all {
+		for name := range w.domains {
+			w.name(name, w.o.View.Service(name))
+		}
+		w.forgetNames()
+	}
+	w.lookAtAgents()
+	w.lookAtConditions()
+	w.lookAtKeys()
+	w.flush()
+}
+
+func (w *watch) readDomains() {
+	list := w.o.Domains()
+	w.domains = make(map[string]ready.Domain, len(list))
+	for _, d := range list {
+		w.domains[d.Name] = d
+	}
+}
+
+// forgetNames ends what is told of names that are not steered any more.
+func (w *watch) forgetNames() {
+	for _, e := range w.held {
+		if _, steered := w.domains[e.Subject]; e.Kind == api.EventName && !steered {
+			w.name(e.Subject, nil)
+		}
+	}
+}
+
+// sweep looks at the services that are not as they were, which Mark may not have told, and forgets those that are gone.
+func (w *watch) sweep() {
+	w.sweeps++
+	for name, backends := range w.o.View.All() {
+		before, known := w.services[name]
+		if known && same(before.backends, backends) {
+			before.sweep = w.sweeps
+			w.services[name] = before
+			continue
+		}
+		w.service(name, backends)
+	}
+	for name, s := range w.services {
+		if s.sweep != w.sweeps {
+			w.service(name, nil)
+		}
+	}
+	if w.settled {
+		w.forgetBackends()
+	}
+}
+
+// forgetBackends ends what was told before a restart of backends that are known no more.
+func (w *watch) forgetBackends() {
+	for _, e := range w.held {
+		if e.Kind != api.EventBackend {
+			continue
+		}
+		known := false
+		for _, b := range w.services[e.Name].backends {
+			known = known || b.ID.String() == e.Subject
+		}
+		if !known {
+			w.set(api.Event{Kind: e.Kind, State: "gone", Subject: e.Subject, Name: e.Name,
+				Cause: "nobody declares or reports it", Sentence: e.Subject + " is known no more"}, false)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+const (
+	// heartbeatEvery is the time between two signs of life in a stream without events.
+	heartbeatEvery = 15 * time.Second
+	// readerPatience bounds the time that a reader takes none of what is sent.
+	readerPatience = 30 * time.Second
+	// eventStream is the media type of server-sent events (HTML, section 9.2).
+	eventStream = "text/event-stream"
+)
+
+// Events is the journal of events.
+type Events interface {
+	// After returns the events behind a sequence, and whether some of them are no longer kept.
+	After(sequence uint64) (events []api.Event, missed bool)
+	Newest() uint64
+	// Changed returns a channel that is closed when another event is added.
+	Changed() <-chan struct{}
+}
+
+// eventQuery selects events.
+type eventQuery struct {
+	kinds, names []string // empty: all
+	since        time.Time
+	least        int // the place of the least severity in api.EventSeverities
+	limit        int
+	after        uint64
+	resumes      bool // after is given
+}
+
+func (q *eventQuery) wants(e *api.Event) bool {
+	return (len(q.kinds) == 0 || slices.Contains(q.kinds, string(e.Kind))) &&
+		(len(q.names) == 0 || slices.Contains(q.names, e.Name)) && !e.Time.Before(q.since) &&
+		slices.Index(api.EventSeverities(), string(e.Severity)) >= q.least
+}
+
+// eventQuery reads the query, and Last-Event-ID, which counts before the parameter after.
+func (c *call) eventQuery() (q eventQuery, err error) {
+	q = eventQuery{kinds: c.query.list("kinds"), since: c.query.moment("since"), limit: c.query.number("limit"),
+		least: max(slices.Index(api.EventSeverities(), c.query["severity"]), 0)}
+	for _, name := range c.query.list("names") {
+		q.names = append(q.names, strings.TrimSuffix(strings.ToLower(name), "."))
+	}
+	after := c.query["after"]
+	if id := c.GetHeader("Last-Event-ID"); id != "" {
+		after = id
+	}
+	if after == "" {
+		return q, nil
+	}
+	q.resumes = true
+	if q.after, err = strconv.ParseUint(after, 10, 64); err != nil {
+		return q, badRequest("Last-Event-ID is %.64q: it must be the sequence of an event", after)
+	}
+	return q, nil
+}
+
+// getEvents answers GET /events: as a stream where Accept says so, else as a list.
+func (s *Server) getEvents(c *call) (answer, error) {
+	q, err := c.eventQuery()
+	if err != nil {
+		return answer{}, err
+	}
+	if c.Request.Method == http.MethodGet && strings.Contains(c.GetHeader("Accept"), eventStream) {
+		return answer{}, s.streamEvents(c, q)
+	}
+	kept, missed := s.o.Events.After(q.after)
+	list := api.EventList{Events: []api.Event{}, Newest: s.o.Events.Newest(), Missed: missed && q.resumes,
+		GeneratedAt: stamp(s.o.Now())}
+	if all, _ := s.o.Events.After(0); len(all) > 0 {
+		list.Oldest = all[0].Sequence
+	}
+	for i := range kept {
+		if q.wants(&kept[i]) {
+			list.Events = append(list.Events, kept[i])
+		}
+	}
+	list.Total = len(list.Events)
+	if limit := q.limit; limit > 0 && list.Total > limit {
+		if q.resumes { // the next ones
+			list.Events = list.Events[:limit]
+		} else { // the newest
+			list.Events = list.Events[list.Total-limit:]
+		}
+	}
+	return ok(list), nil
+}
+
+// streamEvents sends events as they come, until the client goes or the node stops. It begins behind the event that the
+// client has, with what is not older than since, or with what comes next.
+func (s *Server) streamEvents(c *call, q eventQuery) error {
+	if s.streams.Add(1) > s.maxStreams() {
+		s.streams.Add(-1)
+		c.Header("Retry-After", "5")
+		return problemf(http.StatusServiceUnavailable, "%d streams of events are open, a quarter of api.max_connections: "+
+			"close one, or ask for the list", s.maxStreams())
+	}
+	defer s.streams.Add(-1)
+	c.Header("Content-Type", eventStream)
+	c.Header("X-Accel-Buffering", "no") // a proxy must not collect them
+	c.Status(http.StatusOK)
+	out := &eventWriter{c: c, q: &q, control: http.NewResponseController(c.Writer)}
+	_ = out.control.SetReadDeadline(time.Time{}) // the request has been read; its connection stays
+	if !q.resumes && q.since.IsZero() {
+		q.after = s.o.Events.Newest()
+	}
+	heartbeat := time.NewTicker(heartbeatEvery)
+	defer heartbeat.Stop()
+	if !out.send("retry: 1000\n: events of " + s.o.NodeID + "\n\n") {
+		return nil
+	}
+	for {
+		changed := s.o.Events.Changed()
+		if !out.follow(s.o.Events) {
+			return nil
+		}
+		select {
+		case <-c.Request.Context().Done():
+			return nil
+		case <-s.stopping:
+			return nil
+		case <-changed:
+		case <-heartbeat.C:
+			if !out.send(": heartbeat\n\n") {
+				return nil
+			}
+		}
+	}
+}
+
+// maxStreams returns how many streams may be open at a time.
+func (s *Server) maxStreams() int64 { return int64(max(s.o.API.MaxConnections/4, 1)) }
