@@ -173,8 +173,9 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	names := []string{}
 	namesWithServers(t, path, true, port)
 	n, log := running(t, path)
+	tick := time.NewTicker(time.Second) // for the machine to have a port left
+	defer tick.Stop()
 	for attempt := range 20 {
-		time.Sleep(time.Duration(attempt) * 100 * time.Millisecond) // for the machine to have a port left
 		names = append(names, fmt.Sprintf("n%d.gslb.test", attempt))
 		namesWithServers(t, path, true, port, names...)
 		if _, _, err := n.control.Reload(t.Context()); err != nil {
@@ -183,6 +184,7 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 		if counts := log.withoutBackend(t); counts[len(counts)-1] == 0 {
 			return
 		}
+		<-tick.C
 	}
 	t.Errorf("names without a backend: %v", log.withoutBackend(t))
 }
@@ -193,7 +195,7 @@ func TestReload_ANameThatMovesHasServersAllTheTime(t *testing.T) {
 	slow := func() string {
 		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 			*http.Request) {
-			time.Sleep(100 * time.Millisecond) // how slow the backend is
+			time.Sleep(100 * time.Millisecond) // real: how slow the backend is
 		}))
 		t.Cleanup(server.Close)
 		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
@@ -272,7 +274,9 @@ regions:
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
 	// The checks of the node go over real sockets, so its state is looked at again.
-	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(2 * time.Minute); !done(); <-tick.C {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not happen")
 		}

@@ -144,7 +144,9 @@ func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 	}
 	// The checks go over real sockets, so they are counted by looking again; at the interval of the file they would take a
 	// minute.
-	for began := time.Now(); n.checks.Load() < 3; time.Sleep(20 * time.Millisecond) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for began := time.Now(); n.checks.Load() < 3; <-tick.C {
 		if time.Since(began) > 50*time.Second {
 			t.Fatalf("%d checks in 50 s, with one each second in force", n.checks.Load())
 		}

@@ -121,7 +121,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	var said string
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Hang)
 	defer cancel()
-	for testbed.Pause(ctx, 200*time.Millisecond) {
+	for range testbed.Every(ctx, 200*time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		said = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		code := "0"

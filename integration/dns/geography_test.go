@@ -24,7 +24,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var answers atomic.Int64
 	asking.Go(func() {
-		for testbed.Pause(ctx, testbed.Pace) {
+		for range testbed.Every(ctx, testbed.Pace) {
 			if _, _, err := r.ask("geolocation", testbed.ClientUS); err != nil {
 				t.Errorf("while the database is replaced: %v", err)
 				return

@@ -89,7 +89,8 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 	} {
 		// No t.Run: it would go on in another thread. Each case has a second of its own, as what was counted before is then
 		// forgotten.
-		testbed.Pause(t.Context(), time.Until(time.Now().Truncate(time.Second).Add(time.Second+50*time.Millisecond)))
+		next := time.Now().Truncate(time.Second).Add(time.Second + 50*time.Millisecond)
+		testbed.Pause(t.Context(), time.Until(next)) // the node counts by the second
 		began := time.Now()
 		whole, empty := ask(t, c.from, c.names, flood, !c.limited)
 		seconds := int(time.Since(began)/time.Second) + 2

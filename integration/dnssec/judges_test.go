@@ -220,7 +220,8 @@ const churnPause = 30 * time.Millisecond
 func churn(ctx context.Context, t *testing.T, s *testbed.Site, n *harness.Node, changes *atomic.Int64) {
 	down, names := make([]bool, len(s.Backends)), map[string]bool{}
 	no := false
-	for ; ctx.Err() == nil; changes.Add(1) {
+	for range testbed.Every(ctx, churnPause) {
+		changes.Add(1)
 		i := rand.IntN(len(s.Backends))
 		var err error
 		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)],
@@ -253,7 +254,6 @@ func churn(ctx context.Context, t *testing.T, s *testbed.Site, n *harness.Node, 
 			t.Errorf("a change of the walk: %v", err)
 			return
 		}
-		testbed.Pause(ctx, churnPause)
 	}
 }
 
@@ -273,6 +273,8 @@ func walk(t *testing.T, what string, names []string, resolvers []*signed.Resolve
 	var all sync.WaitGroup
 	for _, r := range resolvers {
 		all.Go(func() {
+			tick := time.NewTicker(time.Millisecond)
+			defer tick.Stop()
 			for ctx.Err() == nil && (!over.Load() || proven.Load() < proofs) {
 				name, rtype := names[rand.IntN(len(names))], signed.Types[rand.IntN(len(signed.Types))]
 				if rand.IntN(4) == 0 {
@@ -290,7 +292,7 @@ func walk(t *testing.T, what string, names []string, resolvers []*signed.Resolve
 				if secure {
 					proven.Add(1)
 				} else {
-					testbed.Pause(ctx, time.Millisecond) // nobody may be there to answer
+					<-tick.C // nobody may be there to answer
 				}
 			}
 		})

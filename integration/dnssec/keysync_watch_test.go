@@ -32,7 +32,7 @@ func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func())
 	for _, n := range nodes {
 		r := signed.UnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
 		all.Go(func() {
-			for testbed.Pause(ctx, 20*time.Millisecond) {
+			for range testbed.Every(ctx, 20*time.Millisecond) {
 				w.look(n, r)
 			}
 		})

@@ -338,9 +338,8 @@ func serveBadly(l net.Listener, behave func(net.Conn)) {
 // drip says the first thing and then the other, a little at a time.
 func drip(c net.Conn, first, then string) {
 	_, err := io.WriteString(c, first)
-	for err == nil {
-		time.Sleep(50 * time.Millisecond) // how slow it drips
-		_, err = io.WriteString(c, then)
+	for tick := time.NewTicker(50 * time.Millisecond); err == nil; _, err = io.WriteString(c, then) {
+		<-tick.C
 	}
 }
 

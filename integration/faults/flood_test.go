@@ -73,7 +73,7 @@ func flood(t *testing.T, network string, to netip.AddrPort) (sent int64, conns i
 	for ; sent < floodSize && ctx.Err() == nil; conns++ {
 		ahead := time.Duration(float64(floodTime)*float64(sent)/floodSize) - time.Since(begin)
 		if ahead > testbed.Pace {
-			<-time.After(ahead)
+			testbed.Pause(ctx, ahead) // so that there is something to measure
 		}
 		size := 1 + rand.IntN(1400)
 		if network == "tcp" {

@@ -34,11 +34,11 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 		started = time.Now()
 		testbed.Start(t, n)
 		if i%3 == 2 { // in the middle of its start
-			testbed.Pause(t.Context(), time.Duration(rand.IntN(200))*time.Millisecond)
+			anyMoment(t, 200*time.Millisecond)
 			continue
 		}
 		slowest = max(slowest, s.AnswersAgain(t, n, started))
-		testbed.Pause(t.Context(), time.Duration(rand.IntN(700))*time.Millisecond)
+		anyMoment(t, 700*time.Millisecond)
 	}
 	if restarts%3 == 0 {
 		s.AnswersAgain(t, n, started)
@@ -81,6 +81,12 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	}
 }
 
+// anyMoment waits for any time up to one, to kill then.
+func anyMoment(t *testing.T, most time.Duration) {
+	t.Helper()
+	testbed.Pause(t.Context(), rand.N(most)) // no state says when: any
+}
+
 // Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was
 // acknowledged, in the API and in the answers, and its store is whole. GSLB_KILLS=100 makes it a hundred kills; those
 // of the store alone are in overwatch/internal/state/store.
@@ -115,7 +121,7 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 				}
 			})
 		}
-		testbed.Pause(t.Context(), time.Duration(100+rand.IntN(300))*time.Millisecond)
+		anyMoment(t, 400*time.Millisecond)
 		testbed.Until(t, testbed.StartBound, "something to be created", func(context.Context) error {
 			mu.Lock()
 			defer mu.Unlock()

@@ -192,14 +192,14 @@ func garbageStreams(ctx context.Context, t *testing.T, to ...netip.AddrPort) fun
 		go func() {
 			made := 0
 			random := rand.New(rand.NewPCG(3, uint64(k)))
-			for ; ctx.Err() == nil; made++ {
+			for range testbed.Every(ctx, 10*time.Millisecond) {
+				made++
 				c, err := attack.Stranger("tcp", made).DialContext(ctx, "tcp", at.String())
 				if err == nil {
 					_ = c.SetDeadline(time.Now().Add(100 * time.Millisecond))
 					_, _ = c.Write(attack.Noise(random))
 					_ = c.Close()
 				}
-				testbed.Pause(ctx, 10*time.Millisecond)
 			}
 			count <- made
 		}()

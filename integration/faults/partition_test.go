@@ -280,9 +280,11 @@ func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	lines := func() int { return linesAbout(victim, n.Unit, s.Agents[0].Unit) }
 	before, told := testbed.Metric(t, n, publications), lines()
 	began := time.Now()
+	tick := time.NewTicker(time.Second / 2)
+	defer tick.Stop()
 	for i := range 2 * seconds {
 		testbed.Tell(t, victim, []string{"/unhealthy", "/healthy"}[i%2])
-		<-time.After(time.Until(began.Add(time.Duration(i+1) * time.Second / 2)))
+		<-tick.C
 	}
 	took := time.Since(began)
 	published := testbed.Metric(t, n, publications) - before

@@ -59,7 +59,7 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	lines := func() int { return linesAbout(s.Backends[0], n.Unit, s.Agents[0].Unit) }
 	cost := func(d time.Duration) time.Duration {
 		before := testbed.Cpu(t, n.Path)
-		testbed.Pause(t.Context(), d)
+		testbed.Pause(t.Context(), d) // over which processor time is measured
 		return testbed.Cpu(t, n.Path).Since(before).Sum()
 	}
 	quiet := cost(over / 2)

@@ -137,7 +137,7 @@ func stopped(pid int, function int64, do func() error) error {
 		if goOn := syscall.Kill(pid, syscall.SIGCONT); safe || goOn != nil {
 			return err
 		}
-		testbed.Pause(context.Background(), time.Millisecond)
+		runtime.Gosched()
 	}
 	return fmt.Errorf("the threads of process %d do not stand still", pid)
 }
@@ -145,8 +145,9 @@ func stopped(pid int, function int64, do func() error) error {
 // standing waits a little until all threads have stopped, and says whether they have, each outside of what is to be
 // changed.
 func standing(pid int, function int64) bool {
-	for end := time.Now().Add(time.Second); time.Now().Before(end) &&
-		testbed.Pause(context.Background(), time.Millisecond); {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for range testbed.Every(ctx, time.Millisecond) {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 		if err != nil || len(threads) == 0 {
 			return false

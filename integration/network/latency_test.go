@@ -73,7 +73,7 @@ func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 // measured is, up to a time, the least milliseconds that a check of the first backend took, and the most of the second.
 func (s *site) measured(t *testing.T, n *harness.Node, end time.Time) (least, most float64) {
 	t.Helper()
-	for time.Now().Before(end) && testbed.Pause(t.Context(), testbed.Pace) {
+	testbed.During(t, time.Until(end), testbed.Pace, func() {
 		list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: testbed.AppName})
 		if err != nil {
 			t.Fatal(err)
@@ -89,6 +89,6 @@ func (s *site) measured(t *testing.T, n *harness.Node, end time.Time) (least, mo
 			least = first
 		}
 		most = max(most, of(s.Backends[1]))
-	}
+	})
 	return least, most
 }

@@ -68,9 +68,9 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	if os.Getenv("GSLB_FLEET") != "" {
 		rest = fleet.Interval
 	}
-	<-time.After(rest) // what the start left to do is done
+	testbed.Pause(t.Context(), rest) // what the start left to do is done
 	from, used, lost := time.Now(), testbed.Cpu(t, n.Path), f.repeated.Load()
-	<-time.After(fleet.Interval) // one heartbeat of each, five pings
+	testbed.Pause(t.Context(), fleet.Interval) // one heartbeat of each, five pings
 	spent, over := testbed.Cpu(t, n.Path).Since(used), time.Since(from).Seconds()
 	cores := spent.Sum().Seconds() / over
 	rss := testbed.Memory(t, n.Path)
@@ -152,14 +152,14 @@ func (f *fleetRun) begin(agents []*fleet.Agent) (end func()) {
 
 // live is an agent's life from the moment at which its node is back: each notices it by its next ping.
 func (f *fleetRun) live(ctx context.Context, a *fleet.Agent) {
-	if !testbed.Pause(ctx, rand.N(fleetPing+250*time.Millisecond)) {
+	if !fleet.Wait(ctx, rand.N(fleetPing+250*time.Millisecond)) {
 		return
 	}
 	spread := 2 * time.Second // doubled with each refusal up to 15 s, as gslb-agent does
 	for err := a.Hello(); err != nil; err = a.Hello() {
 		f.hellos.Add(1)
 		f.trouble.Store(err.Error())
-		if !testbed.Pause(ctx, 250*time.Millisecond+rand.N(spread)) {
+		if !fleet.Wait(ctx, 250*time.Millisecond+rand.N(spread)) {
 			return
 		}
 		spread = min(2*spread, 15*time.Second)
@@ -176,7 +176,7 @@ func (f *fleetRun) live(ctx context.Context, a *fleet.Agent) {
 		f.failed(ctx, err)
 		var refusal *agent.Refusal
 		if errors.As(err, &refusal) {
-			testbed.Pause(ctx, patience)
+			fleet.Wait(ctx, patience)
 		}
 		patience = min(2*patience, 15*time.Second)
 	}
@@ -187,7 +187,7 @@ func (f *fleetRun) live(ctx context.Context, a *fleet.Agent) {
 			first = false
 			f.registered.Add(1)
 		}
-		testbed.Pause(ctx, fleet.Interval-rand.N(fleet.Interval/10))
+		fleet.Wait(ctx, fleet.Interval-rand.N(fleet.Interval/10))
 	}
 }
 
@@ -199,11 +199,11 @@ func (f *fleetRun) failed(ctx context.Context, err error) {
 }
 
 func keepPinging(ctx context.Context, a *fleet.Agent) {
-	if !testbed.Pause(ctx, rand.N(fleetPing)) {
+	if !fleet.Wait(ctx, rand.N(fleetPing)) {
 		return
 	}
 	for ctx.Err() == nil {
 		_ = a.Ping() // a node that is not there yet refuses it
-		testbed.Pause(ctx, fleetPing)
+		fleet.Wait(ctx, fleetPing)
 	}
 }

@@ -286,8 +286,10 @@ func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, 
 		var group sync.WaitGroup
 		for k, n := range nodes {
 			group.Go(func() {
-				for answersWell(n) && time.Since(begin) < 10*time.Second {
-					testbed.Pause(t.Context(), time.Millisecond)
+				for range testbed.Every(t.Context(), time.Millisecond) {
+					if !answersWell(n) || time.Since(begin) > 10*time.Second {
+						break
+					}
 				}
 				s.flips[k] = append(s.flips[k], float64(time.Since(begin).Microseconds())/1000)
 			})

@@ -66,7 +66,7 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 		}
 		for range faults {
 			k.fault(t)
-			testbed.Pause(t.Context(), time.Duration(k.random.IntN(1000))*time.Millisecond)
+			testbed.Pause(t.Context(), time.Duration(k.random.IntN(1000))*time.Millisecond) // a fault at any moment
 			k.judge(t)
 		}
 		k.heal(t)

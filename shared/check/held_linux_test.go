@@ -46,7 +46,7 @@ func TestProbe_StoppedProcessDoesNotBlameTheBackend(t *testing.T) {
 	if err != nil || !status.Stopped() {
 		t.Fatalf("the process has not stopped: %v, %v", status, err)
 	}
-	time.Sleep(DefaultTimeout * 5 / 4) // the time of another process: it cannot be virtual
+	time.Sleep(DefaultTimeout * 5 / 4) // real: the time of another process: it cannot be virtual
 	if err := child.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

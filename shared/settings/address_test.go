@@ -64,12 +64,14 @@ func TestListener_OverlapsWhereASecondOneCannotBeOpened(t *testing.T) {
 // overlap.
 func both(t *testing.T, first, second listening) (refused, overlap bool) {
 	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
 	for range 1000 {
 		var taken bool
 		if refused, overlap, taken = bothOnce(t, first, second); !taken {
 			return refused, overlap
 		}
-		time.Sleep(10 * time.Millisecond) // so many ports are in use that another may have to be given back first
+		<-tick.C // so many ports are in use that another may have to be given back first
 	}
 	t.Fatalf("no port is free for %+v, then %+v", first, second)
 	return false, false

@@ -58,13 +58,15 @@ func (n *socketNode) start(key []byte, bind string) {
 	}
 	number, _ := strconv.Atoi(port)
 	quiet := log.New(io.Discard, "", 0)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for range 16 { // until UDP and TCP are both free
 		n.NetTransport, err = memberlist.NewNetTransport(&memberlist.NetTransportConfig{BindAddrs: []string{host},
 			BindPort: number, Logger: quiet})
 		if err == nil {
 			break
 		}
-		<-time.After(20 * time.Millisecond)
+		<-tick.C
 	}
 	if err != nil {
 		n.t.Fatal(err)
@@ -134,10 +136,12 @@ func (n *socketNode) count(kind wire.Type) (c int) {
 // eventually polls until the condition holds; there are real sockets between cause and effect.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
 	for deadline := time.Now().Add(patience); !condition(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %s: %s", patience, what)
 		}
-		<-time.After(5 * time.Millisecond)
+		<-tick.C
 	}
 }

@@ -93,7 +93,9 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 // looked waits until a node has been asked for its backends so many times since so many drains began.
 func (n *node) looked(t *testing.T, drains, times int) {
 	// What the command under test asks is seen by looking again; its requests come over real sockets.
-	for looks := 0; looks < times && t.Context().Err() == nil; time.Sleep(time.Millisecond) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for looks := 0; looks < times && t.Context().Err() == nil; <-tick.C {
 		looks = 0
 		n.mu.Lock()
 		begun := 0

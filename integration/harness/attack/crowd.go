@@ -51,10 +51,12 @@ func Silent(context.Context, net.Conn) {}
 // Dripping sends a text an octet at a time.
 func Dripping(text string, every time.Duration) func(context.Context, net.Conn) {
 	return func(ctx context.Context, c net.Conn) {
-		for i := 0; testbed.Pause(ctx, every); i++ {
-			if _, err := c.Write([]byte{text[i%len(text)]}); err != nil {
+		sent := 0
+		for range testbed.Every(ctx, every) {
+			if _, err := c.Write([]byte{text[sent%len(text)]}); err != nil {
 				return
 			}
+			sent++
 		}
 	}
 }

@@ -19,6 +19,18 @@ const (
 	Interval     = 10 * time.Second // of each agent's heartbeats
 )
 
+// Wait is an agent's time between two messages. It reports false if ctx ended.
+func Wait(ctx context.Context, d time.Duration) bool {
+	over := time.NewTimer(d)
+	defer over.Stop()
+	select {
+	case <-over.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // Cipher returns the cluster's gossip key at work.
 func Cipher(t *testing.T, gossipKey string) *agent.Cipher {
 	t.Helper()

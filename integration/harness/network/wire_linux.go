@@ -105,7 +105,7 @@ func (w *wire) carry(from, to int) {
 	})
 	w.running.Go(func() {
 		for f := range way {
-			time.Sleep(time.Until(f.due))
+			time.Sleep(time.Until(f.due))  // real: how long the way is
 			_, _ = unix.Write(to, f.frame) // what the other end does not take is lost
 		}
 	})

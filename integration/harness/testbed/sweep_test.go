@@ -46,7 +46,7 @@ func TestVictim(t *testing.T) {
 		}
 		t.Fatal("it was to fail")
 	}
-	<-time.After(time.Minute)
+	<-t.Context().Done() // it is killed
 }
 
 // elsewhere starts a program in a network.

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"iter"
 	"os"
 	"testing"
 	"time"
@@ -50,18 +51,38 @@ func InTime(t *testing.T, what string, promise time.Duration, began, ended time.
 // During does something again and again for a while. It is for what must not happen, which no state tells the end of.
 func During(t *testing.T, span, every time.Duration, do func()) {
 	t.Helper()
-	for end := time.Now().Add(span); time.Now().Before(end) && Pause(t.Context(), every); {
+	ctx, cancel := context.WithTimeout(t.Context(), span)
+	defer cancel()
+	for range Every(ctx, every) {
 		do()
 	}
 }
 
-// Pause waits for a while that no state shows the end of. It reports false if ctx ended. Say why beside each call.
-func Pause(ctx context.Context, d time.Duration) bool {
+// Every is the pace of a client that does something again and again, the first time after d, until ctx ends.
+func Every(ctx context.Context, d time.Duration) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		tick := time.NewTicker(d)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case now := <-tick.C:
+				if ctx.Err() != nil || !yield(now) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Pause waits for a while that no state shows the end of, or until ctx ends. Say why beside each call: each counts.
+func Pause(ctx context.Context, d time.Duration) {
+	over := time.NewTimer(d)
+	defer over.Stop()
 	select {
-	case <-time.After(d):
-		return true
+	case <-over.C:
 	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -69,4 +90,4 @@ func Pause(ctx context.Context, d time.Duration) bool {
 const SavedAfter = 3 * time.Second
 
 // Saved gives nodes the time to store what they heard. Nothing tells that they have.
-func Saved() { Pause(context.Background(), 2*SavedAfter) }
+func Saved() { Pause(context.Background(), 2*SavedAfter) } // see above

@@ -84,7 +84,9 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 	}()
 	exchange(t, "udp", at, "one.gslb.test.")
 	// The kernel's own doing: it can only be looked at again.
-	for end := time.Now().Add(30 * time.Second); room() != 2*socketBuffer; time.Sleep(time.Millisecond) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(30 * time.Second); room() != 2*socketBuffer; <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("after all was read there is still room for %d octets", room())
 		}

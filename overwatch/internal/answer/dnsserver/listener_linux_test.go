@@ -218,7 +218,9 @@ func TestListener_CountsWhatFindsNoRoom(t *testing.T) {
 		}
 	}
 	// The kernel's own doing: it can only be looked at again.
-	for end := time.Now().Add(30 * time.Second); l.turnedAway() == 0; time.Sleep(time.Millisecond) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(30 * time.Second); l.turnedAway() == 0; <-tick.C {
 		if time.Now().After(end) {
 			t.Fatal("none is counted, and the queue has room for one")
 		}

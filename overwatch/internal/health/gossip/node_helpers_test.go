@@ -199,10 +199,12 @@ func (n *testNode) dropped(t testing.TB) (sum float64) {
 // eventually polls until the condition holds; there are real sockets between cause and effect.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
 	for deadline := time.Now().Add(patience); !condition(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %s: %s", patience, what)
 		}
-		<-time.After(5 * time.Millisecond)
+		<-tick.C
 	}
 }

@@ -210,7 +210,7 @@ func TestMigrate_KilledAtAnyMomentLosesNothing(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(rand.N(40 * time.Millisecond)) //nolint:gosec // any moment will do
+		time.Sleep(rand.N(40 * time.Millisecond)) // real: to be killed at any moment
 		_ = c.Process.Kill()
 		_ = c.Wait()
 		s := open(t, dir)
