@@ -78,6 +78,10 @@ SCALE ?= integration/plots
 scale: build ## 100 000 names, 10 000 agents and three nodes on this machine; plots into SCALE (integration/plots; Linux, some minutes)
 	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SCALE=$(abspath $(SCALE)) $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale
 
+.PHONY: scale-nodes
+scale-nodes: check-tools ## what 2 to 100 nodes cost one another, simulated: the figures and plots of overwatch/docs/scale.md
+	@$(GO) run ./integration/cmd/scale -out $(SCALE)
+
 .PHONY: fuzz
 FUZZTIME ?= 10s
 fuzz: check-tools ## run every fuzz target for FUZZTIME (10s)

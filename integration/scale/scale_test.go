@@ -20,6 +20,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/fleet"
+	"gslb.internal/integration/harness/plot"
 	"gslb.internal/integration/harness/testbed"
 )
 
@@ -59,9 +60,9 @@ func TestScale_NamesAgentsAndNodesOnOneMachine(t *testing.T) {
 type scaleRun struct {
 	dir string
 
-	started, peak, resting, perQuery []point   // over names: seconds, MiB, MiB, microseconds
-	registered                       [][]point // by node, over seconds
-	memory                           []point   // of the first node, over agents
+	started, peak, resting, perQuery []plot.Point   // over names: seconds, MiB, MiB, microseconds
+	registered                       [][]plot.Point // by node, over seconds
+	memory                           []plot.Point   // of the first node, over agents
 	flips                            [][]float64
 }
 
@@ -117,14 +118,14 @@ func (s *scaleRun) oneNode(t *testing.T, names int) {
 	testbed.Start(t, n)
 	firstAnswer(t, n, names-1)
 	took := time.Since(began)
-	s.started = append(s.started, point{float64(names), took.Seconds()})
+	s.started = append(s.started, plot.Point{float64(names), took.Seconds()})
 	cost, asked := costPerQuery(t, n, names)
-	s.perQuery = append(s.perQuery, point{float64(names), float64(cost.Nanoseconds()) / 1000})
-	s.peak = append(s.peak, point{float64(names), float64(peakMemory(t, n.PID()) >> 20)})
-	s.resting = append(s.resting, point{float64(names), float64(testbed.ResidentMiB(t, n.PID()))})
+	s.perQuery = append(s.perQuery, plot.Point{float64(names), float64(cost.Nanoseconds()) / 1000})
+	s.peak = append(s.peak, plot.Point{float64(names), float64(peakMemory(t, n.PID()) >> 20)})
+	s.resting = append(s.resting, plot.Point{float64(names), float64(testbed.ResidentMiB(t, n.PID()))})
 	t.Logf("%d names with %d backends each: answers %s after the start, %v MiB at most, %v MiB then, %s of processor "+
 		"time per query over %d queries",
-		names, scaleBackends, took.Round(time.Millisecond), s.peak[len(s.peak)-1].y, s.resting[len(s.resting)-1].y, cost,
+		names, scaleBackends, took.Round(time.Millisecond), s.peak[len(s.peak)-1][1], s.resting[len(s.resting)-1][1], cost,
 		asked)
 	if err := c.Close(); err != nil {
 		t.Error(err)
@@ -230,7 +231,8 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 		fleets[k] = newDistantFleet(t, &fleetOrder{Dir: dir, Key: c.GossipKey, Node: n.Gossip, Tokens: c.Tokens,
 			Count: count})
 	}
-	s.registered, s.memory = make([][]point, len(nodes)), []point{{0, float64(testbed.ResidentMiB(t, nodes[0].PID()))}}
+	s.registered = make([][]plot.Point, len(nodes))
+	s.memory = []plot.Point{{0, float64(testbed.ResidentMiB(t, nodes[0].PID()))}}
 	began := time.Now()
 	for _, f := range fleets {
 		f.begin(t)
@@ -238,17 +240,17 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 	testbed.Until(t, 10*time.Minute, "all agents to be registered", func(context.Context) (err error) {
 		for k, f := range fleets {
 			got, curve := float64(f.registered.Load()), s.registered[k]
-			if len(curve) == 0 || got >= curve[len(curve)-1].y+float64(count)/200 ||
-				got == float64(count) && got > curve[len(curve)-1].y {
-				s.registered[k] = append(curve, point{time.Since(began).Seconds(), got})
+			if len(curve) == 0 || got >= curve[len(curve)-1][1]+float64(count)/200 ||
+				got == float64(count) && got > curve[len(curve)-1][1] {
+				s.registered[k] = append(curve, plot.Point{time.Since(began).Seconds(), got})
 			}
 			if got < float64(count) {
 				err = fmt.Errorf("%v are at %s", got, nodes[k].Name)
 			}
 		}
-		if got := s.registered[0][len(s.registered[0])-1].y; got > s.memory[len(s.memory)-1].x+float64(count)/100 ||
+		if got := s.registered[0][len(s.registered[0])-1][1]; got > s.memory[len(s.memory)-1][0]+float64(count)/100 ||
 			err == nil {
-			s.memory = append(s.memory, point{got, float64(testbed.ResidentMiB(t, nodes[0].PID()))})
+			s.memory = append(s.memory, plot.Point{got, float64(testbed.ResidentMiB(t, nodes[0].PID()))})
 		}
 		return err
 	})
@@ -315,30 +317,30 @@ func answersWell(n *harness.Node) bool {
 // draw writes the plots.
 func (s *scaleRun) draw(t *testing.T) {
 	t.Helper()
-	var registered, answered []line
+	var registered, answered []plot.Line
 	for k := range s.registered {
 		name := fmt.Sprint("ow-", k+1)
-		registered = append(registered, line{name, s.registered[k]})
-		var shares []point
+		registered = append(registered, plot.Line{Name: name, Points: s.registered[k]})
+		var shares []plot.Point
 		for i, ms := range s.flips[k] {
-			shares = append(shares, point{ms, 100 * float64(i+1) / float64(len(s.flips[k]))})
+			shares = append(shares, plot.Point{ms, 100 * float64(i+1) / float64(len(s.flips[k]))})
 		}
-		answered = append(answered, line{name, shares})
+		answered = append(answered, plot.Line{Name: name, Points: shares})
 	}
-	for file, c := range map[string]chart{
-		"start.svg": {title: "From the start of a node to its first answer", x: "names, with four backends each", y: "s",
-			logX: true, lines: []line{{"one node", s.started}}},
-		"memory.svg": {title: "Memory of a node over names", x: "names, with four backends each", y: "MiB", logX: true,
-			lines: []line{{"most", s.peak}, {"after the queries", s.resting}}},
-		"query.svg": {title: "Processor time for a query", x: "names, asked for at random", y: "µs", logX: true,
-			lines: []line{{"one node", s.perQuery}}},
-		"agents.svg": {title: "Agents come to three nodes at once", x: "s", y: "agents registered", lines: registered},
-		"fleet.svg": {title: "Memory of a node over agents", x: "agents registered, with three backends each", y: "MiB",
-			lines: []line{{"ow-1", s.memory}}},
-		"failover.svg": {title: "From a failing check to the answers of three nodes", x: "ms", y: "% of failures",
-			lines: answered},
+	for file, c := range map[string]plot.Chart{
+		"start.svg": {Title: "From the start of a node to its first answer", X: "names, with four backends each", Y: "s",
+			LogX: true, Lines: []plot.Line{{Name: "one node", Points: s.started}}},
+		"memory.svg": {Title: "Memory of a node over names", X: "names, with four backends each", Y: "MiB", LogX: true,
+			Lines: []plot.Line{{Name: "most", Points: s.peak}, {Name: "after the queries", Points: s.resting}}},
+		"query.svg": {Title: "Processor time for a query", X: "names, asked for at random", Y: "µs", LogX: true,
+			Lines: []plot.Line{{Name: "one node", Points: s.perQuery}}},
+		"agents.svg": {Title: "Agents come to three nodes at once", X: "s", Y: "agents registered", Lines: registered},
+		"fleet.svg": {Title: "Memory of a node over agents", X: "agents registered, with three backends each", Y: "MiB",
+			Lines: []plot.Line{{Name: "ow-1", Points: s.memory}}},
+		"failover.svg": {Title: "From a failing check to the answers of three nodes", X: "ms", Y: "% of failures",
+			Lines: answered},
 	} {
-		if err := os.WriteFile(filepath.Join(s.dir, file), []byte(c.svg()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(s.dir, file), []byte(c.SVG()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package replication_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ type network struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	tap   func(*http.Request) // sees every request; nil: nobody
+	page  int                 // octets of objects in one answer; 0: few
 }
 
 func (w *network) set(host string, n *node) {
@@ -109,7 +111,7 @@ func startOn(t *testing.T, w *network, dir string, over http.RoundTripper, o sto
 		t.Fatal(err)
 	}
 	n.r, err = replication.New(replication.Options{NodeID: id, Settings: s, Store: n.store, Follow: n.follow,
-		LeftOut: func() []replica.Key { return nil }, Audit: n.audit, Transport: over, PageSize: 4 << 10,
+		LeftOut: func() []replica.Key { return nil }, Audit: n.audit, Transport: over, PageSize: cmp.Or(w.page, 4<<10),
 		Registerer: prometheus.NewPedanticRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +211,12 @@ func alike(t *testing.T, nodes ...*node) {
 
 func cluster(t *testing.T) (w *network, nodes []*node, dirs map[string]string) {
 	t.Helper()
-	w, dirs = &network{nodes: make(map[string]*node)}, make(map[string]string)
+	return clusterOn(t, &network{nodes: make(map[string]*node)})
+}
+
+func clusterOn(t *testing.T, w *network) (_ *network, nodes []*node, dirs map[string]string) {
+	t.Helper()
+	dirs = make(map[string]string)
 	for _, id := range []string{"a", "b", "c"} {
 		dirs[id] = t.TempDir()
 		nodes = append(nodes, start(t, w, id, dirs[id], settings(secret)))

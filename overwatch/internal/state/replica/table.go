@@ -24,6 +24,7 @@ type Table struct {
 	retention time.Duration
 	synced    time.Time
 	objects   map[Key]*entry
+	deleted   int // of objects
 	digest    Digest
 	changes   uint64 // number of the last change
 }
@@ -116,12 +117,7 @@ func (t *Table) CountSince(change uint64) (n int) {
 
 // Count returns how many objects have a value, and how many are tombstones.
 func (t *Table) Count() (objects, tombstones int) {
-	for _, e := range t.objects {
-		if e.Deleted {
-			tombstones++
-		}
-	}
-	return len(t.objects) - tombstones, tombstones
+	return len(t.objects) - t.deleted, t.deleted
 }
 
 // Adopt takes an object with a version of long ago, as it was stored by a program that gave none. The object must be
@@ -182,6 +178,9 @@ func (t *Table) put(o Object) Object {
 	t.drop(o.Key)
 	t.changes++
 	t.objects[o.Key] = &entry{o, t.changes}
+	if o.Deleted {
+		t.deleted++
+	}
 	t.digest.toggle(&o)
 	return o
 }
@@ -190,5 +189,8 @@ func (t *Table) drop(key Key) {
 	if before := t.objects[key]; before != nil {
 		t.digest.toggle(&before.Object)
 		delete(t.objects, key)
+		if before.Deleted {
+			t.deleted--
+		}
 	}
 }

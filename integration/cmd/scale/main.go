@@ -1,0 +1,35 @@
+// Command scale draws the plots of overwatch/docs/scale.md: what nodes pay for one another as there are more of them.
+//
+//	scale -out integration/plots
+//
+// Replication is simulated request by request, between sites all over the earth, with the rules of the program and the
+// costs that were measured of it. Key exchange, checks and heartbeats have no queue worth simulating: they are rates,
+// multiplied by what one was measured to cost. The same seed gives the same plots. It prints the figures as Markdown.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gslb.internal/integration/harness/plot"
+)
+
+func main() {
+	out := flag.String("out", "integration/plots", "directory of the plots")
+	seed := flag.Uint64("seed", 1, "of the sites' places and the changes' times")
+	flag.Parse()
+	charts := map[string]plot.Chart{}
+	drawReplication(charts, *seed)
+	drawRates(charts)
+	for name, c := range charts {
+		if err := os.WriteFile(filepath.Join(*out, name), []byte(c.SVG()), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "scale:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// sizes are the numbers of nodes that are looked at.
+func sizes() []int { return []int{2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 100} }
