@@ -212,6 +212,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			`{"enabled":true,"type":"http","path":"/x","interval":"8s","timeout":"2s","healthy_threshold":1,` +
 				`"unhealthy_threshold":4,"expected_status":"200,301-308"}`, 200, shapeCheck},
 		{"PATCH /api/v1/servers/{id}/health-check", mine + "/health-check", `{"interval":"9s"}`, 200, shapeCheck},
+		{"PATCH /api/v1/servers/{id}/health-check", mine + "/health-check", `{"enabled":false}`, 200, shapeCheck},
 		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"share":0.5,"reason":"x","source":"y","expires_in":"1h",` +
 			planned + `}`, 202, shapeDrain},
 		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"duration":"1h"}`, 202, shapeDrain},

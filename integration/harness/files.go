@@ -179,6 +179,7 @@ type AgentBackend struct {
 
 // HealthCheck is how a backend is probed, by agents and nodes alike.
 type HealthCheck struct {
+	Enabled          *bool         `yaml:"enabled,omitempty"`
 	Type             string        `yaml:"type"`
 	Path             string        `yaml:"path"`
 	Address          string        `yaml:"address,omitempty"` // where the probe goes instead of the backend's own address

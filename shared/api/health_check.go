@@ -7,7 +7,7 @@ import (
 
 // HealthCheck is a node's check of one server.
 type HealthCheck struct {
-	Enabled            bool   `json:"enabled"` // false where the node checks nothing itself
+	Enabled            bool   `json:"enabled"` // false where the node does not check the server
 	Type               string `json:"type"`    // as in configuration files, such as https
 	Path               string `json:"path"`
 	Interval           string `json:"interval"`            // such as "5s"
@@ -28,7 +28,7 @@ type ServerHealthCheck struct {
 // HealthCheckChange is the body of PUT, where nil fields get their defaults, and of PATCH, where
 // they stay.
 type HealthCheckChange struct {
-	Enabled            *bool   `json:"enabled,omitempty"` // only what the node does
+	Enabled            *bool   `json:"enabled,omitempty"` // false: the node does not check this server
 	Type               *string `json:"type,omitempty"`
 	Path               *string `json:"path,omitempty"`
 	Interval           *string `json:"interval,omitempty"`

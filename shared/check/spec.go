@@ -70,6 +70,8 @@ type Spec struct {
 	ServerName string
 	// InsecureSkipVerify accepts any certificate.
 	InsecureSkipVerify bool
+	// Off switches the check off: nobody makes it.
+	Off bool `json:",omitempty"`
 	// Detail holds the rarely used settings.
 	Detail Details `json:",omitzero"`
 }

@@ -78,6 +78,10 @@ func (v *validator) backend(key string, b *Backend) {
 		return
 	}
 	b.HealthCheck.Validate(v.Report, key+".health_check")
+	if b.HealthCheck.Off() {
+		v.Add(key+".health_check.enabled", "false", "an agent has nothing to say of a backend that it does not check: "+
+			"remove the key or the backend")
+	}
 	if b.HealthCheck.InsecureSkipVerify {
 		v.warn("%s.health_check.insecure_skip_verify: any certificate is accepted, so the check does not tell whose "+
 			"server answers", key)

@@ -115,6 +115,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 				`8: logging.level: "loud": known are debug, info, warn, error`,
 				`9: metrics.address: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every ` +
 					`address`}},
+		{"a check that is off", strings.Replace(smallest, "type: tcp", "type: tcp, enabled: false", 1), []string{
+			`5: agent.backends[0].health_check.enabled: "false": an agent has nothing to say of a backend that it does not ` +
+				`check: remove the key or the backend`}},
 		{"no data_dir", smallest + "data_dir: ''\n",
 			[]string{`6: data_dir: is empty: give a directory, such as /var/lib/gslb`}},
 	}

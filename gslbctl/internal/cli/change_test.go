@@ -87,6 +87,9 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 				`{"type":"http","path":"/up","interval":"5s","timeout":"1s","healthy_threshold":1,"unhealthy_threshold":2,` +
 				`"expected_status":"200"}`,
 			"the check of app.example.com:192.0.2.12:443 is changed"},
+		{"servers check app.example.com:192.0.2.12:443 --enabled=false",
+			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check  {"enabled":false}`,
+			"the check of app.example.com:192.0.2.12:443 is changed"},
 		{"servers drain app.example.com:192.0.2.12:443 --over 2m",
 			`POST /api/v1/servers/app.example.com:192.0.2.12:443/drain  {"duration":"2m0s"}`,
 			"server app.example.com:192.0.2.12:443 is draining until 03:04:05 UTC"},

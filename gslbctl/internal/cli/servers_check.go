@@ -15,9 +15,11 @@ import (
 type checkFlags struct {
 	kind, path, interval, timeout, expected string
 	healthy, unhealthy                      int
+	enabled                                 bool
 }
 
 func (f *checkFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "false: the nodes do not check the server, and go by agents alone")
 	cmd.Flags().StringVar(&f.kind, "type", "", check.Types())
 	cmd.Flags().StringVar(&f.path, "path", "", "what http and https ask for")
 	cmd.Flags().StringVar(&f.interval, "interval", "", "time between two checks, such as 5s")
@@ -29,8 +31,12 @@ func (f *checkFlags) add(cmd *cobra.Command) {
 
 func (f *checkFlags) request(cmd *cobra.Command) api.HealthCheckChange {
 	return api.HealthCheckChange{
-		Type: given(cmd, "type", &f.kind), Path: given(cmd, "path", &f.path), Interval: given(cmd, "interval", &f.interval),
-		Timeout: given(cmd, "check-timeout", &f.timeout), ExpectedStatus: given(cmd, "expected-status", &f.expected),
+		Enabled:            given(cmd, "enabled", &f.enabled),
+		Type:               given(cmd, "type", &f.kind),
+		Path:               given(cmd, "path", &f.path),
+		Interval:           given(cmd, "interval", &f.interval),
+		Timeout:            given(cmd, "check-timeout", &f.timeout),
+		ExpectedStatus:     given(cmd, "expected-status", &f.expected),
 		HealthyThreshold:   given(cmd, "healthy-threshold", &f.healthy),
 		UnhealthyThreshold: given(cmd, "unhealthy-threshold", &f.unhealthy),
 	}

@@ -21,8 +21,11 @@ import (
 
 // Block is the configuration of a check.
 type Block struct {
+	// false: no check is made; the node then goes by agents alone, and a server without one serves. Not for an agent's
+	// backends.
+	Enabled *bool `key:"enabled"`
 	// How a backend is probed: `http`, `https`, `tcp`, `grpc`
-	// (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required in the block.
+	// (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required in the block, but for one with `enabled: false`.
 	Type string `key:"type"`
 	// http, https: what is asked for, beginning with a slash. Required for these.
 	Path string `key:"path"`
@@ -70,10 +73,17 @@ type Block struct {
 	authorities string // what ca_file holds; read by Validate
 }
 
+// Off reports whether no check is to be made.
+func (b *Block) Off() bool { return b.Enabled != nil && !*b.Enabled }
+
 // Spec returns the check that the block describes.
 func (b *Block) Spec() check.Spec {
+	kind := check.Type(b.Type)
+	if b.Off() && kind == "" {
+		kind = check.TCP
+	}
 	return check.Spec{
-		Type: check.Type(b.Type), Path: b.Path, Host: b.Host, Address: b.Address,
+		Type: kind, Off: b.Off(), Path: b.Path, Host: b.Host, Address: b.Address,
 		Interval: b.Interval, Timeout: b.Timeout,
 		FailureThreshold: b.FailureThreshold, SuccessThreshold: b.SuccessThreshold,
 		ServerName: b.ServerName, InsecureSkipVerify: b.InsecureSkipVerify, Detail: b.detail().Details(),

@@ -25,6 +25,10 @@ func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
 	if got := b.Spec(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	b.Enabled, want.Off = new(bool), true
+	if got := b.Spec(); got != want {
+		t.Errorf("switched off: got %+v, want %+v", got, want)
+	}
 }
 
 func TestBlock_DetailsAreThoseOfTheCheck(t *testing.T) {
@@ -52,6 +56,8 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 		want       []string
 	}{
 		{"good", "{type: tcp}", nil},
+		{"off", "{enabled: false}", nil},
+		{"off and wrong", "{enabled: false, type: x}", []string{"check.type|x|use http, https, tcp, grpc or grpcs"}},
 		{"no type", "{}", []string{"check.type||is missing: use http, https, tcp, grpc or grpcs"}},
 		{"no path", "{type: http}", []string{"check.path||is missing: an http check needs the path to ask for, for " +
 			"example /health"}},

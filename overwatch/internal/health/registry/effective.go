@@ -22,6 +22,8 @@ type Inputs struct {
 	SetAside   bool
 	// Unwatched tells that validation is switched off and no agent claims the backend.
 	Unwatched bool
+	// Unchecked tells that this node's check of the backend alone is switched off.
+	Unchecked bool
 	// Remembered is the last known status, that of before the restart at first.
 	Remembered check.State
 }
@@ -56,6 +58,9 @@ const (
 	ReasonRememberedUnhealthy = "no verdict at present: unhealthy as last known"
 	ReasonUnknown             = "no verdict yet"
 	ReasonUnwatched           = "nothing watches it"
+	ReasonUnchecked           = "its check is switched off and it has no agent: nothing watches it"
+	ReasonAgentUnchecked      = "its agent says healthy, this node's own check of it is switched off"
+	ReasonStaleUnchecked      = "its agent is silent, this node's own check of it is switched off"
 	ReasonHeld                = "held: its agent says unhealthy, and so do agents of most of the name's backends at " +
 		"once; this node's own checks succeed"
 	// ReasonWarningHeld replaces the reason of one whose early warnings are held.
@@ -89,6 +94,8 @@ const (
 //	none       none                         none yet            as last known, else unhealthy  the same
 //	none       none                         switched off        healthy: nothing watches it yes
 //
+// Validation is switched off for the whole node or for a backend.
+//
 // An outsider is an agent that claims a server which configuration or the API declares and whose declaration does not
 // name it; held is what the brake of its service holds (see brake). The first row that fits counts. An agent that is
 // heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the last row. "As
@@ -96,6 +103,16 @@ const (
 // made is no reason to change an answer.
 func Effective(in Inputs) Conclusion {
 	c := effective(in)
+	if in.Unchecked {
+		switch c.Reason {
+		case ReasonAgentHealthy:
+			c.Reason = ReasonAgentUnchecked
+		case ReasonStale:
+			c.Reason = ReasonStaleUnchecked
+		case ReasonUnwatched:
+			c.Reason = ReasonUnchecked
+		}
+	}
 	if in.SetAside {
 		switch c.Reason {
 		case ReasonAgentHealthy:

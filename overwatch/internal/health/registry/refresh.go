@@ -37,7 +37,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 
 // inputs gathers what the effective status of r depends on.
 func (w *writer) inputs(r *record, now time.Time) Inputs {
-	in := Inputs{Remembered: r.remembered}
+	in := Inputs{Remembered: r.remembered, Unchecked: r.unchecked()}
 	if o := w.orderFor(api.OrderOverride, r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
@@ -47,7 +47,7 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 		}
 	}
 	if r.claim == nil {
-		in.Unwatched = !w.timing.ValidationEnabled
+		in.Unwatched = !w.checks(r)
 		return in
 	}
 	in.Stale, in.Outsider = w.stale(r.claim.agent, now), r.outsider()
@@ -61,9 +61,18 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 	return in
 }
 
+// unchecked reports whether this node's check of r is switched off, apart from all others.
+func (r *record) unchecked() bool {
+	_, _, spec := r.declaration()
+	return spec.Value().Off
+}
+
+// checks reports whether this node checks r.
+func (w *writer) checks(r *record) bool { return w.timing.ValidationEnabled && !r.unchecked() }
+
 // validated reports whether this node has a verdict on r that is not too old to count.
 func (w *writer) validated(r *record, now time.Time) bool {
-	return w.timing.ValidationEnabled && r.pub.Validation.State != check.StateUnknown && now.Before(w.verdictEnds(r))
+	return r.pub.Validation.State != check.StateUnknown && w.checks(r) && now.Before(w.verdictEnds(r))
 }
 
 // verdictEnds returns when the verdict on r becomes too old to count: after three times its interval, or the node's
@@ -77,13 +86,14 @@ func (w *writer) verdictEnds(r *record) time.Time {
 	return r.pub.Validation.At.Add(3 * interval)
 }
 
-// remember keeps what the evidence says for a time without any.
+// remember keeps what the evidence says for a time without any. What is served unchecked stays in the answers when its
+// check is switched on, until the first check fails.
 func (w *writer) remember(r *record, evidence Inputs, unforced Conclusion) {
 	none := evidence.Claim == check.StateUnknown && !evidence.Stale && evidence.Validation == check.StateUnknown
-	if none {
+	if none && !(evidence.Unchecked && evidence.Unwatched) {
 		return
 	}
-	r.outdated = false
+	r.outdated = none
 	if said := stateOf(unforced.MayServe); said != r.remembered {
 		r.remembered = said
 		w.keep(r)
@@ -106,6 +116,9 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 		LastHealthyAt: was.LastHealthyAt, CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
 	b.Weight, b.Region, b.check = r.declaration()
+	if in.Unchecked {
+		b.Validation = Validation{}
+	}
 	if d := r.authority(); d != nil {
 		b.DeclaredAgent = d.agent
 	}

@@ -16,12 +16,12 @@ const (
 )
 
 // Validated takes the outcome of one of this node's own checks. A verdict on a backend that is no longer known, or
-// while validation is switched off, changes nothing. What a verdict changes is visible on return; of a large service,
+// not checked any more, changes nothing. What a verdict changes is visible on return; of a large service,
 // the time and figures of one that changes nothing may be a little later.
 func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.lookup(v.ID)
-		if rec == nil || !w.timing.ValidationEnabled {
+		if rec == nil || !w.checks(rec) {
 			return nil
 		}
 		if v.At.IsZero() || v.At.After(now) {

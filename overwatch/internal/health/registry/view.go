@@ -121,10 +121,13 @@ func (v *View) CountInForce(kind api.OrderKind) (n int) {
 	return n
 }
 
-// Targets returns every backend with its check, in no order, in a new slice.
+// Targets returns every backend that has a check, with it, in no order, in a new slice.
 func (v *View) Targets() []Target {
 	var targets []Target
 	for b := range v.Backends() {
+		if b.Check().Off {
+			continue
+		}
 		t := Target{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == ReasonRememberedUnhealthy}
 		if b.Source == api.SourceAgent && b.left != reduce.ByPolicy {
 			t.Spec.Interval, t.Spec.Timeout = 0, 0 // they are the agent's, for which it is at hand

@@ -301,6 +301,7 @@ func (s *Server) writtenServer(cfg *config.Config, server *store.Server) api.Doc
 func writtenCheck(spec check.Spec) *api.HealthCheckChange {
 	kind := string(spec.Type)
 	w := &api.HealthCheckChange{
+		Enabled:            unless(!spec.Off, true),
 		Type:               &kind,
 		Path:               unless(spec.Path, ""),
 		HealthyThreshold:   unless(spec.SuccessThreshold, 0),

@@ -167,11 +167,12 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if err := editSettings(d, req); err != nil {
 		return err
 	}
-	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil {
-		if *req.DNSSECEnabled && !signs {
-			return badRequest("dnssec_enabled is true: the node signs nothing, since overwatch.dnssec.enabled is false")
-		}
-		d.Unsigned = signs && !*req.DNSSECEnabled // without effect, it would surprise when the node begins to sign
+	switch signs := s.o.SigningKeys != nil; {
+	case req.DNSSECEnabled == nil:
+	case *req.DNSSECEnabled && !signs:
+		return badRequest("dnssec_enabled is true: the node signs nothing, since overwatch.dnssec.enabled is false")
+	case *req.DNSSECEnabled, signs: // false without effect would surprise when the node begins to sign
+		d.Unsigned = !*req.DNSSECEnabled
 	}
 	if req.Enabled != nil {
 		d.Enabled = *req.Enabled

@@ -150,7 +150,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 	}
 	checks := cfg.Overwatch.Validation.Enabled
 	for _, b := range s.o.View.Service(d.Name) {
-		if checks && view.HealthCheckID == "" {
+		if checks && !b.Check().Off && view.HealthCheckID == "" {
 			view.HealthCheckID = b.ID.String()
 		}
 		view.BackendCount++

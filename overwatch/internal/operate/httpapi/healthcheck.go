@@ -62,11 +62,17 @@ func (s *Server) putHealthCheck(c *call) (answer, error) {
 }
 
 func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {
-	if checks := s.checks(); req.Enabled != nil && *req.Enabled != checks {
-		return spec, badRequest("enabled is %t: the node checks all servers or none, and overwatch.validation.enabled is %t",
-			*req.Enabled, checks)
+	switch checks := s.checks(); {
+	case req.Enabled == nil:
+	case *req.Enabled && !checks:
+		return spec, badRequest("enabled is true: the node checks nothing, since overwatch.validation.enabled is false")
+	case *req.Enabled, checks: // false without effect would surprise when the node begins to check
+		spec.Off = !*req.Enabled
 	}
 	spec.Type = check.Type(valueOr(req.Type, string(spec.Type)))
+	if spec.Off {
+		spec.Type = cmp.Or(spec.Type, check.TCP)
+	}
 	spec.Path = valueOr(req.Path, spec.Path)
 	spec.SuccessThreshold = valueOr(req.HealthyThreshold, spec.SuccessThreshold)
 	spec.FailureThreshold = valueOr(req.UnhealthyThreshold, spec.FailureThreshold)
@@ -147,7 +153,7 @@ const anyGoodStatus = "200-399"
 func (s *Server) healthCheckView(id registry.ID, spec check.Spec) api.ServerHealthCheck {
 	spec = s.whole(spec)
 	view := api.HealthCheck{
-		Enabled: s.checks(), Type: string(spec.Type), Path: spec.Path,
+		Enabled: s.checks() && !spec.Off, Type: string(spec.Type), Path: spec.Path,
 		Interval: spec.Interval.String(), Timeout: spec.Timeout.String(),
 		HealthyThreshold: spec.SuccessThreshold, UnhealthyThreshold: spec.FailureThreshold,
 	}

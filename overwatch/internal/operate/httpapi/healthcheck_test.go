@@ -43,7 +43,7 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 		`{"type":"http"}`:                      "path",
 		`{"type":"tcp","interval":"x"}`:        `interval is "x"`,
 		`{"type":"tcp","timeout":"1h"}`:        "timeout",
-		`{"type":"tcp","enabled":false}`:       "overwatch.validation.enabled is true",
+		`{"type":"tcp","enabled":0}`:           "enabled is 0",
 		`{"type":"tcp","healthy_threshold":0}`: "healthy_threshold",
 		`{"type":"tcp","port":1}`:              `"port"`,
 	} {
@@ -76,4 +76,54 @@ func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 		}
 	}
 	w.wantError("too short for the node's timeout", w.send("PUT", path, `{"type":"tcp","interval":"1s"}`), 400, "timeout")
+}
+
+// A check that is switched off is kept and shown as such, also in the document, and the domain names no check. A node
+// that checks nothing keeps no such thing, and cannot switch one on.
+func TestHealthCheck_OffForOneServer(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{Name: "off.example"})
+	w.must(err)
+	created, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: "off.example", Address: "192.0.2.9", Port: 80, Region: "us"})
+	w.must(err)
+	path := "/api/v1/servers/" + created.ID + "/health-check"
+	see := func(enabled bool) {
+		t.Helper()
+		shown, err := w.client.ServerHealthCheck(t.Context(), created.ID)
+		w.must(err)
+		domain, err := w.client.Domain(t.Context(), "off.example")
+		w.must(err)
+		doc := w.send("GET", "/api/v1/document", "")
+		if shown.HealthCheck.Enabled != enabled || shown.HealthCheck.Type != "tcp" ||
+			(domain.Domain.HealthCheckID != "") != enabled || strings.Contains(doc.body, `"enabled":false`) == enabled {
+			t.Errorf("want enabled %t: %+v, health_check_id %q\n%s", enabled, shown, domain.Domain.HealthCheckID, doc.body)
+		}
+	}
+	see(true)
+	for _, step := range []struct {
+		method, path, body string
+		status             int
+		enabled            bool
+	}{
+		{"PUT", path, `{"enabled":false}`, 200, false},
+		{"PATCH", path, `{"interval":"7s"}`, 200, false},
+		{"PATCH", path, `{"enabled":true}`, 200, true},
+		{"PATCH", path, `{"enabled":false}`, 200, false},
+		{"PUT", path, `{"type":"tcp"}`, 200, true},
+	} {
+		if r := w.send(step.method, step.path, step.body); r.status != step.status {
+			t.Fatalf("%s %s: %d %s", step.method, step.body, r.status, r.body)
+		}
+		see(step.enabled)
+	}
+	_, err = w.client.ChangeHealthCheckConfig(t.Context(), api.HealthCheckConfigChange{ValidationEnabled: new(bool)})
+	w.must(err)
+	w.wantError("on", w.send("PATCH", path, `{"enabled":true}`), 400, "overwatch.validation.enabled is false")
+	if r := w.send("PATCH", path, `{"enabled":false}`); r.status != 200 {
+		t.Errorf("off where nothing is checked: %d %s", r.status, r.body)
+	}
+	if stored, err := w.store.LoadServers(); err != nil || stored[0].Check.Off {
+		t.Errorf("%+v, %v", stored, err)
+	}
 }

@@ -1,0 +1,93 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
+)
+
+// A server whose check is switched off serves whatever a check would find, by file and API, after a kill and a reload;
+// switched on again, it serves until a check has failed.
+func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
+	t.Parallel()
+	s := testbed.NewSite(t, 1, 1)
+	n := s.Nodes[0]
+	no := false
+	check := s.Timing.Check()
+	check.Enabled = &no
+	// nothing listens at these ports
+	filed := harness.Server{Service: testbed.OtherName, Address: s.Backends[0].At.Addr(), Port: 9, Weight: 100,
+		HealthCheck: check}
+	for i := range n.File.Regions {
+		n.File.Regions[i].Servers = append(n.File.Regions[i].Servers, filed)
+	}
+	s.StartAll(t)
+	inFile := fmt.Sprintf("%s:%s:9", filed.Service, filed.Address)
+	made, err := n.Client.CreateServer(t.Context(),
+		api.ServerCreate{Service: testbed.AppName, Address: "127.0.3.77", Port: 9, Region: "eu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(enabled bool) {
+		t.Helper()
+		got, err := n.Client.ChangeServerHealthCheck(t.Context(), made.ID, api.HealthCheckChange{Enabled: &enabled})
+		if err != nil || got.HealthCheck.Enabled != enabled {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+	becomes := func(id, want string) {
+		t.Helper()
+		testbed.Until(t, testbed.StartBound, id, reason(n, id, want))
+	}
+	const off, fails = "its check is switched off and it has no agent", "this node's own checks fail"
+	becomes(made.ID, fails)
+	change(false)
+	for range 2 {
+		becomes(made.ID, off)
+		becomes(inFile, off)
+		if err := unwatched(t.Context(), n, testbed.OtherName, inFile); err != nil {
+			t.Error(err)
+		}
+		if _, err := n.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		testbed.Start(t, n)
+		s.Ready(t, n)
+	}
+	for i := range n.File.Regions {
+		n.File.Regions[i].Servers[len(n.File.Regions[i].Servers)-1].HealthCheck.Enabled = nil
+	}
+	testbed.Rewrite(t, n)
+	testbed.HangUp(t, n)
+	becomes(inFile, fails)
+	becomes(made.ID, off)
+	change(true)
+	becomes(made.ID, fails)
+}
+
+// unwatched says that a backend is one that serves without a check, and that its domain names no check.
+func unwatched(ctx context.Context, n *harness.Node, domain, id string) error {
+	list, err := n.Client.Backends(ctx, api.BackendFilter{Service: domain})
+	if err != nil {
+		return err
+	}
+	d, err := n.Client.Domain(ctx, domain)
+	if err != nil {
+		return err
+	}
+	if d.Domain.HealthCheckID != "" {
+		return fmt.Errorf("%s names the check %s", domain, d.Domain.HealthCheckID)
+	}
+	for _, b := range list.Backends {
+		if b.ID == id && (!b.MayServe || b.ValidationHealthy != nil || b.EffectiveStatus != api.EffectiveHealthy ||
+			!strings.Contains(b.Reason, "switched off")) {
+			return fmt.Errorf("%+v", b)
+		}
+	}
+	return nil
+}

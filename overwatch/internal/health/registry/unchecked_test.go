@@ -1,0 +1,72 @@
+package registry
+
+import (
+	"slices"
+	"testing"
+	"unique"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+var (
+	uncheckedServes  = Conclusion{api.EffectiveHealthy, true, ReasonUnchecked}
+	uncheckedClaimed = Conclusion{api.EffectiveHealthy, true, ReasonAgentUnchecked}
+	uncheckedStale   = Conclusion{api.EffectiveStale, false, ReasonStaleUnchecked}
+)
+
+// off is static with a check that is switched off.
+func off(s string) Declaration {
+	d, spec := static(s), tcp
+	spec.Off = true
+	d.Check = unique.Make(spec)
+	return d
+}
+
+// A server whose check is switched off is no target, serves, and what was found before counts no more. Switched on
+// again it serves until a check fails, also after a restart.
+func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		inWorld(t, validating, func(w *world) {
+			w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+			w.verdict(b1, check.Failure)
+			w.see(b1, Conclusion{api.EffectiveUnhealthy, false, ReasonFailing})
+			w.must(w.SetStatic(w.ctx(), []Declaration{off(b1)}))
+			w.see(b1, uncheckedServes)
+			w.verdict(b1, check.Failure) // of a check that was under way
+			w.see(b1, uncheckedServes)
+			if b := w.View().Get(id(b1)); b.Validation != (Validation{}) || len(w.View().Targets()) != 0 {
+				t.Errorf("%+v, targets %v", b.Validation, w.View().Targets())
+			}
+			if restart {
+				w.pass(DefaultRemoveAfter)
+				w.restart(Options{Timing: validating})
+			}
+			w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+			w.see(b1, remembered)
+			isB1 := func(target Target) bool { return target.ID == id(b1) && !target.WasUnhealthy }
+			if targets := w.View().Targets(); !slices.ContainsFunc(targets, isB1) {
+				t.Errorf("targets %v", targets)
+			}
+			w.verdict(b1, check.Failure)
+			w.see(b1, Conclusion{api.EffectiveUnhealthy, false, ReasonFailing})
+		})
+	}
+}
+
+// Where its own check is switched off, a node goes by the agent alone.
+func TestUnchecked_TheAgentDecidesAlone(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		agent := w.authority.agent("one", "eu", id(b1).Service)
+		d := off(b1)
+		d.Agent = "one"
+		w.must(w.SetStatic(w.ctx(), []Declaration{d}))
+		w.beat(agent, b1+" healthy")
+		w.see(b1, uncheckedClaimed)
+		w.beat(agent, b1+" unhealthy")
+		w.see(b1, Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy})
+		w.beat(agent, b1+" healthy")
+		w.pass(2 * DefaultStaleThreshold)
+		w.see(b1, uncheckedStale)
+	})
+}
