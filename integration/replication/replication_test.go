@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +74,21 @@ func remove(t *testing.T, n *harness.Node, name, address string) {
 		n.Client.DeleteDomain(t.Context(), name)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// post makes a change that must succeed, and returns the reply.
+func post(t *testing.T, n *harness.Node, path, body string) string {
+	t.Helper()
+	r, err := http.Post("http://"+n.API.String()+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode >= 300 {
+		t.Fatalf("%s: %s %s, %v", path, r.Status, text, err)
+	}
+	return string(text)
 }
 
 // answers waits until nodes answer a name with addresses, and NXDOMAIN without any.
@@ -144,6 +162,12 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 		}
 		return nil
 	})
+
+	// A reply names the nodes that have a change.
+	body := post(t, a, "/api/v1/domains?wait_for_peers=30s", `{"name":"five.test.gslb.test"}`)
+	if !strings.Contains(body, fmt.Sprintf(`"replication":{"has":["%s","%s"],"lacks":[]}`, b.Name, c.Name)) {
+		t.Errorf("the reply to a change: %s", body)
+	}
 
 	// gslbctl tells one node, and says what the others have.
 	argv := []string{testbed.Binaries(t).Control}

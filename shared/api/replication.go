@@ -39,6 +39,16 @@ type ReplicationRefused struct {
 	Reason string `json:"reason"`
 }
 
+// Reached is the field replication of the answer to a change: the nodes that have it on disk and in their answers, and
+// those that lack it still, by their ids.
+type Reached struct {
+	Has   []string `json:"has"`
+	Lacks []string `json:"lacks"` // they get it by themselves; one that has never authenticated is named by its URL
+}
+
+// MaxWaitForPeers bounds wait_for_peers of a change.
+const MaxWaitForPeers = 30 * time.Second
+
 // ReplicationObjects is the answer to another node that asks for objects.
 type ReplicationObjects struct {
 	Sealed string `json:"sealed,omitempty"` // only the asker can open it; missing: the asker has not authenticated

@@ -104,6 +104,8 @@ func (r *Replication) receive(ctx context.Context, node string, has uint64) (con
 		v.leave()
 	}
 	v.has, v.leave = has, leave
+	close(r.heard)
+	r.heard = make(chan struct{})
 	return ctx, func() {
 		leave()
 		r.mu.Lock()

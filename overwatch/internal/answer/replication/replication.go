@@ -85,6 +85,7 @@ type Replication struct {
 	peers    map[string]*peer       // by base URL
 	visitors map[string]*visitor    // by node id
 	refused  map[replica.Key]string // not in force here, and why
+	heard    chan struct{}          // closed when a visitor asks, which tells what it has
 }
 
 // New makes a Replication that answers peers. Run asks them.
@@ -96,7 +97,7 @@ func New(o Options) (*Replication, error) {
 	r := &Replication{o: o, instance: rand.Text(), door: keysync.NewDoor(), wake: make(chan struct{}, 1),
 		ended:    make(chan struct{}),
 		settings: o.Settings, peers: make(map[string]*peer), visitors: make(map[string]*visitor),
-		refused: make(map[replica.Key]string)}
+		refused: make(map[replica.Key]string), heard: make(chan struct{})}
 	r.logOff(&o.Settings)
 	return r, o.Registerer.Register(newMetrics(r))
 }

@@ -189,6 +189,11 @@ func (s *schemas) success(o httpapi.Operation, status int, answer any) object {
 			content["application/json"] = s.json(answer)
 		}
 		made["content"] = content
+	case answer != nil && o.Travels():
+		body := s.json(answer)
+		body["schema"] = object{"allOf": []any{body["schema"], object{"type": "object", "properties": object{
+			"replication": s.ref(reflect.TypeFor[api.Reached](), false, nil)}}}}
+		made["content"] = object{"application/json": body}
 	case answer != nil:
 		made["content"] = object{"application/json": s.json(answer)}
 	}

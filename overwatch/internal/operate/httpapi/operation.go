@@ -50,11 +50,11 @@ type Parameter struct {
 
 // Operations returns the table of all operations. A GET answers HEAD as well.
 func Operations() []Operation {
-	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
+	return withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
 		rolloverOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations(),
-		documentOperations(), replicationOperations(), eventOperations())
+		documentOperations(), replicationOperations(), eventOperations()))
 }
 
 // LeastRole returns the least role that may use the operation where tokens are used.

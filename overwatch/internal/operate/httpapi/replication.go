@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"gslb.internal/overwatch/internal/answer/replication"
 	"gslb.internal/shared/api"
@@ -13,6 +14,9 @@ import (
 // Replication carries operators' decisions between nodes.
 type Replication interface {
 	Status() api.Replication
+	// Reached says which nodes have the last change, after waiting for them for so long at most; nil: nothing is
+	// replicated.
+	Reached(ctx context.Context, wait time.Duration) *api.Reached
 	// Challenge returns the value of WWW-Authenticate for a node that asks.
 	Challenge() string
 	// Answer returns the answer to an Authorization, after a while where the question says so. Its error may be shown to

@@ -20,7 +20,7 @@ func TestChange_WhatNothingReadsIsRefused(t *testing.T) {
 		words              []string
 	}{
 		{"DELETE", mine + "?dry_run=true", "", nil, []string{"dry_run"}},
-		{"PATCH", mine + "?weight=5", `{"weight":5}`, nil, []string{`"weight"`, "has none"}},
+		{"PATCH", mine + "?weight=5", `{"weight":5}`, nil, []string{`"weight"`, "known are wait_for_peers"}},
 		{"POST", "/api/v1/domains?enabled=false", `{"name":"n.example"}`, nil, []string{"enabled"}},
 		{"POST", "/api/v1/domains", `{"name":"n.example"}`, []string{"If-Match", `"x"`}, []string{"If-Match", "POST"}},
 		{"POST", mine + "/drain", "", []string{"If-Match", `"x"`}, []string{"If-Match"}},

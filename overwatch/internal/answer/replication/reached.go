@@ -1,0 +1,55 @@
+package replication
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// Reached says which peers have the last change of this node's objects. It waits for those that are connected, for so
+// long at most; a peer that is down is not waited for. nil: nothing is replicated.
+func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reached {
+	change := r.o.Store.Replicas().Changes
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		reached, waiting, heard := r.reached(change)
+		if reached == nil || !waiting {
+			return reached
+		}
+		select {
+		case <-heard:
+		case <-ctx.Done():
+			return reached
+		case <-r.ended:
+			return reached
+		}
+	}
+}
+
+// reached says which peers have a change, whether one may have it soon, and returns what is closed at the next news.
+func (r *Replication) reached(change uint64) (reached *api.Reached, waiting bool, heard <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.settings.Off() != nil {
+		return nil, false, nil
+	}
+	reached = &api.Reached{Has: []string{}, Lacks: []string{}}
+	for _, p := range r.peers {
+		v := r.visitors[p.node]
+		switch {
+		case p.self:
+		case p.node != "" && v != nil && v.has >= change:
+			reached.Has = append(reached.Has, p.node)
+		default:
+			reached.Lacks = append(reached.Lacks, cmp.Or(p.node, p.url))
+			waiting = waiting || p.connected
+		}
+	}
+	slices.Sort(reached.Has)
+	slices.Sort(reached.Lacks)
+	return reached, waiting, r.heard
+}

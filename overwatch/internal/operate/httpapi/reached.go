@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// waitForPeers is the name of the parameter of changes that reach every node.
+const waitForPeers = "wait_for_peers"
+
+// traveling are the paths of objects that nodes have alike.
+var traveling = regexp.MustCompile(`^/api/v1/(domains|servers|regions|geo/mappings|nodes/agent|document/apply|` +
+	`overrides|config/dns|config/health-check|audit-logs/\{id\}/undo|overwatch/(backends|agents/|locks|orders))`)
+
+// Travels reports whether the operation is a change that reaches every node.
+func (o *Operation) Travels() bool { return changesState(o.Method) && traveling.MatchString(o.Path) }
+
+// withWait returns operations with the parameter of those that reach every node.
+func withWait(list []Operation) []Operation {
+	for i := range list {
+		if !list[i].Travels() {
+			continue
+		}
+		p := text(waitForPeers, "how long to wait for the other nodes to have the change, such as 5s", "5s")
+		p.check = func(text string) error {
+			if wait, err := time.ParseDuration(text); err != nil || wait < 0 || wait > api.MaxWaitForPeers {
+				return badRequest("%s is %.64q: it must be a duration from 0s to %s, such as 5s", waitForPeers, text,
+					api.MaxWaitForPeers)
+			}
+			return nil
+		}
+		list[i].Query = append(append([]Parameter{}, list[i].Query...), p)
+	}
+	return list
+}
+
+// reached adds to the answer of a change which other nodes have it, after waiting for them as the request says.
+func (s *Server) reached(c *call, a answer) answer {
+	if !c.operation.Travels() || s.o.Replication == nil || a.status >= 300 {
+		return a
+	}
+	wait, _ := time.ParseDuration(c.query[waitForPeers]) // checked by the table
+	reached := s.o.Replication.Reached(c.Request.Context(), wait)
+	if reached != nil && a.body != nil {
+		a.body = spread{a.body, reached}
+	}
+	return a
+}
+
+// spread is the body of an answer, a JSON object, with one field more.
+type spread struct {
+	body    any
+	reached *api.Reached
+}
+
+// MarshalJSON implements json.Marshaler.
+func (b spread) MarshalJSON() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(b.body); err != nil {
+		return nil, err
+	}
+	reached, err := json.Marshal(b.reached)
+	whole, isObject := bytes.CutSuffix(bytes.TrimSpace(text.Bytes()), []byte("}"))
+	if err != nil || !isObject {
+		return text.Bytes(), err
+	}
+	if len(whole) > 1 {
+		whole = append(whole, ',')
+	}
+	return append(append(append(whole, `"replication":`...), reached...), '}'), nil
+}
