@@ -65,6 +65,16 @@ func (n *node) about() keysync.About {
 	return a
 }
 
+// keyRolls are the changes of signing keys whose next stage does not come with time alone.
+func (n *node) keyRolls() (waiting []ready.KeyRoll) {
+	for _, r := range n.zones.Rolls() {
+		if r.Wait.For != "" && r.Wait.Until.IsZero() {
+			waiting = append(waiting, ready.KeyRoll{Zone: r.Zone, Waits: r.Wait.For, Since: r.Since})
+		}
+	}
+	return waiting
+}
+
 // stringers is a slice as a log event takes it.
 func stringers[T fmt.Stringer](list []T) []fmt.Stringer {
 	out := make([]fmt.Stringer, len(list))

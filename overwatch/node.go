@@ -389,7 +389,7 @@ func (n *node) judge() (*ready.Judge, error) {
 	o.NotReplicated = n.replication.Trouble
 	if n.zones != nil {
 		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
-		o.KeySync = n.keySync.Status
+		o.KeySync, o.KeyRolls = n.keySync.Status, n.keyRolls
 	}
 	return ready.New(o)
 }

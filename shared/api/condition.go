@@ -53,6 +53,7 @@ const (
 	RegionUnknown    ConditionKind = "region_unknown"
 	NodeUnheard      ConditionKind = "node_unheard"
 	TLSEnds          ConditionKind = "tls_ends"
+	KeyRollWaits     ConditionKind = "key_roll_waits"
 )
 
 // ConditionTypes is the table that the status of a node, of gslbctl and the alerts follow, in the order in which
@@ -90,6 +91,7 @@ func ConditionTypes() []ConditionType {
 		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},
 		{NotReplicated, SeverityAttention, "", "GslbNotReplicated"},
+		{KeyRollWaits, SeverityAttention, "", "GslbKeyRollWaits"},
 		{TLSEnds, SeverityAttention, "", "GslbTLSEnds"},
 		{CertificateEnds, SeverityAttention, "", "GslbAgentCertificatesExpire"},
 		{TokenLocked, SeverityAttention, "", ""},

@@ -92,6 +92,7 @@ func (j *Judge) walkOthers(to report) {
 	j.walkNodes(to)
 	j.walkKeys(to)
 	j.walkReplication(to)
+	j.walkKeyRolls(to)
 	j.walkCertificates(to)
 }
 

@@ -33,6 +33,13 @@ func provoked() map[api.ConditionKind]func(*node) {
 				return []Unheard{{Node: "ow-2", Since: now.Add(-time.Minute)}, {Node: "ow-3", Since: now.Add(-time.Second)}}
 			}
 		},
+		api.KeyRollWaits: func(n *node) {
+			now := time.Now()
+			n.o.KeyRolls = func() []KeyRoll {
+				return []KeyRoll{{Zone: "a.example.", Waits: "the parent has no DS record", Since: now.Add(-time.Hour)},
+					{Zone: "b.example.", Waits: "the parent has no DS record", Since: now.Add(-time.Minute)}}
+			}
+		},
 		api.TLSEnds: func(n *node) {
 			now := time.Now()
 			n.o.Certificates = func() []httpserve.Dated {

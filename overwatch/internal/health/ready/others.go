@@ -19,6 +19,29 @@ func (j *Judge) walkSignatures(to report) {
 	}
 }
 
+// KeyRoll is the change of a zone's signing key that waits for the parent or for another node.
+type KeyRoll struct {
+	Zone  string
+	Waits string    // what for
+	Since time.Time // when its stage began
+}
+
+// rollWaitsFor is the time for which a change of key may wait without being told: nodes and parents take minutes.
+const rollWaitsFor = 15 * time.Minute
+
+// walkKeyRolls reports changes of keys that wait for somebody.
+func (j *Judge) walkKeyRolls(to report) {
+	if j.o.KeyRolls == nil {
+		return
+	}
+	for _, r := range j.o.KeyRolls() {
+		if j.o.Now().Sub(r.Since) >= rollWaitsFor {
+			to(api.KeyRollWaits, r.Zone, say(fmt.Sprintf("the change of the signing key of %s waits since %s: %s", r.Zone,
+				moment(r.Since), r.Waits), "gslbctl dnssec rolls"))
+		}
+	}
+}
+
 // unheardFor is the silence of another node that is told: a restart takes less.
 const unheardFor = 30 * time.Second
 

@@ -38,6 +38,8 @@ type Options struct {
 	KeysApart func() bool
 	// SigningFails reports whether answers could not be signed lately; nil where nothing is signed.
 	SigningFails func() bool
+	// KeyRolls returns the changes of signing keys that wait for somebody; nil where answers are not signed.
+	KeyRolls func() []KeyRoll
 	// SignaturesEnd returns how many signatures could not be made again in time, and when the first of them ends; nil
 	// where nothing is signed.
 	SignaturesEnd func() (count int, first time.Time)
