@@ -57,7 +57,7 @@ func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 		for _, v := range views() {
 			p.show(node, v)
 			p.axe(theme + " " + v.name)
-			if theme == "light" {
+			if theme == "light" && v.name != "settings" { // it shows directories of the test
 				p.shoot(v.name)
 			}
 		}

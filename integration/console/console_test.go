@@ -28,6 +28,7 @@ func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.reads("h1", "degraded")
+	p.reads(".recent .bad, .recent .warn", "backend")
 	p.reads("main", s.backends[2].At.Addr().String(), "gslbctl")
 	p.click("nav a[href='#/names']")
 	p.reads("table", shopName, "4 of 5")

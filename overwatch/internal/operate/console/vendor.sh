@@ -3,7 +3,7 @@
 # that they come from; `./vendor.sh check` fails if what is there differs. Needs npm and the network; to build gslb needs neither.
 set -euo pipefail
 cd "$(dirname "$0")"
-packages="htm@3.1.1 uplot@1.6.32 world-atlas@2.0.2"
+packages="preact@10.29.8 htm@3.1.1 uplot@1.6.32 world-atlas@2.0.2"
 target=assets/vendor
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -18,17 +18,22 @@ for package in $packages; do
 	mkdir "$scratch/$name" && tar -xzf "$archive" -C "$scratch/$name" --strip-components 1
 done >"$out/SUMS.txt"
 
-# The standalone file of htm has Preact 10 and its hooks in it.
-cp "$scratch/htm/preact/standalone.module.js" "$out/preact.js"
+# A page without inline code has no import map, so modules import one another by their files. Maps of the sources are not served.
+module() { sed -e 's|from *"preact"|from"./preact.js"|' -e '/^\/\/# sourceMappingURL/d' "$scratch/$1" >"$out/$2"; }
+module preact/dist/preact.module.js preact.js
+module preact/hooks/dist/hooks.module.js hooks.js
+module htm/dist/htm.module.js htm.js
 cp "$scratch/uplot/dist/uPlot.iife.min.js" "$out/uplot.js"
 cp "$scratch/uplot/dist/uPlot.min.css" "$out/uplot.css"
 cp "$scratch/world-atlas/land-110m.json" "$out/land.json"
 {
-	echo "htm 3.1.1 (https://github.com/developit/htm), with Preact inside (https://github.com/preactjs/preact)"
+	echo "Preact 10.29.8 (https://github.com/preactjs/preact)"
+	echo
+	cat "$scratch/preact/LICENSE"
+	echo
+	echo "htm 3.1.1 (https://github.com/developit/htm)"
 	echo
 	cat "$scratch/htm/LICENSE"
-	echo
-	cat preact-license.txt
 	echo
 	echo "uPlot 1.6.32 (https://github.com/leeoniya/uPlot)"
 	echo

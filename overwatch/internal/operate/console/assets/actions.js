@@ -1,5 +1,5 @@
 // What an operator may order for a backend.
-import { html, useState } from './vendor/preact.js';
+import { html, useState } from './dom.js';
 import { request } from './api.js';
 import { Change, Dialog } from './dialog.js';
 

@@ -1,5 +1,5 @@
 // Requests to the node that serves this page, and what is known of the session. The token stays in this tab.
-import { useEffect, useState } from './vendor/preact.js';
+import { useEffect, useState } from './dom.js';
 
 const tokenKey = 'gslb-token';
 export const noToken = 'a token is needed';

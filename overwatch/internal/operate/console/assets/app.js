@@ -1,7 +1,8 @@
 // The frame around the views: the session, the navigation and the address of each view.
-import { html, render, useEffect, useState } from './vendor/preact.js';
+import { html, render, useEffect, useState } from './dom.js';
 import { insecure, noToken, request, session, signIn, signOut, useLive, useSession } from './api.js';
 import { span } from './format.js';
+import { follow } from './stream.js';
 import { Overview } from './views/overview.js';
 import { Names } from './views/names.js';
 import { Name } from './views/name.js';
@@ -108,3 +109,4 @@ function App() {
 }
 
 render(html`<${App} />`, document.getElementById('app'));
+follow();

@@ -1,5 +1,5 @@
 // Lines over time.
-import { html, useEffect, useRef } from './vendor/preact.js';
+import { html, useEffect, useRef } from './dom.js';
 
 const height = 150; // px
 

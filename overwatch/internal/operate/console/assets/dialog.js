@@ -1,5 +1,5 @@
 // Dialogs, and the changes that show first what would follow.
-import { html, useEffect, useRef, useState } from './vendor/preact.js';
+import { html, useEffect, useRef, useState } from './dom.js';
 import { refresh, request, useLive } from './api.js';
 import { count } from './format.js';
 

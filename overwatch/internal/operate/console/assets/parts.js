@@ -1,5 +1,5 @@
 // Small parts that every view uses.
-import { html, useState } from './vendor/preact.js';
+import { html, useState } from './dom.js';
 import { toneOf } from './format.js';
 
 const marks = { good: '●', warn: '▲', bad: '■', plain: '○' };

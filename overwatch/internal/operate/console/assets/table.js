@@ -1,5 +1,5 @@
 // A table that sorts, copies as CSV and draws only the rows that can be seen.
-import { html, useEffect, useRef, useState } from './vendor/preact.js';
+import { html, useEffect, useRef, useState } from './dom.js';
 import { Copy } from './parts.js';
 
 const rowHeight = 38; // px, as style.css has it for rows of long tables

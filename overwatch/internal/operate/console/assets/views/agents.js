@@ -1,5 +1,5 @@
 // Agents: who is pinned, what they speak for, when they were heard, and who was refused.
-import { html, useState } from '../vendor/preact.js';
+import { html, useState } from '../dom.js';
 import { mayOperate, request, useList, useLive } from '../api.js';
 import { clock, none, since, span } from '../format.js';
 import { Change, Dialog } from '../dialog.js';

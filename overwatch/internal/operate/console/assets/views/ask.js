@@ -1,5 +1,5 @@
 // Ask as a client: the answer with every step, and every backend that was left out.
-import { html, useState } from '../vendor/preact.js';
+import { html, useState } from '../dom.js';
 import { request } from '../api.js';
 import { endpoint, percent } from '../format.js';
 import { Panel, Share, Status } from '../parts.js';

@@ -1,5 +1,5 @@
 // Changes: the audit log with filters, and the way back.
-import { html, useState } from '../vendor/preact.js';
+import { html, useState } from '../dom.js';
 import { mayAdmin, mayOperate, request, useLive } from '../api.js';
 import { clock } from '../format.js';
 import { Change, Dialog } from '../dialog.js';

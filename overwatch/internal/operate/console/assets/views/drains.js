@@ -1,5 +1,5 @@
 // Drains of a name: how much is left, and when the backend may be stopped.
-import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../dom.js';
 import { useLive } from '../api.js';
 import { endpoint, percent, span } from '../format.js';
 import { Panel, Status } from '../parts.js';

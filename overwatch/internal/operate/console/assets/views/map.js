@@ -1,5 +1,5 @@
 // Map: where the backends are, where the clients are placed, and where answers went.
-import { html, useEffect, useMemo, useState } from '../vendor/preact.js';
+import { html, useEffect, useMemo, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { number, percent } from '../format.js';
 import { Panel, Status, Waiting } from '../parts.js';

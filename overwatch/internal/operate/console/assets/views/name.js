@@ -1,13 +1,16 @@
 // One name: who gets what, its backends with both witnesses, and why a client gets its answer.
-import { html, useState } from '../vendor/preact.js';
+import { html, useState } from '../dom.js';
 import { mayOperate, useList, useLive } from '../api.js';
 import { Orders } from '../actions.js';
-import { clock, endpoint, none, percent, since } from '../format.js';
+import { endpoint, none, number, percent, since } from '../format.js';
 import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { clientsOf, servingTone } from './names.js';
 import { Ask } from './ask.js';
 import { Drains } from './drains.js';
+import { Recent } from './recent.js';
+
+const listed = 12; // addresses of an answer that are shown
 
 function Answers({ name }) {
   const [kind, setKind] = useState('A');
@@ -16,9 +19,9 @@ function Answers({ name }) {
     aria-pressed=${k === kind} onClick=${() => setKind(k)}>${k}</button>`)}</div>`;
   return html`<${Panel} title="Clients get now" id="answers" aside=${choose}><${Waiting} live=${live} />
     <div class="gets">${live.data?.answers.map((a) => html`<div key=${clientsOf(a)} class="card"><h3>${a.everybody || !a.client_region ? clientsOf(a) : `clients in ${a.client_region}`}
-      <${Status} word=${a.decision} /></h3><ul class="plain">${a.addresses.map((s) => html`<li key=${s.address}><span class="mono">${s.address}</span>
+      <${Status} word=${a.decision} /></h3><ul class="plain">${a.addresses.slice(0, listed).map((s) => html`<li key=${s.address}><span class="mono">${s.address}</span>
         <${Share} part=${s.share} text=${percent(s.share)} /></li>`)}</ul>
-      ${!a.addresses.length && html`<p class="dim">no address</p>`}<p class="dim">${a.algorithm}, TTL ${a.ttl} s</p></div>`)}</div><//>`;
+      ${a.addresses.length > listed && html`<p>and ${number(a.addresses.length - listed)} more</p>`}${!a.addresses.length && html`<p class="dim">no address</p>`}<p class="dim">${a.algorithm}, TTL ${a.ttl} s</p></div>`)}</div><//>`;
 }
 
 // Witness is what one of the two says of a backend.
@@ -59,14 +62,6 @@ function Backends({ name, domain }) {
     rows=${live.data.backends} columns=${columns(live.data.generated_at, order)} keyOf=${(b) => b.id} empty="No backend." />`}<//>`;
 }
 
-function History({ name }) {
-  const live = useLive(`/v1/audit-logs?limit=20&sort_order=desc&search=${encodeURIComponent(name)}`, { pause: 5000 });
-  const entries = live.data?.entries || [];
-  if (!entries.length) return null;
-  return html`<${Panel} title="Changes" id="history"><ol class="recent">${entries.map((e) => html`<li key=${e.id}><time datetime=${e.timestamp} class="num">${clock(e.timestamp)}</time>
-    <strong> ${e.action}</strong> ${e.resource} <span class="mono">${e.resource_id}</span> <span class="dim">by ${e.actor}</span></li>`)}</ol><//>`;
-}
-
 export function Name({ path: [name] }) {
   const live = useLive(`/v1/domains/${encodeURIComponent(name)}`);
   const d = live.data?.domain;
@@ -75,5 +70,5 @@ export function Name({ path: [name] }) {
       <span>needs ${d.min_healthy || '1'}</span><span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
       <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
       ${d.description && html`<p>${d.description}</p>`}
-      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${Ask} name=${name} /><${History} name=${name} />`}`;
+      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${Ask} name=${name} /><${Recent} name=${name} shown="50" />`}`;
 }

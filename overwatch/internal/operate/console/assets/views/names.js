@@ -1,7 +1,7 @@
 // Names: each with what the clients of each region get now.
-import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
-import { percent } from '../format.js';
+import { number, percent } from '../format.js';
 import { Status, Waiting } from '../parts.js';
 import { Table, useFilter } from '../table.js';
 
@@ -21,12 +21,19 @@ function useSeen() {
 
 export const clientsOf = (answer) => (answer.everybody ? 'all regions' : answer.client_region || 'no region');
 
+const listed = 4; // addresses of an answer that are shown
+
+function sharesOf({ addresses }) {
+  const more = addresses.length - listed;
+  return addresses.slice(0, listed).map((s) => `${s.address} ${percent(s.share, 0)}`).join(', ') + (more > 0 ? ` and ${number(more)} more` : '');
+}
+
 // Now is what clients are answered, in one line.
 function Now({ name }) {
   const [place, seen] = useSeen();
   const live = useLive(seen ? `/v1/routing/answers?domain=${encodeURIComponent(name)}&query_type=A` : '', { pause: slow });
   return html`<span ref=${place} class="now">${live.data?.answers.map((a) => html`<span key=${clientsOf(a)} class="get"><span class="dim">${clientsOf(a)}</span>
-    ${a.decision !== 'success' && html` <${Status} word=${a.decision} />`} <span class="mono">${a.addresses.map((s) => `${s.address} ${percent(s.share, 0)}`).join(', ') || 'no address'}</span></span>`)}</span>`;
+    ${a.decision !== 'success' && html` <${Status} word=${a.decision} />`} <span class="mono">${sharesOf(a) || 'no address'}</span></span>`)}</span>`;
 }
 
 export function servingTone(d) { return d.healthy_backends === 0 ? 'bad' : d.healthy_backends < d.backend_count ? 'warn' : 'good'; }

@@ -1,5 +1,5 @@
 // Overview: is it well, what needs somebody, who is there, and what is asked.
-import { html, useRef } from '../vendor/preact.js';
+import { html, useRef } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { Chart } from '../chart.js';
 import { count, none, number, percent, since, span } from '../format.js';

@@ -1,17 +1,21 @@
 // What happened last.
-import { html } from '../vendor/preact.js';
+import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock } from '../format.js';
-import { Panel, Status, Waiting } from '../parts.js';
+import { Panel, Waiting } from '../parts.js';
 
-const shown = 12;
+const tones = { critical: 'bad', error: 'bad', warning: 'warn', info: 'plain' };
+const marks = { bad: '■', warn: '▲', plain: '○', good: '●' };
 
-// Recent lists the newest entries of the audit log.
-export function Recent() {
-  const live = useLive(`/v1/audit-logs?limit=${shown}&sort_order=desc`);
-  return html`<${Panel} title="Changes" id="recent" aside=${html`<a href="#/changes">all</a>`}><${Waiting} live=${live} />
-    ${live.data && (live.data.entries.length ? html`<ol class="recent">${live.data.entries.map((e) => html`<li key=${e.id}>
-      <time datetime=${e.timestamp} class="num">${clock(e.timestamp).slice(11)}</time> <strong>${e.action}</strong> ${e.resource} <span class="mono">${e.resource_id}</span>
-      <span class="dim">by ${e.actor}</span>${e.status === 'failure' && html` <${Status} word="failure" />`}</li>`)}</ol>`
-      : html`<p class="dim">Nothing was changed yet.</p>`)}<//>`;
+// toneOf is good for what ends something that was not.
+const toneOf = (e) => (e.phase === 'ends' ? 'good' : tones[e.severity] || 'plain');
+
+// Recent lists the newest events, or those of one name.
+export function Recent({ name, shown = 12 }) {
+  const live = useLive(`/v1/events?limit=${shown}${name ? `&names=${encodeURIComponent(name)}` : ''}`);
+  const list = live.data?.events.toReversed() || [];
+  return html`<${Panel} title="What happened" id="recent"><${Waiting} live=${live} />${live.data && (list.length ? html`<ol class="recent">${list.map((e) => html`<li key=${e.sequence} class="event">
+      <time datetime=${e.time} class="num" title=${e.time}>${name ? clock(e.time) : clock(e.time).slice(11)}</time>
+      <span class=${'status ' + toneOf(e)}><span aria-hidden="true">${marks[toneOf(e)]}</span> <span>${e.kind}</span></span> <span>${e.sentence}</span></li>`)}</ol>`
+    : html`<p class="dim">Nothing yet.</p>`)}<//>`;
 }

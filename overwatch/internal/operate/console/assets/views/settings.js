@@ -1,5 +1,5 @@
 // Settings: what is in force, and where each value comes from.
-import { html } from '../vendor/preact.js';
+import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock, none } from '../format.js';
 import { Panel, Status, Waiting } from '../parts.js';
@@ -31,7 +31,7 @@ function System() {
 }
 
 export function Settings() {
-  return html`<h1>Settings</h1><p class="dim">What the API has set lies over the file, and survives a restart; <code>gslbctl settings</code> changes it, and takes it back.</p><${System} />
+  return html`<h1>Settings</h1><p class="dim">What the API has set lies over the file, and survives a restart; <code>gslbctl config</code> changes it, and takes it back.</p><${System} />
     <${Section} title="DNS" path="/v1/config/dns" /><${Section} title="Checks of this node" path="/v1/config/health-check" />
     <${Section} title="Gossip" path="/v1/gossip/config" /><${Section} title="Log" path="/v1/config/logging" />`;
 }

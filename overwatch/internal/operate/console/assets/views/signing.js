@@ -1,5 +1,5 @@
 // Signing: what the parents publish, and the keys with their stages.
-import { html } from '../vendor/preact.js';
+import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock, none, since } from '../format.js';
 import { Copy, Panel, Status, Waiting } from '../parts.js';

@@ -1,0 +1,52 @@
+// The stream of events: what happens makes the page ask again at once. It is read by fetch, since only so the token can be
+// in a header. It is closed while nobody can see the page.
+import { authorized, refresh, session } from './api.js';
+
+const again = 2000; // ms until a stream that ended is opened again
+const together = 100; // ms within which events make the page ask once
+
+let last = ''; // the newest event that has come
+let due = 0;
+
+function happened() {
+  if (!due) due = setTimeout(() => { due = 0; refresh(); }, together);
+}
+
+// read takes the lines of one stream until it ends. An event's id is noted, so that the next stream goes on behind it.
+async function read(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      if (line.startsWith('id:')) last = line.slice(3).trim();
+      if (line.startsWith('data:')) happened();
+    }
+  }
+}
+
+const seen = () => new Promise((resolve) => {
+  if (!document.hidden) resolve();
+  else document.addEventListener('visibilitychange', resolve, { once: true });
+});
+
+export async function follow() {
+  for (;;) {
+    await seen();
+    if (!session.refused && session.lastAnswer) {
+      const stop = new AbortController();
+      const hide = () => { if (document.hidden) stop.abort(); };
+      document.addEventListener('visibilitychange', hide);
+      try {
+        const answer = await fetch('/api/v1/events', { signal: stop.signal,
+          headers: authorized({ Accept: 'text/event-stream', ...(last && { 'Last-Event-ID': last }) }) });
+        if (answer.ok) await read(answer.body);
+      } catch { /* the node does not answer, which polling tells */ }
+      document.removeEventListener('visibilitychange', hide);
+    }
+    await new Promise((resolve) => setTimeout(resolve, again));
+  }
+}
