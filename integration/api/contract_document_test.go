@@ -11,7 +11,9 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 	"servers":[{"service":"plan.test.gslb.test","address":"192.0.2.77","port":80,"weight":9,"region":"plan",
 		"agent":"nobody","owner":"test","health_check":{"enabled":true,"type":"http","path":"/x","interval":"30s",
 		"timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"200"}}],
-	"mappings":[{"cidr":"203.0.113.64/26","region":"plan","comment":"for a test","owner":"test"}]}}`
+	"mappings":[{"cidr":"203.0.113.64/26","region":"plan","comment":"for a test","owner":"test"}],
+	"agents":[{"name":"plan-agent","address":"192.0.2.78","port":7946,"region":"plan","version":"1","owner":"test"}],
+	"settings":[{"section":"dns","values":{"max_udp_size":1400}}]}}`
 
 // wholeConfig is a configuration that is complete in itself.
 const wholeConfig = `mode: overwatch
@@ -27,7 +29,7 @@ domains: [{name: app.test.gslb.test, regions: [eu]}]
 var (
 	shapePlan = "applied:b changes:a unchanged:i force:a generated_at:t answers.counted:i answers.total:i " +
 		"answers.elsewhere_percent:n answers.unused:a" + optional("changes[].action:s{create|update|delete} "+
-		"changes[].kind:s{region|domain|server|mapping|key} changes[].id:s changes[].owner:s changes[].fields[].name:s "+
+		"changes[].kind:s{region|domain|server|mapping|agent|settings|key} changes[].id:s changes[].owner:s changes[].fields[].name:s "+
 		"changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i restart_required:a "+
 		each("answers.losses[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")+" "+
 		each("answers.moves[].", "from:s to:s percent:n")+" "+
@@ -41,5 +43,7 @@ var (
 			"health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s") + " " +
 		each("regions[].", "id:s name:s code:s description:s latitude:n longitude:n continent:s countries:a enabled:b "+
 			"priority:i routing_algorithm:s proximity_bias:i owner:s") + " " +
-		each("mappings[].", "cidr:s region:s comment:s owner:s"))
+		each("mappings[].", "cidr:s region:s comment:s owner:s") + " " +
+		each("agents[].", "name:s address:s port:i region:s version:s owner:s") + " " +
+		each("settings[].", "section:s values:o"))
 )

@@ -204,6 +204,8 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 	out := r.Backends[1].At
 	r.shell(t, fmt.Sprintf("gslbctl overrides set %s %s --healthy=false --reason drill --expires-in 1h", testbed.AppName,
 		out), nil)
+	const kept = "kept.test.gslb.test"
+	r.shell(t, "gslbctl domains add "+kept+" --ttl 7", nil)
 	changed := time.Now()
 	facts := func(n *harness.Node) []any {
 		ds, err := n.Client.DSRecords(ctx)
@@ -213,6 +215,10 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		certificate, err := os.ReadFile(filepath.Join(n.File.DataDir, "overwatch.crt"))
 		if err != nil {
 			t.Fatal(err)
+		}
+		document, err := n.Client.Document(ctx)
+		if err != nil || len(document.Domains) != 1 || document.Domains[0].Name != kept {
+			t.Fatalf("%s holds %+v, %v", n.Name, document, err)
 		}
 		return []any{fmt.Sprintf("%+v", ds.DSRecords), fmt.Sprint(r.Pins(t, n)), string(certificate)}
 	}

@@ -24,6 +24,9 @@ type Document struct {
 	Domains  []DocumentDomain  `json:"domains,omitempty"`
 	Servers  []DocumentServer  `json:"servers,omitempty"`
 	Mappings []DocumentMapping `json:"mappings,omitempty"`
+	Agents   []DocumentAgent   `json:"agents,omitempty"`
+	// Settings belong to the cluster: they have no owner, and nothing prunes them.
+	Settings []DocumentSettings `json:"settings,omitempty"`
 }
 
 // DocumentRegion is a region of a Document.
@@ -52,6 +55,19 @@ type DocumentMapping struct {
 	Region  string `json:"region"`
 	Comment string `json:"comment,omitempty"`
 	Owner   string `json:"owner,omitempty"`
+}
+
+// DocumentAgent is an agent that is announced. Its pin, if it has one, is not in a Document.
+type DocumentAgent struct {
+	AgentRegistration
+	Owner string `json:"owner,omitempty"`
+}
+
+// DocumentSettings are the settings of a section that differ from those of the configuration file. Without values the
+// file's count.
+type DocumentSettings struct {
+	Section string         `json:"section"` // dns or health-check
+	Values  map[string]any `json:"values"`  // as in the body of PUT /api/v1/config/<section>
 }
 
 // ApplyRequest is the body of POST /api/v1/document/plan and /api/v1/document/apply.
@@ -93,7 +109,7 @@ type Plan struct {
 // PlanChange is a change of one object.
 type PlanChange struct {
 	Action PlanAction  `json:"action"`
-	Kind   string      `json:"kind"` // region, domain, server or mapping; key of a configuration file
+	Kind   string      `json:"kind"` // region, domain, server, mapping, agent or settings; key of a configuration file
 	ID     string      `json:"id"`
 	Owner  string      `json:"owner,omitempty"` // before a deletion, else after the change
 	Fields []PlanField `json:"fields,omitempty"`

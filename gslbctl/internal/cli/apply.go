@@ -23,8 +23,9 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Print what the API holds as one document, for apply",
-		Long: "export prints the regions, domains, servers and mappings that were created through the API, with their\n" +
-			"owners. What is left out has its default. What the configuration file declares is not among them.",
+		Long: "export prints the regions, domains, servers, mappings and announced agents that were created through the\n" +
+			"API, with their owners, and the settings of dns and health-check that the API laid over the file, which\n" +
+			"have none. What is left out has its default. What the configuration file declares is not among them.",
 		Example: "  gslbctl export --owner shop",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,7 +39,7 @@ func (a *app) exportCommand() *cobra.Command {
 			return a.print(doc, func() error { return render.YAML(a.Out, doc) })
 		},
 	}
-	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`")
+	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`, without settings")
 	return cmd
 }
 
@@ -48,6 +49,8 @@ func ownedBy(doc api.Document, owner string) api.Document {
 	doc.Domains = slices.DeleteFunc(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner != owner })
 	doc.Servers = slices.DeleteFunc(doc.Servers, func(o api.DocumentServer) bool { return o.Owner != owner })
 	doc.Mappings = slices.DeleteFunc(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner != owner })
+	doc.Agents = slices.DeleteFunc(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner != owner })
+	doc.Settings = nil
 	return doc
 }
 

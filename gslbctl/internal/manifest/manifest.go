@@ -115,7 +115,7 @@ func (m *Manifest) add(name string, text []byte) error {
 		err := decoder.Decode(&doc)
 		if errors.Is(err, io.EOF) {
 			if !found {
-				return fmt.Errorf("%s is empty: it must have regions, domains, servers or mappings", name)
+				return fmt.Errorf("%s is empty: it must have one of %s", name, documentKeys())
 			}
 			return nil
 		}
@@ -129,10 +129,12 @@ func (m *Manifest) add(name string, text []byte) error {
 	}
 }
 
+func documentKeys() string { return strings.Join(keysOf(reflect.TypeFor[api.Document]()), ", ") }
+
 // take adds the lists of one YAML document.
 func (m *Manifest) take(name string, top *yaml.Node) error {
 	if top.Kind != yaml.MappingNode {
-		return wrong(name, top, "it must have the keys %s", strings.Join(keysOf(reflect.TypeFor[api.Document]()), ", "))
+		return wrong(name, top, "it must have one of the keys %s", documentKeys())
 	}
 	if err := refuseUnknown(name, top, reflect.TypeFor[api.Document]()); err != nil {
 		return err
@@ -153,6 +155,10 @@ func (m *Manifest) take(name string, top *yaml.Node) error {
 			err = objects(m, name, key.Value, list, &m.Document.Domains)
 		case "servers":
 			err = objects(m, name, key.Value, list, &m.Document.Servers)
+		case "agents":
+			err = objects(m, name, key.Value, list, &m.Document.Agents)
+		case "settings":
+			err = objects(m, name, key.Value, list, &m.Document.Settings)
 		default:
 			err = objects(m, name, key.Value, list, &m.Document.Mappings)
 		}

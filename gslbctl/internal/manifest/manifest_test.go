@@ -44,9 +44,9 @@ func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
 
 func TestRead_NamesLineAndRemedy(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                      "standard input is empty: it must have regions",
+		"":                                      "standard input is empty: it must have one of regions",
 		"domains: [":                            "standard input: not usable YAML: line 1",
-		"- a":                                   "standard input:1: it must have the keys regions, domains",
+		"- a":                                   "standard input:1: it must have one of the keys regions, domains",
 		"domain: []":                            `standard input:1: unknown key "domain": known are regions, domains`,
 		"domains: {a: b}":                       "standard input:1: domains must be a list",
 		"domains:\n  - hello":                   "standard input:2: domains[0] must be an object",

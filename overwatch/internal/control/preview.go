@@ -25,6 +25,13 @@ func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.
 	return p.viewOf(joined, true, backends, wanted)
 }
 
+// Draft calls make with a draft of what is in force, which it throws away.
+func (p *Plane) Draft(make func(*definitions.Draft) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return make(p.set.Edit(p.shown.Load().base, p.file, p.names))
+}
+
 // drafted returns the configuration after a change.
 func (p *Plane) drafted(change func(*definitions.Draft) error) (*config.Config, error) {
 	p.mu.Lock()

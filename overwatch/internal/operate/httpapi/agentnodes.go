@@ -16,6 +16,9 @@ import (
 // announcement gives no rights.
 func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, error) {
 	made, err := s.announced(req)
+	if cfg, _ := s.o.Config(); err == nil && req.Region != "" {
+		err = checkRegion(cfg, req.Region)
+	}
 	if err != nil {
 		return answer{}, err
 	}
@@ -34,7 +37,7 @@ func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, erro
 	return answer{http.StatusCreated, pendingNode(made)}, err
 }
 
-// announced checks an announcement of an agent and returns what is stored of it.
+// announced checks an announcement of an agent, but for its region, and returns what is stored of it.
 func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 	if err := checkLabel(req.Name, wire.MaxID); err != nil {
 		return nil, err
@@ -56,11 +59,7 @@ func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 			return nil, err
 		}
 	}
-	if req.Region == "" {
-		return n, nil
-	}
-	cfg, _ := s.o.Config()
-	return n, checkRegion(cfg, req.Region)
+	return n, nil
 }
 
 // deleteAgentNode answers DELETE /nodes/agent/{id}: it deletes the pin and the announcement.

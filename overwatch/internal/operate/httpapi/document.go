@@ -32,6 +32,8 @@ type objectLists struct {
 	Domains  []json.RawMessage `json:"domains,omitempty"`
 	Servers  []json.RawMessage `json:"servers,omitempty"`
 	Mappings []json.RawMessage `json:"mappings,omitempty"`
+	Agents   []json.RawMessage `json:"agents,omitempty"`
+	Settings []json.RawMessage `json:"settings,omitempty"`
 }
 
 // objects are those of a document, or those that the API holds, by what identifies them.
@@ -40,15 +42,19 @@ type objects struct {
 	domains  map[string]*store.Domain
 	servers  map[registry.ID]*store.Server
 	mappings map[netip.Prefix]*store.Mapping
+	agents   map[string]*store.Node
+	settings map[string]*json.RawMessage
 	places   map[string]string // of those of a document in it, such as domains[3], by kind and name
 }
 
 // The kinds of objects, as a plan names them.
 const (
-	kindRegion  = "region"
-	kindDomain  = "domain"
-	kindServer  = "server"
-	kindMapping = "mapping"
+	kindRegion   = "region"
+	kindDomain   = "domain"
+	kindServer   = "server"
+	kindMapping  = "mapping"
+	kindAgent    = "agent"
+	kindSettings = "settings"
 )
 
 // documentProblems collects what is wrong with objects, of at most api.MaxPageLimit of them.
@@ -93,12 +99,14 @@ func (s *Server) readDocument(body documentBody) (*objects, error) {
 	each(r, "domains", lists.Domains, r.domain)
 	each(r, "servers", lists.Servers, r.server)
 	each(r, "mappings", lists.Mappings, r.mapping)
+	each(r, "agents", lists.Agents, r.agent)
+	each(r, "settings", lists.Settings, r.settings)
 	return r.found, r.problems.err(400)
 }
 
 func newObjects() *objects {
 	return &objects{map[string]*store.Region{}, map[string]*store.Domain{}, map[registry.ID]*store.Server{},
-		map[netip.Prefix]*store.Mapping{}, map[string]string{}}
+		map[netip.Prefix]*store.Mapping{}, map[string]*store.Node{}, map[string]*json.RawMessage{}, map[string]string{}}
 }
 
 // documentReader makes the objects of a document.
@@ -217,6 +225,11 @@ func (s *Server) held() *objects {
 	maps.Copy(o.regions, set.Regions)
 	maps.Copy(o.domains, set.Domains)
 	maps.Copy(o.mappings, set.Mappings)
+	maps.Copy(o.agents, set.Nodes)
+	for _, section := range store.SharedSettings() {
+		overlay := cmp.Or(string(set.Settings[section]), noValues)
+		o.settings[section] = new(json.RawMessage(overlay))
+	}
 	for _, server := range s.o.Inventory.All() {
 		o.servers[registry.ID{Service: server.Service, Address: server.Address, Port: server.Port}] = &server
 	}
@@ -242,6 +255,19 @@ func (s *Server) getDocument(*call) (answer, error) {
 		m := held.mappings[network]
 		doc.Mappings = append(doc.Mappings, api.DocumentMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment,
 			Owner: m.Owner})
+	}
+	for _, id := range sortedKeys(held.agents) {
+		doc.Agents = append(doc.Agents, writtenAgent(held.agents[id]))
+	}
+	for _, section := range sortedKeys(held.settings) {
+		if valuesOf(held.settings[section]) == nil {
+			continue
+		}
+		w := api.DocumentSettings{Section: section}
+		if err := json.Unmarshal(*held.settings[section], &w.Values); err != nil {
+			return answer{}, fmt.Errorf("the stored settings of %s: %w", section, err)
+		}
+		doc.Settings = append(doc.Settings, w)
 	}
 	return ok(doc), nil
 }

@@ -57,13 +57,14 @@ func shop(ttl int) api.Document {
 			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "2001:db8::7", Port: 80, Region: "eu"}},
 		},
 		Mappings: []api.DocumentMapping{{CIDR: "10.0.0.0/8", Region: "asia", Comment: "lab"}},
+		Agents:   []api.DocumentAgent{{AgentRegistration: api.AgentRegistration{Name: "asia-1", Region: "asia"}}},
 	}
 }
 
 // What a document says is there, once, also after export and a second apply.
 func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
 	w := newWorld(t)
-	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 5)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 0)
 	for path, body := range map[string]string{"/api/v1/regions/asia": `{"name":"Far East","continent":"AS"}`,
 		"/api/v1/geo/mappings": `{"cidr":"10.0.0.0/8","region":"asia","comment":"lab"}`} { // they keep their owner
@@ -103,7 +104,7 @@ func (w *world) lastAudit() api.AuditEntry {
 // Owners: none changes or prunes what another has.
 func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
 	w := newWorld(t)
-	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 5)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
 	w.refuses(api.ApplyRequest{Document: shop(40), Owner: "other"}, 409, "domains[0]", `the owner "shop"`)
 	w.refuses(api.ApplyRequest{Document: shop(40)}, 409, "domains[0]", `the owner "shop"`)
 	w.apply(api.ApplyRequest{Document: api.Document{}, Owner: "other", Prune: true}, 0)
@@ -116,7 +117,7 @@ func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
 	adopted.Domains = append(adopted.Domains, api.DocumentDomain{DomainChange: api.DomainChange{Name: "hand.example"}})
 	w.apply(api.ApplyRequest{Document: adopted, Owner: "shop"}, 1)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 1)
-	plan := w.apply(api.ApplyRequest{Document: api.Document{}, Owner: "shop", Prune: true}, 5)
+	plan := w.apply(api.ApplyRequest{Document: api.Document{}, Owner: "shop", Prune: true}, 6)
 	for _, c := range plan.Changes {
 		if c.Action != api.PlanDelete {
 			t.Errorf("%+v", c)
@@ -131,7 +132,7 @@ func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
 // Each mistake is told with its object, and nothing of the document is done.
 func TestDocument_MistakesChangeNothing(t *testing.T) {
 	w := newWorld(t)
-	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 5)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
 	for _, c := range []struct {
 		break_        func(*api.Document)
 		status        int
@@ -144,6 +145,13 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		{func(d *api.Document) { d.Servers[0].HealthCheck.Type = of("magic") }, 400, "servers[0]", "magic"},
 		{func(d *api.Document) { d.Domains[0].Name = "www.example" }, 400, "domains[0]", "configuration file"},
 		{func(d *api.Document) { d.Regions[0].Name = of("eu") }, 400, "regions[0]", "configuration file"},
+		{func(d *api.Document) { d.Agents[0].Region = "mars" }, 400, "agents[0]", `region is "mars"`},
+		{func(d *api.Document) { d.Agents[0].Name = "a b" }, 400, "agents[0]", "a b"},
+		{func(d *api.Document) { d.Settings = laid("logging", "level", "debug") }, 400, "settings[0]", "dns, health-check"},
+		{func(d *api.Document) { d.Settings = laid("dns", "tll", 5) }, 400, "settings[0]", "tll"},
+		{func(d *api.Document) { d.Settings = laid("dns", "max_ttl", "x") }, 400, "settings[0]", "max_ttl"},
+		{func(d *api.Document) { d.Settings = laid("dns", "default_ttl", -1) }, 400, "settings[0]", "default_ttl"},
+		{func(d *api.Document) { d.Settings = laid("dns", "enable_tcp", false) }, 400, "settings[0]", "always"},
 		{func(d *api.Document) { d.Mappings[0].CIDR = "10.0.0.1/8" }, 400, "mappings[0]", "bits behind the prefix"},
 		{func(d *api.Document) { d.Mappings[0].Owner = "other" }, 409, "mappings[0]", `owner is "other"`},
 		{func(d *api.Document) { d.Domains[0].TTL = of(50); d.Regions = nil }, 400, "region asia", "stays"},
@@ -197,4 +205,32 @@ func TestDocument_MuchAtOnceNeedsForce(t *testing.T) {
 	}
 	w.refuses(api.ApplyRequest{Owner: "many", Prune: true}, 409, "10 of the 10")
 	w.apply(api.ApplyRequest{Document: many(62, 4), Owner: "many", Force: true}, 4)
+}
+
+func laid(section, name string, value any) []api.DocumentSettings {
+	return []api.DocumentSettings{{Section: section, Values: map[string]any{name: value}}}
+}
+
+// Settings are laid over the file's, are exported as they lie, belong to nobody, and go with values of none.
+func TestDocument_SettingsLieOverTheFile(t *testing.T) {
+	w := newWorld(t)
+	document := api.Document{Settings: laid("dns", "default_ttl", 77)}
+	plan := w.apply(api.ApplyRequest{Document: document, Owner: "net"}, 1)
+	if c := plan.Changes[0]; c.Kind != "settings" || c.ID != "dns" || c.Owner != "" || len(c.Fields) != 1 {
+		t.Errorf("%+v", c)
+	}
+	config, err := w.client.DNSConfig(t.Context())
+	if err != nil || config.Config.DefaultTTL != 77 {
+		t.Errorf("%+v, %v", config, err)
+	}
+	w.apply(api.ApplyRequest{Document: document}, 0)
+	exported, err := w.client.Document(t.Context())
+	if err != nil || len(exported.Settings) != 1 || fmt.Sprint(exported.Settings[0].Values) != "map[default_ttl:77]" {
+		t.Errorf("%+v, %v", exported.Settings, err)
+	}
+	w.apply(api.ApplyRequest{Document: exported}, 0)
+	w.apply(api.ApplyRequest{Owner: "net", Prune: true}, 0)
+	none := api.Document{Settings: []api.DocumentSettings{{Section: "dns", Values: map[string]any{}}}}
+	w.apply(api.ApplyRequest{Document: none}, 1)
+	w.apply(api.ApplyRequest{Document: none}, 0)
 }

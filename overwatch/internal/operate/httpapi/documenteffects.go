@@ -63,7 +63,8 @@ func (s *Server) effects(names []string, preview func(wanted func(name string) b
 // names returns the names whose answers a plan can change, in order.
 func (p *documentPlan) names(s *Server) []string {
 	all := map[string]bool{}
-	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings) > 0 {
+	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings)+
+		len(p.put.settings) > 0 {
 		cfg, _ := s.o.Config()
 		for d := range cfg.AllDomains {
 			all[d.Name] = true

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -56,6 +57,14 @@ func planDocument(request documentBody, wanted, held *objects, now time.Time) *d
 		})
 	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings, wanted.places,
 		func(m *store.Mapping) *string { return &m.Owner }, func(*store.Mapping, *store.Mapping) {})
+	compareAll(p, kindAgent, wanted.agents, held.agents, p.put.agents, p.gone.agents, wanted.places,
+		func(n *store.Node) *string { return &n.Owner }, func(n, was *store.Node) {
+			if was != nil {
+				n.RegisteredAt = was.RegisteredAt
+			}
+		})
+	compareAll(p, kindSettings, wanted.settings, held.settings, p.put.settings, p.gone.settings, wanted.places,
+		func(*json.RawMessage) *string { return new(string) }, func(*json.RawMessage, *json.RawMessage) {})
 	return p
 }
 
@@ -141,7 +150,7 @@ func fieldsBetween(before, after any) (list []api.PlanField) {
 	names := jsonFields(before)
 	maps.Copy(names, is)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if name != "created_at" && name != "updated_at" && was[name] != is[name] {
+		if !slices.Contains([]string{"created_at", "updated_at", "registered_at"}, name) && was[name] != is[name] {
 			list = append(list, api.PlanField{Name: name, Before: was[name], After: is[name]})
 		}
 	}
@@ -190,6 +199,15 @@ func (p *documentPlan) change(s *Server) func(*definitions.Draft) error {
 		for network, m := range p.put.mappings {
 			d.PutMapping(network, m)
 		}
+		for id := range p.gone.agents {
+			d.DeleteNode(id)
+		}
+		for _, n := range p.put.agents {
+			d.PutNode(n)
+		}
+		for section, overlay := range p.put.settings {
+			d.PutSetting(section, valuesOf(overlay))
+		}
 		return nil
 	}
 }
@@ -225,6 +243,11 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		}
 		problems.check(kindMapping+" "+network.String(), knownRegion(regions, m.Region))
 	}
+	for id, n := range p.put.agents {
+		if n.Region != "" {
+			problems.check(kindAgent+" "+id, knownRegion(regions, n.Region))
+		}
+	}
 	for id, server := range p.put.servers {
 		problems.check(kindServer+" "+id.String(), s.checkServer(d, server, domains, regions))
 	}
@@ -235,7 +258,8 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		kind       string
 		have, most int
 	}{{"domains", len(domains), definitions.MaxDomains}, {"regions", len(regions), definitions.MaxRegions},
-		{"mappings", len(d.Now().Mappings) + len(p.put.mappings) - len(p.gone.mappings), definitions.MaxMappings}}
+		{"mappings", len(d.Now().Mappings) + len(p.put.mappings) - len(p.gone.mappings), definitions.MaxMappings},
+		{"announced agents", len(d.Now().Nodes) + len(p.put.agents) - len(p.gone.agents), definitions.MaxNodes}}
 	for _, c := range counts {
 		if c.have > c.most {
 			return problemf(
@@ -271,8 +295,15 @@ func (p *documentPlan) stale(now *definitions.Set) error {
 		changedSince(p.put.regions, p.held.regions, now.Regions) ||
 		changedSince(p.gone.regions, p.held.regions, now.Regions) ||
 		changedSince(p.put.mappings, p.held.mappings, now.Mappings) ||
-		changedSince(p.gone.mappings, p.held.mappings, now.Mappings) {
+		changedSince(p.gone.mappings, p.held.mappings, now.Mappings) ||
+		changedSince(p.put.agents, p.held.agents, now.Nodes) ||
+		changedSince(p.gone.agents, p.held.agents, now.Nodes) {
 		return errStale
+	}
+	for section := range p.put.settings {
+		if !bytes.Equal(valuesOf(p.held.settings[section]), now.Settings[section]) {
+			return errStale
+		}
 	}
 	return nil
 }

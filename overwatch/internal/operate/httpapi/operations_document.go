@@ -24,8 +24,9 @@ func documentOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/document", handle: (*Server).getDocument, Query: none,
 			Summary: "What the API holds, in one document",
-			Description: "Regions, domains, servers and mappings that were created here, with their owners. What the " +
-				"configuration file declares is not among them.",
+			Description: "Regions, domains, servers, mappings and announced agents that were created here, with their " +
+				"owners, and the settings of dns and health-check that differ from the configuration file, which have none. " +
+				"What the configuration file declares is not among them, and no secret.",
 			Status: 200, Answer: document},
 		{Method: post, Path: v1 + "/document/plan", handle: decoded((*Server).postPlan), Role: api.RoleOperate,
 			Summary: "What a document changes",

@@ -143,6 +143,8 @@ type Definitions interface {
 	Define(note store.Entry, make func(*definitions.Draft) error) error
 	// DefineWith is Define, together with changes of another owner.
 	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
+	// Draft calls make as Define does, and throws the draft away.
+	Draft(make func(*definitions.Draft) error) error
 	// Preview returns the view that would answer for the names that wanted accepts, after a change and with the
 	// backends that are given. Nothing changes, and nothing is signed. What cannot be served is settings.Problems.
 	Preview(change func(*definitions.Draft) error, backends publish.Backends, wanted func(name string) bool) (*zone.View,

@@ -139,6 +139,11 @@ func (d *defined) Define(note store.Entry, edit func(*definitions.Draft) error) 
 	return d.DefineWith(note, edit, definitions.Attached{})
 }
 
+func (d *defined) Draft(edit func(*definitions.Draft) error) error {
+	_, err := d.Preview(edit, nil, nil)
+	return err
+}
+
 // Preview answers nothing: what a plan does to answers is tested with a node.
 func (d *defined) Preview(edit func(*definitions.Draft) error, _ publish.Backends, _ func(string) bool) (*zone.View,
 	error) {

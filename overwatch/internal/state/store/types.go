@@ -161,6 +161,7 @@ type Node struct {
 	Region       string    `json:"region"`
 	Version      string    `json:"version"`
 	RegisteredAt time.Time `json:"registered_at"`
+	Owner        string    `json:"owner,omitempty"`
 }
 
 // Mapping places the clients of one network in a region.

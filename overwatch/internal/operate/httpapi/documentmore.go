@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+func (r *documentReader) agent(req api.DocumentAgent) (kind, name string, err error) {
+	made, err := r.s.announced(req.AgentRegistration)
+	if err != nil {
+		return "", "", err
+	}
+	made.Owner = req.Owner
+	r.found.agents[made.ID] = made
+	return kindAgent, made.ID, checkOwner(req.Owner)
+}
+
+func writtenAgent(n *store.Node) api.DocumentAgent {
+	return api.DocumentAgent{Owner: n.Owner, AgentRegistration: api.AgentRegistration{Name: n.ID, Address: n.Address,
+		Port: n.Port, Region: n.Region, Version: n.Version}}
+}
+
+// documentSettings is api.DocumentSettings whose values are not decoded yet.
+type documentSettings struct {
+	Section string          `json:"section"`
+	Values  json.RawMessage `json:"values"`
+}
+
+// settings keeps what a section would have over the file. Those of one node alone are not of a document.
+func (r *documentReader) settings(req documentSettings) (kind, name string, err error) {
+	if shared := store.SharedSettings(); !slices.Contains(shared, req.Section) {
+		return "", "", badRequest("section is %.64q: it must be one of %s", req.Section, strings.Join(shared, ", "))
+	}
+	if req.Values == nil {
+		return "", "", badRequest("values is missing: the settings by name, or {} for those of the configuration file")
+	}
+	err = r.s.o.Definitions.Draft(func(d *definitions.Draft) error {
+		wanted := definitions.View(req.Section, d.Bare())
+		if err := decodeObject(req.Values, wanted); err != nil {
+			return err
+		}
+		for section, overlay := range r.found.settings {
+			d.PutSetting(section, valuesOf(overlay))
+		}
+		if err := d.PutSection(req.Section, wanted); err != nil {
+			return err
+		}
+		overlay := cmp.Or(string(d.Now().Settings[req.Section]), noValues)
+		r.found.settings[req.Section] = new(json.RawMessage(overlay))
+		return nil
+	})
+	return kindSettings, req.Section, err
+}
+
+// noValues is the overlay of a section that has none.
+const noValues = "{}"
+
+// valuesOf returns what is stored of an overlay: nil for none.
+func valuesOf(overlay *json.RawMessage) json.RawMessage {
+	if string(*overlay) == noValues {
+		return nil
+	}
+	return *overlay
+}
