@@ -388,7 +388,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/config/reload", "", "", 200, "reloaded:b changes:a restart_required:a"},
 
 		{"GET /api/v1/events", "", "", 200, each("events[].", "sequence:i time:t kind:s state:s "+
-			"severity:s{info|warning|error|critical} phase:s subject:s name:s cause:s sentence:s agent:s check:s changes:i "+
+			"severity:s{info|warning|error|critical} phase:s{begins|ends|once} subject:s name:s cause:s sentence:s agent:s check:s changes:i "+
 			"audit:i") + " oldest:i newest:i missed:b" + shapeListed},
 		{"GET /api/v1/events", "/v1/events?kinds=backends", "", 400, shapeProblem},
 		{"GET /api/v1/audit-logs", "", "", 200, each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},

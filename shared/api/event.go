@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"context"
+	"net/url"
+	"time"
+)
 
 // Event is something that happened on a node or that it saw.
 type Event struct {
@@ -45,13 +49,14 @@ func EventSeverities() []string {
 	return []string{string(EventInfo), string(EventWarning), string(EventError), string(EventCritical)}
 }
 
-// Phase says whether something begins to hold or ends; empty: neither.
+// Phase says whether something begins to hold or ends.
 type Phase string
 
 // The phases.
 const (
 	PhaseBegins Phase = "begins"
 	PhaseEnds   Phase = "ends"
+	PhaseOnce   Phase = "once" // neither: it does not last
 )
 
 // The kinds.
@@ -105,4 +110,9 @@ type EventList struct {
 type EventsMissed struct {
 	After  uint64 `json:"after"`  // the last event that the reader has
 	Oldest uint64 `json:"oldest"` // what follows begins here; what lies between is no longer kept
+}
+
+// Events lists the events that the query selects: the newest, or those that follow its after.
+func (c *Client) Events(ctx context.Context, query url.Values) (EventList, error) {
+	return get[EventList](ctx, c, "/api/v1/events", query)
 }

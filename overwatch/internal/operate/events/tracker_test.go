@@ -87,7 +87,7 @@ func TestTracker_BoundsAFlood(t *testing.T) {
 	c.at = c.at.Add(floodWindow)
 	c.flush()
 	got := c.said()
-	if len(got) != floodTold+1 || got[floodTold] != fmt.Sprintf("backend  more  %d", many-floodTold) {
+	if len(got) != floodTold+1 || got[floodTold] != fmt.Sprintf("backend  more once %d", many-floodTold) {
 		t.Errorf("%d events, the last is %s", len(got), got[len(got)-1])
 	}
 	for i := range many {

@@ -4,6 +4,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -86,7 +87,7 @@ func (j *Journal) take(e api.Event) {
 	}
 }
 
-// Add appends an event, which gets its sequence, and its time unless it has one.
+// Add appends an event, which gets its sequence, and its time and phase unless it has them.
 func (j *Journal) Add(e api.Event) {
 	for _, text := range []*string{&e.Subject, &e.Name, &e.Cause, &e.Sentence, &e.Agent, &e.Check} {
 		*text = cut(*text)
@@ -94,6 +95,7 @@ func (j *Journal) Add(e api.Event) {
 	if e.Time.IsZero() {
 		e.Time = j.o.Now()
 	}
+	e.Phase = cmp.Or(e.Phase, api.PhaseOnce)
 	e.Time = api.Moment(e.Time).Truncate(time.Millisecond)
 	j.mu.Lock()
 	e.Sequence = j.next
