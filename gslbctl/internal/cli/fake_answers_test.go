@@ -40,6 +40,7 @@ func wellAnswers() map[string]any {
 	answers := fakeSettings(started)
 	maps.Copy(answers, map[string]any{
 		"GET /api/v1/audit-logs": fakeAudit(),
+		"GET /api/v1/events":     fakeEvents(7, "b is unhealthy"),
 		"GET /api/v1/audit-logs?actions=refused&sort_order=asc": api.AuditList{Entries: []api.AuditEntry{},
 			GeneratedAt: now},
 		"GET /api/v1/overwatch/conditions": fakeConditions(),

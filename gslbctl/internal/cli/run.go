@@ -125,6 +125,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.nodesCommand(),
 		a.metricsCommand(),
 		a.auditCommand(),
+		a.eventsCommand(),
 		a.dnssecCommand(),
 		a.geoCommand(),
 		a.configCommand(),

@@ -31,6 +31,7 @@ var once = map[string]string{
 	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment",
 	"backends validate": "has the node do something",
 	"config validate":   "a file", "context show": "a file", "gossip generate-key": "a new one each time",
+	"events": "has -f",
 	"export": "a file", "plan": "has an exit code of its own", "keygen gossip": "a new one each time",
 	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
 }

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// eventFlags select events.
+type eventFlags struct {
+	since        time.Duration
+	kinds, names []string
+	severity     string
+}
+
+func (f *eventFlags) query(now time.Time) (url.Values, error) {
+	q, err := query(now, f.since, map[string]string{"kinds": strings.Join(f.kinds, ","),
+		"names": strings.Join(f.names, ","), "severity": f.severity})
+	if at := q.Get("start_time"); at != "" {
+		q.Set("since", at)
+		q.Del("start_time")
+	}
+	return q, err
+}
+
+func (a *app) eventsCommand() *cobra.Command {
+	var follow bool
+	var lines int
+	var f eventFlags
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Print what happened, the newest last",
+		Long: "events prints the latest events of all nodes, one a line, the newest last; with -o json each line is one " +
+			"event, with -o yaml\nit is one more of a list. With -f it goes on with those that come, until Ctrl-C.",
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{isList: isList},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if lines < 1 || lines > api.MaxPageLimit {
+				return fmt.Errorf("--lines is %d: it must be from 1 to %d", lines, api.MaxPageLimit)
+			}
+			query, err := f.query(a.Now())
+			if err != nil {
+				return err
+			}
+			return a.events(cmd.Context(), query, lines, follow)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&follow, "follow", "f", false, "go on with the events that come")
+	flags.IntVar(&lines, "lines", 20, "how many of the latest events of each node to begin with")
+	spanVar(flags, &f.since, "since", 0, "only events not older than this `time`, such as 10m or 2d")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only of this `kind`, or several: "+
+		strings.Join(api.EventKindNames(), ", "))
+	flags.StringSliceVar(&f.names, "name", nil, "only events that concern this `domain`, or several")
+	flags.StringVar(&f.severity, "severity", "", "only of this `severity` or a worse one: "+
+		strings.Join(api.EventSeverities(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("kind",
+		cobra.FixedCompletions(api.EventKindNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("name", a.completion(domainNames))
+	_ = cmd.RegisterFlagCompletionFunc("severity",
+		cobra.FixedCompletions(api.EventSeverities(), cobra.ShellCompDirectiveNoFileComp))
+	return a.byNode(cmd)
+}
+
+// nodeEvent is an event with the node that tells of it.
+type nodeEvent struct {
+	api.Event
+	Node string `json:"node"`
+}
+
+// events prints the latest events of the nodes and, with follow, those that come. Of a node that was away it prints
+// what came meanwhile when it is back.
+func (a *app) events(ctx context.Context, from url.Values, lines int, follow bool) error {
+	var lacks string             // what was told of nodes that are missing
+	after := map[string]uint64{} // the newest sequence of each node that has answered
+	for {
+		g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (api.EventList, error) {
+			query := maps.Clone(from)
+			query.Set("limit", strconv.Itoa(lines))
+			if newest, asked := after[c.Node()]; asked {
+				query.Set("after", strconv.FormatUint(newest, 10))
+				query.Set("limit", strconv.Itoa(api.MaxPageLimit))
+			}
+			return c.Events(ctx, query)
+		})
+		if err != nil {
+			return err
+		}
+		if err := a.printEvents(g, after); err != nil {
+			return err
+		}
+		if !follow {
+			return g.missing()
+		}
+		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil // the end that was asked for
+		case <-time.After(auditPace):
+		}
+	}
+}
+
+// printEvents prints events of several nodes by time, and notes how far each node is read.
+func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) error {
+	var list []nodeEvent
+	for _, r := range g.replies {
+		read := r.answer.Newest
+		for _, e := range r.answer.Events {
+			list = append(list, nodeEvent{e, r.node})
+		}
+		if n := len(r.answer.Events); n < r.answer.Total && after[r.node] > 0 {
+			read = r.answer.Events[n-1].Sequence
+		}
+		after[r.node] = read
+		if r.answer.Missed {
+			_, err := fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.node)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y nodeEvent) int { return x.Time.Compare(y.Time) })
+	for i := range list {
+		e := &list[i]
+		where := ""
+		if g.several() {
+			where = "  " + e.Node
+		}
+		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() error {
+			_, err := fmt.Fprintf(a.Out, "%s%s  %-8s  %-11s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05"), where,
+				e.Severity, render.Printable(string(e.Kind)), render.Printable(e.Sentence))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/shared/api"
+)
+
+func fakeEvents(first uint64, sentences ...string) api.EventList {
+	list := api.EventList{Total: len(sentences), Newest: first, GeneratedAt: now}
+	for i, s := range sentences {
+		list.Newest = first + uint64(i)
+		list.Events = append(list.Events, api.Event{Sequence: list.Newest, Time: now, Kind: api.EventBackend,
+			Severity: api.EventWarning, Sentence: s})
+	}
+	return list
+}
+
+func TestEvents_PrintsTheNewestLast(t *testing.T) {
+	n := startNode(t)
+	n.answers["GET /api/v1/events"] = fakeEvents(7, "b is \x1b[31munhealthy", "b is healthy")
+	say := func(args ...string) result {
+		return call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "events"}, args...)...)
+	}
+	lines := strings.Split(strings.TrimSpace(say("--kind", "backend,name", "--since", "1h").out), "\n")
+	if len(lines) != 2 || !strings.HasSuffix(lines[1], "warning   backend      b is healthy") ||
+		strings.Contains(lines[0], "\x1b") {
+		t.Errorf("%q", lines)
+	}
+	if !n.wasAsked("/api/v1/events kinds=backend%2Cname&since=2026-01-02T02") {
+		t.Errorf("asked: %v", n.asked)
+	}
+	if r := say("-o", "name"); r.out != "7\n8\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := say("-o", "json"); strings.Count(r.out, "\n") != 2 || !strings.Contains(r.out, `"node":"http://`) {
+		t.Errorf("%+v", r)
+	}
+	var list []nodeEvent
+	if r := say("-o", "yaml"); yaml.Unmarshal([]byte(r.out), &list) != nil || len(list) != 2 {
+		t.Errorf("%+v", r)
+	}
+	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"--since", "-1h"}, {"-o", "csv"}, {"more"}} {
+		if r := say(args...); r.code == exitWell {
+			t.Errorf("%v: %s", args, r.out)
+		}
+	}
+}
+
+// What follows is asked for behind what a node has told; a page that is not whole is gone on with, and what a node no
+// longer keeps is said.
+func TestEvents_GoesOnBehindWhatItHas(t *testing.T) {
+	after := map[string]uint64{}
+	var app app
+	var out, errors strings.Builder
+	app.Out, app.Err = &out, &errors
+	print := func(list api.EventList) {
+		g := gathered[api.EventList]{nodes: []askedNode{{Node: "n"}}, replies: []reply[api.EventList]{{"n", list, nil}}}
+		if err := app.printEvents(g, after); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := fakeEvents(7, "a", "b")
+	first.Total = 50 // only the newest are shown
+	print(first)
+	if after["n"] != 8 {
+		t.Errorf("after %d, want 8", after["n"])
+	}
+	more := fakeEvents(9, "c")
+	more.Total, more.Newest, more.Missed = 2000, 4000, true
+	print(more)
+	if after["n"] != 9 || !strings.Contains(errors.String(), "events of n are missing here") {
+		t.Errorf("after %d, want 9: %s", after["n"], errors.String())
+	}
+	print(api.EventList{Newest: 4001})
+	if after["n"] != 4001 || strings.Count(out.String(), "\n") != 3 {
+		t.Errorf("%s: %s", fmt.Sprint(after), out.String())
+	}
+}

@@ -1,0 +1,139 @@
+package failover_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
+)
+
+// told is a stream of events of a node.
+type told struct {
+	t     *testing.T
+	lines *bufio.Scanner
+	id    string
+}
+
+// follow opens a stream behind an event; an empty id: with what comes.
+func follow(t *testing.T, n *harness.Node, id string) *told {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.Client.Node()+"/api/v1/events?kinds=backend,name,node", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if id != "" {
+		req.Header.Set("Last-Event-ID", id)
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("the stream: %v, %v", answer, err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() && lines.Text() != "" { // the head, which is sent when the place in the journal is fixed
+	}
+	return &told{t, lines, id}
+}
+
+// until reads events until one is of a kind, a subject and a state, and returns it.
+func (s *told) until(kind api.EventKind, subject, state string) api.Event {
+	s.t.Helper()
+	for s.lines.Scan() {
+		name, value, _ := strings.Cut(s.lines.Text(), ": ")
+		switch name {
+		case "id":
+			s.id = value
+		case "event":
+			s.t.Fatalf("%s: events of this node are not whole", value)
+		case "data":
+			var e api.Event
+			if err := json.Unmarshal([]byte(value), &e); err != nil {
+				s.t.Fatalf("%v: %s", err, value)
+			}
+			if s.id != fmt.Sprint(e.Sequence) || e.Sentence == "" {
+				s.t.Errorf("the message %s has the event %s", s.id, value)
+			}
+			if e.Kind == kind && e.Subject == subject && e.State == state {
+				return e
+			}
+		}
+	}
+	s.t.Fatalf("no event says that %s %s is %s: %v", kind, subject, state, s.lines.Err())
+	return api.Event{}
+}
+
+// A stream tells that a backend was killed, with both witnesses, and what became of its name. Who was cut off by the
+// kill of the node itself goes on behind what it has, and misses nothing; what began before has its end after.
+func TestEvents_AStreamTellsAKillAndGoesOnOverARestart(t *testing.T) {
+	s := testbed.StartSite(t, 1, 1)
+	n, victim := s.Nodes[0], s.Backends[0]
+	subject := testbed.AppName + ":" + victim.At.String()
+	s.Status(t, n, victim, testbed.StartBound, func(v api.Backend) error {
+		return testbed.WantStatus(v, api.EffectiveHealthy, true)
+	})
+	stream := follow(t, n, "")
+	if _, err := victim.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	e := stream.until(api.EventBackend, subject, "unhealthy")
+	if e.Phase != api.PhaseBegins || e.Name != testbed.AppName || e.Agent == "" || e.Check == "" {
+		t.Errorf("%+v", e)
+	}
+	if e = stream.until(api.EventName, testbed.AppName, "unanswered"); e.Severity != api.EventCritical {
+		t.Errorf("%+v", e)
+	}
+	if _, err := n.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	testbed.Start(t, n)
+	s.Ready(t, n)
+	stream = follow(t, n, stream.id)
+	stream.until(api.EventNode, n.Name, "started")
+	testbed.Start(t, victim)
+	if e = stream.until(api.EventBackend, subject, "healthy"); e.Phase != api.PhaseEnds {
+		t.Errorf("%+v", e)
+	}
+	stream.until(api.EventName, testbed.AppName, "answered")
+	agree(t, n)
+}
+
+// agree compares the journal with the audit log and the metrics: each reload and change of the log has one event, and
+// the counts are those of the list.
+func agree(t *testing.T, n *harness.Node) {
+	t.Helper()
+	if _, err := n.Client.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	testbed.Until(t, testbed.StartBound, "journal and audit log to say the same", func(ctx context.Context) error {
+		audit, err := n.Client.AuditLog(ctx, url.Values{"actions": {"reload,create,update,delete"}})
+		if err != nil {
+			return err
+		}
+		events, err := n.Client.Events(ctx, url.Values{"kinds": {"reload,change"}, "limit": {"1000"}})
+		if err != nil {
+			return err
+		}
+		times := map[uint64]int{}
+		for _, e := range events.Events {
+			times[e.Audit]++
+		}
+		for _, e := range audit.Entries {
+			if times[e.ID] != 1 {
+				return fmt.Errorf("audit entry %d, %s of %s, has %d events", e.ID, e.Action, e.Resource, times[e.ID])
+			}
+		}
+		return nil
+	})
+}
