@@ -72,6 +72,12 @@ func (c *Client) Domains(ctx context.Context) (DomainList, error) {
 	return everyPage(ctx, c, "/api/v1/domains", nil, func(l *DomainList) (*[]Domain, int) { return &l.Domains, l.Total })
 }
 
+// TaggedDomains lists the domains that have a tag.
+func (c *Client) TaggedDomains(ctx context.Context, tag string) (DomainList, error) {
+	return everyPage(ctx, c, "/api/v1/domains", url.Values{"tag": {tag}},
+		func(l *DomainList) (*[]Domain, int) { return &l.Domains, l.Total })
+}
+
 // Domain shows one domain.
 func (c *Client) Domain(ctx context.Context, name string) (DomainDetail, error) {
 	return get[DomainDetail](ctx, c, "/api/v1/domains", nil, name)

@@ -28,6 +28,8 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"domain shop.example.com is answered"},
 		{"domains add *.shop.example.com --wildcard", `POST /api/v1/domains  {"name":"*.shop.example.com"}`,
 			"domain shop.example.com is answered"},
+		{"domains set shop.example.com --signed=false",
+			`PATCH /api/v1/domains/shop.example.com  {"dnssec_enabled":false}`, "domain shop.example.com is changed"},
 		{"domains set shop.example.com --policy latency --fallback weighted --min-healthy 50% --enabled=false " +
 			"--description x --tags a,b",
 			`PATCH /api/v1/domains/shop.example.com  ` +

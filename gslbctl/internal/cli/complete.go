@@ -86,6 +86,18 @@ func domainNames(ctx context.Context, c *api.Client) ([]string, error) {
 	return each(list.Domains, func(d api.Domain) string { return d.Name }), err
 }
 
+// tagNames returns the tags that any domain has.
+func tagNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.Domains(ctx)
+	tags := make(map[string]bool)
+	for _, d := range list.Domains {
+		for _, tag := range d.Tags {
+			tags[tag] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(tags)), err
+}
+
 func agentNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Agents(ctx)
 	return each(list.Agents, func(agent api.Agent) string { return agent.AgentID }), err

@@ -19,8 +19,16 @@ func (a *app) domainsCommand() *cobra.Command {
 }
 
 func (a *app) domainsListCommand() *cobra.Command {
-	return lists(a, "list", "List all domains",
-		(*api.Client).Domains, func(list api.DomainList) *render.Table {
+	var tag string
+	var cmd *cobra.Command
+	ask := func(c *api.Client, ctx context.Context) (api.DomainList, error) {
+		if tag == "" {
+			return c.Domains(ctx)
+		}
+		return c.TaggedDomains(ctx, tag)
+	}
+	cmd = lists(a, "list", "List all domains",
+		ask, func(list api.DomainList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2},
 					{Name: "HEALTHY", Right: true}, {Name: "SIGNED", Spare: 3},
@@ -28,14 +36,20 @@ func (a *app) domainsListCommand() *cobra.Command {
 					{Name: "DESCRIPTION", Wide: true}},
 				Empty: "No domains are configured.",
 			}
+			if tag != "" {
+				t.Empty = "No domain has the tag " + tag + "."
+			}
 			for _, d := range list.Domains {
 				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"),
 					healthyOf(d.HealthyBackends, d.BackendCount),
 					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt),
 					orNone(strings.Join(d.Tags, ",")), orNone(d.Description))
 			}
-			return t
+			return orMeant(cmd, t)
 		})
+	cmd.Flags().StringVar(&tag, "tag", "", "only domains that have this `tag`")
+	_ = cmd.RegisterFlagCompletionFunc("tag", a.completion(tagNames))
+	return cmd
 }
 
 // domainReport is a domain with its backends.

@@ -22,6 +22,7 @@ type domainFlags struct {
 	ipv6Prefix  int
 	description string
 	enabled     bool
+	signed      bool
 	regions     []string
 	tags        []string
 }
@@ -40,11 +41,13 @@ func (f *domainFlags) add(cmd *cobra.Command, a *app) {
 		"with client-hash: bits of an IPv6 address that make a client's network (default 56)")
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
+	cmd.Flags().BoolVar(&f.signed, "signed", true, "false: not signed, where its zone has nothing that is")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
 	cmd.Flags().StringSliceVar(&f.tags, "tags", nil, "words to find it by, separated by commas; empty for none")
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("tags", a.severalOf(tagNames))
 }
 
 func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
@@ -56,7 +59,8 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 		ClientHashIPv4Prefix: given(cmd, "client-ipv4-prefix", &f.ipv4Prefix),
 		ClientHashIPv6Prefix: given(cmd, "client-ipv6-prefix", &f.ipv6Prefix),
 		Description:          given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled),
-		Regions: given(cmd, "regions", &f.regions), Tags: given(cmd, "tags", &f.tags),
+		DNSSECEnabled: given(cmd, "signed", &f.signed),
+		Regions:       given(cmd, "regions", &f.regions), Tags: given(cmd, "tags", &f.tags),
 	}
 }
 

@@ -113,7 +113,10 @@ const maxTop = 5
 
 // Lines returns the nodes and what needs attention, and the table of a tab.
 func (p *overview) Lines(tab int) (top, body []string) {
-	top = strings.Split(p.nodes(), "\n")
+	if cluster := p.cluster(); cluster != "" {
+		top = []string{"cluster " + render.Printable(cluster), ""}
+	}
+	top = append(top, strings.Split(p.nodes(), "\n")...)
 	problems := p.Report.Problems
 	top = append(top, "", p.app.headline(p.Report))
 	for _, problem := range problems[:min(len(problems), maxTop)] {
@@ -128,6 +131,17 @@ func (p *overview) Lines(tab int) (top, body []string) {
 		return top, strings.Split(p.text(tables[0])+"\n\n"+p.text(tables[1])+"\n\n"+p.text(tables[2]), "\n")
 	}
 	return top, strings.Split(p.text(tables[tab]), "\n")
+}
+
+// cluster returns what the nodes call their cluster, several names where they differ; "" for nothing.
+func (p *overview) cluster() string {
+	var names []string
+	for _, n := range p.Report.Nodes {
+		if n.Stats != nil && n.Stats.ClusterName != "" && !slices.Contains(names, n.Stats.ClusterName) {
+			names = append(names, n.Stats.ClusterName)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p *overview) text(t *render.Table) string {
