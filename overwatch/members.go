@@ -3,6 +3,7 @@ package overwatch
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"gslb.internal/overwatch/internal/answer/geo"
@@ -31,9 +32,20 @@ func (n *node) members() []httpapi.Member {
 	return list
 }
 
+// peers returns where other nodes gossip that have proved their ids in the exchange of keys.
+func (n *node) peers() map[string]netip.AddrPort {
+	if n.keySync == nil {
+		return nil
+	}
+	return n.keySync.Gossip()
+}
+
 // unheard lists the nodes that gossip does not hear, and the seeds where it never heard any.
 func (n *node) unheard() []ready.Unheard {
 	var list []ready.Unheard
+	if len(n.state.Config().Overwatch.Gossip.Seeds) == 0 {
+		return nil // the exchange of keys tells of peers that do not answer
+	}
 	for _, m := range n.gossip.Members() {
 		if !m.Self && m.Status != gossip.StatusAlive {
 			list = append(list, ready.Unheard{Node: m.Name, Since: m.LastSeen})
@@ -54,7 +66,7 @@ func (n *node) self() httpapi.Self {
 // about is what other nodes are told of this one with its keys.
 func (n *node) about() keysync.About {
 	a := keysync.About{Region: n.state.Config().Overwatch.Identity.Region, Version: buildinfo.Get().Version,
-		Started: n.started}
+		Started: n.started, Gossip: n.gossip.Advertised()}
 	if n.serving.Load() {
 		self := n.self()
 		a.Queries = self.Queries

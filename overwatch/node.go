@@ -335,7 +335,7 @@ func (n *node) drainTime(service string) time.Duration {
 func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 	g := cfg.Overwatch.Gossip
 	n.gossip, err = gossip.New(gossip.Options{
-		Bind: g.BindAddress, Keys: cfg.GossipKeys(), Seeds: g.Seeds,
+		Bind: g.BindAddress, Keys: cfg.GossipKeys(), Seeds: g.Seeds, Peers: n.peers,
 		NodeID: cfg.Overwatch.Identity.NodeID, Region: cfg.Overwatch.Identity.Region, Version: buildinfo.Get().Version,
 		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,

@@ -1,6 +1,7 @@
 package keysync
 
 import (
+	"net/netip"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
@@ -15,6 +16,8 @@ type About struct {
 	// Algorithm is that of the keys that the node would make.
 	Algorithm dnssec.Algorithm `json:"algorithm,omitempty"`
 	Queries   uint64           `json:"queries,omitempty"` // that it has received
+	// Gossip is the address of its gossip.
+	Gossip netip.AddrPort `json:"gossip,omitzero"`
 }
 
 func (s *Sync) about() About {
@@ -32,4 +35,17 @@ func (s *Sync) About(peer string) (About, time.Time) {
 	defer s.mu.Unlock()
 	p := s.status.peers[peer]
 	return p.about, p.told
+}
+
+// Gossip returns the gossip addresses that the peers last told, by the ids that they have proved.
+func (s *Sync) Gossip() map[string]netip.AddrPort {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := make(map[string]netip.AddrPort, len(s.settings.Peers))
+	for _, peer := range s.settings.Peers {
+		if p := s.status.peers[peer]; p.node != "" && p.about.Gossip.IsValid() {
+			known[p.node] = p.about.Gossip
+		}
+	}
+	return known
 }

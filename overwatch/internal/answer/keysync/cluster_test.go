@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -160,7 +161,7 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	node.Sync, err = New(Options{
 		NodeID: name, Settings: settings, Holders: OpenHolders(filepath.Join(dir, "token-holders.json")), Zones: node.zones,
 		Apply: node.publish, Audit: func(audit.Change) error { return nil },
-		About:     func() About { return About{Region: "of " + name, Port: 53} },
+		About:     func() About { return About{Region: "of " + name, Port: 53, Gossip: gossipOf(name)} },
 		Transport: link{n, name}, Registerer: prometheus.NewRegistry(), Logger: logger,
 	})
 	if err != nil {
@@ -168,6 +169,11 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	}
 	node.Bootstrap(n.t.Context())
 	return node, node.zones.Damage()
+}
+
+// gossipOf returns the gossip address of a node with a name of one letter.
+func gossipOf(name string) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, name[0]}), 7946)
 }
 
 func (n *node) run() {

@@ -194,6 +194,9 @@ func TestAbout_IsToldWithTheKeys(t *testing.T) {
 		if about.Region != "of b" || about.Port != 53 || time.Since(told) > 90*time.Minute {
 			t.Errorf("%+v, told %s", about, told)
 		}
+		if got := nodes[0].Gossip(); len(got) != 1 || got["b"] != gossipOf("b") {
+			t.Errorf("the peers gossip at %v", got)
+		}
 		if about, told := nodes[0].About("http://c"); about != (About{}) || !told.IsZero() {
 			t.Errorf("nobody told %+v", about)
 		}

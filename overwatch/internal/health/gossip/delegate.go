@@ -48,19 +48,20 @@ func (d *delegate) LocalState(bool) []byte { return nil }
 // MergeRemoteState ignores the state of other nodes.
 func (d *delegate) MergeRemoteState([]byte, bool) {}
 
-// NotifyAlive refuses agents as members, and all nodes if no seeds are configured: this node probes each member, and
-// must not be made to send to addresses that others choose.
+// NotifyAlive refuses agents as members, and if no seeds are configured all nodes but proved peers at the address that
+// they proved: this node probes each member, and must not be made to send to addresses that others choose.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.node.options.NodeID {
 		return nil
 	}
-	if len(d.node.options.Seeds) == 0 {
-		return errors.New("no seeds are configured, so nobody becomes a member")
+	addr, ok := netip.AddrFromSlice(peer.Addr)
+	if at := netip.AddrPortFrom(addr.Unmap(), peer.Port); len(d.node.options.Seeds) == 0 &&
+		d.node.options.Peers()[peer.Name] != at {
+		return errors.New("no seeds are configured, and no peer has proved that it is " + peer.Name + " at " + at.String())
 	}
 	if _, _, ok := parseMeta(peer.Meta); !ok {
 		return errors.New("not an overwatch node")
 	}
-	addr, ok := netip.AddrFromSlice(peer.Addr)
 	if !ok || addr.IsUnspecified() || addr.IsMulticast() || peer.Port == 0 {
 		return fmt.Errorf("%s is not the address of a node", peer.Addr)
 	}

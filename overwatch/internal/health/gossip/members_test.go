@@ -75,7 +75,7 @@ func TestMembers_AreBoundedAndTheDeadMakeRoom(t *testing.T) {
 	}
 }
 
-func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeeds(t *testing.T) {
+func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeedsOrPeers(t *testing.T) {
 	for _, try := range []struct {
 		name  string
 		seeds []string
@@ -84,6 +84,10 @@ func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeeds(t *testing.T) 
 	}{
 		{"overwatch node", []string{"x:1"}, func(*memberlist.Node) {}, true},
 		{"no seeds", nil, func(*memberlist.Node) {}, false},
+		{"a peer", nil, func(n *memberlist.Node) { n.Name = "peer" }, true},
+		{"a peer elsewhere", nil, func(n *memberlist.Node) { n.Name, n.Port = "peer", 1 }, false},
+		{"a peer that is an agent", nil, func(n *memberlist.Node) { n.Name, n.Meta = "peer", nil }, false},
+		{"nowhere", nil, func(n *memberlist.Node) { n.Addr, n.Port = nil, 0 }, false},
 		{"agent", []string{"x:1"}, func(n *memberlist.Node) { n.Meta = nil }, false},
 		{"odd metadata", []string{"x:1"}, func(n *memberlist.Node) { n.Meta = []byte("gslb overwatch\nx") }, false},
 		{"multicast", []string{"x:1"}, func(n *memberlist.Node) { n.Addr = net.IPv4(224, 0, 0, 1) }, false},
@@ -91,7 +95,9 @@ func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeeds(t *testing.T) 
 		{"this node", nil, func(n *memberlist.Node) { n.Name = "ow-1" }, true},
 	} {
 		o := testOptions(t)
-		o.Seeds = try.seeds
+		o.Seeds, o.Peers = try.seeds, func() map[string]netip.AddrPort {
+			return map[string]netip.AddrPort{"peer": netip.MustParseAddrPort("192.0.2.9:7946")}
+		}
 		d := &delegate{node: &Node{options: o, members: newMembers(Member{Name: "ow-1"}, time.Second)}}
 		n := peerNode("ow-2")
 		try.edit(n)

@@ -80,6 +80,9 @@ func New(o Options) (*Node, error) {
 // Addr returns the address that agents can reach; UDP and TCP have the same port.
 func (n *Node) Addr() netip.AddrPort { return n.transport.addr() }
 
+// Advertised returns the address under which other overwatch nodes list this one.
+func (n *Node) Advertised() netip.AddrPort { return n.transport.ownAddr() }
+
 // Members returns the overwatch nodes that are known, this one among them, ordered by name.
 func (n *Node) Members() []Member { return n.members.list(time.Now()) }
 
@@ -101,6 +104,7 @@ func (n *Node) Run(ctx context.Context) error {
 	for _, seed := range n.options.Seeds {
 		g.Go(func() error { return n.keepSeed(ctx, seed) })
 	}
+	g.Go(func() error { return n.keepPeers(ctx) })
 	g.Go(func() error { return n.askTheGone(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()

@@ -57,8 +57,11 @@ type Options struct {
 	Registry Registry
 	// ProbeInterval, ProbeTimeout and GossipInterval are for the other overwatch nodes; zero means the default.
 	ProbeInterval, ProbeTimeout, GossipInterval time.Duration
-	// Seeds are other overwatch nodes (host:port) to list and to monitor. Without any, no other node becomes a member.
-	Seeds      []string
+	// Seeds are other overwatch nodes (host:port) to list and to monitor.
+	Seeds []string
+	// Peers returns the gossip addresses of other nodes that have proved their ids, by id, to list and to monitor too;
+	// nil: there are none. Without Seeds, nobody else becomes a member. It must not block.
+	Peers      func() map[string]netip.AddrPort
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 	// Refused gets each refusal of a message, and of a service or backend in a believed message; nil: none is reported. It
@@ -93,6 +96,9 @@ func (o *Options) complete() error {
 	}
 	if o.Bind == "" {
 		o.Bind = DefaultBind
+	}
+	if o.Peers == nil {
+		o.Peers = func() map[string]netip.AddrPort { return nil }
 	}
 	if o.Refused == nil {
 		o.Refused = func(Refused) {}

@@ -2,6 +2,7 @@ package gossip
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -41,6 +42,33 @@ func (n *Node) keepSeed(ctx context.Context, seed string) error {
 		}
 	}
 	return nil
+}
+
+// keepPeers exchanges state with each of the Peers again and again. One that is not reached is no news: the exchange
+// of keys, which knows the peers, tells of those that fail.
+func (n *Node) keepPeers(ctx context.Context) error {
+	ticker := time.NewTicker(seedFirstPause)
+	defer ticker.Stop()
+	due := map[string]time.Time{}
+	for {
+		peers := n.options.Peers()
+		for id, at := range peers {
+			if id == n.options.NodeID || time.Now().Before(due[id]) {
+				continue
+			}
+			pause := seedRefresh
+			if _, err := n.list.Join([]string{at.String()}); err != nil {
+				pause = seedLongPause
+			}
+			due[id] = time.Now().Add(pause - rand.N(pause/4))
+		}
+		maps.DeleteFunc(due, func(id string, _ time.Time) bool { return !peers[id].IsValid() })
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // seeds remembers which seeds have never been reached, and since when they are tried.

@@ -144,7 +144,8 @@ type Gossip struct {
 	ProbeTimeout time.Duration `key:"probe_timeout" default:"500ms" min:"1ms"`
 	// How often news is passed on.
 	GossipInterval time.Duration `key:"gossip_interval" default:"200ms" min:"1ms"`
-	// `host:port` of other overwatch nodes, only to list and monitor them.
+	// `host:port` of other overwatch nodes, only to list and monitor them. The peers of the exchange of keys
+	// (`dnssec.key_sync.peers`) are listed and monitored without.
 	Seeds []string `key:"seeds"`
 	// What people call the cluster, at most 63 letters, digits, hyphens, underscores and dots: status and metrics show it.
 	// It decides nothing: nodes of one `encryption_key` are one cluster.
