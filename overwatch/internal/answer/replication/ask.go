@@ -152,6 +152,12 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 		return err
 	}
 	r.settle(ctx, m.Offer.Node, merged)
+	if !m.Offer.Joining && m.Digest == r.digest() && time.Since(r.met) >= replica.MeetEvery {
+		if err := r.o.Store.MetReplicas(); err != nil {
+			return err
+		}
+		r.met = time.Now()
+	}
 	joining := r.o.Store.Replicas().Joining
 	r.mu.Lock()
 	defer r.mu.Unlock()

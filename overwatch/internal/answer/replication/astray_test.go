@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gslb.internal/overwatch/internal/state/store"
 )
 
 // asked counts the requests with a proof that a host gets within a while.
@@ -35,6 +37,24 @@ func TestReplication_ANodeOfTwoNamesIsAskedSeldom(t *testing.T) {
 		time.Sleep(time.Minute)
 		if count := asked(w, "c", time.Minute); count > 100 {
 			t.Errorf("asked %d times within a minute", count)
+		}
+	})
+}
+
+// Nodes that hear one another are no strangers, however long a third is away: what they hold is not old to one of them.
+func TestReplication_NodesThatTalkAllAlongDoNotJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &network{nodes: make(map[string]*node)}
+		var nodes []*node
+		for _, id := range []string{"a", "b", "c"} {
+			o := store.Options{NodeID: id, Retention: simulatedRetention}
+			nodes = append(nodes, startOn(t, w, t.TempDir(), w, o, settings(secret)))
+		}
+		alike(t, nodes...)
+		nodes[2].stop()
+		time.Sleep(2 * simulatedRetention)
+		if nodes[0].store.Replicas().Joining || nodes[1].store.Replicas().Joining {
+			t.Error("two nodes that hear one another count as away")
 		}
 	})
 }

@@ -78,6 +78,7 @@ type Replication struct {
 	wake     chan struct{} // holds one token when the settings are others
 	ended    chan struct{} // closed when Run ends: nobody is held any more
 	merging  sync.Mutex    // held while an offer is merged and put into force
+	met      time.Time     // merging; when it was last stored that a peer has the same
 
 	mu       sync.Mutex
 	settings Settings

@@ -109,6 +109,12 @@ func (t *Table) meet(m *Merged) {
 	t.synced, m.Synced = t.clock.now(), true
 }
 
+// MeetEvery is how often a node is to call Met at most, and about how often at least.
+const MeetEvery = time.Minute
+
+// Met notes that this node has all objects of another one that is not joining, as equal digests show.
+func (t *Table) Met() { t.meet(&Merged{}) }
+
 // Begin ends Joining for a node whose peers have all answered, with whole offers, and are joining too: nobody knows
 // better. What was made since two nodes last met is kept, and what is older than that and missing on one is deleted.
 func (t *Table) Begin(offers []Offer) (m Merged) {
@@ -130,11 +136,11 @@ func (t *Table) apart(offer Offer) func(Version) bool {
 	if t.synced.IsZero() || offer.Synced.IsZero() {
 		return never // the one has met nobody, so it has only its own
 	}
-	met := t.synced
-	if offer.Synced.After(met) {
+	met := t.synced // what is later than the last time that either of them met anybody, the other cannot have deleted
+	if offer.Synced.Before(met) {
 		met = offer.Synced
 	}
-	met = met.Add(2 * MaxAhead) // by whichever clock
+	met = met.Add(2*MaxAhead + MeetEvery) // by whichever clock
 	return func(v Version) bool { return t.old(v) && v.At().Before(met) }
 }
 

@@ -169,6 +169,9 @@ func (m *member) ask(other *member, whole bool) {
 	}
 	offer := other.table.Offer(since)
 	merged := m.table.Merge(offer)
+	if !offer.Joining && m.table.Digest() == other.table.Digest() {
+		m.table.Met()
+	}
 	if len(merged.Refused) == 0 {
 		m.fetched[other.id] = [2]uint64{uint64(other.starts), offer.Changes}
 	}

@@ -65,6 +65,14 @@ func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) []Entry) 
 	return s.merge(func(t *replica.Table) replica.Merged { return t.Merge(offer) }, audit)
 }
 
+// MetReplicas notes that another node that is not joining has the same objects, see replica.Table.Met.
+func (s *Store) MetReplicas() error {
+	return s.update(func(w *writer) {
+		w.table.Met()
+		w.putSynced()
+	})
+}
+
 // BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin; audit is that of Merge.
 func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
 	return s.merge(func(t *replica.Table) replica.Merged { return t.Begin(offers) }, audit)
@@ -81,13 +89,17 @@ func (s *Store) merge(with func(*replica.Table) replica.Merged, audit func(*repl
 			w.dropObject(&m.Dropped[i])
 		}
 		if m.Synced {
-			w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
+			w.putSynced()
 		}
 		if audit != nil {
 			w.append(audit(&m))
 		}
 	})
 	return m, err
+}
+
+func (w *writer) putSynced() {
+	w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
 }
 
 // TendReplicas forgets deletions that are older than the retention, and gives the present time to versions that lie
