@@ -1,4 +1,4 @@
-package agent
+package agent // inside: it uses defaultAgentID
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package agent
+package agent // inside: it uses certificateFile, expiryWarning and keyFile
 
 import (
 	"bytes"

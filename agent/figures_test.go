@@ -1,4 +1,4 @@
-package agent
+package agent // inside: it uses newFigures and registered
 
 import (
 	"net/netip"

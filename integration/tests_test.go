@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +32,36 @@ func TestWalls_SleepsAreFewAndHaveAReason(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("none was found, so this test looks in the wrong place")
+	}
+}
+
+// mostUnexplained is how many files of tests may look inside their package and not say why.
+const mostUnexplained = 12
+
+// A test judges its package from outside. A file of the package itself says why behind its package clause, or above it.
+func TestWalls_TestsThatLookInsideSayWhy(t *testing.T) {
+	var unexplained []string
+	for _, files := range testFiles(t) {
+		for _, path := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := f.Name.Name
+			inside := strings.HasSuffix(path, "_test.go") && !strings.HasSuffix(name, "_test") && name != "main"
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inside && !strings.Contains(string(text), "package "+name+" // ") && f.Doc == nil {
+				unexplained = append(unexplained, path)
+			}
+		}
+	}
+	if len(unexplained) > mostUnexplained {
+		t.Errorf("%d files of tests look inside their package and do not say why, at most %d may: write it behind "+
+			"the package clause, as in \"package x // inside: it uses y\", or make them package x_test:\n%s",
+			len(unexplained), mostUnexplained, strings.Join(unexplained, "\n"))
 	}
 }
 

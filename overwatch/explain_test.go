@@ -1,4 +1,4 @@
-package overwatch
+package overwatch // inside: it shares model_place_test.go
 
 import (
 	"crypto/sha256"

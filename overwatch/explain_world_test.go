@@ -1,4 +1,4 @@
-package overwatch
+package overwatch // inside: it shares explain_test.go
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package overwatch
+package overwatch // inside: it uses answer
 
 import (
 	"fmt"

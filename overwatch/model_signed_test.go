@@ -1,4 +1,4 @@
-package overwatch
+package overwatch // inside: it shares model_history_test.go
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package overwatch
+package overwatch // inside: it shares model_agent_test.go
 
 import (
 	"cmp"

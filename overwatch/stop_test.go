@@ -1,4 +1,4 @@
-package overwatch
+package overwatch // inside: it uses core, errHanging and node
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package overwatch
+package overwatch // inside: it shares ahead_test.go
 
 import (
 	"bytes"

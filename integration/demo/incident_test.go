@@ -1,4 +1,4 @@
-package demo
+package demo // inside: it uses finding, hang and perNode
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package harness
+package harness // inside: it uses keptAnswers and question
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package harness
+package harness // inside: it uses firstPort, lastPort and localhost
 
 import (
 	"net"

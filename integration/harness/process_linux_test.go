@@ -1,4 +1,4 @@
-package harness
+package harness // inside: it uses process and startProcess
 
 import (
 	"io"

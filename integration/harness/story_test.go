@@ -1,4 +1,4 @@
-package harness
+package harness // inside: it uses cutLine, keptLines and newStory
 
 import (
 	"fmt"

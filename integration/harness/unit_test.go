@@ -1,4 +1,4 @@
-package harness
+package harness // inside: it uses listen, localhost and writeFile
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package api
+package api // inside: it looks at body
 
 import (
 	"context"

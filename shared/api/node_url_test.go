@@ -1,8 +1,10 @@
-package api
+package api_test
 
 import (
 	"strings"
 	"testing"
+
+	"gslb.internal/shared/api"
 )
 
 func TestParseNode_TakesWhatPeopleWrite(t *testing.T) {
@@ -19,12 +21,12 @@ func TestParseNode_TakesWhatPeopleWrite(t *testing.T) {
 		"http://node1":             "http://node1",
 		"https://node1:8443/gslb/": "https://node1:8443/gslb",
 	} {
-		got, err := ParseNode(text)
+		got, err := api.ParseNode(text)
 		if err != nil || got != want {
 			t.Errorf("ParseNode(%q) = %q, %v; want %q", text, got, err, want)
 			continue
 		}
-		if again, err := ParseNode(got); err != nil || again != got {
+		if again, err := api.ParseNode(got); err != nil || again != got {
 			t.Errorf("ParseNode(%q) = %q, %v: not stable", got, again, err)
 		}
 	}
@@ -40,7 +42,7 @@ func TestParseNode_SaysWhatIsWrong(t *testing.T) {
 		"http://node1:port": "give host:port",
 		"http://[::1":       "give host:port",
 	} {
-		if got, err := ParseNode(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := api.ParseNode(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseNode(%q) = %q, %v; want an error with %q", text, got, err, want)
 		}
 	}

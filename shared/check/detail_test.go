@@ -1,4 +1,4 @@
-package check
+package check // inside: it uses calmAfter, grpcPath and grpcVerdict
 
 import (
 	"crypto/ed25519"

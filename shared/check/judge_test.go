@@ -1,4 +1,4 @@
-package check
+package check // inside: it uses attempt, clip and fewBeats
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package check
+package check // inside: it uses clip
 
 import (
 	"bufio"

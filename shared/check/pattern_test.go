@@ -1,4 +1,4 @@
-package check
+package check // inside: it uses estimate, maxCompiled and patternRemedy
 
 import (
 	"context"

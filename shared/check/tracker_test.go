@@ -1,4 +1,4 @@
-package check
+package check // inside: it looks at name
 
 import "testing"
 

@@ -1,4 +1,4 @@
-package check
+package check // inside: it uses newWeb and target
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package frame
+package frame // inside: it uses checksum, cipherOverhead and cipherVersion
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package frame
+package frame // inside: it uses cipherOverhead, encryptMarker and maxName
 
 import (
 	"bytes"

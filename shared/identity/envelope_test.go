@@ -1,4 +1,4 @@
-package identity
+package identity // inside: it uses envelopeMajor, headerSize and newCertificate
 
 import (
 	"bytes"

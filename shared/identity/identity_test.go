@@ -1,4 +1,4 @@
-package identity
+package identity // inside: it uses maxCertificate
 
 import (
 	"bytes"

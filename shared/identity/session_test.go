@@ -1,4 +1,4 @@
-package identity
+package identity // inside: it uses headerSize, macMagic and magic
 
 import (
 	"bytes"

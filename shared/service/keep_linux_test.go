@@ -1,4 +1,4 @@
-package service
+package service // inside: it shares service_test.go
 
 import (
 	"net"

@@ -1,4 +1,4 @@
-package service
+package service // inside: keep_linux_test.go shares its helpers
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package settings
+package settings_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gslb.internal/shared/settings"
 )
 
 // listening is one way to listen.
@@ -19,14 +21,14 @@ type listening struct {
 func (l listening) open(port int) (net.Listener, error) {
 	at := fmt.Sprintf("%s:%d", l.host, port)
 	if l.oneFamily {
-		return net.Listen(FamilyNetwork("tcp", at), at)
+		return net.Listen(settings.FamilyNetwork("tcp", at), at)
 	}
-	return net.Listen(ListenNetwork("tcp", at), at)
+	return net.Listen(settings.ListenNetwork("tcp", at), at)
 }
 
-func (l listening) parsed(t *testing.T, port int) Listener {
+func (l listening) parsed(t *testing.T, port int) settings.Listener {
 	t.Helper()
-	parsed, remedy := ParseListener(fmt.Sprintf("%s:%d", l.host, port))
+	parsed, remedy := settings.ParseListener(fmt.Sprintf("%s:%d", l.host, port))
 	if remedy != "" {
 		t.Fatal(remedy)
 	}
@@ -107,8 +109,8 @@ func bothOnce(t *testing.T, first, second listening) (refused, overlap, taken bo
 
 func TestListener_OtherPortsNeverOverlap(t *testing.T) {
 	for _, pair := range [][2]string{{"127.0.0.1:1", "127.0.0.1:2"}, {":1", "[::]:2"}, {"127.0.0.1:0", "127.0.0.1:0"}} {
-		a, _ := ParseListener(pair[0])
-		b, _ := ParseListener(pair[1])
+		a, _ := settings.ParseListener(pair[0])
+		b, _ := settings.ParseListener(pair[1])
 		if a.Overlaps(b) {
 			t.Errorf("%s and %s overlap", pair[0], pair[1])
 		}
@@ -122,12 +124,12 @@ func TestListenNetwork_KeepsFamiliesApart(t *testing.T) {
 			"tcp4"}, "[::]:0": {"tcp", "tcp6"},
 		":0": {"tcp", "tcp"}, "[::1]:0": {"tcp", "tcp6"}, "nonsense": {"tcp", "tcp"},
 	} {
-		if got := [2]string{ListenNetwork("tcp", address), FamilyNetwork("tcp", address)}; got != want {
+		if got := [2]string{settings.ListenNetwork("tcp", address), settings.FamilyNetwork("tcp", address)}; got != want {
 			t.Errorf("%q: %q, want %q", address, got, want)
 		}
 	}
 	for _, address := range []string{"0.0.0.0:0", "[::ffff:0.0.0.0]:0"} {
-		l, err := net.Listen(ListenNetwork("tcp", address), address)
+		l, err := net.Listen(settings.ListenNetwork("tcp", address), address)
 		if err != nil {
 			t.Fatal(err)
 		}

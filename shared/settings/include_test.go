@@ -1,4 +1,4 @@
-package settings
+package settings // inside: it looks at name and path
 
 import (
 	"os"

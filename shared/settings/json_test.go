@@ -1,4 +1,4 @@
-package settings
+package settings // inside: it uses kind, mapping and node
 
 import (
 	"encoding/json"

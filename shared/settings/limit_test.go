@@ -1,4 +1,4 @@
-package settings
+package settings // inside: it uses document, newDecoder and parseYAML
 
 import (
 	"fmt"

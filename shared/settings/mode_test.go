@@ -1,4 +1,4 @@
-package settings
+package settings // inside: it uses modeKey, modeOf and parseYAML
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package settings
+package settings // inside: include_test.go shares its sample
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package settings
+package settings // inside: it looks at key and name
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package settings
+package settings // inside: it uses ascii, distance and isCanonical
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package wire
+package wire // inside: it shares wire_test.go
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package wire
+package wire // inside: it uses kindNumber, kindOctets and maxHost
 
 import (
 	"encoding"

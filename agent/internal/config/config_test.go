@@ -1,4 +1,4 @@
-package config
+package config // inside: validate_test.go shares its helpers
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package config
+package config // inside: it shares config_test.go
 
 import (
 	"fmt"

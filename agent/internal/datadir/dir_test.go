@@ -1,6 +1,6 @@
 //go:build unix
 
-package datadir
+package datadir // inside: it uses lockName
 
 import (
 	"fmt"

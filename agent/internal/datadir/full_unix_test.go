@@ -1,6 +1,6 @@
 //go:build unix
 
-package datadir
+package datadir // inside: schema_test.go shares its helpers
 
 import (
 	"os/signal"

@@ -1,4 +1,4 @@
-package monitor
+package monitor // inside: it uses journalBurst, prober and startSpread
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package monitor
+package monitor // inside: it looks at list and observe
 
 import (
 	"context"

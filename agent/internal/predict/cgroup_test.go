@@ -1,4 +1,4 @@
-package predict
+package predict // inside: it uses cgroup, errFirstReading and errNoLimit
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package predict
+package predict // inside: it uses fieldValue, metricValue and newReader
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package predict
+package predict // inside: it uses rate and threshold
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package predict
+package predict // inside: it uses errFirstReading and secondReading
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package report
+package report // inside: it uses contactError, link and newLink
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package report
+package report // inside: it uses farewellTime, pingTime and status
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package report
+package report // inside: it shares fake_test.go
 
 import (
 	"bytes"

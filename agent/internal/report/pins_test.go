@@ -1,4 +1,4 @@
-package report
+package report // inside: it uses errNotKept, errOtherCertificate and openPins
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package report
+package report // inside: it uses maxPause, openHello and status
 
 import (
 	"encoding"

@@ -1,4 +1,4 @@
-package chain
+package chain // inside: it uses payload, record and view
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it uses environmentContext, environmentNodes and environmentToken
 
 import (
 	"crypto/x509"

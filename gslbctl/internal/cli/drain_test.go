@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it looks at backends
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it uses app and exitNotAsked
 
 import (
 	"os"

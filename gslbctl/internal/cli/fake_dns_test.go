@@ -1,4 +1,4 @@
-package cli
+package cli // inside: tests that look inside start it
 
 import (
 	"encoding/binary"

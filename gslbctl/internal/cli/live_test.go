@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it uses app, nodeOverview and overview
 
 import (
 	"context"

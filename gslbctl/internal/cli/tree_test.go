@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it uses app, isList and outputs
 
 import (
 	"maps"

@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it uses parseMoment and zoned
 
 import (
 	"slices"

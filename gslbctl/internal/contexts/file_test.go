@@ -1,4 +1,4 @@
-package contexts
+package contexts // inside: it uses maxFile
 
 import (
 	"errors"

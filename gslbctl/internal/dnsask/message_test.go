@@ -1,4 +1,4 @@
-package dnsask
+package dnsask // inside: it uses question
 
 import (
 	"context"

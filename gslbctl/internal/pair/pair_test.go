@@ -1,4 +1,4 @@
-package pair
+package pair // inside: it uses agentText, facts and fill
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package screen
+package screen // inside: it looks at ctx and gather
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package screen
+package screen // inside: it uses due, gathered and model
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package main
+package main // inside: it uses found, run and target
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package main
+package main // inside: it uses goTest, options and plan
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package network
+package network // inside: it uses routerHost
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package control
+package control // inside: it uses checkPlaces, geography and newGeography
 
 import (
 	"bytes"

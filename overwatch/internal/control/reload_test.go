@@ -1,4 +1,4 @@
-package control
+package control // inside: it uses longer
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package policy
+package policy // inside: it looks at candidates and name
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package policy
+package policy // inside: it uses distance and earthRadius
 
 import (
 	"math"

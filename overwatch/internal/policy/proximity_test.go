@@ -1,4 +1,4 @@
-package policy
+package policy // inside: it uses biased
 
 import (
 	"fmt"

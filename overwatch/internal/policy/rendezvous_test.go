@@ -1,4 +1,4 @@
-package policy
+package policy // inside: it shares schedule_test.go
 
 import (
 	"fmt"

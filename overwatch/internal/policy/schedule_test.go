@@ -1,4 +1,4 @@
-package policy
+package policy // inside: it uses assign, newSchedule and starts
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package decisions
+package decisions // inside: it uses flows, network and tally
 
 import (
 	"fmt"

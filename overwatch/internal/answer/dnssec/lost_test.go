@@ -1,4 +1,4 @@
-package dnssec
+package dnssec // inside: it uses asideEnding, privateEnding and publicEnding
 
 import (
 	"os"

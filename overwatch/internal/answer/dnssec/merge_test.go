@@ -1,4 +1,4 @@
-package dnssec
+package dnssec // inside: it uses maxAhead, offered and provisionalMost
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package dnssec
+package dnssec // inside: it uses privateEnding, publicEnding and recordPath
 
 import (
 	"os"

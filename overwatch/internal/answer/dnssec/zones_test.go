@@ -1,4 +1,4 @@
-package dnssec
+package dnssec // inside: it uses backdated, metrics and privateEnding
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package dnsserver
+package dnsserver // inside: it uses dropped, success and toOneHost
 
 import (
 	"net"

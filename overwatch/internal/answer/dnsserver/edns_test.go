@@ -1,4 +1,4 @@
-package dnsserver
+package dnsserver // inside: it uses counts, notAuth and udpSize
 
 import (
 	"encoding/hex"

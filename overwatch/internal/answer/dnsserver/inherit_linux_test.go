@@ -1,4 +1,4 @@
-package dnsserver
+package dnsserver // inside: it uses leave and socketBuffer
 
 import (
 	"context"

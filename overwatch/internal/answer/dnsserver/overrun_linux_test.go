@@ -1,4 +1,4 @@
-package dnsserver
+package dnsserver // inside: it uses backlog, memory and memoryDrops
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package dnsserver
+package dnsserver // inside: it uses newLimiter, responder and udpSize
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package dnsserver
+package dnsserver // inside: it uses connections, idleTimeout and newConnections
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package dnsserver
+package dnsserver // inside: tests that look inside share its views
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package explain
+package explain // inside: it uses maxLines
 
 import (
 	"fmt"

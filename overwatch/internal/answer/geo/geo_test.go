@@ -1,4 +1,4 @@
-package geo
+package geo // inside: it uses canonical, carriers and continentOf
 
 import (
 	"encoding/binary"

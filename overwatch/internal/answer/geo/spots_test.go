@@ -1,4 +1,4 @@
-package geo
+package geo // inside: it uses embedded and parseDatabase
 
 import (
 	"fmt"

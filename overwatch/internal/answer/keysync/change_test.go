@@ -1,4 +1,4 @@
-package keysync
+package keysync // inside: it looks at current
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package keysync
+package keysync // inside: it uses challenge, nonceSize and pointSize
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package keysync
+package keysync // inside: it uses maxUsed, message and newNonces
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package keysync
+package keysync // inside: it uses pause
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package keysync
+package keysync // inside: it uses bootTime, maxUsed and provisionalPatience
 
 import (
 	"net/http"

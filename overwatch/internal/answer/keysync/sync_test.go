@@ -1,4 +1,4 @@
-package keysync
+package keysync // inside: it uses bootTime
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package publish
+package publish // inside: it looks at build and force
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package publish
+package publish // inside: it looks at decide and domains
 
 import (
 	"context"

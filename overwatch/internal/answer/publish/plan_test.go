@@ -1,4 +1,4 @@
-package publish
+package publish // inside: it uses domain, mailbox and newPlan
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package publish
+package publish // inside: it uses plan, version and zonePlan
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package publish
+package publish // inside: it shares publisher_test.go
 
 import (
 	"context"

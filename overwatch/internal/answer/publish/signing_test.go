@@ -1,4 +1,4 @@
-package publish
+package publish // inside: it uses clockCheck, plan and signing
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it uses canonicalName
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it looks at owner
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it uses canonicalName, owner and turn
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it uses appendKey and canonicalName
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it looks at client and kind
 
 import (
 	"fmt"

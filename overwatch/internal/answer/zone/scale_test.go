@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it uses fetchFrom and headerSize
 
 import (
 	"bytes"

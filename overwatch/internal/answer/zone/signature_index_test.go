@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it uses fewContents, owner and signatureIndex
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it uses canonical, canonicalContent and canonicalName
 
 import (
 	"crypto"

@@ -1,4 +1,4 @@
-package zone
+package zone // inside: it uses headerSize and lower
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it shares lane_test.go
 
 import (
 	"bytes"

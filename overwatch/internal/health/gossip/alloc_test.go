@@ -1,6 +1,6 @@
 //go:build !race
 
-package gossip
+package gossip // inside: it uses newScratch
 
 import (
 	"net"

@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it uses connection, newConnections and streamGrace
 
 import (
 	"net"

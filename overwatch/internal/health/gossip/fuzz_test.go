@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it uses newScratch and transport
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it shares agent_test.go
 
 import (
 	"net"

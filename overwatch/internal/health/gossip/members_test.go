@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it uses memberLog, newMembers and roleLine
 
 import (
 	"fmt"

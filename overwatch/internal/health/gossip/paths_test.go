@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it uses maxPaths, newPaths and origin
 
 import (
 	"fmt"

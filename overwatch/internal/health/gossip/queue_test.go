@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it uses arrival, newQueue and urgentRow
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it looks at options
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package ready
+package ready // inside: it uses statusAge
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package refusals
+package refusals // inside: it uses namedSources, refusalKinds and refusalsPerHour
 
 import (
 	"context"

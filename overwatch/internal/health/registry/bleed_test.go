@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses bleed, bleedSteps and step
 
 import (
 	"math"

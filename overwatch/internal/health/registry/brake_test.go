@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses brakeHeldEnough, brakeNothingHeld and brakeSwitchedOff
 
 import (
 	"fmt"

@@ -1,9 +1,11 @@
-package registry
+package registry_test
 
 import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"gslb.internal/overwatch/internal/health/registry"
 )
 
 func TestParseID_OneFormForEveryWayToWriteIt(t *testing.T) {
@@ -18,7 +20,7 @@ func TestParseID_OneFormForEveryWayToWriteIt(t *testing.T) {
 		{"a:::1:65535", "a:::1:65535"},
 		{"*.a_b-c:127.0.0.1:1", "*.a_b-c:127.0.0.1:1"},
 	} {
-		got, err := ParseID(c.in)
+		got, err := registry.ParseID(c.in)
 		if err != nil || got.String() != c.want {
 			t.Errorf("ParseID(%q) = %q, %v; want %q", c.in, got, err, c.want)
 		}
@@ -35,14 +37,14 @@ func TestParseID_RefusesWhatIsNotOne(t *testing.T) {
 		"a..b:10.0.0.1:80", ".a:10.0.0.1:80", "a b:10.0.0.1:80", "a/b:10.0.0.1:80", "ä:10.0.0.1:80", "a..:10.0.0.1:80",
 		strings.Repeat("a", 64) + ":10.0.0.1:80", strings.Repeat("a.", 127) + "a:10.0.0.1:80",
 	} {
-		if got, err := ParseID(in); err == nil {
+		if got, err := registry.ParseID(in); err == nil {
 			t.Errorf("ParseID(%q) = %q, want an error", in, got)
 		}
 	}
 }
 
 func TestNewID_RefusesPortZero(t *testing.T) {
-	if _, err := NewID("a", netip.MustParseAddr("10.0.0.1"), 0); err == nil {
+	if _, err := registry.NewID("a", netip.MustParseAddr("10.0.0.1"), 0); err == nil {
 		t.Error("port 0 was taken")
 	}
 }
@@ -52,11 +54,11 @@ func FuzzParseID(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		first, err := ParseID(s)
+		first, err := registry.ParseID(s)
 		if err != nil {
 			return
 		}
-		again, err := ParseID(first.String())
+		again, err := registry.ParseID(first.String())
 		if err != nil || again != first {
 			t.Fatalf("%q became %q, which became %q, %v", s, first, again, err)
 		}

@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses ask, saveEvery and tick
 
 import (
 	"net/netip"

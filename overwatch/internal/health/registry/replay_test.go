@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it shares model_test.go
 
 import (
 	"fmt"

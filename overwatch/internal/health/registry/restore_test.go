@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses saveEvery, tick and warnsOfMemory
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses saveAtMost, saveEvery and tick
 
 import (
 	"errors"

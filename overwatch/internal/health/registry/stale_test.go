@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses confirmSoon, longestRest and maxLateness
 
 import (
 	"fmt"

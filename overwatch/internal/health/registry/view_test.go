@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses agent and idOf
 
 import (
 	"context"

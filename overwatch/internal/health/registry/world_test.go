@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it shares bench_test.go
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package restore
+package restore // inside: it uses rememberedOf
 
 import (
 	"encoding/json"

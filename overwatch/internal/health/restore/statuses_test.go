@@ -1,4 +1,4 @@
-package restore
+package restore_test
 
 import (
 	"net/netip"
@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 )
@@ -42,10 +43,10 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 			t.Errorf("the test has no value for %s", name)
 		}
 	}
-	if err := (Statuses{kept}).SaveStatuses([]registry.Remembered{saved}); err != nil {
+	if err := (restore.Statuses{kept}).SaveStatuses([]registry.Remembered{saved}); err != nil {
 		t.Fatal(err)
 	}
-	restored, _, err := Backends(kept, zerolog.Nop())
+	restored, _, err := restore.Backends(kept, zerolog.Nop())
 	if err != nil || len(restored) != 1 || !reflect.DeepEqual(restored[0], saved) {
 		t.Errorf("%+v (%v), want %+v", restored, err, saved)
 	}

@@ -1,4 +1,4 @@
-package trust
+package trust // inside: it uses clock, departed and maxDeparted
 
 import (
 	"context"

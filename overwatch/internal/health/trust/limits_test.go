@@ -1,4 +1,4 @@
-package trust
+package trust // inside: it uses clock, maxPaced and ownBurst
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package trust
+package trust // inside: it shares rig_test.go
 
 import (
 	"crypto/ed25519"

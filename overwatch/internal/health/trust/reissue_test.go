@@ -1,4 +1,4 @@
-package trust
+package trust // inside: it uses answerEvery and lines
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package validation
+package validation // inside: it uses entry, finding and queue
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package validation
+package validation // inside: it shares world_test.go
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package heap
+package heap // inside: it uses heapPercent, percentFor and smallHeapPercent
 
 import (
 	"runtime/debug"

@@ -1,4 +1,4 @@
-package histogram
+package histogram // inside: it uses bucketOf, least and limit
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package httpserve
+package httpserve // inside: it uses conn and connKey
 
 import (
 	"bytes"

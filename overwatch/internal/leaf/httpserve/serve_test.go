@@ -1,4 +1,4 @@
-package httpserve
+package httpserve // inside: it shares limit_test.go
 
 import (
 	"context"

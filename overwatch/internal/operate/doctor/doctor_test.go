@@ -1,4 +1,4 @@
-package doctor
+package doctor // inside: it uses database, local and peers
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package doctor
+package doctor // inside: it uses freeSpace, needDisk and wantDisk
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package events
+package events // inside: it uses flapTold, floodTold and tracker
 
 // In the package: the tracker is driven as Run drives it, without the owners of facts.
 

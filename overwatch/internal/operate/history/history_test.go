@@ -1,4 +1,4 @@
-package history
+package history // inside: it uses every, parse and rows
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it shares routing_test.go
 
 import (
 	"fmt"

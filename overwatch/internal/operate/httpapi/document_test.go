@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses of and tagOf
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses changes and refusal
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses access and headerTimeout
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it shares routes_test.go
 
 import (
 	"fmt"

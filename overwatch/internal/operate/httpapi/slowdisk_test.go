@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses diskPatience, maxAbandoned and slowDisk
 
 import (
 	"io"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package httpapi
+package httpapi // inside: it shares world_test.go
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: tests that look inside share its world
 
 import (
 	"context"

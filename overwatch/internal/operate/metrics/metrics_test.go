@@ -1,4 +1,4 @@
-package metrics
+package metrics // inside: it uses describe and facts
 
 import (
 	"context"

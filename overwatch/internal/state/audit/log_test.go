@@ -1,4 +1,4 @@
-package audit
+package audit // inside: it looks at prune and verify
 
 import (
 	"encoding/json"

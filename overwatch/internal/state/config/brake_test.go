@@ -1,10 +1,12 @@
-package config
+package config_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 func TestBrakeOf_ADomainsKeysComeBeforeTheNodes(t *testing.T) {
@@ -22,11 +24,11 @@ domains:
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(file)
+	c, err := config.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]Brake{
+	for name, want := range map[string]config.Brake{
 		"app.example.com":   {false, "40%", time.Minute, 5 * time.Minute},
 		"shop.example.com":  {true, "90%", 2 * time.Minute, time.Hour},
 		"plain.example.com": {true, "40%", time.Minute, 5 * time.Minute},
@@ -36,7 +38,7 @@ domains:
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if got := (Brake{Share: "90%"}).Percent(); got != 90 {
+	if got := (config.Brake{Share: "90%"}).Percent(); got != 90 {
 		t.Errorf("90%% is %d", got)
 	}
 }

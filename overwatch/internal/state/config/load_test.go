@@ -1,4 +1,4 @@
-package config
+package config // inside: it shares validate_test.go
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package config
+package config // inside: it uses envPrefix
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package config
+package config // inside: it shares load_test.go
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package store
+package store // inside: it uses inspect and mark
 
 import (
 	"net/netip"

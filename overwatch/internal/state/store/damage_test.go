@@ -1,4 +1,4 @@
-package store
+package store // inside: it uses bucketPins, copyName and fileName
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package store
+package store // inside: it shares store_test.go
 
 import (
 	"net/netip"

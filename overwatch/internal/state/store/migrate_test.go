@@ -1,4 +1,4 @@
-package store
+package store // inside: it uses fileName, keptName and schema
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package store
+package store // inside: it uses bucketBegun, bucketDigests and bucketDrains
 
 import (
 	"encoding/binary"

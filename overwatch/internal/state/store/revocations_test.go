@@ -1,4 +1,4 @@
-package store
+package store // inside: it shares versions_test.go
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package store
+package store // inside: it uses copyDelay, copyEvery and copyName
 
 import (
 	"bytes"

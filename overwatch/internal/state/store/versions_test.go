@@ -1,4 +1,4 @@
-package store
+package store // inside: it uses bucketDomains, bucketVersions and writer
 
 import (
 	"encoding/json"

@@ -1,0 +1,99 @@
+package main
+
+// mutation is a promise, how to break it, and the test that notices.
+type mutation struct {
+	promise   string
+	file      string // from the top of the workspace
+	from, to  string
+	pkg, test string
+}
+
+const inside = "overwatch/internal/"
+
+// mutations are those of "Promises broken on purpose" in integration/README.md.
+var mutations = []mutation{
+	{
+		"a stale backend whose checks fail is not answered",
+		inside + "health/registry/effective.go",
+		"return Conclusion{api.EffectiveStale, false, ReasonStaleFailing}",
+		"return Conclusion{api.EffectiveStale, true, ReasonStaleFailing}",
+		inside + "health/registry", "TestEffective_IsTheTableForEveryCombination",
+	},
+	{
+		"a backend that its agent calls unhealthy is not answered",
+		inside + "health/registry/effective.go",
+		"return Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}",
+		"return Conclusion{api.EffectiveHealthy, true, ReasonAgentUnhealthy}",
+		inside + "health/registry", "TestTransition_ChangesOneBackend",
+	},
+	{
+		"a backend that has been drained is not answered",
+		inside + "health/registry/drain.go",
+		"if b.Share == 0 && b.MayServe {",
+		"if false && b.MayServe {",
+		inside + "health/registry", "TestDrain_LowersTheShareLinearlyThenStopsServing",
+	},
+	{
+		"each answer of a signed zone has signatures",
+		inside + "answer/zone/signature.go",
+		"for _, data := range records {\n\t\twire",
+		"for _, data := range records[:0] {\n\t\twire",
+		inside + "answer/zone", "TestSigned_EveryAnswerValidates",
+	},
+	{
+		"a name that exists without the type is NODATA",
+		inside + "answer/dnsserver/responder.go",
+		"case zone.NoData:\n\t\treturn dns.RcodeSuccess",
+		"case zone.NoData:\n\t\treturn dns.RcodeNameError",
+		inside + "answer/dnsserver", "TestRespond_Records",
+	},
+	{
+		"a replayed message is refused",
+		"shared/identity/epoch.go",
+		"return epoch > w.epoch || (epoch == w.epoch && seq > w.seq)",
+		"return true",
+		inside + "health/trust", "TestOpen_RefusesAReplayInTheSameProcess",
+	},
+	{
+		"a wrong token proves no service",
+		inside + "health/trust/enrol.go",
+		"return hmac.Equal(want[:], p.MAC[:])",
+		"return hmac.Equal(want[:], p.MAC[:]) || true",
+		inside + "health/trust", "TestEnrol_WrongTokenIsRefused",
+	},
+	{
+		"a revoked agent is not heard",
+		inside + "health/trust/open.go",
+		"if a.pinned.standing.Load().revoked {",
+		"if false {",
+		inside + "health/trust", "TestRevoke_IsInEffectAtOnceAndForEver",
+	},
+	{
+		"a token that may read may change nothing",
+		inside + "operate/httpapi/operation.go",
+		"\treturn api.RoleAdmin\n",
+		"\treturn api.RoleRead\n",
+		inside + "operate/httpapi", "TestTokens_EachRoleMayDoWhatTheTableSays",
+	},
+	{
+		"a flood of one network is limited",
+		inside + "answer/dnsserver/ratelimit.go",
+		"if excess == 0 ||",
+		"if excess >= 0 ||",
+		inside + "answer/dnsserver", "TestRateLimit_BoundsIdenticalResponsesToOneNetwork",
+	},
+	{
+		"a pin survives a restart",
+		inside + "state/store/pins.go",
+		"return s.ChangePins(PinChange{Put: []Pin{p}}, with...)",
+		"return s.ChangePins(PinChange{}, with...)",
+		inside + "state/store", "TestPins_SurviveReopening",
+	},
+	{
+		"what the API acknowledged survives a kill",
+		inside + "control/change.go",
+		"return p.store.Write(changes, notes...)\n\t})",
+		"return nil\n\t})",
+		"integration/api", "TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns",
+	},
+}
