@@ -1,4 +1,4 @@
-package settings // inside: it uses kind, mapping and node
+package settings
 
 import (
 	"encoding/json"

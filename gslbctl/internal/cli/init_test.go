@@ -1,4 +1,4 @@
-package cli // inside: it uses environmentFile and start
+package cli
 
 import (
 	"os"

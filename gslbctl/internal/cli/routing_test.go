@@ -1,4 +1,4 @@
-package cli // inside: it shares fake_test.go
+package cli
 
 import (
 	"context"

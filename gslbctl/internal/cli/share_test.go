@@ -1,4 +1,4 @@
-package cli // inside: it uses exitDegraded and exitWell
+package cli
 
 import (
 	"slices"

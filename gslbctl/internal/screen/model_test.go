@@ -1,4 +1,4 @@
-package screen // inside: it uses due, gathered and model
+package screen
 
 import (
 	"context"

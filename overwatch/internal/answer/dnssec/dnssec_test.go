@@ -1,4 +1,4 @@
-package dnssec // inside: it uses parsePrivate, signatureSize and wireName
+package dnssec
 
 import (
 	"bytes"

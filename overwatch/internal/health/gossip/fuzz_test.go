@@ -1,4 +1,4 @@
-package gossip // inside: it uses newScratch and transport
+package gossip
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package registry // inside: it uses brakeHeldEnough, brakeNothingHeld and brakeSwitchedOff
+package registry
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package httpapi // inside: it uses decodeObject, maxDepth and problemOf
+package httpapi
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package httpapi // inside: it uses of and tagOf
+package httpapi
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package httpapi // inside: it uses access and headerTimeout
+package httpapi
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package httpapi // inside: it looks at from and query
+package httpapi
 
 import (
 	"errors"

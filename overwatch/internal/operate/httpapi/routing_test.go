@@ -1,4 +1,4 @@
-package httpapi // inside: it uses problemOf
+package httpapi
 
 import (
 	"encoding/json"

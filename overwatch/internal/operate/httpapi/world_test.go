@@ -1,4 +1,4 @@
-package httpapi // inside: tests that look inside share its world
+package httpapi
 
 import (
 	"context"
