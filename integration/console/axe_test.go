@@ -32,7 +32,7 @@ func views() []view {
 	return []view{
 		{"overview", "overview", "new kernel"}, {"names", "names", "127.0.4.5 100%"},
 		{"name", "names/" + shopName, "of its weight is left"}, {"map", "map", "Where answers went"},
-		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "IN DS"}, {"changes", "changes", "drain"},
+		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "It waits for"}, {"changes", "changes", "drain"},
 		{"settings", "settings", "bind_address"},
 	}
 }
@@ -49,6 +49,9 @@ func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 	}
 	if _, err := node.Client.SetOverride(t.Context(), webName, s.backends[1].At.String(),
 		api.OverrideRequest{Healthy: &ill, Reason: "bad deploy"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := node.Client.BeginRoll(t.Context(), api.RollCreate{Zone: "test.gslb.test."}); err != nil {
 		t.Fatal(err)
 	}
 	for _, theme := range []string{"light", "dark"} {

@@ -28,6 +28,15 @@ function Zone({ zone, records, keys }) {
     <li><h3>This node signs with</h3><ul class="plain">${keys.map((k) => html`<li key=${k.key_tag}><${Status} word=${k.state} /> key ${k.key_tag}, ${k.algorithm_name}, ${k.flags === 257 ? 'entry point' : 'zone key'}</li>`)}</ul></li></ol><//>`;
 }
 
+// Rolls are the changes of keys that are under way or were made last: what each waits for. What to publish
+// follows from them, and stands with the zone.
+function Rolls() {
+  const rolls = useLive('/v1/dnssec/rollover').data?.rolls || [];
+  return rolls.length > 0 && html`<${Panel} title="Changes of keys" id="rolls"><ul class="plain">${rolls.map((r) => html`<li key=${r.zone}><strong>${r.zone}</strong>
+    ${' '}<${Status} tone=${r.stage === 'done' ? 'good' : 'warn'} word=${r.stage} /> since ${clock(r.since)}: to key ${r.key_tag}${r.old_keys.length > 0 && `, from ${r.old_keys.join(', ')}`}${r.emergency && ', in an emergency'}
+    ${r.waits_for && html`<p>It waits for ${r.waits_for}${r.waits_until && `, until ${clock(r.waits_until)}`}</p>`}</li>`)}</ul><//>`;
+}
+
 function Exchange({ sync }) {
   return html`<${Panel} title="Exchange of keys" id="exchange">${sync.off_reason ? html`<p class="notice warn">${sync.off_reason}</p>` : sync.peers.length
     ? html`<${Table} caption="peers of the key exchange" rows=${sync.peers} columns=${peerColumns} keyOf=${(p) => p.peer} />` : html`<p class="dim">No other node exchanges keys with this one.</p>`}<//>`;
@@ -41,7 +50,7 @@ export function Signing() {
   if (!status.data) return html`<h1>Signing</h1><${Waiting} live=${status} />`;
   if (!status.data.enabled) return html`<h1>Signing</h1><p class="notice">Answers are not signed: <code>overwatch.dnssec.enabled</code> is false.</p>`;
   return html`<h1>Signing</h1>${ds?.warning && html`<p class="notice warn">${ds.warning}</p>`}
-    ${zones.map((zone) => html`<${Zone} key=${zone} zone=${zone} records=${(ds?.ds_records || []).filter((r) => r.zone === zone)} keys=${keys.filter((k) => k.zone === zone)} />`)}
+    <${Rolls} />${zones.map((zone) => html`<${Zone} key=${zone} zone=${zone} records=${(ds?.ds_records || []).filter((r) => r.zone === zone)} keys=${keys.filter((k) => k.zone === zone)} />`)}
     <${Panel} title="Keys" id="keys"><${Table} caption="signing keys" rows=${keys} columns=${keyColumns} keyOf=${(k) => k.zone + k.key_tag} /><//>
     <${Exchange} sync=${status.data.sync} />`;
 }
