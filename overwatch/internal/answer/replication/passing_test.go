@@ -56,15 +56,15 @@ func TestReplication_ARingPassesOnWhatItDoesNotKnow(t *testing.T) {
 	})
 }
 
-// Objects that are larger than a page, and many deletions, reach a node that has nothing.
+// Objects that are larger than a page, and deletions that take several, reach a node that has nothing.
 func TestReplication_WhatIsHugeArrives(t *testing.T) {
-	w, nodes, _ := clusterOn(t, &network{nodes: make(map[string]*node), page: 4 << 20})
+	w, nodes, _ := clusterOn(t, &network{nodes: make(map[string]*node), page: 64 << 10})
 	alike(t, nodes...)
 	nodes[2].stop()
-	const count = 10_000
+	const count = 1_000
 	at := replica.Version{Time: time.Now().UnixMilli(), Node: "z"}
 	offer := replica.Offer{Node: "z", Objects: []replica.Object{{Key: replica.Key{Kind: "tunnel", Name: "wide"}, Version: at,
-		Value: json.RawMessage(`"` + strings.Repeat("x", 8<<20) + `"`)}}}
+		Value: json.RawMessage(`"` + strings.Repeat("x", 256<<10) + `"`)}}}
 	for i := range count {
 		offer.Objects = append(offer.Objects, replica.Object{Key: domain("d" + strconv.Itoa(i) + ".example"), Version: at,
 			Deleted: true})
