@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/gossip"
+	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/operate/events"
 	"gslb.internal/overwatch/internal/operate/metrics"
 	"gslb.internal/overwatch/internal/state/config"
@@ -24,7 +25,7 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	n.journal = journal.Open(journal.Options{Path: filepath.Join(cfg.DataDir, journalFile), Logger: n.part("events")})
 	n.core.run("journal", n.journal.Run)
 	o := events.Options{
-		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.steered,
+		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.names,
 		Settings: func() any { return n.state.Config() }, Standing: judge.Standing, Heard: n.heard, Pinned: n.pinned,
 		Audit: n.audit, Logger: n.part("events"),
 	}
@@ -36,6 +37,16 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	}
 	n.changes.tell(n.events.Mark)
 	return metrics.RegisterEvents(n.registerer, n.journal, n.events.Folded)
+}
+
+// names lists the names that the node steers, those of the API too.
+func (n *node) names() []ready.Domain {
+	cfg := n.state.Config()
+	list := make([]ready.Domain, 0, cfg.CountDomains())
+	for d := range cfg.AllDomains {
+		list = append(list, judged(cfg, d))
+	}
+	return list
 }
 
 // heard reports whether gossip hears another node.

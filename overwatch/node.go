@@ -361,18 +361,22 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 	return n.registry.Validated(ctx, v)
 }
 
-// steered lists the names that the node steers, for its judgement.
+// steered lists the names of the files that the node steers, for its judgement.
 func (n *node) steered() []ready.Domain {
 	cfg := n.state.Config()
 	list := make([]ready.Domain, len(cfg.Domains))
 	for i := range cfg.Domains {
-		d := &cfg.Domains[i]
-		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
-		last := policy.OnAllDown(d.OnAllDown)
-		list[i] = ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, LastResort: last == policy.All ||
-			last == policy.LastHealthy || last == "" && cfg.DNS.ReturnLastHealthy}
+		list[i] = judged(cfg, &cfg.Domains[i])
 	}
 	return list
+}
+
+// judged returns what the judgement of a name depends on.
+func judged(cfg *config.Config, d *config.Domain) ready.Domain {
+	minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
+	last := policy.OnAllDown(d.OnAllDown)
+	return ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, LastResort: last == policy.All ||
+		last == policy.LastHealthy || last == "" && cfg.DNS.ReturnLastHealthy}
 }
 
 func (n *node) judge() (*ready.Judge, error) {

@@ -103,7 +103,8 @@ func checksSay(b *registry.Backend) string {
 	return said
 }
 
-// settled is the time after the start in which a name without any verdict is not told: agents take a moment.
+// settled is the time after the start, or after its definition, in which a name without any verdict is not told:
+// agents and operators take a moment.
 const settled = 15 * time.Second
 
 // name looks at a steered name.
@@ -116,7 +117,7 @@ func (w *watch) name(name string, backends []*registry.Backend) {
 		return
 	}
 	kind, sentence := ready.Name(domain, backends)
-	if kind != "" && !w.settled && !anyKnown(backends) {
+	if _, fresh := w.fresh[name]; kind != "" && (fresh || !w.settled) && !anyKnown(backends) {
 		return
 	}
 	switch e.Sentence = sentence; kind {

@@ -106,15 +106,16 @@ type watch struct {
 	swept    time.Time
 	settings any
 	domains  map[string]ready.Domain
-	settled  bool            // agents had time to report since the start
-	agents   map[string]bool // heard so far; true: it has said goodbye
+	fresh    map[string]time.Time // names that are new, and when
+	settled  bool                 // agents had time to report since the start
+	agents   map[string]bool      // heard so far; true: it has said goodbye
 	keys     map[string]string
 }
 
 // Run makes events until ctx ends. It returns nil.
 func (w *Watcher) Run(ctx context.Context) error {
 	v := &watch{tracker: newTracker(w.o.Journal, w.o.Now), o: w.o, began: w.o.Now(), services: map[string]seen{},
-		agents: map[string]bool{}}
+		agents: map[string]bool{}, fresh: map[string]time.Time{}}
 	v.add(v.ofNode("started", "the process has started"), v.began)
 	defer func() { v.add(v.ofNode("stopped", "the process ends"), w.o.Now()) }()
 	ticker := time.NewTicker(every)
@@ -164,6 +165,7 @@ func (w *watch) look() {
 		}
 		w.forgetNames()
 	}
+	w.ripen()
 	w.lookAtAgents()
 	w.lookAtConditions()
 	w.lookAtKeys()
@@ -171,10 +173,23 @@ func (w *watch) look() {
 }
 
 func (w *watch) readDomains() {
-	list := w.o.Domains()
+	list, before := w.o.Domains(), w.domains
 	w.domains = make(map[string]ready.Domain, len(list))
 	for _, d := range list {
 		w.domains[d.Name] = d
+		if _, known := before[d.Name]; !known && w.settled {
+			w.fresh[d.Name] = w.now()
+		}
+	}
+}
+
+// ripen looks at the names that were new a while ago: by now they should have backends.
+func (w *watch) ripen() {
+	for name, since := range w.fresh {
+		if w.now().Sub(since) >= settled {
+			delete(w.fresh, name)
+			w.name(name, w.o.View.Service(name))
+		}
 	}
 }
 
