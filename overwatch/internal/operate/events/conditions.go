@@ -46,6 +46,7 @@ func conditions() map[api.ConditionKind]condition {
 		api.AgentSilent:      {api.EventAgent, warning, "silent", "back", false},
 		api.NodeUnheard:      {api.EventNode, bad, "lost", "back", false},
 		api.KeysNotExchanged: {api.EventKey, warning, "not_exchanged", "exchanged", false},
+		api.KeyRollWaits:     {api.EventKey, warning, "roll_waits", "roll_goes_on", false},
 		api.NotReplicated:    {api.EventReplication, warning, "lost", "back", false},
 		api.TLSEnds:          {api.EventCertificate, warning, "ends_soon", "renewed", false},
 		api.CertificateEnds:  {api.EventCertificate, warning, "ends_soon", "renewed", false},
