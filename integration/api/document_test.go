@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,9 +11,12 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -130,57 +134,138 @@ func sharesNow(t *testing.T, n *harness.Node) map[string]float64 {
 	return map[string]float64{}
 }
 
-// The part that a plan says goes elsewhere is the part of real answers that does.
+// The part of the recorded answers that a plan says goes elsewhere does, for each name and in all, for changes at
+// random. GSLB_DOCUMENT_CHANGES says how many.
 func TestDocument_ThePartThatGoesElsewhereDoes(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
-	apply := func(one, two int) api.Plan {
-		plan, err := n.Client.Apply(t.Context(), api.ApplyRequest{Owner: "shop",
-			Document: document("weighted", map[byte]int{1: one, 2: two}, 5)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return plan
+	random := rand.New(rand.NewPCG(21, 21))
+	asked := map[string]int{"a.test.gslb.test": 400, "b.test.gslb.test": 200, "c.test.gslb.test": 100}
+	mix := 0
+	for _, count := range asked {
+		mix += count
 	}
-	const asked = 1000
-	count := func() (first int) {
-		for range asked {
-			r := testbed.Exchange(t, "udp", n, documentName, dns.TypeA)
+	var before map[string]map[string]int
+	for round := range testbed.Times(t, "GSLB_DOCUMENT_CHANGES", 15) + 1 {
+		request := api.ApplyRequest{Owner: "shop", Prune: true, Force: true, Document: threeNames(random, asked)}
+		plan, err := n.Client.Apply(t.Context(), request)
+		if err != nil {
+			t.Fatalf("change %d: %v", round, err)
+		}
+		after := countAnswers(t, n, asked)
+		awaitFlows(t, n, uint64(mix*(round+1)))
+		if before != nil {
+			checkMoved(t, round, plan.Answers, asked, before, after)
+		}
+		before = after
+	}
+}
+
+// threeNames has names with servers in two regions at random.
+func threeNames(random *rand.Rand, names map[string]int) (all api.Document) {
+	algorithms := []string{"weighted", "weighted", "round-robin", "failover"}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		weights := map[byte]int{1 + byte(random.IntN(4)): 1 + random.IntN(100)}
+		for octet := byte(1); octet < 5; octet++ {
+			if random.IntN(2) > 0 {
+				weights[octet] = 1 + random.IntN(100)
+			}
+		}
+		one := document(algorithms[random.IntN(len(algorithms))], weights, 5)
+		one.Domains[0].Name = name
+		for i := range one.Servers {
+			one.Servers[i].Service = name
+		}
+		all.Domains, all.Servers = append(all.Domains, one.Domains...), append(all.Servers, one.Servers...)
+	}
+	return all
+}
+
+// countAnswers asks for each name so many times, and counts the addresses.
+func countAnswers(t *testing.T, n *harness.Node, asked map[string]int) map[string]map[string]int {
+	t.Helper()
+	counts := map[string]map[string]int{}
+	for name, times := range asked {
+		counts[name] = map[string]int{}
+		for range times {
+			r := testbed.Exchange(t, "udp", n, name, dns.TypeA)
 			if len(r.Answer) == 0 {
 				t.Fatalf("no answer: %v", r)
 			}
-			if r.Answer[0].(*dns.A).A.String() == "192.0.2.1" {
-				first++
-			}
+			counts[name][r.Answer[0].(*dns.A).A.String()]++
 		}
-		return first
 	}
-	apply(50, 50)
-	before := count()
+	return counts
+}
+
+// awaitFlows waits until so many answers are recorded.
+func awaitFlows(t *testing.T, n *harness.Node, asked uint64) {
+	t.Helper()
 	testbed.Until(t, testbed.StartBound, "the answers are counted", func(ctx context.Context) error {
-		flows, err := n.Client.RoutingFlows(ctx, url.Values{"domain": {documentName}})
+		flows, err := n.Client.RoutingFlows(ctx, url.Values{})
 		total := uint64(0)
 		for _, f := range flows.Flows {
 			total += f.RequestCount
 		}
 		if err == nil && total < asked {
-			err = fmt.Errorf("%d answers", total)
+			err = fmt.Errorf("%d answers of %d", total, asked)
 		}
 		return err
 	})
-	plan := apply(50, 75) // from half to two of five
-	if got := plan.Answers.ElsewherePercent; math.Abs(got-10) > 0.1 || plan.Answers.Total < asked {
-		t.Errorf("the plan says that %g %% of %d go elsewhere, want 10", got, plan.Answers.Total)
+}
+
+// checkMoved compares what a plan says with what went elsewhere. Turns are exact, but for where they begin.
+func checkMoved(t *testing.T, round int, said api.PlanAnswers, asked map[string]int,
+	before, after map[string]map[string]int) {
+	t.Helper()
+	const tolerance = 3.0 // percent
+	percent := map[string]float64{}
+	for _, row := range said.Names {
+		percent[row.Name] = row.Percent
 	}
-	if moves := plan.Answers.Moves; len(moves) != 1 || moves[0].From != "us" || moves[0].To != "eu" {
-		t.Errorf("moves: %+v", moves)
+	all, mix, toUS := 0, 0, 0
+	for name, times := range asked {
+		moved := 0
+		toUS += inUS(after[name]) - inUS(before[name])
+		for address, count := range before[name] {
+			moved += max(0, count-after[name][address])
+		}
+		if is := 100 * float64(moved) / float64(times); math.Abs(is-percent[name]) > tolerance {
+			t.Errorf("change %d: %g %% of %s went elsewhere, the plan says %g: %v -> %v", round, is, name, percent[name],
+				before[name], after[name])
+		}
+		all, mix = all+moved, mix+times
 	}
-	if after := count(); math.Abs(float64(before-after)-asked/10) > asked/50 { // turns are exact, but for where they begin
-		t.Errorf("of %d answers %d were the first address's before, %d after", asked, before, after)
+	if is := 100 * float64(all) / float64(mix); math.Abs(is-said.ElsewherePercent) > tolerance {
+		t.Errorf("change %d: %g %% went elsewhere, the plan says %g", round, is, said.ElsewherePercent)
+	}
+	moved := 0.0
+	for _, move := range said.Moves {
+		switch {
+		case move.From == move.To:
+		case move.To == "us":
+			moved += move.Percent
+		case move.From == "us":
+			moved -= move.Percent
+		}
+	}
+	if is := 100 * float64(toUS) / float64(mix); math.Abs(is-moved) > tolerance {
+		t.Errorf("change %d: %g %% went to us, the plan says %g: %+v", round, is, moved, said.Moves)
 	}
 }
 
-// Two owners apply in turns while the node is killed: neither takes the other's.
+// inUS counts the answers with a server of the region us, whose last octets are odd.
+func inUS(counts map[string]int) (n int) {
+	for address, count := range counts {
+		if (address[len(address)-1]-'0')%2 == 1 {
+			n += count
+		}
+	}
+	return n
+}
+
+// Two pipelines apply in a loop while the node is killed: neither takes the other's. GSLB_DOCUMENT_KILLS says how
+// often.
 func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -195,33 +280,50 @@ func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 		}
 		return api.ApplyRequest{Owner: owner, Prune: true, Document: doc}
 	}
-	const rounds = 30
-	run := func(owner string) error {
-		for round := range rounds {
-			if err := eventually(t, n, of(owner, round)); err != nil {
-				return fmt.Errorf("%s: %w", owner, err)
+	owners := []string{"one", "two"}
+	var over atomic.Bool
+	var applied [2]atomic.Int64
+	ended := make(chan error, len(owners))
+	for i, owner := range owners {
+		go func() {
+			var err error
+			for round := 0; err == nil && !over.Load(); round++ {
+				err = eventually(t, n, of(owner, round))
+				applied[i].Add(1)
 			}
-		}
-		return nil
+			ended <- err
+		}()
 	}
-	ended := make(chan error, 2)
-	for _, owner := range []string{"one", "two"} {
-		go func() { ended <- run(owner) }()
-	}
-	for range 3 {
+	for range testbed.Times(t, "GSLB_DOCUMENT_KILLS", 5) {
+		before := [2]int64{applied[0].Load(), applied[1].Load()}
+		testbed.Until(t, testbed.StartBound, "both to have applied ten times", func(context.Context) error {
+			if applied[0].Load() < before[0]+10 || applied[1].Load() < before[1]+10 {
+				return fmt.Errorf("%d and %d times", applied[0].Load()-before[0], applied[1].Load()-before[1])
+			}
+			return nil
+		})
 		if _, err := n.Kill(); err != nil {
 			t.Error(err)
 		}
 		testbed.Start(t, n)
 		ready(t, n)
 	}
-	for range 2 {
+	over.Store(true)
+	for range owners {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	}
-	for _, owner := range []string{"one", "two"} {
-		plan, err := n.Client.Plan(t.Context(), of(owner, rounds-1))
+	for _, owner := range owners {
+		text, err := json.Marshal(of(owner, 0).Document)
+		file := filepath.Join(t.TempDir(), owner+".json")
+		if err = errors.Join(err, os.WriteFile(file, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		control(t, n, "apply", "-f", file, "--owner", owner, "--prune").Want(t, testbed.ExitOK)
+	}
+	for _, owner := range owners {
+		plan, err := n.Client.Plan(t.Context(), of(owner, 0))
 		if err != nil || len(plan.Changes) > 0 || plan.Unchanged != 4 {
 			t.Errorf("%s: to do: %+v, %v", owner, plan.Changes, err)
 		}
@@ -230,9 +332,40 @@ func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 	if err != nil || len(doc.Domains) != 2 || len(doc.Servers) != 6 {
 		t.Errorf("in the end: %+v, %v", doc, err)
 	}
-	again, err := n.Client.Plan(t.Context(), api.ApplyRequest{Document: doc})
-	if err != nil || len(again.Changes) > 0 {
-		t.Errorf("what was exported is to be changed: %+v, %v", again.Changes, err)
+}
+
+// applyPromise is how long an apply of 10 000 objects takes on a machine at rest.
+const applyPromise = 5 * time.Second
+
+// 10 000 objects are one apply.
+func TestDocument_TenThousandObjectsAreOneApply(t *testing.T) {
+	t.Parallel()
+	n := documentNode(t)
+	var doc api.Document
+	for i := range 2000 {
+		one := document("weighted", map[byte]int{1: 1, 2: 2, 3: 3, 4: 4}, 30)
+		one.Domains[0].Name = fmt.Sprintf("d%d.test.gslb.test", i)
+		for j := range one.Servers {
+			one.Servers[j].Service = one.Domains[0].Name
+		}
+		doc.Domains, doc.Servers = append(doc.Domains, one.Domains...), append(doc.Servers, one.Servers...)
+	}
+	text, err := json.Marshal(doc)
+	file := filepath.Join(t.TempDir(), "all.json")
+	if err = errors.Join(err, os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []string{"Done: 10000 created", "Nothing to do: 10000 objects"} {
+		began := time.Now()
+		r := control(t, n, "apply", "-f", file, "--owner", "all")
+		took := time.Since(began)
+		t.Logf("%s: %s", said, took)
+		if r.Code != testbed.ExitOK || !strings.Contains(r.Output, said) {
+			t.Fatalf("code %d: %.2000s", r.Code, r.Output)
+		}
+		if testbed.Timed && took > applyPromise {
+			t.Errorf("10 000 objects took %s, promised are %s", took, applyPromise)
+		}
 	}
 }
 

@@ -152,6 +152,8 @@ func long(o options) (stages [][]step, err error) {
 		},
 		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
 			"TestOverwatchCrash_ManyTimes TestCreated_Nothing", "GSLB_RESTARTS=100", "GSLB_KILLS=100"),
+		world("document", "1 000 changes whose plans are compared with answers, two pipelines and 100 kills of their node",
+			"TestDocument_ThePart TestDocument_TwoOwners", "GSLB_DOCUMENT_CHANGES=1000", "GSLB_DOCUMENT_KILLS=100"),
 		world("matrix", "floods, crowds, a frozen agent and a disk that hangs, at the size of the fault matrix",
 			"TestAgentFrozen TestFlood_ TestCrowd_ TestDiskHangs_", "GSLB_FULL=1"),
 		world("fleet", "10 000 agents", "TestFleet", "GSLB_FLEET=10000"),
