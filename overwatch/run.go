@@ -32,8 +32,11 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	answering, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAnswering()
 	var dns errgroup.Group
+	starting, answers := ctx, make(chan struct{})
 	dns.Go(func() error {
 		defer stop() // the rest
+		n.replication.Catch(starting)
+		close(answers)
 		n.serving.Store(true)
 		defer n.serving.Store(false)
 		return fatal("DNS", n.dns.Run(answering))
@@ -67,6 +70,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return n.events.Run(ctx) })
 	outer.Go(func() error { return n.events.Follow(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })
+	<-answers
 	n.announce(n.state.Config())
 	n.tell(service.Ready)
 

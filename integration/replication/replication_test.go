@@ -42,7 +42,6 @@ func replicating(t *testing.T, backends int) *testbed.Site {
 			}
 		}
 		n.File.Overwatch.DNSSEC.KeySync = sync
-		n.File.Overwatch.Replication.Enabled = true
 	}
 	return s
 }

@@ -32,6 +32,8 @@ type Question struct {
 	Since    uint64 // number of the last change that the asker has of Instance
 	Instance string // process of this node that the asker spoke to before; empty: none
 	Hold     bool   // wait while there is nothing new
+	// Apart has the asker's connection not count among the API's until done is called; nil: it counts.
+	Apart func() (done func())
 }
 
 // message is the plain text of an answer.
@@ -64,10 +66,14 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	}
 	if q.Instance != r.instance {
 		q.Since, q.Hold = 0, false
+		r.knock() // it has just started, or this node has
 	}
 	held, done := r.receive(ctx, v.Node(), q.Since)
 	defer done()
 	if q.Hold {
+		if q.Apart != nil {
+			defer q.Apart()()
+		}
 		r.hold(held, v.Node(), q.Since)
 		if held.Err() != nil {
 			r.rest(ctx, displacedRest)
@@ -104,8 +110,7 @@ func (r *Replication) receive(ctx context.Context, node string, has uint64) (con
 		v.leave()
 	}
 	v.has, v.leave = has, leave
-	close(r.heard)
-	r.heard = make(chan struct{})
+	r.tell()
 	return ctx, func() {
 		leave()
 		r.mu.Lock()

@@ -34,7 +34,8 @@ type peer struct {
 	instance string // of the process that answered last; empty: everything is asked for
 	since    uint64 // number of the last change that was taken of it
 	whole    time.Time
-	refused  bool // it has objects from too far ahead of this node's clock
+	knocked  chan struct{} // holds a token when it is to be asked at once
+	refused  bool          // it has objects from too far ahead of this node's clock
 
 	connected  bool
 	changed    time.Time     // when connected became so
@@ -75,6 +76,8 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 		}
 		select {
 		case <-ctx.Done():
+		case <-p.knocked:
+			failures = 0
 		case <-time.After(time.Duration(float64(pause) * (0.9 + 0.2*rand.Float64()))):
 		}
 	}

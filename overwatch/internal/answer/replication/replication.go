@@ -29,14 +29,14 @@ type Settings struct {
 
 // SettingsOf returns the settings of a configuration.
 func SettingsOf(c *config.Config) Settings {
-	return Settings{Enabled: c.Overwatch.Replication.Enabled, Peers: c.Overwatch.DNSSEC.KeySync.Peers,
+	return Settings{Enabled: c.Overwatch.Replication.Enabled, Peers: c.Overwatch.ReplicationPeers(),
 		Secret: keysync.PeerSecret(c, "replication"), TLS: keysync.SettingsOf(c).TLS}
 }
 
 // The reasons why nothing is replicated.
 var (
 	errDisabled = errors.New("overwatch.replication.enabled is false")
-	errNoPeers  = errors.New("overwatch.dnssec.key_sync.peers names no other node")
+	errNoPeers  = errors.New("overwatch.dnssec.key_sync.peers and overwatch.peers name no other node")
 	errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set: set the same on all nodes; a secret that " +
 		"follows from tokens is one that an agent may have")
 )
@@ -46,10 +46,10 @@ func (s *Settings) Off() error {
 	switch {
 	case !s.Enabled:
 		return errDisabled
-	case len(s.Secret) == 0:
-		return errNoSecret
 	case len(s.Peers) == 0:
 		return errNoPeers
+	case len(s.Secret) == 0:
+		return errNoSecret
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ type Replication struct {
 	peers    map[string]*peer       // by base URL
 	visitors map[string]*visitor    // by node id
 	refused  map[replica.Key]string // not in force here, and why
-	heard    chan struct{}          // closed when a visitor asks, which tells what it has
+	heard    chan struct{}          // closed when a visitor asks, which tells what it has, or a peer was asked
 }
 
 // New makes a Replication that answers peers. Run asks them.
@@ -124,7 +124,7 @@ func (r *Replication) current() Settings {
 // logOff logs why nothing is replicated where it was meant to be.
 func (r *Replication) logOff(settings *Settings) {
 	now := ""
-	if off := settings.Off(); off != nil && settings.Enabled {
+	if off := settings.Off(); errors.Is(off, errNoSecret) {
 		now = off.Error()
 	}
 	r.mu.Lock()

@@ -33,6 +33,14 @@ type network struct {
 	nodes map[string]*node
 	tap   func(*http.Request) // sees every request; nil: nobody
 	page  int                 // octets of objects in one answer; 0: few
+	mute  string              // says nothing
+}
+
+// hang has a node say nothing.
+func (w *network) hang(host string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mute = host
 }
 
 func (w *network) set(host string, n *node) {
@@ -44,8 +52,12 @@ func (w *network) set(host string, n *node) {
 // RoundTrip implements http.RoundTripper as httpapi answers.
 func (w *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
-	n, tap := w.nodes[r.URL.Host], w.tap
+	n, tap, mute := w.nodes[r.URL.Host], w.tap, w.mute == r.URL.Host
 	w.mu.Unlock()
+	if mute {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
 	if n == nil {
 		return nil, errors.New("down")
 	}
@@ -383,7 +395,7 @@ func TestSettings_WhatIsMissingIsNamed(t *testing.T) {
 	for want, change := range map[string]func(*replication.Settings){
 		"replication.enabled is false": func(s *replication.Settings) { s.Enabled = false },
 		"key_sync.secret is not set":   func(s *replication.Settings) { s.Secret = nil },
-		"names no other node":          func(s *replication.Settings) { s.Peers = nil },
+		"name no other node":           func(s *replication.Settings) { s.Peers = nil },
 	} {
 		s := settings(secret)
 		if err := s.Off(); err != nil {

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +20,7 @@ func (r *Replication) setPeers(settings *Settings) {
 	if settings.Off() == nil {
 		for _, url := range settings.Peers {
 			if peers[url] = r.peers[url]; peers[url] == nil {
-				peers[url] = &peer{url: url, changed: time.Now()}
+				peers[url] = &peer{url: url, changed: time.Now(), knocked: make(chan struct{}, 1)}
 			}
 		}
 	}
@@ -40,6 +41,7 @@ func (r *Replication) note(p *peer, err error) {
 	if p.err = err; p.connected != (err == nil) {
 		p.connected, p.changed = err == nil, time.Now()
 	}
+	r.tell()
 	switch {
 	case err != nil && before == nil:
 		r.o.Logger.Warn().Str("peer", p.url).Str("reason", err.Error()).
@@ -94,13 +96,12 @@ const patience = 30 * time.Second
 // Trouble says why operators' decisions do not reach other nodes, or have no effect here, where they are meant to.
 func (r *Replication) Trouble() (sentences []string) {
 	settings := r.current()
-	if !settings.Enabled {
+	if off := settings.Off(); errors.Is(off, errNoSecret) {
+		return []string{"what operators decide here does not reach other nodes: " + off.Error()}
+	} else if off != nil {
 		return nil
 	}
 	status := r.Status()
-	if status.OffReason != nil {
-		return []string{"what operators decide here does not reach other nodes: " + *status.OffReason}
-	}
 	for i := range status.Peers {
 		p := &status.Peers[i]
 		if p.Connected || p.Error == nil || time.Since(p.Since) < patience {

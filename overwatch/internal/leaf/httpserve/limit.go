@@ -83,6 +83,7 @@ type conn struct {
 	net.Conn
 	listener *Listener
 	busy     bool      // guarded by listener.mu
+	closed   bool      // guarded by listener.mu
 	since    time.Time // when it began to wait; guarded by listener.mu
 }
 
@@ -101,9 +102,27 @@ func (c *conn) end() {
 	c.listener.place.Signal()
 }
 
+// leave gives the place of the connection to others until back.
+func (c *conn) leave() {
+	c.listener.mu.Lock()
+	delete(c.listener.open, c)
+	c.listener.mu.Unlock()
+	c.listener.place.Signal()
+}
+
+// back gives the connection a place, also beyond the limit: it was let in before.
+func (c *conn) back() {
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	if !c.closed {
+		c.listener.open[c] = struct{}{}
+	}
+}
+
 // Close closes the connection and frees its place.
 func (c *conn) Close() error {
 	c.listener.mu.Lock()
+	c.closed = true
 	delete(c.listener.open, c)
 	c.listener.mu.Unlock()
 	c.listener.place.Signal()

@@ -139,3 +139,27 @@ func TestListener_CloseEndsAnAcceptThatWaitsForRoom(t *testing.T) {
 		t.Error("Accept did not end")
 	}
 }
+
+// A connection that is held apart leaves its place to others, takes it again afterwards, and is forgotten where it was
+// closed meanwhile.
+func TestListener_AConnectionApartHasNoPlace(t *testing.T) {
+	l := listen(t, 1)
+	held := connect(t, l)
+	held.server.begin()
+	held.server.leave()
+	gone := connect(t, l) // where held would have kept it out for ever
+	gone.server.begin()
+	gone.server.leave()
+	if err := gone.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	gone.server.back()
+	held.server.back()
+	held.server.end()
+	if len(l.open) != 1 || !held.isOpen(t) {
+		t.Errorf("%d have a place", len(l.open))
+	}
+	if next := connect(t, l); held.isOpen(t) || !next.isOpen(t) {
+		t.Error("it keeps its place though it waits")
+	}
+}

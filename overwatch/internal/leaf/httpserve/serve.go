@@ -67,3 +67,14 @@ func Answering(r *http.Request) (done func()) {
 	c.begin()
 	return c.end
 }
+
+// Apart has the connection of a request that waits for long not count among the open ones until done is called. Whoever
+// may have that must be few.
+func Apart(r *http.Request) (done func()) {
+	c, ok := r.Context().Value(connKey{}).(*conn)
+	if !ok {
+		return func() {}
+	}
+	c.leave()
+	return c.back
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/shared/api"
 )
 
@@ -43,7 +44,7 @@ func (s *Server) getReplicationObjects(c *call) (answer, error) {
 		return ok(api.ReplicationObjects{}), nil
 	}
 	q := replication.Question{Target: c.Request.URL.RequestURI(), Instance: c.query["instance"],
-		Hold: c.query["hold"] == "true"}
+		Hold: c.query["hold"] == "true", Apart: func() func() { return httpserve.Apart(c.Request) }}
 	q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // checked by the table
 	sealed, err := s.o.Replication.Answer(c.Request.Context(), q, proof)
 	if err != nil {

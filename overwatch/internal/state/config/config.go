@@ -82,8 +82,18 @@ type Overwatch struct {
 	Stale         Stale                  `key:"stale" reload:"live"`
 	Brake         Brake                  `key:"brake" reload:"live"`
 	DNSSEC        DNSSEC                 `key:"dnssec"`
-	Replication   Replication            `key:"replication"`
-	Geolocation   Geolocation            `key:"geolocation"`
+	// The other nodes for [replication](replication.md), in the form of `dnssec.key_sync.peers`, where that names none.
+	Peers       []string    `key:"peers" reload:"live"`
+	Replication Replication `key:"replication"`
+	Geolocation Geolocation `key:"geolocation"`
+}
+
+// ReplicationPeers returns the base URLs of the nodes that replication asks.
+func (o *Overwatch) ReplicationPeers() []string {
+	if len(o.DNSSEC.KeySync.Peers) > 0 {
+		return o.DNSSEC.KeySync.Peers
+	}
+	return o.Peers
 }
 
 // Audit is the log of who changed what.
@@ -233,9 +243,10 @@ type KeySync struct {
 
 // Replication carries what operators decide to the other overwatch nodes.
 type Replication struct {
-	// Whether what operators decide here reaches the nodes of `overwatch.dnssec.key_sync.peers`, and the other way round
-	// (see [replication](replication.md)). `key_sync.secret` must be set; DNSSEC may be off.
-	Enabled bool `key:"enabled" default:"false" reload:"live"`
+	// Whether what operators decide here reaches the nodes of `overwatch.dnssec.key_sync.peers` or `overwatch.peers`, and
+	// the other way round (see [replication](replication.md)). Nothing does while `key_sync.secret` is not set; DNSSEC
+	// may be off.
+	Enabled bool `key:"enabled" default:"true" reload:"live"`
 	// How long a deletion is remembered: a node that was away for longer takes the others' state before it gives its
 	// own. The same on all nodes.
 	TombstoneRetention time.Duration `key:"tombstone_retention" default:"720h" reload:"restart" min:"1h" max:"87600h"`

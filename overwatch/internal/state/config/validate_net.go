@@ -92,15 +92,8 @@ func (v *validator) dnssec() {
 		v.Addf(roll+".every", every.String(), "give at least %s, or 0 for never", leastRoll)
 	}
 	sync := &d.KeySync
-	for i, peer := range sync.Peers {
-		if remedy := baseURLRemedy(peer); remedy != "" {
-			v.Add(fmt.Sprintf("%s.key_sync.peers[%d]", key, i), peer, remedy)
-		}
-	}
-	if n := len(sync.Peers); n > maxPeers {
-		v.Addf(key+".key_sync.peers", strconv.Itoa(n), "give at most %d peers", maxPeers)
-	}
-	v.once(key+".key_sync.peers", sync.Peers)
+	v.peers(key+".key_sync.peers", sync.Peers)
+	v.peers("overwatch.peers", v.config.Overwatch.Peers)
 	v.peersTLS(key+".key_sync", sync)
 	secret := key + ".key_sync.secret"
 	if n := len(sync.Secret); n > 0 && n < shortToken {
@@ -110,17 +103,28 @@ func (v *validator) dnssec() {
 	v.replication()
 }
 
+func (v *validator) peers(key string, peers []string) {
+	for i, peer := range peers {
+		if remedy := baseURLRemedy(peer); remedy != "" {
+			v.Add(fmt.Sprintf("%s[%d]", key, i), peer, remedy)
+		}
+	}
+	if n := len(peers); n > maxPeers {
+		v.Addf(key, strconv.Itoa(n), "give at most %d peers", maxPeers)
+	}
+	v.once(key, peers)
+}
+
 // replication warns where nothing reaches the other nodes though it is meant to.
 func (v *validator) replication() {
 	const key = "overwatch.replication.enabled"
 	c := v.config
 	switch sync := &c.Overwatch.DNSSEC.KeySync; {
-	case !c.Overwatch.Replication.Enabled:
+	case !c.Overwatch.Replication.Enabled || len(c.Overwatch.ReplicationPeers()) == 0:
 	case len(sync.Secret) == 0:
-		v.warn("%s: nothing is replicated without overwatch.dnssec.key_sync.secret: set the same on all nodes", key)
-	case len(sync.Peers) == 0:
-		v.warn("%s: nothing is replicated without overwatch.dnssec.key_sync.peers: list the other nodes there", key)
-	case !c.API.Enabled:
+		v.warn("%s: what operators decide here does not reach the peers without overwatch.dnssec.key_sync.secret: set the "+
+			"same on all nodes, or false here", key)
+	case !c.API.Enabled && !c.Overwatch.DNSSEC.Enabled: // else reachable says it
 		v.warn("%s: api.enabled is false here, so the peers cannot ask this node what was decided on it", key)
 	}
 }

@@ -316,12 +316,11 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			"{secret: " + testToken + ", ca: /ca.pem, peers: ['http://x']}}}", []string{
 			`overwatch.dnssec.key_sync.peers: none is https, so ca, certificate and key are not used: write https:// where ` +
 				`the peer has api.tls`}},
-		{"replication without a secret", "overwatch: {replication: {enabled: true}}", []string{
-			`overwatch.replication.enabled: nothing is replicated without overwatch.dnssec.key_sync.secret: set the same on ` +
-				`all nodes`}},
-		{"replication with nobody", "overwatch: {replication: {enabled: true}, dnssec: {key_sync: {secret: " + testToken +
-			"}}}", []string{`overwatch.replication.enabled: nothing is replicated without ` +
-			`overwatch.dnssec.key_sync.peers: list the other nodes there`}},
+		{"replication without a secret", "overwatch: {peers: ['http://x']}", []string{
+			`overwatch.replication.enabled: what operators decide here does not reach the peers without ` +
+				`overwatch.dnssec.key_sync.secret: set the same on all nodes, or false here`}},
+		{"replication that was turned off", "overwatch: {peers: ['http://x'], replication: {enabled: false}}", nil},
+		{"replication with nobody", "overwatch: {dnssec: {key_sync: {secret: " + testToken + "}}}", nil},
 		{"short secret", "overwatch: {dnssec: {key_sync: {secret: x}}}", []string{
 			`overwatch.dnssec.key_sync.secret: it has 1 characters: give at least 32 random characters, for example from: ` +
 				`head -c 32 /dev/urandom | base64`}},

@@ -1,0 +1,79 @@
+package replication
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// patienceWithState is how long a node waits for its peers before it answers DNS, and patienceWithout is how long one
+	// that has nothing waits, or what it has from an old backup.
+	patienceWithState = 500 * time.Millisecond
+	patienceWithout   = 2 * time.Second
+)
+
+// Catch returns when what the peers have is in force here, so that the node may answer DNS, or after a bounded while.
+// A node with state of its own does not wait for a peer that is down; one without waits for it until it is up.
+func (r *Replication) Catch(ctx context.Context) {
+	settings := r.current()
+	if settings.Off() != nil {
+		return
+	}
+	joining := r.o.Store.Replicas().Joining
+	patience := patienceWithState
+	if joining {
+		patience = patienceWithout
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	began := time.Now()
+	for {
+		missing, heard := r.unasked(len(settings.Peers), joining)
+		if len(missing) == 0 {
+			return
+		}
+		select {
+		case <-heard:
+		case <-ctx.Done():
+			r.o.Logger.Warn().Strs("peers", missing).Dur("waited_ms", time.Since(began)).
+				Msg("DNS is answered without what these peers have, until they answer")
+			return
+		}
+	}
+}
+
+// unasked returns the peers of whom nothing is known yet, and what is closed at the next news. Without Run all are.
+func (r *Replication) unasked(count int, joining bool) (missing []string, heard <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.peers) < count {
+		return []string{"all"}, r.heard
+	}
+	for _, p := range r.peers {
+		if !p.self && !p.connected && (joining || p.err == nil) {
+			missing = append(missing, p.url)
+		}
+	}
+	return missing, r.heard
+}
+
+// knock has the peers asked at once that have failed: one of them has just asked this node.
+func (r *Replication) knock() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.peers {
+		if p.connected || p.self {
+			continue
+		}
+		select {
+		case p.knocked <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// tell wakes those who wait for news of peers. The caller holds mu.
+func (r *Replication) tell() {
+	close(r.heard)
+	r.heard = make(chan struct{})
+}

@@ -1,0 +1,92 @@
+package replication_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// caught has a node wait as before it answers DNS, and returns how long that took.
+func caught(ctx context.Context, n *node) time.Duration {
+	began := time.Now()
+	n.r.Catch(ctx)
+	return time.Since(began)
+}
+
+func connected(n *node) (count int) {
+	for _, p := range n.r.Status().Peers {
+		if p.Connected {
+			count++
+		}
+	}
+	return count
+}
+
+// A node that starts has what was decided while it was down in force before it answers. It waits for no peer that is
+// down, and half a second at most for one that says nothing.
+func TestCatch_WithStateOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, nodes, dirs := cluster(t)
+		a, b, c := nodes[0], nodes[1], nodes[2]
+		alike(t, nodes...)
+		c.stop()
+		a.put("one.example", "")
+		c = start(t, w, "c", dirs["c"], settings(secret))
+		c.r.Catch(t.Context())
+		c.mu.Lock()
+		if c.followed[domain("one.example")] == 0 {
+			t.Error("it answers without what its peers have")
+		}
+		c.mu.Unlock()
+		c.stop()
+		b.stop()
+		c = start(t, w, "c", dirs["c"], settings(secret))
+		if took := caught(t.Context(), c); took >= 400*time.Millisecond || connected(c) != 1 {
+			t.Errorf("it waited %s for a peer that is down, %d are connected", took, connected(c))
+		}
+		c.stop()
+		w.hang("a")
+		c = start(t, w, "c", dirs["c"], settings(secret))
+		if took := caught(t.Context(), c); took != 500*time.Millisecond {
+			t.Errorf("it waited %s for a peer that says nothing", took)
+		}
+	})
+}
+
+// A node that has nothing waits two seconds for a peer that is down, and answers when the peers have come.
+func TestCatch_WithoutState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &network{nodes: make(map[string]*node)}
+		a := start(t, w, "a", t.TempDir(), settings(secret))
+		if took := caught(t.Context(), a); took != 2*time.Second {
+			t.Errorf("it waited %s for peers that are down", took)
+		}
+		time.Sleep(time.Hour) // by now it asks seldom
+		b := start(t, w, "b", t.TempDir(), settings(secret))
+		c := start(t, w, "c", t.TempDir(), settings(secret))
+		if took := caught(t.Context(), b) + caught(t.Context(), c); took >= time.Second {
+			t.Errorf("they waited %s for peers that run", took)
+		}
+		synctest.Wait()
+		for _, n := range []*node{a, b, c} {
+			if connected(n) != 2 {
+				t.Errorf("%s is connected to %d", n.id, connected(n))
+			}
+		}
+	})
+}
+
+// Without replication nothing is waited for.
+func TestCatch_WithoutReplication(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &network{nodes: make(map[string]*node)}
+		a := start(t, w, "a", t.TempDir(), settings(""))
+		if took := caught(t.Context(), a); took != 0 {
+			t.Errorf("it waited %s", took)
+		}
+		if a.r.Status().Enabled || len(a.r.Trouble()) != 1 {
+			t.Errorf("%+v, %v", a.r.Status(), a.r.Trouble())
+		}
+	})
+}
