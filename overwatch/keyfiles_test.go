@@ -34,7 +34,7 @@ func TestReload_TakesSigningKeys(t *testing.T) {
 	first := beside.Keys("gslb.test.")[0]
 	second := first
 	for second.Tag() == first.Tag() { // files have the tag in their names
-		if second, err = dnssec.Generate("gslb.test.", "tool", time.Now()); err != nil {
+		if second, err = dnssec.Generate(dnssec.ECDSAP256SHA256, "gslb.test.", "tool", time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

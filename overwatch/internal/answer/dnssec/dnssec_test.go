@@ -21,7 +21,7 @@ var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func mustGenerate(t testing.TB, now time.Time) *Key {
 	t.Helper()
-	k, err := Generate(apex, "node1", now)
+	k, err := Generate(ECDSAP256SHA256, apex, "node1", now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 }
 
 func swapPrivate(base string) error {
-	k, err := Generate(apex, "", start)
+	k, err := Generate(ECDSAP256SHA256, apex, "", start)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func sameSecret(a, b *Key) bool {
 // A key of each algorithm is written and read back, and its signatures are what a resolver verifies.
 func TestKey_OfEachAlgorithm(t *testing.T) {
 	for _, a := range []Algorithm{ECDSAP256SHA256, ED25519} {
-		k, err := GenerateOf(a, "gslb.test", "node1", start)
+		k, err := Generate(a, "gslb.test", "node1", start)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,13 +40,8 @@ type Key struct {
 	origin   string
 }
 
-// Generate makes a new key of algorithm ECDSAP256SHA256 for a zone. origin is the id of this node.
-func Generate(zone, origin string, now time.Time) (*Key, error) {
-	return GenerateOf(ECDSAP256SHA256, zone, origin, now)
-}
-
-// GenerateOf is Generate for an algorithm.
-func GenerateOf(a Algorithm, zone, origin string, now time.Time) (*Key, error) {
+// Generate makes a new key for a zone. origin is the id of this node.
+func Generate(a Algorithm, zone, origin string, now time.Time) (*Key, error) {
 	private, err := a.generate()
 	if err != nil {
 		return nil, fmt.Errorf("generating a key for %s: %w", zone, err)

@@ -136,7 +136,7 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 // newKeyOf generates a key whose tag no other key of the zone has or had.
 func (z *Zones) newKeyOf(a Algorithm, apex string, now time.Time) (key *Key, err error) {
 	for key == nil || z.keyring.recordOf(apex).hasTag(key.tag) {
-		if key, err = GenerateOf(a, apex, z.nodeID, now); err != nil {
+		if key, err = Generate(a, apex, z.nodeID, now); err != nil {
 			return nil, err
 		}
 	}

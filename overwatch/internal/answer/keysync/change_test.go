@@ -18,7 +18,7 @@ import (
 func (n *node) addKey(t *testing.T) *node {
 	t.Helper()
 	n.stop()
-	k, err := dnssec.Generate(apex, n.name, time.Now())
+	k, err := dnssec.Generate(dnssec.ECDSAP256SHA256, apex, n.name, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func stranger(t *testing.T, zone string, now time.Time) dnssec.Portable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := dnssec.Generate(zone, "liar", now)
+	k, err := dnssec.Generate(dnssec.ECDSAP256SHA256, zone, "liar", now)
 	if err != nil {
 		t.Fatal(err)
 	}

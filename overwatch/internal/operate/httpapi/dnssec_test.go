@@ -21,11 +21,11 @@ type signingKeys []dnssec.KeyState
 func (k signingKeys) Keys() []dnssec.KeyState { return k }
 
 func TestDNSSEC_TellsKeysAndWhatTheParentNeeds(t *testing.T) {
-	key, err := dnssec.Generate("gslb.test", "node-1", time.Now().Add(-time.Hour))
+	key, err := dnssec.Generate(dnssec.ECDSAP256SHA256, "gslb.test", "node-1", time.Now().Add(-time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := dnssec.Generate("gslb.test", "node-2", time.Now())
+	next, err := dnssec.Generate(dnssec.ECDSAP256SHA256, "gslb.test", "node-2", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (k *keySync) About(string) (keysync.About, time.Time) { return keysync.Abou
 func (k *keySync) Sync(context.Context) (api.DNSSECSync, error) { return k.done, k.err }
 
 func TestDNSSEC_KeysAreSealedForWhoProvesItselfAndPublicForOthers(t *testing.T) {
-	key, err := dnssec.Generate("gslb.test", "node-1", time.Now())
+	key, err := dnssec.Generate(dnssec.ECDSAP256SHA256, "gslb.test", "node-1", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
