@@ -38,16 +38,20 @@ const (
 	shapeNamed   = "message:s id:s"
 	shapeListed  = " total:i generated_at:t"
 	shapeServer  = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} " +
-		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t"
+		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t" +
+		shapeLaid
 	shapeRoll = "zone:s stage:s{signing|published|offered|alone|done} since:t started_at:t started_by:s " +
 		"emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t?"
 	shapeDomain = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
+	shapeLaid   = " overlay.fields:o- overlay.configured:o- overlay.by:s- overlay.updated_at:t- overlay.in_force:b-"
 	shapeMore   = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
-		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-"
+		"source:s{config|api} " +
+		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-" +
+		shapeLaid
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
-		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i-"
+		"priority:i server_count:i healthy_servers:i source:s{config|api} routing_algorithm:s- proximity_bias:i-" + shapeLaid
 	shapeAgentNode = "id:s name:s address:s- port:i- region:s status:s{online|offline|pending} version:s " +
 		"uptime_seconds:i last_seen:t? left_at:t? checks_total:i checks_per_sec:n active_checks:i target_count:i " +
 		"certificate_expiry:t? registered_at:t?"
@@ -162,7 +166,14 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				`"client_hash_ipv6_prefix":64,"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
 				`"regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings)},
-		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":30}`, 400, shapeProblem},
+		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":31}`, 200,
+			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+" overlay.fields:o overlay.configured:o overlay.by:s")},
+		{"PATCH /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":0}`, 400, "error:s~ttl"},
+		{"GET /api/v1/config/overlays", "", "", 200, each("overlays[].", "kind:s{domain} id:s fields:o configured:o by:s "+
+			"updated_at:t in_force:b reason:s-") + shapeListed},
+		{"DELETE /api/v1/domains/{name}/overlay", "/v1/domains/" + app + "/overlay", "", 204, ""},
+		{"DELETE /api/v1/domains/{name}/overlay", "/v1/domains/" + app + "/overlay", "", 404, "error:s~laid"},
+		{"DELETE /api/v1/domains/{name}", "/v1/domains/" + app, "", 400, shapeProblem},
 		{"PATCH /api/v1/domains/{name}", made,
 			`{"ttl":25,"fallback_algorithm":"","routing_policy":"round-robin","min_healthy":""}`, 200,
 			each("domain.", shapeDomain)},
@@ -218,6 +229,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"duration":"1h"}`, 202, shapeDrain},
 		{"DELETE /api/v1/servers/{id}/drain", mine + "/drain", "", 200, shapeDrain},
 		{"DELETE /api/v1/servers/{id}", known, "", 400, shapeProblem},
+		{"PATCH /api/v1/servers/{id}", known, `{"weight":7}`, 400, shapeProblem}, // only an agent declares it
+		{"DELETE /api/v1/servers/{id}/overlay", known + "/overlay", "", 404, shapeProblem},
 		{"DELETE /api/v1/servers/{id}", mine, "", 204, ""},
 		{"DELETE /api/v1/domains/{name}", made, "", 204, ""},
 
@@ -242,7 +255,10 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"proximity_bias":100}`, 400, "error:s~proximity_bias"},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"latitude":91}`, 400, "error:s~latitude"},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"countries":["sg"]}`, 400, "error:s~countries"},
-		{"PUT /api/v1/regions/{id}", "/v1/regions/eu", `{"code":"B"}`, 400, shapeProblem},
+		{"PUT /api/v1/regions/{id}", "/v1/regions/eu", `{"code":"B"}`, 200, shapeRegion + " overlay.fields:o"},
+		{"PATCH /api/v1/regions/{id}", "/v1/regions/eu", `{"enabled":false}`, 400, "error:s~configuration"},
+		{"DELETE /api/v1/regions/{id}/overlay", "/v1/regions/eu/overlay", "", 204, ""},
+		{"DELETE /api/v1/regions/{id}", "/v1/regions/eu", "", 400, shapeProblem},
 
 		{"PUT /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","region":"ap","comment":"x"}`, 201,
 			"cidr:s region:s comment:s source:s{config|api}"},

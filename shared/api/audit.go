@@ -73,7 +73,7 @@ func AuditActions() []string {
 // AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
 	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
-		"preferences", "gossip", "request", "brake"}
+		"preferences", "gossip", "request", "brake", "overlay"}
 }
 
 // AuditList is the answer of GET /api/v1/audit-logs.

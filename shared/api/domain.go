@@ -31,6 +31,8 @@ type Domain struct {
 	HealthyBackends int       `json:"healthy_backends"`
 	CreatedAt       time.Time `json:"created_at"`
 	UpdatedAt       time.Time `json:"updated_at"`
+	Source          string    `json:"source"`            // config or api
+	Overlay         *Overlay  `json:"overlay,omitempty"` // what the API has laid over one of the configuration
 	// Settings are set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }

@@ -24,6 +24,8 @@ type Server struct {
 	Draining  bool      `json:"draining"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+	// Overlay is what the API has laid over a server of the configuration.
+	Overlay *Overlay `json:"overlay,omitempty"`
 }
 
 // ServerList is the answer of GET /api/v1/servers.

@@ -149,14 +149,16 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 		return false, err
 	}
 	served := left.without(next, p.file)
-	base, err := served.Over(p.file)
-	if err != nil {
-		return false, err
+	base := p.shown.Load().base
+	if kinds.Settings || kinds.Objects || kinds.Regions {
+		if base, err = served.Over(p.file); err != nil {
+			return false, err
+		}
 	}
 	joined := served.Join(base, p.names)
 	settings.KeepRunning(p.running, joined)
-	zones := kinds.Regions || !reflect.DeepEqual(base.DNS, p.shown.Load().base.DNS)
-	shares := kinds.Domains && sharesServers(joined, p.set, next)
+	zones := kinds.Regions || kinds.Objects || !reflect.DeepEqual(base.DNS, p.shown.Load().base.DNS)
+	shares := kinds.Objects || kinds.Domains && sharesServers(joined, p.set, next)
 	commit := func() error {
 		if err := store(); err != nil {
 			return err

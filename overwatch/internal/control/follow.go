@@ -116,6 +116,9 @@ func draw(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 		return drawOne(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
 			func(string) { d.DeleteMapping(network) })
 	}
+	if err := definitions.CheckOverlay(key.Name, value); err != nil {
+		return err
+	}
 	d.PutSetting(key.Name, value)
 	return nil
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -152,11 +153,18 @@ func (s *State) join(file *config.Config, set *definitions.Set, addresses []neti
 	base, fits := s.laySettings(file, set)
 	names := definitions.NamesIn(file)
 	serves := func(set *definitions.Set) bool {
-		c := set.Join(base, names)
+		over, err := set.Over(file)
+		if err != nil {
+			return false
+		}
+		c := set.Join(over, names)
 		return len(publish.Check(DNSSettings(c, addresses)))+len(checkPlaces(c)) == 0
 	}
 	if !fits.Empty() && !serves(fits) { // the file alone was checked when it was read
 		fits = s.fitting(fits, serves)
+		if over, err := fits.Over(file); err == nil {
+			base = over
+		}
 	}
 	return fits.Join(base, names), base, missingIn(set, fits)
 }
@@ -180,39 +188,79 @@ func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.
 		s.log.Error().Err(err).Str("section", section).Msg("settings of the API do not go with the configuration " +
 			"and have no effect: change them or delete them through the API")
 	}
+	for key, value := range set.Settings {
+		if err := definitions.CheckOverlay(key, value); err != nil {
+			draft.PutSetting(key, nil)
+			s.unlaid(key, err)
+		}
+	}
+	if over, err := draft.Set().Over(file); err == nil { // all of it has been checked
+		base = over
+	}
 	return base, draft.Set()
 }
 
-// fitting returns a set without the domains that cannot be served.
+// unlaid tells that an overlay is not in force.
+func (s *State) unlaid(key string, err error) {
+	s.log.Error().Err(err).Str("object", key).Msg("what the API has laid over an object does not go with the " +
+		"configuration and has no effect: change it, or delete it with gslbctl config overlay drop")
+}
+
+// fitting returns a set without the overlays and domains that cannot be served.
 func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool) *definitions.Set {
 	fits := *set
+	if alone := (&definitions.Set{Settings: set.Settings}); !serves(alone) {
+		fits.Settings = s.fittingOverlays(set.Settings, serves)
+	}
 	fits.Domains = nil
 	if !serves(&fits) {
 		s.log.Error().Msg("the regions and mappings of the API do not go with the configuration and have no effect")
-		fits = definitions.Set{Settings: set.Settings}
+		fits = definitions.Set{Settings: fits.Settings}
 	}
 	fits.Domains = map[string]*store.Domain{}
-	var add func(names []string)
-	add = func(names []string) {
-		for _, name := range names {
-			fits.Domains[name] = set.Domains[name]
-		}
-		if serves(&fits) {
-			return
-		}
-		for _, name := range names {
-			delete(fits.Domains, name)
-		}
-		if len(names) == 1 {
-			s.log.Error().Str("domain", names[0]).
+	addServable(set.Domains, fits.Domains, slices.Sorted(maps.Keys(set.Domains)), func() bool { return serves(&fits) },
+		func(name string) {
+			s.log.Error().Str("domain", name).
 				Msg("a domain that the API created does not go with the configuration and is not served")
-			return
-		}
-		add(names[:len(names)/2])
-		add(names[len(names)/2:])
-	}
-	add(slices.Sorted(maps.Keys(set.Domains)))
+		})
 	return &fits
+}
+
+// fittingOverlays returns settings without the overlays that cannot be served.
+func (s *State) fittingOverlays(all map[string]json.RawMessage,
+	serves func(*definitions.Set) bool) map[string]json.RawMessage {
+	fits := definitions.Set{Settings: make(map[string]json.RawMessage, len(all))}
+	var overlays []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if _, _, is := definitions.SplitOverlay(key); is {
+			overlays = append(overlays, key)
+			continue
+		}
+		fits.Settings[key] = all[key]
+	}
+	addServable(all, fits.Settings, overlays, func() bool { return serves(&fits) }, func(key string) { s.unlaid(key, nil) })
+	return fits.Settings
+}
+
+// addServable adds to some those of all with which serves holds: half by half, as few may be wrong. It calls refuse for
+// each other name.
+func addServable[V any](all, some map[string]V, names []string, serves func() bool, refuse func(name string)) {
+	for _, name := range names {
+		some[name] = all[name]
+	}
+	if serves() {
+		return
+	}
+	for _, name := range names {
+		delete(some, name)
+	}
+	if len(names) == 1 {
+		refuse(names[0])
+	}
+	if len(names) > 1 {
+		addServable(all, some, names[:len(names)/2], serves, refuse)
+		addServable(all, some, names[len(names)/2:], serves, refuse)
+	}
 }
 
 // Settings returns what a configuration wants to be answered, with where clients are now. addresses are those at which

@@ -34,6 +34,8 @@ var ids = map[string]struct{ what, example string }{
 	"/api/v1/servers/{id}":                 {serverID, exampleServer},
 	"/api/v1/servers/{id}/health-check":    {serverID, exampleServer},
 	"/api/v1/servers/{id}/drain":           {serverID, exampleServer},
+	"/api/v1/servers/{id}/overlay":         {serverID, exampleServer},
+	"/api/v1/regions/{id}/overlay":         {"the name of a region", "eu-west"},
 	"/api/v1/domains/{name}/backends/{id}": {serverID, exampleServer},
 	"/api/v1/regions/{id}":                 {"the name of a region", "eu-west"},
 	"/api/v1/nodes/overwatch/{id}":         {"the id of an overwatch node", "overwatch-1"},

@@ -102,8 +102,8 @@ func TestRegion_RefusesWhatItCannotBe(t *testing.T) {
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/regions", body), 400, word)
 	}
+	w.wantError("of the file", w.send("DELETE", "/api/v1/regions/eu", ""), 400, "configuration")
 	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
-		w.wantError(method, w.send(method, "/api/v1/regions/eu", `{"code":"x"}`), 400, "configuration")
 		w.wantError(method, w.send(method, "/api/v1/regions/nowhere", `{"code":"x"}`), 404, "nowhere")
 	}
 	if r := w.send("POST", "/api/v1/regions", `{"name":"ap"}`); r.status != 201 {

@@ -56,8 +56,12 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 	if req.Name != "" && wire.CanonicalService(req.Name) != name {
 		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", req.Name, name)
 	}
+	req.Name = ""
 	return s.defineDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: name},
 		func(d *definitions.Draft, ch *change) (*store.Domain, error) {
+			if d.InFile(name) {
+				return nil, s.layDomain(c, d, ch, name, req)
+			}
 			before, err := ownDomain(d, name, "changed", c.condition)
 			if err != nil {
 				return nil, err
@@ -75,20 +79,42 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 		})
 }
 
-// defineDomain puts the domain that edit returns into force, and answers with it.
+// layDomain lays values over a domain of the configuration.
+func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name string, req api.DomainChange) error {
+	now, _ := findConfigured(d.File(), name)
+	if err := c.condition.holds(tagOfDomain(d.Now(), now)); err != nil {
+		return err
+	}
+	file := d.Bare().Domains[domainAt(d.Bare().Domains, name)]
+	return layOver(s, c, d, ch, over[api.DomainChange]{
+		kind: definitions.OverDomain, name: name, configured: definitions.DomainFields(&file), change: req,
+		check: func(all api.DomainChange) error {
+			trial := store.Domain{RoutingPolicy: file.RoutingAlgorithm, FallbackAlgorithm: file.FallbackAlgorithm}
+			if err := s.editDomain(&trial, all); err != nil || req.Regions == nil {
+				return err
+			}
+			return checkRegionsIn(d, *req.Regions)
+		}})
+}
+
+// defineDomain puts the domain that edit returns into force, and answers with it. Where edit returns none, what it did
+// is over the configuration.
 func (s *Server) defineDomain(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
 	var after *store.Domain
 	err := s.define(c, ch, func(d *definitions.Draft) (err error) {
-		if after, err = edit(d, ch); err != nil {
+		if after, err = edit(d, ch); err != nil || after == nil {
 			return err
 		}
 		ch.after = after
 		d.PutDomain(after)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return answer{}, err
+	case after == nil:
+		return s.getDomain(c)
 	}
 	cfg, since := s.o.Config()
 	return tagged(c, status, s.domainDetail(cfg, definitions.Domain(after), after, since), after), nil

@@ -102,8 +102,8 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		w.wantError(body, w.send("POST", "/api/v1/domains", body), 400, words)
 	}
 	w.wantError("exists", w.send("POST", "/api/v1/domains", `{"name":"app.example"}`), 409, "app.example")
+	w.wantError("of the file", w.send("DELETE", "/api/v1/domains/app.example", ""), 400, "configuration")
 	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
-		w.wantError(method, w.send(method, "/api/v1/domains/app.example", `{"ttl":9}`), 400, "configuration")
 		w.wantError(method, w.send(method, "/api/v1/domains/none.example", `{"ttl":9}`), 404)
 	}
 	w.defined.refusal = settings.Problems{{Value: "a.example", Message: "a CNAME has that name"}}

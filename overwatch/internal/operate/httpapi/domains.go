@@ -19,13 +19,15 @@ import (
 // listDomains answers GET /domains.
 func (s *Server) listDomains(c *call) (answer, error) {
 	cfg, since := s.o.Config()
-	set, _ := s.o.Definitions.Defined()
+	set, file := s.o.Definitions.Defined()
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
 	all := slices.Values(s.sortedDomains(cfg, set))
 	if tag := c.query["tag"]; tag != "" {
 		all = filtered(all, func(d *config.Domain) bool {
-			created := set.Domains[d.Name]
-			return created != nil && slices.Contains(created.Tags, tag)
+			if created := set.Domains[d.Name]; created != nil {
+				return slices.Contains(created.Tags, tag)
+			}
+			return slices.Contains(valueOr(set.OverDomain(file, d.Name).Tags, nil), tag)
 		})
 	}
 	list.Domains, list.Total = pageOf(all, c.page,
@@ -44,7 +46,15 @@ func (s *Server) getDomain(c *call) (answer, error) {
 	if created := set.Domains[d.Name]; created != nil {
 		return tagged(c, http.StatusOK, s.domainDetail(cfg, d, created, since), created), nil
 	}
-	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), d), nil
+	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), tagOfDomain(set, d)), nil
+}
+
+// tagOfDomain returns what the tag of a domain of the configuration covers, d as it is in force.
+func tagOfDomain(set *definitions.Set, d config.Domain) any {
+	if o := set.Overlay(definitions.OverDomain, d.Name); o != nil {
+		return []any{d, o}
+	}
+	return d
 }
 
 // domainDetail shows a domain. created is nil for one of the configuration.
@@ -80,6 +90,9 @@ func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*conf
 			list = append(list, &off)
 		}
 	}
+	for i := range cfg.Disabled() {
+		list = append(list, &cfg.Disabled()[i])
+	}
 	slices.SortFunc(list, func(a, b *config.Domain) int { return strings.Compare(a.Name, b.Name) })
 	s.byName.Store(&domainsByName{cfg, set, list})
 	return list
@@ -92,11 +105,21 @@ func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, boo
 	if d := set.Domains[name]; d != nil {
 		return definitions.Domain(d), true
 	}
-	at := slices.IndexFunc(cfg.Domains, func(d config.Domain) bool { return d.Name == name })
-	if at < 0 {
-		return config.Domain{}, false
+	return findConfigured(cfg, name)
+}
+
+// findConfigured finds a domain of the configuration, also one that the API has disabled.
+func findConfigured(cfg *config.Config, name string) (config.Domain, bool) {
+	for _, list := range [][]config.Domain{cfg.Domains, cfg.Disabled()} {
+		if at := domainAt(list, name); at >= 0 {
+			return list[at], true
+		}
 	}
-	return cfg.Domains[at], true
+	return config.Domain{}, false
+}
+
+func domainAt(list []config.Domain, name string) int {
+	return slices.IndexFunc(list, func(d config.Domain) bool { return d.Name == name })
 }
 
 // domainOf returns the domain that the path names.
@@ -127,6 +150,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		MinHealthy:        d.MinHealthy,
 		DNSSECEnabled:     s.o.SigningKeys != nil && !d.Unsigned(),
 		Enabled:           true, // only the API switches one off
+		Source:            api.FromConfig,
 		Tags:              []string{},
 		CreatedAt:         stamp(since),
 		UpdatedAt:         stamp(since),
@@ -146,7 +170,9 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 	if created != nil {
 		view.Enabled, view.Description = created.Enabled, created.Description
 		view.Tags = append(view.Tags, created.Tags...)
-		view.CreatedAt, view.UpdatedAt = created.CreatedAt, created.UpdatedAt
+		view.CreatedAt, view.UpdatedAt, view.Source = created.CreatedAt, created.UpdatedAt, api.FromAPI
+	} else if set, file := s.o.Definitions.Defined(); set.Overlay(definitions.OverDomain, d.Name) != nil {
+		s.showOverlay(&view, set, file)
 	}
 	checks := cfg.Overwatch.Validation.Enabled
 	for _, b := range s.o.View.Service(d.Name) {
@@ -159,6 +185,17 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		}
 	}
 	return view
+}
+
+// showOverlay shows what is laid over a domain of the configuration.
+func (s *Server) showOverlay(view *api.Domain, set *definitions.Set, file *config.Config) {
+	view.Overlay = overlayView(set, file, definitions.OverDomain, view.Name)
+	if view.Overlay.InForce {
+		view.UpdatedAt = view.Overlay.UpdatedAt
+	}
+	over := set.OverDomain(file, view.Name)
+	view.Enabled, view.Description = valueOr(over.Enabled, true), valueOr(over.Description, "")
+	view.Tags = append(view.Tags, valueOr(over.Tags, nil)...)
 }
 
 // listDomainBackends answers GET /domains/{name}/backends.

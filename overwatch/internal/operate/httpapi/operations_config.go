@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -61,8 +62,24 @@ func sectionOperations() []Operation {
 		}, ConfigState: api.ConfigState{Overlay: []string{"seeds"}, RestartRequired: []string{"overwatch.gossip"}}})...)
 }
 
+// overlayOperation is what takes away what is laid over an object of the configuration.
+func overlayOperation(path, kind, parameter string) Operation {
+	return Operation{Method: del, Path: path + "/overlay", handle: dropOverlay(kind, parameter),
+		Summary: "Let the file count again for a " + kind,
+		Description: "What PATCH and PUT have laid over what the configuration declares goes, also where the file does not " +
+			"have the " + kind + " any more. 404 if nothing is laid over it.",
+		Status: 204, Errors: []int{noStore}}
+}
+
 func configOperations() []Operation {
 	return []Operation{
+		{Method: get, Path: v1 + "/config/overlays", handle: (*Server).listOverlays, Query: paged(),
+			Summary:     "What is laid over domains, regions and servers of the file",
+			Description: "Also what is not in force, because the file does not have the object or does not go with it.",
+			Status:      200, Answer: api.OverlayList{Overlays: []api.OverlaidObject{{Kind: definitions.OverDomain,
+				ID: "app.example.com", Overlay: api.Overlay{Fields: map[string]json.RawMessage{"ttl": []byte("5")},
+					Configured: map[string]json.RawMessage{"ttl": []byte("30")}, By: "alice", UpdatedAt: at(), InForce: true}}},
+				Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/config/reload", handle: (*Server).postReload, Summary: "Read the configuration again",
 			Description: "On any error the one before stays in force.", Status: 200,
 			Answer: api.Reload{Reloaded: true, Changes: []string{"domains"}, RestartRequired: []string{}}},

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
 
@@ -10,7 +11,7 @@ func domainOperations() []Operation {
 		ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", DNSSECEnabled: true,
 		Enabled:     true,
 		Description: "the shop", Tags: []string{"shop"}, HealthCheckID: exampleServer, BackendCount: 4,
-		HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(),
+		HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(), Source: api.FromAPI,
 	}
 	full := one
 	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
@@ -28,12 +29,13 @@ func domainOperations() []Operation {
 			Answer: api.DomainDetail{Domain: full}},
 		{Method: put, Path: domain, handle: decoded((*Server).putDomain), Header: conditionsOf(false),
 			Summary:     "Change a domain",
-			Description: "Only one that the API has created; what is left out stays.",
+			Description: "What is left out stays. Over one of the configuration it is laid, see DELETE of its overlay.",
 			Body:        change, Status: 200, Answer: api.DomainDetail{Domain: full}, Errors: changes},
 		{Method: patch, Path: domain, handle: decoded((*Server).putDomain), Header: conditionsOf(false),
 			Summary:     "Change a domain",
 			Description: "The same as PUT.",
 			Body:        change, Status: 200, Answer: api.DomainDetail{Domain: full}, Errors: changes},
+		overlayOperation(domain, definitions.OverDomain, "name"),
 		{Method: del, Path: domain, handle: (*Server).deleteDomain, Header: conditionsOf(false),
 			Summary: "Answer a name no more", Description: "Only one that the API has created. Its backends stay known.",
 			Status: 204, Errors: changes},

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
 
@@ -30,13 +31,15 @@ func regionOperations() []Operation {
 			Body: change, Status: 201, Answer: one, Errors: []int{noStore}},
 		{Method: get, Path: region, handle: (*Server).getRegion, Summary: "One region", Status: 200, Answer: one},
 		{Method: put, Path: region, handle: decoded((*Server).putRegion), Header: conditionsOf(false),
-			Summary:     "Set a region",
-			Description: "Only one that the API has created. What is left out takes its default.",
-			Query:       safe, Body: change, Status: 200, Answer: one, Errors: unsafeChanges},
+			Summary: "Set a region",
+			Description: "What is left out takes its default. Over one of the configuration it is laid, see DELETE of its " +
+				"overlay; what is left out is then the file's.",
+			Query: safe, Body: change, Status: 200, Answer: one, Errors: unsafeChanges},
 		{Method: patch, Path: region, handle: decoded((*Server).putRegion), Header: conditionsOf(false),
 			Summary:     "Change a region",
-			Description: "What is left out stays.", Query: safe, Body: change, Status: 200, Answer: one,
-			Errors: unsafeChanges},
+			Description: "What is left out stays. Over one of the configuration it is laid, as with PUT.", Query: safe,
+			Body: change, Status: 200, Answer: one, Errors: unsafeChanges},
+		overlayOperation(region, definitions.OverRegion, "id"),
 		{Method: del, Path: region, handle: (*Server).deleteRegion, Header: conditionsOf(false), Summary: "Delete a region",
 			Description: "Only one that the API has created, and that no server, domain or mapping is in.",
 			Status:      204, Errors: append([]int{conflict}, changes...)},

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
 
@@ -31,11 +32,13 @@ func serverOperations() []Operation {
 			Answer: api.Named{Message: "server created", ID: exampleServer}, Errors: []int{noStore}},
 		{Method: get, Path: server, handle: (*Server).getServer, Summary: "One server", Status: 200, Answer: one},
 		{Method: patch, Path: server, handle: (*Server).patchServer, Header: conditionsOf(false),
-			Summary:     "Change weight, region or agent",
-			Description: "Only of a server that the API has created. An empty agent names none.",
-			Body:        api.ServerPatch{Weight: of(50)}, Status: 200,
+			Summary: "Change weight, region or agent",
+			Description: "Over a server of the configuration it is laid, see DELETE of its overlay; one that only an agent " +
+				"declares stays as it says. An empty agent names none.",
+			Body: api.ServerPatch{Weight: of(50)}, Status: 200,
 			Answer: api.Named{Message: "server changed", ID: exampleServer},
 			Errors: changes},
+		overlayOperation(server, definitions.OverServer, "id"),
 		{Method: del, Path: server, handle: (*Server).deleteServer, Header: conditionsOf(false), Summary: "Delete a server",
 			Query:       safe,
 			Description: "Only one that the API has created.", Status: 204, Errors: unsafeChanges},

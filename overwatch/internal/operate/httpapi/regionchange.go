@@ -79,6 +79,9 @@ func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 	}
 	return s.defineRegion(c, http.StatusOK, &change{action: "update", resource: "region", id: name},
 		func(d *definitions.Draft, ch *change) (*store.Region, error) {
+			if at := regionAt(d.Bare(), name); at >= 0 {
+				return nil, layRegion(s, c, d, ch, &d.Bare().Regions[at], req)
+			}
 			before, err := ownRegion(d, name, "changed", c.condition)
 			if err != nil {
 				return nil, err
@@ -93,23 +96,46 @@ func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 		})
 }
 
-// defineRegion puts the region that edit returns into force, and answers with it.
+// layRegion lays values over a region of the configuration. With PUT, those that the body does not have are the file's
+// again.
+func layRegion(s *Server, c *call, d *definitions.Draft, ch *change, file *config.Region, req api.RegionChange) error {
+	now, _ := findRegion(d.Now(), d.File(), file.Name)
+	if err := c.condition.holds(now); err != nil {
+		return err
+	}
+	return layOver(s, c, d, ch, over[api.RegionChange]{
+		kind: definitions.OverRegion, name: file.Name, configured: definitions.RegionFields(file), change: req,
+		anew: c.Request.Method == http.MethodPut,
+		check: func(all api.RegionChange) error {
+			if !valueOr(all.Enabled, true) {
+				return badRequest("enabled is false: region %s comes from the configuration and its servers with it: drain "+
+					"those, or take the region out of the file", file.Name)
+			}
+			return editRegion(&store.Region{Name: file.Name, Latitude: file.Latitude, Longitude: file.Longitude}, all)
+		}})
+}
+
+// defineRegion puts the region that edit returns into force, and answers with it. Where edit returns none, what it did
+// is over the configuration.
 func (s *Server) defineRegion(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Region, error)) (answer, error) {
 	var after *store.Region
 	err := s.define(c, ch, func(d *definitions.Draft) (err error) {
-		if after, err = edit(d, ch); err != nil {
+		if after, err = edit(d, ch); err != nil || after == nil {
 			return err
 		}
 		ch.after = after
 		d.PutRegion(after)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return answer{}, err
+	case after == nil:
+		return s.getRegion(c)
 	}
-	set, _ := s.o.Definitions.Defined()
-	return tagged(c, status, regionView(*after, set, s.countServers()), *after), nil
+	set, file := s.o.Definitions.Defined()
+	return tagged(c, status, regionView(*after, set, file, s.countServers()), *after), nil
 }
 
 // deleteRegion answers DELETE /regions/{id}. A region that is in use stays.
@@ -154,6 +180,12 @@ func (s *Server) unused(d *definitions.Draft, name string) error {
 	for _, domain := range d.Now().Domains {
 		if slices.Contains(domain.Regions, name) {
 			return problemf(http.StatusConflict, "domain %s names the region %s: change its regions first", domain.Name, name)
+		}
+	}
+	for domain := range d.File().AllDomains { // where the API has laid it over the file's regions
+		if slices.Contains(domain.Regions, name) {
+			return problemf(http.StatusConflict, "the regions laid over domain %s name the region %s: change them first",
+				domain.Name, name)
 		}
 	}
 	for network, m := range d.Now().Mappings {

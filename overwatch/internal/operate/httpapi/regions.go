@@ -24,7 +24,7 @@ func (s *Server) listRegions(c *call) (answer, error) {
 	})
 	list := api.RegionList{GeneratedAt: stamp(s.o.Now())}
 	list.Regions, list.Total = pageOf(matching, c.page,
-		func(r store.Region) api.Region { return regionView(r, set, counts) })
+		func(r store.Region) api.Region { return regionView(r, set, file, counts) })
 	return ok(list), nil
 }
 
@@ -35,7 +35,7 @@ func (s *Server) getRegion(c *call) (answer, error) {
 	if !found {
 		return answer{}, unknownRegion(set, c.Param("id"))
 	}
-	return tagged(c, http.StatusOK, regionView(r, set, s.countServers()), r), nil
+	return tagged(c, http.StatusOK, regionView(r, set, file, s.countServers()), r), nil
 }
 
 // unknownRegion is the error of an id that no region has. One that is the name or code of a region leads to its id.
@@ -52,7 +52,7 @@ func unknownRegion(set *definitions.Set, id string) *problem {
 func allRegions(set *definitions.Set, file *config.Config) []store.Region {
 	list := make([]store.Region, 0, len(file.Regions)+len(set.Regions))
 	for i := range file.Regions {
-		list = append(list, configuredRegion(&file.Regions[i]))
+		list = append(list, configuredRegion(set, file, i))
 	}
 	own := len(list)
 	for _, r := range set.Regions {
@@ -70,7 +70,7 @@ func findRegion(set *definitions.Set, file *config.Config, name string) (store.R
 	if at < 0 {
 		return store.Region{}, false
 	}
-	return configuredRegion(&file.Regions[at]), true
+	return configuredRegion(set, file, at), true
 }
 
 func regionAt(file *config.Config, name string) int {
@@ -78,8 +78,11 @@ func regionAt(file *config.Config, name string) int {
 }
 
 // configuredRegion returns a region of the configuration in the form of those of the API.
-func configuredRegion(r *config.Region) store.Region {
+func configuredRegion(set *definitions.Set, file *config.Config, at int) store.Region {
+	r := &file.Regions[at]
+	texts := set.OverRegion(file, r.Name)
 	return store.Region{
+		Label: valueOr(texts.Name, ""), Code: valueOr(texts.Code, ""), Description: valueOr(texts.Description, ""),
 		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
 		Countries: r.Countries, Enabled: true,
 		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias, Priority: r.Priority,
@@ -102,16 +105,17 @@ func (s *Server) countServers() map[string]serverCount {
 	return counts
 }
 
-func regionView(r store.Region, set *definitions.Set, counts map[string]serverCount) api.Region {
-	source := api.FromConfig
-	if set.Regions[r.Name] != nil {
-		source = api.FromAPI
+func regionView(r store.Region, set *definitions.Set, file *config.Config,
+	counts map[string]serverCount) api.Region {
+	source, overlay := api.FromAPI, (*api.Overlay)(nil)
+	if set.Regions[r.Name] == nil {
+		source, overlay = api.FromConfig, overlayView(set, file, definitions.OverRegion, r.Name)
 	}
 	return api.Region{
 		ID: r.Name, Name: cmp.Or(r.Label, r.Name), Code: r.Code, Description: r.Description,
 		Latitude: r.Latitude, Longitude: r.Longitude, Continent: r.Continent,
 		Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
 		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source, RoutingAlgorithm: r.Pool,
-		ProximityBias: r.Bias,
+		ProximityBias: r.Bias, Overlay: overlay,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
@@ -142,6 +143,9 @@ func (s *Server) inRegion(region string, apply func() error) error {
 
 // patchServer answers PATCH /servers/{id}.
 func (s *Server) patchServer(c *call) (answer, error) {
+	if server, found := s.declaredServer(c); found {
+		return s.layServer(c, server)
+	}
 	id, err := s.ownServer(c, "changed")
 	if err != nil {
 		return answer{}, err
@@ -150,17 +154,7 @@ func (s *Server) patchServer(c *call) (answer, error) {
 	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
-	cfg, _ := s.o.Config()
-	if req.Weight != nil {
-		err = checkWeight(*req.Weight)
-	}
-	if req.Region != nil {
-		err = errors.Join(err, checkRegion(cfg, *req.Region))
-	}
-	if req.Agent != nil {
-		err = errors.Join(err, checkAgent(*req.Agent))
-	}
-	if err != nil {
+	if err := s.checkPatch(req); err != nil {
 		return answer{}, err
 	}
 	after, err := s.changeServer(c, id, req.Region, tagOfServer, func(server *store.Server) error {
@@ -179,6 +173,62 @@ func (s *Server) patchServer(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return tagged(c, http.StatusOK, api.Named{Message: "server changed", ID: id.String()}, tagOfServer(after)), nil
+}
+
+func (s *Server) checkPatch(req api.ServerPatch) (err error) {
+	cfg, _ := s.o.Config()
+	if req.Weight != nil {
+		err = checkWeight(*req.Weight)
+	}
+	if req.Region != nil {
+		err = errors.Join(err, checkRegion(cfg, *req.Region))
+	}
+	if req.Agent != nil {
+		err = errors.Join(err, checkAgent(*req.Agent))
+	}
+	return err
+}
+
+// declaredServer returns the server that the path names as the configuration declares it, unless the API has created
+// it.
+func (s *Server) declaredServer(c *call) (found config.StaticServer, ok bool) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return found, false
+	}
+	if _, ours := s.o.Inventory.Get(id); ours || s.o.View.Get(id) == nil {
+		return found, false
+	}
+	cfg, _ := s.o.Config()
+	return cfg.Declared(id.String())
+}
+
+// layServer lays values over a server of the configuration.
+func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
+	var req api.ServerPatch
+	if err := c.decode(&req); err != nil {
+		return answer{}, err
+	}
+	id := registry.ID{Service: file.Service, Address: file.Address, Port: file.Port}
+	tag := func() (now any) {
+		if b := s.o.View.Get(id); b != nil {
+			now = s.changeableServer(b)
+		}
+		return now
+	}
+	ch := &change{action: api.AuditUpdate, resource: "server", id: id.String()}
+	err := s.define(c, ch, func(d *definitions.Draft) error {
+		if err := c.condition.holds(tag()); err != nil {
+			return err
+		}
+		return layOver(s, c, d, ch, over[api.ServerPatch]{kind: definitions.OverServer, name: id.String(),
+			configured: definitions.ServerFields(file), change: req, check: s.checkPatch})
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return tagged(c, http.StatusOK, api.Named{Message: "server changed over the configuration", ID: id.String()}, tag()),
+		nil
 }
 
 // tagOfServer returns what the tag of a server of the API covers.

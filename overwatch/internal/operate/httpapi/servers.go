@@ -4,13 +4,14 @@ import (
 	"net/http"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
 
 // listServers answers GET /servers.
 func (s *Server) listServers(c *call) (answer, error) {
 	list := api.ServerList{GeneratedAt: stamp(s.o.Now())}
-	list.Servers, list.Total = pageOf(ordered(s.o.View), c.page, serverView)
+	list.Servers, list.Total = pageOf(ordered(s.o.View), c.page, s.serverView)
 	return ok(list), nil
 }
 
@@ -24,7 +25,7 @@ func (s *Server) getServer(c *call) (answer, error) {
 	if b == nil {
 		return answer{}, notFound("no server %s is known", id)
 	}
-	return tagged(c, http.StatusOK, serverView(b), s.changeableServer(b)), nil
+	return tagged(c, http.StatusOK, s.serverView(b), s.changeableServer(b)), nil
 }
 
 // changeableServer returns what the tag of a server covers.
@@ -35,8 +36,10 @@ func (s *Server) changeableServer(b *registry.Backend) any {
 	return []any{b.Weight, b.Region, b.Source, b.DeclaredAgent}
 }
 
-func serverView(b *registry.Backend) api.Server {
+func (s *Server) serverView(b *registry.Backend) api.Server {
+	set, file := s.o.Definitions.Defined()
 	return api.Server{
+		Overlay:         overlayView(set, file, definitions.OverServer, b.ID.String()),
 		ID:              b.ID.String(),
 		Service:         b.Service,
 		Address:         b.Address.String(),

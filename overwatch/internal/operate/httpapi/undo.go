@@ -31,7 +31,7 @@ func (s *Server) postUndo(c *call) (answer, error) {
 	switch {
 	case undo == nil:
 		return answer{}, cannotUndo(&e, "it is no override, weight or drain, and made, changed or removed no domain, "+
-			"server, region or mapping")
+			"server, region or mapping, and laid nothing over the configuration")
 	case c.role != "" && slices.Index(api.Roles(), c.role) < slices.Index(api.Roles(), need):
 		return answer{}, problemf(http.StatusForbidden, "undoing entry %d needs a token of role %s", e.ID, need)
 	}
@@ -102,6 +102,8 @@ func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *c
 		return s.undoRegion, api.RoleAdmin
 	case "geo_mapping":
 		return s.undoMapping, api.RoleAdmin
+	case "overlay":
+		return s.undoOverlay, api.RoleAdmin
 	}
 	return nil, ""
 }

@@ -95,8 +95,10 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 	if s.HealthCheck != nil || s.Host != "" {
 		own = unique.Make(r.config.checkOf(r.Region, s))
 	}
-	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight,
+	static := StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight,
 		Agent: s.Agent, Check: own}
+	r.config.layOver(&static)
+	return static
 }
 
 // checkOf returns the check of a server: its own health_check, else its region's, else a tcp connection at the node's

@@ -233,7 +233,7 @@ func (s *Set) Only(section string) *Set {
 	return only
 }
 
-// Over returns a file's configuration with the API's settings over it. The file's stays as it is.
+// Over returns a file's configuration with the API's settings and overlays over it. The file's stays as it is.
 func (s *Set) Over(file *config.Config) (*config.Config, error) {
 	changed := *file
 	for _, name := range Sections() {
@@ -241,7 +241,7 @@ func (s *Set) Over(file *config.Config) (*config.Config, error) {
 			return nil, err
 		}
 	}
-	return &changed, nil
+	return s.layObjects(&changed)
 }
 
 func (s *Set) lay(name string, c *config.Config) error {

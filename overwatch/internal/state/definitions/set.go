@@ -25,7 +25,7 @@ type Set struct {
 	Domains  map[string]*store.Domain
 	Regions  map[string]*store.Region
 	Mappings map[netip.Prefix]*store.Mapping // by their canonical network
-	Settings map[string]json.RawMessage      // by section
+	Settings map[string]json.RawMessage      // by section, or by OverlayKey
 	Nodes    map[string]*store.Node          // agents that were announced, by id
 }
 
@@ -102,7 +102,19 @@ func (s *Set) Networks() []netip.Prefix {
 }
 
 // Kinds marks the kinds of definitions that differ between two Sets.
-type Kinds struct{ Domains, Regions, Mappings, Settings bool }
+type Kinds struct {
+	Domains, Regions, Mappings, Settings bool
+	Objects                              bool // what is laid over objects of the file
+}
+
+// setting marks a setting: a section, or what is laid over an object.
+func (k *Kinds) setting(name string) {
+	if _, _, is := SplitOverlay(name); is {
+		k.Objects = true
+		return
+	}
+	k.Settings = true
+}
 
 // Changes returns the batch that turns the stored s into next, and the kinds that differ.
 func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
@@ -118,13 +130,13 @@ func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 	for section, value := range next.Settings {
 		if !bytes.Equal(s.Settings[section], value) {
 			b.PutSetting(section, value)
-			k.Settings = true
+			k.setting(section)
 		}
 	}
 	for section := range s.Settings {
 		if next.Settings[section] == nil {
 			b.DeleteSetting(section)
-			k.Settings = true
+			k.setting(section)
 		}
 	}
 	return b, k

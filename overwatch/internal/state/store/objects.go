@@ -54,7 +54,7 @@ func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
 	case KindOverride, KindWeight, KindDrain:
 		name = strings.Replace(name, "\x00", " ", 1)
 	case KindSetting:
-		ok = slices.Contains(SharedSettings(), name)
+		ok = slices.Contains(SharedSettings(), name) || strings.Contains(name, " ") // laid over an object of the file
 	}
 	return replica.Key{Kind: kind, Name: name}, ok
 }

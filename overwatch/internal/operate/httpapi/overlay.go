@@ -1,0 +1,193 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// over is a request to lay values over an object of the configuration.
+type over[T any] struct {
+	kind, name string
+	configured T             // what the file says, in the form of the request
+	change     T             // the fields of the request
+	anew       bool          // fields that the request does not have are the file's again
+	check      func(T) error // finds what is wrong with all that would be laid
+}
+
+// layOver lays values over an object of the configuration. Those that are the file's are not kept.
+func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over[T]) error {
+	before := d.Now().Overlay(o.kind, o.name)
+	fields := map[string]json.RawMessage{}
+	if before != nil {
+		ch.before = before
+		if !o.anew {
+			fields = maps.Clone(before.Fields)
+		}
+	}
+	change, file := setFields(o.change), setFields(o.configured)
+	maps.Copy(fields, change)
+	var all T
+	if encoded, err := json.Marshal(fields); err != nil {
+		return err
+	} else if err := json.Unmarshal(encoded, &all); err != nil {
+		return err
+	}
+	if err := o.check(all); err != nil {
+		return err
+	}
+	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool { return bytes.Equal(value, file[name]) })
+	ch.resource, ch.id = "overlay", definitions.OverlayKey(o.kind, o.name)
+	switch {
+	case before == nil && len(fields) > 0 && d.Now().CountOverlays() >= definitions.MaxOverlays:
+		return problemf(http.StatusInsufficientStorage, "the API has laid values over %d objects of the configuration, "+
+			"which is the most", definitions.MaxOverlays)
+	case before != nil && maps.EqualFunc(before.Fields, fields, sameJSON):
+		ch.after = before
+		return nil
+	}
+	return putOverlay(d, ch, &definitions.Overlay{Fields: fields, By: c.actor, UpdatedAt: stamp(s.o.Now())})
+}
+
+// putOverlay stores an overlay, or deletes one without fields.
+func putOverlay(d *definitions.Draft, ch *change, o *definitions.Overlay) error {
+	if len(o.Fields) == 0 {
+		d.PutSetting(ch.id, nil)
+		return nil
+	}
+	value, err := json.Marshal(o)
+	if err == nil {
+		ch.after = o
+		d.PutSetting(ch.id, value)
+	}
+	return err
+}
+
+func sameJSON(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+
+// setFields returns the fields of a body of PATCH that are set.
+func setFields(body any) (fields map[string]json.RawMessage) {
+	encoded, err := json.Marshal(body)
+	if err == nil {
+		err = json.Unmarshal(encoded, &fields)
+	}
+	if err != nil {
+		panic(err) // what the API takes always encodes
+	}
+	return fields
+}
+
+// dropOverlay answers DELETE on the overlay of an object: the file's values count again.
+func dropOverlay(kind, parameter string) handler {
+	return func(s *Server, c *call) (answer, error) {
+		name := c.Param(parameter)
+		switch kind {
+		case definitions.OverDomain:
+			name = wire.CanonicalService(name)
+		case definitions.OverServer:
+			id, err := parseID(name)
+			if err != nil {
+				return answer{}, err
+			}
+			name = id.String()
+		}
+		ch := &change{action: api.AuditDelete, resource: "overlay", id: definitions.OverlayKey(kind, name)}
+		return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+			before := d.Now().Overlay(kind, name)
+			if before == nil {
+				return notFound("nothing is laid over %s %.260q", kind, name)
+			}
+			ch.before = before
+			d.PutSetting(ch.id, nil)
+			return nil
+		})
+	}
+}
+
+// undoOverlay takes back what was laid over an object of the configuration, or lays what was taken away.
+func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
+	before, _, err := states[definitions.Overlay](e)
+	if err != nil {
+		return err
+	}
+	kind, name, _ := definitions.SplitOverlay(e.ResourceID)
+	return s.define(c, ch, func(d *definitions.Draft) error {
+		now := d.Now().Overlay(kind, name)
+		if err := unchangedSince(e, now); err != nil {
+			return err
+		}
+		if now != nil {
+			ch.before = now
+		}
+		if before == nil {
+			before = &definitions.Overlay{}
+		}
+		return putOverlay(d, ch, before)
+	})
+}
+
+// listOverlays answers GET /config/overlays.
+func (s *Server) listOverlays(c *call) (answer, error) {
+	set, file := s.o.Definitions.Defined()
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(set.Settings)) {
+		if _, _, is := definitions.SplitOverlay(key); is {
+			keys = append(keys, key)
+		}
+	}
+	list := api.OverlayList{GeneratedAt: stamp(s.o.Now())}
+	list.Overlays, list.Total = pageOf(slices.Values(keys), c.page, func(key string) api.OverlaidObject {
+		kind, name, _ := definitions.SplitOverlay(key)
+		one := api.OverlaidObject{Kind: kind, ID: name}
+		if o := overlayView(set, file, kind, name); o != nil {
+			one.Overlay = *o
+		}
+		if !one.InForce {
+			one.Reason = fmt.Sprintf("the configuration file does not have it, or does not go with it: gslbctl %ss reset %s "+
+				"takes it away", kind, name)
+		}
+		return one
+	})
+	return ok(list), nil
+}
+
+// configuredFields returns what the file says of an object, as the body of PATCH; there is false if it has none.
+func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
+	file := cfg.File()
+	switch kind {
+	case definitions.OverDomain:
+		if at := domainAt(file.Domains, name); at >= 0 {
+			return definitions.DomainFields(&file.Domains[at]), true
+		}
+	case definitions.OverRegion:
+		if at := regionAt(file, name); at >= 0 {
+			return definitions.RegionFields(&file.Regions[at]), true
+		}
+	case definitions.OverServer:
+		if server, found := cfg.Declared(name); found {
+			return definitions.ServerFields(server), true
+		}
+	}
+	return struct{}{}, false
+}
+
+// overlayView shows what is laid over an object, nil for nothing.
+func overlayView(set *definitions.Set, cfg *config.Config, kind, name string) *api.Overlay {
+	o := set.Overlay(kind, name)
+	if o == nil {
+		return nil
+	}
+	configured, there := configuredFields(cfg, kind, name)
+	file := setFields(configured)
+	maps.DeleteFunc(file, func(name string, _ json.RawMessage) bool { return o.Fields[name] == nil })
+	return &api.Overlay{Fields: o.Fields, Configured: file, By: o.By, UpdatedAt: o.UpdatedAt,
+		InForce: there && cfg.Laid(definitions.OverlayKey(kind, name))}
+}

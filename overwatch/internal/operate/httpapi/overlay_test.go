@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
+)
+
+func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
+	w := newWorld(t)
+	const path = "/api/v1/domains/www.example"
+	laid, err := w.client.ChangeDomain(t.Context(), "WWW.example.", api.DomainChange{TTL: ptr(9),
+		RoutingPolicy: ptr("failover"), Regions: &[]string{"us"}, Tags: &[]string{"shop"}, Description: ptr("the shop")})
+	w.must(err)
+	o := laid.Domain.Overlay
+	if o == nil || !o.InForce || len(o.Fields) != 4 || string(o.Fields["ttl"]) != "9" || o.Fields["routing_policy"] != nil ||
+		string(o.Configured["ttl"]) != "60" || o.By != "127.0.0.1" || o.UpdatedAt.IsZero() {
+		t.Errorf("a value that is the file's is no overlay: got %+v", o)
+	}
+	if d := laid.Domain; d.Source != api.FromConfig || d.TTL != 9 || d.Description != "the shop" || len(d.Tags) != 1 {
+		t.Errorf("got %+v", d)
+	}
+	if d := w.cfg.Load().Domains[0]; d.TTL != 9 || len(d.Regions) != 1 || d.FailoverThreshold != 2 {
+		t.Errorf("in force %+v", d)
+	}
+	if d := w.defined.file.Domains[0]; d.TTL != 60 || len(d.Regions) != 2 {
+		t.Errorf("the file itself changed: %+v", d)
+	}
+	if r := w.send("GET", "/api/v1/domains?tag=shop", ""); !strings.Contains(r.body, `"total":1`) {
+		t.Errorf("by its tag: %s", r.body)
+	}
+	w.wantError("not as it was", w.send("PATCH", path, `{"ttl":8}`, "If-Match", `"old"`), 412)
+	tag := w.send("GET", path, "").header.Get("ETag")
+	if r := w.send("PATCH", path, `{"ttl":60,"enabled":false}`, "If-Match", tag); r.status != 200 ||
+		strings.Contains(r.body, `"configured":{"ttl"`) || !strings.Contains(r.body, `"enabled":false`) {
+		t.Errorf("the file's value again, and disabled: %d %s", r.status, r.body)
+	}
+	if cfg := w.cfg.Load(); len(cfg.Domains) != 1 || len(cfg.Disabled()) != 1 {
+		t.Errorf("a disabled domain is answered: %+v", cfg.Domains)
+	}
+	w.wantError("the file has the name", w.send("POST", "/api/v1/domains", `{"name":"www.example"}`), 409)
+	for body, words := range map[string]string{`{"ttl":0}`: "ttl is 0", `{"regions":["x"]}`: `region is "x"`,
+		`{"fallback_algorithm":"latency"}`: "failover never lacks data", `{"name":"b.example"}`: "keeps its name",
+		`{"routing_policy":"fastest"}`: "it must be one of", `{"ttl":"9"}`: "whole number"} {
+		w.wantError(body, w.send("PATCH", path, body), 400, words)
+	}
+	w.wantError("its object", w.send("DELETE", path, ""), 400, "configuration")
+	if r := w.send("DELETE", path+"/overlay", ""); r.status != 204 {
+		t.Errorf("DELETE: %d %s", r.status, r.body)
+	}
+	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"ttl":60`) || strings.Contains(r.body, "overlay") ||
+		!strings.Contains(r.body, `"enabled":true`) {
+		t.Errorf("after: %s", r.body)
+	}
+	w.wantError("twice", w.send("DELETE", path+"/overlay", ""), 404, "nothing is laid over")
+	undone, err := w.client.Undo(t.Context(), "last")
+	if err != nil || undone.Resource != "overlay" || undone.ResourceID != "domain www.example" {
+		t.Errorf("undo: %+v %v", undone, err)
+	}
+	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"enabled":false`) {
+		t.Errorf("the overlay is not back: %s", r.body)
+	}
+}
+
+func TestOverlays_AreListedAlsoWithoutTheirObject(t *testing.T) {
+	w := newWorld(t)
+	if r := w.send("PATCH", "/api/v1/domains/www.example", `{"ttl":9}`); r.status != 200 {
+		t.Fatal(r.body)
+	}
+	w.defined.file.Domains = w.defined.file.Domains[1:]
+	list, err := w.client.Overlays(t.Context())
+	if err != nil || list.Total != 1 || list.Overlays[0].Kind != "domain" || list.Overlays[0].ID != "www.example" ||
+		list.Overlays[0].InForce || !strings.Contains(list.Overlays[0].Reason, "gslbctl domains reset www.example") {
+		t.Errorf("%+v %v", list, err)
+	}
+	w.must(w.client.ResetDomain(t.Context(), "www.example"))
+	if list, err := w.client.Overlays(t.Context()); err != nil || list.Total != 0 {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+func TestOverlay_OfARegionOfTheFile(t *testing.T) {
+	w := newWorld(t)
+	const path = "/api/v1/regions/eu"
+	r, err := w.client.ChangeRegion(t.Context(), "eu", api.RegionChange{Priority: ptr(7), Name: ptr("Europe"),
+		Countries: &[]string{"DE"}, Latitude: ptr(50.1), Longitude: ptr(8.6)})
+	if err != nil || r.Priority != 7 || r.Name != "Europe" || r.Source != "config" || r.Overlay == nil ||
+		string(r.Overlay.Configured["priority"]) != "0" {
+		t.Errorf("%+v %v", r, err)
+	}
+	if in := w.cfg.Load().Regions[0]; in.Priority != 7 || in.Countries[0] != "DE" || *in.Latitude != 50.1 {
+		t.Errorf("in force %+v", in)
+	}
+	for body, words := range map[string]string{`{"enabled":false}`: "comes from the configuration",
+		`{"priority":-1}`: "priority is -1", `{"continent":"X"}`: "continent", `{"countries":["de"]}`: "capitals"} {
+		w.wantError(body, w.send("PATCH", path, body), 400, words)
+	}
+	if r := w.send("PUT", path, `{"priority":3}`); r.status != 200 || !strings.Contains(r.body, `"fields":{"priority":3}`) ||
+		!strings.Contains(r.body, `"name":"eu"`) {
+		t.Errorf("PUT leaves the rest to the file: %s", r.body)
+	}
+	w.must(w.client.ResetRegion(t.Context(), "eu"))
+	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"priority":0`) || strings.Contains(r.body, "overlay") {
+		t.Errorf("after: %s", r.body)
+	}
+	w.wantError("of the API", w.send("DELETE", "/api/v1/regions/none/overlay", ""), 404)
+}
+
+func TestOverlay_KeepsTheRegionThatItNames(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap")}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.client.ChangeDomain(t.Context(), "www.example", api.DomainChange{Regions: &[]string{"ap"}})
+	w.must(err)
+	if d := w.cfg.Load().Domains[0]; len(d.Regions) != 1 || d.Regions[0] != "ap" {
+		t.Errorf("in force %+v", d)
+	}
+	w.wantError("in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "laid over domain www.example")
+}
+
+func TestOverlay_OfAServerOfTheFile(t *testing.T) {
+	w := newWorld(t)
+	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 100,
+		Service: service}}
+	const path = "/api/v1/servers/" + service + ":192.0.2.1:80"
+	tag := w.send("GET", path, "").header.Get("ETag")
+	w.wantError("not as it was", w.send("PATCH", path, `{"weight":5}`, "If-Match", `"old"`), 412)
+	if r := w.send("PATCH", path, `{"weight":5,"region":"us"}`, "If-Match", tag); r.status != 200 ||
+		!strings.Contains(r.body, "over the configuration") {
+		t.Fatalf("PATCH: %d %s", r.status, r.body)
+	}
+	for s := range w.cfg.Load().StaticServers() {
+		if s.Weight != 5 || s.Region != "us" {
+			t.Errorf("in force %+v", s)
+		}
+	}
+	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"configured":{"region":"eu","weight":100}`) {
+		t.Errorf("GET: %s", r.body)
+	}
+	for body, words := range map[string]string{`{"weight":0}`: "weight is 0", `{"region":"x"}`: `region is "x"`,
+		`{"weight":"5"}`: "whole number", `{"color":1}`: "color"} {
+		w.wantError(body, w.send("PATCH", path, body), 400, words)
+	}
+	w.wantError("its object", w.send("DELETE", path, ""), 400, "static")
+	w.must(w.client.ResetServer(t.Context(), service+":192.0.2.1:80"))
+	for s := range w.cfg.Load().StaticServers() {
+		if s.Weight != 100 || s.Region != "eu" {
+			t.Errorf("after: %+v", s)
+		}
+	}
+	w.wantError("no id", w.send("DELETE", "/api/v1/servers/x/overlay", ""), 400)
+}

@@ -1,0 +1,260 @@
+package definitions
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
+)
+
+// The kinds of objects of the configuration over which the API lays values.
+const (
+	OverDomain = "domain"
+	OverRegion = "region"
+	OverServer = "server"
+)
+
+// MaxOverlays bounds the objects of the configuration over which the API lays values.
+const MaxOverlays = 10_000
+
+// Overlay is what the API has laid over one object of the configuration. It is stored among the settings.
+type Overlay struct {
+	// Fields are those of the body of PATCH that differ from the file's.
+	Fields    map[string]json.RawMessage `json:"fields"`
+	By        string                     `json:"by"`
+	UpdatedAt time.Time                  `json:"updated_at"`
+}
+
+// OverlayKey returns the name of the setting that holds the overlay of an object. The names of sections have no space.
+func OverlayKey(kind, name string) string { return kind + " " + name }
+
+// SplitOverlay splits the name of a setting into kind and name of an object; is reports whether it is an overlay's.
+func SplitOverlay(key string) (kind, name string, is bool) { return strings.Cut(key, " ") }
+
+// Overlay returns what is laid over an object, nil for nothing.
+func (s *Set) Overlay(kind, name string) *Overlay {
+	value := s.Settings[OverlayKey(kind, name)]
+	if value == nil {
+		return nil
+	}
+	o := new(Overlay)
+	if json.Unmarshal(value, o) != nil { // CheckOverlay tells of it
+		return nil
+	}
+	return o
+}
+
+// OverDomain and OverRegion return what is laid over an object of a configuration and in force, as the body of PATCH.
+func (s *Set) OverDomain(c *config.Config, name string) api.DomainChange {
+	return inForce[api.DomainChange](s, c, OverlayKey(OverDomain, name))
+}
+
+// OverRegion is like OverDomain.
+func (s *Set) OverRegion(c *config.Config, name string) api.RegionChange {
+	return inForce[api.RegionChange](s, c, OverlayKey(OverRegion, name))
+}
+
+func inForce[T any](s *Set, c *config.Config, key string) (fields T) {
+	if value := s.Settings[key]; value != nil && c.Laid(key) {
+		fields, _ = laid[T](value) // CheckOverlay has read it
+	}
+	return fields
+}
+
+// CountOverlays returns over how many objects something is laid.
+func (s *Set) CountOverlays() (count int) {
+	for key := range s.Settings {
+		if _, _, is := SplitOverlay(key); is {
+			count++
+		}
+	}
+	return count
+}
+
+// CheckOverlay finds what keeps the value of a setting from being laid over an object; nil for a section.
+func CheckOverlay(key string, value json.RawMessage) (err error) {
+	kind, _, is := SplitOverlay(key)
+	if !is || value == nil {
+		return nil
+	}
+	switch kind {
+	case OverDomain:
+		var d api.DomainChange
+		d, err = laid[api.DomainChange](value)
+		if p := d.RoutingPolicy; err == nil && p != nil && policy.Named(*p) == nil {
+			err = fmt.Errorf("routing_policy is %.64q, which this version of gslb does not know", *p)
+		}
+	case OverRegion:
+		_, err = laid[api.RegionChange](value)
+	case OverServer:
+		_, err = laid[api.ServerPatch](value)
+	default:
+		err = fmt.Errorf("it is laid over a %.64q, which this version of gslb does not know", kind)
+	}
+	return err
+}
+
+// laid returns the fields of an overlay as the body of PATCH.
+func laid[T any](value json.RawMessage) (T, error) {
+	var o struct {
+		Fields T `json:"fields"`
+	}
+	if err := json.Unmarshal(value, &o); err != nil {
+		return o.Fields, fmt.Errorf("it cannot be read: %w", err)
+	}
+	return o.Fields, nil
+}
+
+// layObjects returns a configuration with overlays over its objects; those of objects that it does not have lie unused.
+func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
+	domains, regions := map[string]api.DomainChange{}, map[string]api.RegionChange{}
+	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]config.ServerOverlay{}}
+	for key, value := range s.Settings {
+		kind, name, is := SplitOverlay(key)
+		if !is {
+			continue
+		}
+		if err := CheckOverlay(key, value); err != nil {
+			return nil, fmt.Errorf("what is laid over %s: %w", key, err)
+		}
+		laidOver.Names[key] = true
+		switch kind { // CheckOverlay has read it
+		case OverDomain:
+			domains[name], _ = laid[api.DomainChange](value)
+		case OverRegion:
+			regions[name], _ = laid[api.RegionChange](value)
+		case OverServer:
+			p, _ := laid[api.ServerPatch](value)
+			laidOver.Servers[name] = config.ServerOverlay{Weight: p.Weight, Region: p.Region, Agent: p.Agent}
+		}
+	}
+	if len(laidOver.Names) == 0 {
+		return c, nil
+	}
+	known := s.regionNames(c)
+	for name, o := range laidOver.Servers {
+		if o.Region != nil && !known[*o.Region] {
+			o.Region = nil
+			laidOver.Servers[name] = o
+		}
+	}
+	list := c.Domains
+	if len(domains) > 0 {
+		list, laidOver.Disabled = layDomains(c.Domains, domains, known)
+	}
+	over := c.WithOverlays(list, laidOver)
+	if len(regions) > 0 {
+		over.Regions = slices.Clone(c.Regions)
+		layRegions(over.Regions, regions)
+	}
+	return over, nil
+}
+
+// regionNames returns the names of a file's regions and of the enabled ones of the API.
+func (s *Set) regionNames(file *config.Config) map[string]bool {
+	known := make(map[string]bool, len(file.Regions)+len(s.Regions))
+	for i := range file.Regions {
+		known[file.Regions[i].Name] = true
+	}
+	for name, r := range s.Regions {
+		if r.Enabled {
+			known[name] = true
+		}
+	}
+	return known
+}
+
+// layDomains returns the domains of a file with overlays. Those that are disabled stand apart.
+func layDomains(file []config.Domain, over map[string]api.DomainChange, known map[string]bool) (list,
+	disabled []config.Domain) {
+	list = make([]config.Domain, 0, len(file))
+	for _, d := range file {
+		o, is := over[d.Name]
+		if is {
+			layDomain(&d, &o, known)
+		}
+		if is && o.Enabled != nil && !*o.Enabled {
+			disabled = append(disabled, d)
+			continue
+		}
+		list = append(list, d)
+	}
+	return list, disabled
+}
+
+// layDomain leaves out regions that do not exist, as for domains of the API.
+func layDomain(d *config.Domain, o *api.DomainChange, known map[string]bool) {
+	put(&d.TTL, o.TTL)
+	put(&d.RoutingAlgorithm, o.RoutingPolicy)
+	put(&d.FallbackAlgorithm, o.FallbackAlgorithm)
+	put(&d.MinHealthy, o.MinHealthy)
+	put(&d.Proximity.ToleranceKm, o.ProximityToleranceKm)
+	put(&d.ClientHash.IPv4Prefix, o.ClientHashIPv4Prefix)
+	put(&d.ClientHash.IPv6Prefix, o.ClientHashIPv6Prefix)
+	if o.DNSSECEnabled != nil {
+		d.DNSSECEnabled = o.DNSSECEnabled
+	}
+	if o.Regions != nil {
+		d.Regions = slices.DeleteFunc(slices.Clone(*o.Regions), func(region string) bool { return !known[region] })
+	}
+}
+
+func layRegions(list []config.Region, over map[string]api.RegionChange) {
+	for i := range list {
+		r := &list[i]
+		o, is := over[r.Name]
+		if !is {
+			continue
+		}
+		put(&r.Countries, o.Countries)
+		put(&r.Priority, o.Priority)
+		put(&r.RoutingAlgorithm, o.RoutingAlgorithm)
+		put(&r.ProximityBias, o.ProximityBias)
+		if o.Latitude != nil {
+			r.Latitude = o.Latitude
+		}
+		if o.Longitude != nil {
+			r.Longitude = o.Longitude
+		}
+		if o.Continent != nil {
+			r.Continents = slices.DeleteFunc([]string{*o.Continent}, func(code string) bool { return code == "" })
+		}
+	}
+}
+
+func put[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
+// DomainFields returns what the file says of a domain, as the body of PATCH.
+func DomainFields(d *config.Domain) api.DomainChange {
+	regions := append([]string{}, d.Regions...)
+	f := api.DomainChange{RoutingPolicy: &d.RoutingAlgorithm, FallbackAlgorithm: &d.FallbackAlgorithm,
+		MinHealthy: &d.MinHealthy, ProximityToleranceKm: &d.Proximity.ToleranceKm,
+		ClientHashIPv4Prefix: &d.ClientHash.IPv4Prefix, ClientHashIPv6Prefix: &d.ClientHash.IPv6Prefix,
+		DNSSECEnabled: d.DNSSECEnabled, Enabled: new(true), Description: new(""), Regions: &regions, Tags: &[]string{}}
+	if d.TTL > 0 {
+		f.TTL = &d.TTL
+	}
+	return f
+}
+
+// RegionFields returns what the file says of a region, as the body of PATCH.
+func RegionFields(r *config.Region) api.RegionChange {
+	countries := append([]string{}, r.Countries...)
+	return api.RegionChange{Name: &r.Name, Code: new(""), Description: new(""), Latitude: r.Latitude,
+		Longitude: r.Longitude, Continent: new(strings.Join(r.Continents, ",")), Countries: &countries, Enabled: new(true),
+		Priority: &r.Priority, RoutingAlgorithm: &r.RoutingAlgorithm, ProximityBias: &r.ProximityBias}
+}
+
+// ServerFields returns what the file says of a server, as the body of PATCH.
+func ServerFields(s config.StaticServer) api.ServerPatch {
+	return api.ServerPatch{Weight: &s.Weight, Region: &s.Region, Agent: &s.Agent}
+}
