@@ -57,8 +57,8 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 		t.Errorf("domain, region and server: %+v, %v", list, err)
 	}
 
-	for _, err := range []error{n.Client.ResetDomain(t.Context(), testbed.OtherName), n.Client.ResetServer(t.Context(), id),
-		n.Client.ResetRegion(t.Context(), "eu")} {
+	for _, err := range []error{n.Client.ResetDomain(t.Context(), testbed.OtherName),
+		n.Client.ResetServer(t.Context(), id), n.Client.ResetRegion(t.Context(), "eu")} {
 		if err != nil {
 			t.Error(err)
 		}

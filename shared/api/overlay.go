@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// ServerLaidOver is the message about a server of the configuration over which values were laid.
+const ServerLaidOver = "server changed over the configuration"
+
 // Overlay is what the API has laid over an object that the configuration declares.
 type Overlay struct {
 	// Fields are the values in the place of the file's, named as in the body of PATCH.

@@ -47,6 +47,7 @@ var reads = []struct {
 	{"regions list", 0},
 	{"regions show eu", 0},
 	{"config show dns", 0},
+	{"config overlays", 0},
 	{"config show health-check", 0},
 	{"config show logging", 0},
 	{"config show system", 0},

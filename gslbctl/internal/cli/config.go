@@ -15,7 +15,7 @@ func (a *app) configCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Show, check and change the configuration of nodes", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(a.configShowCommand(), a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(),
-		a.configReloadCommand())
+		a.configReloadCommand(), a.configOverlaysCommand())
 	return cmd
 }
 

@@ -15,7 +15,8 @@ import (
 func (a *app) domainsCommand() *cobra.Command {
 	return group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(),
 		a.domainsAddCommand(),
-		a.domainsSetCommand(), a.domainsRemoveCommand())
+		a.domainsSetCommand(), a.domainsRemoveCommand(),
+		a.resetCommand("domain", "reset <name>", domainNames, (*api.Client).ResetDomain))
 }
 
 func (a *app) domainsListCommand() *cobra.Command {
@@ -33,7 +34,7 @@ func (a *app) domainsListCommand() *cobra.Command {
 				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2},
 					{Name: "HEALTHY", Right: true}, {Name: "SIGNED", Spare: 3},
 					{Name: "ENABLED", Wide: true}, {Name: "CHANGED", Wide: true}, {Name: "TAGS", Wide: true},
-					{Name: "DESCRIPTION", Wide: true}},
+					{Name: "DESCRIPTION", Wide: true}, {Name: "SOURCE", Wide: true}},
 				Empty: "No domains are configured.",
 			}
 			if tag != "" {
@@ -43,7 +44,8 @@ func (a *app) domainsListCommand() *cobra.Command {
 				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"),
 					healthyOf(d.HealthyBackends, d.BackendCount),
 					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt),
-					orNone(strings.Join(d.Tags, ",")), orNone(d.Description))
+					orNone(strings.Join(d.Tags, ",")), orNone(d.Description),
+					sourceCell(d.Source, d.Overlay))
 			}
 			return orMeant(cmd, t)
 		})
@@ -91,6 +93,13 @@ func (a *app) printDomain(r domainReport) error {
 		render.Printable(d.RoutingPolicy), d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
 		render.YesNo(d.DNSSECEnabled)); err != nil {
 		return err
+	}
+	if d.Overlay != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s laid over the configuration by %s: gslbctl domains reset %s takes it away\n\n",
+			render.Count(len(d.Overlay.Fields), "value", "values"), render.Printable(d.Overlay.By),
+			render.Printable(d.Name)); err != nil {
+			return err
+		}
 	}
 	if d.MinHealthy != "" {
 		if _, err := fmt.Fprintf(a.Out, "with fewer than %s fit to serve, it goes to its last resort\n\n",

@@ -144,7 +144,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 	var f domainFlags
 	cmd := &cobra.Command{
 		Use:               "set <name>",
-		Short:             "Change a domain that was added with add",
+		Short:             "Change a domain; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -154,8 +154,8 @@ func (a *app) domainsSetCommand() *cobra.Command {
 						"--client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled, --regions or --tags")
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))
-				return "domain " + args[0] + " is changed", err
+				now, err := c.ChangeDomain(ctx, args[0], f.request(cmd))
+				return changedObject("domain "+args[0], now.Domain.Overlay), err
 			})
 		},
 	}

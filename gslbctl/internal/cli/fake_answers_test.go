@@ -1,6 +1,7 @@
 package cli // inside: it shares fake_test.go
 
 import (
+	"encoding/json"
 	"maps"
 	"time"
 
@@ -26,9 +27,9 @@ func wellAnswers() map[string]any {
 	agents := fakeAgents()
 	domains := []api.Domain{
 		{ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", Enabled: true, Tags: []string{},
-			BackendCount: 3, HealthyBackends: 2, CreatedAt: started, UpdatedAt: started},
+			Source: api.FromConfig, BackendCount: 3, HealthyBackends: 2, CreatedAt: started, UpdatedAt: started},
 		{ID: "www.example.com", Name: "www.example.com", TTL: 60, RoutingPolicy: "failover", Enabled: true, Tags: []string{},
-			BackendCount: 1, HealthyBackends: 1, CreatedAt: started, UpdatedAt: started},
+			Source: api.FromConfig, BackendCount: 1, HealthyBackends: 1, CreatedAt: started, UpdatedAt: started},
 	}
 	shown := domains[0]
 	shown.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
@@ -93,6 +94,16 @@ func wellAnswers() map[string]any {
 		"POST /api/v1/domains":                    api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
 		"PATCH /api/v1/domains/shop.example.com":  api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
 		"DELETE /api/v1/domains/shop.example.com": nil,
+		"PATCH /api/v1/domains/over.example.com": api.DomainDetail{Domain: api.Domain{Name: "over.example.com",
+			Overlay: &api.Overlay{}}},
+		"DELETE /api/v1/domains/over.example.com/overlay":               nil,
+		"DELETE /api/v1/regions/ap/overlay":                             nil,
+		"DELETE /api/v1/servers/app.example.com:192.0.2.13:443/overlay": nil,
+		"PATCH /api/v1/servers/app.example.com:192.0.2.13:443":          api.Named{Message: api.ServerLaidOver},
+		"GET /api/v1/config/overlays": api.OverlayList{Total: 1, GeneratedAt: now, Overlays: []api.OverlaidObject{{
+			Kind: "domain", ID: "over.example.com", Overlay: api.Overlay{By: "alice", UpdatedAt: now, InForce: true,
+				Fields:     map[string]json.RawMessage{"ttl": []byte("5")},
+				Configured: map[string]json.RawMessage{"ttl": []byte("30")}}}}},
 		"POST /api/v1/config/reload": api.Reload{Reloaded: true, Changes: []string{"domains"},
 			RestartRequired: []string{"api"}},
 		"POST /api/v1/gossip/generate-key": api.GossipKey{Key: "a2V5", Algorithm: "AES-256-GCM", Bits: 256},

@@ -15,7 +15,8 @@ import (
 func (a *app) regionsCommand() *cobra.Command {
 	return group("regions", "Show and change regions", a.regionsListCommand(), a.regionsShowCommand(),
 		a.regionsAddCommand(),
-		a.regionsSetCommand(), a.regionsRemoveCommand())
+		a.regionsSetCommand(), a.regionsRemoveCommand(),
+		a.resetCommand("region", "reset <id>", allRegionNames, (*api.Client).ResetRegion))
 }
 
 func (a *app) regionsListCommand() *cobra.Command {
@@ -31,7 +32,8 @@ func (a *app) regionsListCommand() *cobra.Command {
 			for _, r := range list.Regions {
 				t.AddNamed(r.ID, render.C(r.ID), healthyOf(r.HealthyServers, r.ServerCount), render.C(render.YesNo(r.Enabled)),
 					orNone(r.Continent),
-					orNone(strings.Join(r.Countries, ",")), render.C(r.Source), render.C(r.Name), orNone(r.Code), orNone(position(r)),
+					orNone(strings.Join(r.Countries, ",")), sourceCell(r.Source, r.Overlay), render.C(r.Name),
+					orNone(r.Code), orNone(position(r)),
 					number(r.Priority), orNone(r.Description))
 			}
 			return t
@@ -125,7 +127,7 @@ func (a *app) regionsSetCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:               "set <id>",
-		Short:             "Change a region that was added with add",
+		Short:             "Change a region; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -142,8 +144,8 @@ func (a *app) regionsSetCommand() *cobra.Command {
 				}
 			}
 			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				_, err := c.ChangeRegion(ctx, args[0], req)
-				return "region " + args[0] + " is changed", err
+				now, err := c.ChangeRegion(ctx, args[0], req)
+				return changedObject("region "+args[0], now.Overlay), err
 			})
 		},
 	}

@@ -10,7 +10,8 @@ import (
 func (a *app) serversCommand() *cobra.Command {
 	return group("servers", "Show, register and drain servers", a.serversListCommand(), a.serversAddCommand(),
 		a.serversSetCommand(),
-		a.serversRemoveCommand(), a.serversCheckCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
+		a.serversRemoveCommand(), a.resetCommand("server", "reset <id>", serverIDs, (*api.Client).ResetServer),
+		a.serversCheckCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
 }
 
 func (a *app) serversListCommand() *cobra.Command {
@@ -30,7 +31,7 @@ func (a *app) serverTable(servers []api.Server) *render.Table {
 	}
 	for _, s := range servers {
 		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region),
-			render.C(string(s.Source)), number(s.Weight),
+			sourceCell(string(s.Source), s.Overlay), number(s.Weight),
 			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), a.ago(&s.CreatedAt),
 			render.C(s.ID))
 	}

@@ -52,7 +52,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 	var region, agent string
 	cmd := &cobra.Command{
 		Use:               "set <id> [--weight <n>] [--region <region>] [--agent <id>]",
-		Short:             "Change a server that was registered with add",
+		Short:             "Change a server; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,8 +62,11 @@ func (a *app) serversSetCommand() *cobra.Command {
 				return errors.New("nothing to change: give --weight, --region or --agent")
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				_, err := c.PatchServer(ctx, args[0], req)
-				return "server " + args[0] + " is changed", err
+				done, err := c.PatchServer(ctx, args[0], req)
+				if done.Message == api.ServerLaidOver {
+					return changedObject("server "+args[0], &api.Overlay{}), err
+				}
+				return changedObject("server "+args[0], nil), err
 			})
 		},
 	}

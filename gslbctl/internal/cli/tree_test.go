@@ -38,8 +38,8 @@ var once = map[string]string{
 
 // destroys are the commands that take something away that one command does not bring back.
 var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete",
-	"domains remove", "drain", "geo remove", "nodes deregister",
-	"nodes reissue", "nodes revoke", "regions remove", "servers remove"}
+	"domains remove", "domains reset", "drain", "geo remove", "nodes deregister",
+	"nodes reissue", "nodes revoke", "regions remove", "regions reset", "servers remove", "servers reset"}
 
 // Every command either looks, and then it can be watched and is among those whose output is compared, or changes
 // something.

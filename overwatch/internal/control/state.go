@@ -238,7 +238,8 @@ func (s *State) fittingOverlays(all map[string]json.RawMessage,
 		}
 		fits.Settings[key] = all[key]
 	}
-	addServable(all, fits.Settings, overlays, func() bool { return serves(&fits) }, func(key string) { s.unlaid(key, nil) })
+	addServable(all, fits.Settings, overlays, func() bool { return serves(&fits) },
+		func(key string) { s.unlaid(key, nil) })
 	return fits.Settings
 }
 

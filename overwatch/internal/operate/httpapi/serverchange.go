@@ -227,7 +227,7 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return tagged(c, http.StatusOK, api.Named{Message: "server changed over the configuration", ID: id.String()}, tag()),
+	return tagged(c, http.StatusOK, api.Named{Message: api.ServerLaidOver, ID: id.String()}, tag()),
 		nil
 }
 

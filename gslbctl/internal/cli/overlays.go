@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// configOverlaysCommand lists what the API has laid over objects of the configuration, a row for each value.
+func (a *app) configOverlaysCommand() *cobra.Command {
+	return lists(a, "overlays", "List what is laid over domains, regions and servers of the configuration",
+		(*api.Client).Overlays, func(list api.OverlayList) *render.Table {
+			t := &render.Table{
+				Columns: []render.Column{{Name: "KIND"}, {Name: "ID"}, {Name: "FIELD"}, {Name: "VALUE"}, {Name: "IN THE FILE"},
+					{Name: "IN FORCE"}, {Name: "BY", Spare: 1}, {Name: "CHANGED", Spare: 2}, {Name: "REASON", Wide: true}},
+				Empty: "Nothing is laid over the configuration.",
+			}
+			for _, o := range list.Overlays {
+				for _, field := range slices.Sorted(maps.Keys(o.Fields)) {
+					t.AddNamed(o.ID, render.C(o.Kind), render.C(o.ID), render.C(field), orNone(plainJSON(o.Fields[field])),
+						orNone(plainJSON(o.Configured[field])), goodCell(o.InForce), orNone(o.By), a.ago(&o.UpdatedAt),
+						orNone(o.Reason))
+				}
+			}
+			return t
+		})
+}
+
+// plainJSON returns a value as a table shows it.
+func plainJSON(value json.RawMessage) string {
+	var v any
+	if json.Unmarshal(value, &v) != nil {
+		return ""
+	}
+	return valueText(v)
+}
+
+// resetCommand gives an object of the configuration the values of the file back.
+func (a *app) resetCommand(kind, use string, names names,
+	request func(*api.Client, context.Context, string) error) *cobra.Command {
+	return a.removal(removal{
+		use: use, short: "Give a " + kind + " of the configuration the values of the file back",
+		shared:   true,
+		names:    names,
+		question: "what was laid over " + kind + " %s goes",
+		apply:    deleting(request, kind+" %s is as the file says"),
+	})
+}
+
+// changedObject says that an object was changed, and where.
+func changedObject(what string, over *api.Overlay) string {
+	if over == nil {
+		return what + " is changed"
+	}
+	return what + " is changed: laid over the configuration"
+}
+
+// sourceCell shows where an object comes from, and whether something is laid over it.
+func sourceCell(source string, over *api.Overlay) render.Cell {
+	if over == nil {
+		return render.C(source)
+	}
+	return render.C(source + "+api")
+}
