@@ -79,7 +79,7 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{ServerList{}, "servers total generated_at"},
 		{Domain{},
 			"id name ttl routing_policy health_check_id dnssec_enabled enabled description tags backend_count " +
-				"healthy_backends created_at updated_at"},
+				"healthy_backends created_at updated_at source"},
 		{DomainSettings{}, "geo_routing_enabled failover_enabled failover_threshold load_balancing_method"},
 		{DomainDetail{}, "domain"},
 		{DomainBackend{}, "id address port weight priority region healthy enabled last_check"},
