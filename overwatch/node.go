@@ -361,16 +361,6 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 	return n.registry.Validated(ctx, v)
 }
 
-// steered lists the names of the files that the node steers, for its judgement.
-func (n *node) steered() []ready.Domain {
-	cfg := n.state.Config()
-	list := make([]ready.Domain, len(cfg.Domains))
-	for i := range cfg.Domains {
-		list[i] = judged(cfg, &cfg.Domains[i])
-	}
-	return list
-}
-
 // judged returns what the judgement of a name depends on.
 func judged(cfg *config.Config, d *config.Domain) ready.Domain {
 	minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
@@ -380,7 +370,7 @@ func judged(cfg *config.Config, d *config.Domain) ready.Domain {
 }
 
 func (n *node) judge() (*ready.Judge, error) {
-	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.steered,
+	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.names,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
 	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.unheard, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions
