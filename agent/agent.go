@@ -93,8 +93,11 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	userAgent := "gslb/" + build.Version
+	found := newDiscovery(part(logger, "discovery"))
+	found.configure(cfg)
+	all, _ := found.all()
 	watched, err := monitor.New(monitor.Options{
-		Backends: backends(cfg), UserAgent: userAgent, Registerer: figures, Logger: part(logger, "monitor"),
+		Backends: all, UserAgent: userAgent, Registerer: figures, Logger: part(logger, "monitor"),
 	})
 	if err != nil {
 		return err
@@ -133,16 +136,17 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	again := &reload{
-		path: o.ConfigPath, started: cfg, watched: watched, reporter: reporter, outcomes: newReloads(),
+		path: o.ConfigPath, started: cfg, found: found, view: view, reporter: reporter, outcomes: newReloads(),
 		logger: part(logger, "reload"),
 	}
-	for _, c := range []prometheus.Collector{registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes} {
+	for _, c := range []prometheus.Collector{registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes,
+		found.count} {
 		if err := figures.Register(c); err != nil {
 			return fmt.Errorf("registering metrics: %w", err)
 		}
 	}
 	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends",
-		len(cfg.Agent.Backends)).Msg("agent started")
+		len(all)).Msg("agent started")
 	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
 	g.Go(func() error { return reporter.Run(running) })
 	g.Go(func() error { return watched.Run(running, reporter.Changed) })
@@ -189,9 +193,11 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 }
 
 // backends converts the configured backends for the monitor.
-func backends(cfg *config.Config) []monitor.Backend {
-	list := make([]monitor.Backend, len(cfg.Agent.Backends))
-	for i, b := range cfg.Agent.Backends {
+func backends(cfg *config.Config) []monitor.Backend { return monitored(cfg.Agent.Backends) }
+
+func monitored(configured []config.Backend) []monitor.Backend {
+	list := make([]monitor.Backend, len(configured))
+	for i, b := range configured {
 		list[i] = monitor.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight,
 			Check: b.HealthCheck.Spec()}
 	}

@@ -19,15 +19,21 @@ type outlook struct {
 	warnings *predict.Watch
 	// draining is the time, in milliseconds, over which the backends drain; 0 without a drain.
 	draining atomic.Uint32
+	// leaving are single backends that drain, each for good, and the time over which.
+	leaving atomic.Pointer[map[predict.Target]uint32]
 }
 
 // backends returns the current report about all backends.
 func (o *outlook) backends() []wire.Backend {
 	list := o.checks.Snapshot()
-	over := o.draining.Load()
+	every, leaving := o.draining.Load(), o.leaving.Load()
 	for i := range list {
 		b := &list[i]
 		b.Warnings = o.warnings.Warnings(targetOf(b))
+		over := every
+		if leaving != nil && over == 0 {
+			over = (*leaving)[targetOf(b)]
+		}
 		b.Draining, b.DrainMillis = over > 0, over
 	}
 	return list
@@ -35,7 +41,20 @@ func (o *outlook) backends() []wire.Backend {
 
 // drain marks every backend as draining over the given time, which must be above zero.
 func (o *outlook) drain(over time.Duration) {
-	o.draining.Store(uint32(min(max(over.Milliseconds(), 1), math.MaxUint32)))
+	o.draining.Store(millis(over))
+}
+
+// leave marks these backends, and no others, as draining over the given time.
+func (o *outlook) leave(gone []predict.Target, over time.Duration) {
+	leaving := make(map[predict.Target]uint32, len(gone))
+	for _, b := range gone {
+		leaving[b] = millis(over)
+	}
+	o.leaving.Store(&leaving)
+}
+
+func millis(over time.Duration) uint32 {
+	return uint32(min(max(over.Milliseconds(), 1), math.MaxUint32))
 }
 
 // figures returns the agent's own measurements in their wire form.

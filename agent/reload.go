@@ -16,11 +16,13 @@ import (
 )
 
 // reload reads the configuration again on request and applies its backends, their checks and their
-// tokens. A wrong configuration is logged and changes nothing.
+// tokens. A wrong configuration is logged and changes nothing. It also looks at the files of
+// agent.backends_from.
 type reload struct {
 	path     string
 	started  *config.Config // the configuration of the other parts
-	watched  *monitor.Monitor
+	found    *discovery
+	view     *outlook
 	reporter *report.Reporter
 	outcomes *prometheus.CounterVec
 	logger   zerolog.Logger
@@ -36,12 +38,17 @@ func newReloads() *prometheus.CounterVec {
 	return outcomes
 }
 
-// run reloads at each signal of asked until ctx ends.
+// run reloads at each signal of asked, and looks at files with backends, until ctx ends.
 func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
+	looks := time.NewTicker(lookEvery)
+	defer looks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-looks.C:
+			r.look()
+			continue
 		case <-asked:
 		}
 		tell(service.Reloading, r.logger)
@@ -62,12 +69,11 @@ func (r *reload) once() error {
 	if err != nil {
 		return err
 	}
-	did, err := r.watched.Replace(backends(next))
+	before := r.found.config
+	r.found.configure(next)
+	did, err := r.apply()
 	if err != nil {
-		return err
-	}
-	// Load has counted the services, so this cannot fail.
-	if err := r.reporter.Renew(next.Tokens()); err != nil {
+		r.found.configure(before)
 		return err
 	}
 	for _, message := range next.Warnings() {
@@ -79,4 +85,30 @@ func (r *reload) once() error {
 	r.logger.Info().Int("added", did.Added).Int("changed", did.Changed).Int("removed", did.Removed).
 		Dur("took", time.Since(began)).Msg("configuration reloaded")
 	return nil
+}
+
+// look applies what has changed in the files of agent.backends_from.
+func (r *reload) look() {
+	if !r.found.look(false) {
+		return
+	}
+	did, err := r.apply()
+	if err != nil { // the checks were validated, so this would be a fault of ours
+		r.logger.Error().Err(err).Msg("backends of files cannot be checked")
+		return
+	}
+	r.logger.Info().Int("added", did.Added).Int("changed", did.Changed).Int("removed", did.Removed).
+		Msg("backends of files changed")
+}
+
+// apply has the backends checked and reported that count now.
+func (r *reload) apply() (monitor.Changes, error) {
+	all, drained := r.found.all()
+	did, err := r.view.checks.Replace(all)
+	if err != nil {
+		return did, err
+	}
+	r.view.leave(drained, r.found.config.Agent.DrainTime)
+	// Load has counted the services, so this cannot fail.
+	return did, r.reporter.Renew(r.found.config.Tokens())
 }

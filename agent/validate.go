@@ -18,7 +18,16 @@ func Cautions(path string) []string {
 	if err != nil {
 		return nil
 	}
-	return cfg.Warnings()
+	cautions := cfg.Warnings()
+	for i := range cfg.Agent.BackendsFrom {
+		from := &cfg.Agent.BackendsFrom[i]
+		for _, path := range from.Files() {
+			if _, err := cfg.ReadBackends(path, from); err != nil {
+				cautions = append(cautions, err.Error())
+			}
+		}
+	}
+	return cautions
 }
 
 // Validate returns every problem that would keep an agent with this configuration from starting, as

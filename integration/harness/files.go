@@ -155,8 +155,9 @@ type AgentSection struct {
 		Region        string            `yaml:"region"`
 		ServiceTokens map[string]string `yaml:"service_tokens"`
 	} `yaml:"identity"`
-	Backends []AgentBackend `yaml:"backends"`
-	Gossip   struct {
+	Backends     []AgentBackend `yaml:"backends"`
+	BackendsFrom []BackendsFrom `yaml:"backends_from,omitempty"`
+	Gossip       struct {
 		EncryptionKey  string   `yaml:"encryption_key"`
 		OverwatchNodes []string `yaml:"overwatch_nodes"`
 	} `yaml:"gossip"`
@@ -166,6 +167,12 @@ type AgentSection struct {
 	} `yaml:"heartbeat"`
 	Predictive map[string]any `yaml:"predictive,omitempty"`
 	DrainTime  time.Duration  `yaml:"drain_time"` // always written: a test that says nothing wants no drain
+}
+
+// BackendsFrom is files that name further backends of an agent.
+type BackendsFrom struct {
+	File        string      `yaml:"file"`
+	HealthCheck HealthCheck `yaml:"health_check"`
 }
 
 // AgentBackend is a backend that an agent watches and speaks for.

@@ -33,11 +33,13 @@ type Agent struct {
 	Identity Identity `key:"identity"`
 	// The same, in another place; only one of the two may be given.
 	DataDir string `key:"data_dir" reload:"silent"`
-	// What the agent watches. Required.
-	Backends   []Backend  `key:"backends" reload:"live"`
-	Predictive Predictive `key:"predictive" reload:"restart"`
-	Gossip     Gossip     `key:"gossip" reload:"restart"`
-	Heartbeat  Heartbeat  `key:"heartbeat" reload:"restart"`
+	// What the agent watches. Required, unless `backends_from` is given.
+	Backends []Backend `key:"backends" reload:"live"`
+	// Files that say what else the agent watches. They are looked at twice a second.
+	BackendsFrom []BackendsFrom `key:"backends_from" reload:"live"`
+	Predictive   Predictive     `key:"predictive" reload:"restart"`
+	Gossip       Gossip         `key:"gossip" reload:"restart"`
+	Heartbeat    Heartbeat      `key:"heartbeat" reload:"restart"`
 	// Over which time overwatch nodes lead traffic away after SIGTERM or SIGINT before the agent says goodbye and
 	// stops: the backends' shares fall linearly to zero. The default is the default TTL of answers; give the TTL of
 	// your domains where it is longer. `0s`: goodbye at once. At most 24h. A second signal ends the drain; so does
@@ -69,6 +71,17 @@ type Backend struct {
 	// Share of the answers, relative to the others: 1 to 1000.
 	Weight int `key:"weight" default:"100"`
 	// How the backend is probed. Required.
+	HealthCheck *HealthCheck `key:"health_check"`
+}
+
+// BackendsFrom is files that name backends, and what their entries leave out.
+type BackendsFrom struct {
+	// A path or a pattern (`*`, `?`, `[a-z]`), such as `/etc/gslb/backends.d/*.yaml`; relative to where the agent was
+	// started. Names that end in `.json` are JSON, all others YAML. Required.
+	File string `key:"file"`
+	// The service of entries without one.
+	Service string `key:"service"`
+	// How backends are probed whose entry has no `health_check`; those of `targets` never have one.
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 

@@ -36,12 +36,21 @@ func (c *Config) complete(report *settings.Report) {
 	}
 }
 
-// Tokens returns the token of every service that has a backend.
+// Tokens returns the token of every service that has a backend, or may get one by agent.backends_from: those that it
+// names and all of service_tokens.
 func (c *Config) Tokens() map[string]string {
 	tokens := map[string]string{}
 	for i := range c.Agent.Backends {
 		service := c.Agent.Backends[i].Service
 		tokens[service] = c.Agent.Identity.token(service).Reveal()
+	}
+	for _, from := range c.Agent.BackendsFrom {
+		for service, token := range c.Agent.Identity.ServiceTokens {
+			tokens[service] = token.Reveal()
+		}
+		if from.Service != "" {
+			tokens[from.Service] = c.Agent.Identity.token(from.Service).Reveal()
+		}
 	}
 	return tokens
 }

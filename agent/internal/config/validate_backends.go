@@ -21,7 +21,7 @@ const shortTokenRemedy = "use at least 32 random characters, for example from: h
 
 func (v *validator) backends() {
 	list := v.config.Agent.Backends
-	if len(list) == 0 {
+	if len(list) == 0 && len(v.config.Agent.BackendsFrom) == 0 {
 		v.Add("agent.backends", "", "is missing: give at least one backend to watch")
 	}
 	if len(list) > wire.MaxBackends {
@@ -77,13 +77,18 @@ func (v *validator) backend(key string, b *Backend) {
 		v.Add(key+".health_check", "", "is missing: say how the backend is probed, at least its type: "+check.Types())
 		return
 	}
-	b.HealthCheck.Validate(v.Report, key+".health_check")
-	if b.HealthCheck.Off() {
-		v.Add(key+".health_check.enabled", "false", "an agent has nothing to say of a backend that it does not check: "+
+	v.check(key+".health_check", b.HealthCheck)
+}
+
+// check checks the health check of a backend.
+func (v *validator) check(key string, check *HealthCheck) {
+	check.Validate(v.Report, key)
+	if check.Off() {
+		v.Add(key+".enabled", "false", "an agent has nothing to say of a backend that it does not check: "+
 			"remove the key or the backend")
 	}
-	if b.HealthCheck.InsecureSkipVerify {
-		v.warn("%s.health_check.insecure_skip_verify: any certificate is accepted, so the check does not tell whose "+
+	if check.InsecureSkipVerify {
+		v.warn("%s.insecure_skip_verify: any certificate is accepted, so the check does not tell whose "+
 			"server answers", key)
 	}
 }
@@ -140,7 +145,8 @@ func (v *validator) shortToken(key string, token settings.Secret) {
 }
 
 func (v *validator) unusedToken(key, service string) {
-	if !slices.ContainsFunc(v.config.Agent.Backends, func(b Backend) bool { return b.Service == service }) {
+	if len(v.config.Agent.BackendsFrom) == 0 &&
+		!slices.ContainsFunc(v.config.Agent.Backends, func(b Backend) bool { return b.Service == service }) {
 		v.warn("%s: no backend has this service", key)
 	}
 }

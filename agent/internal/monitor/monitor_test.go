@@ -348,8 +348,7 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 		backends []Backend
 		want     string
 	}{
-		"none":                   {nil, "agent.backends"},
-		"too many":               {make([]Backend, wire.MaxBackends+1), "1 to 64"},
+		"too many":               {make([]Backend, wire.MaxBackends+1), "64 can be watched"},
 		"twice":                  {[]Backend{backend(80), backend(80)}, "app.example.org:127.0.0.1:80"},
 		"too much for a message": {wordy(64), "fits one message"},
 		"check not valid":        {[]Backend{bad}, "path"},

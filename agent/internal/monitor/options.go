@@ -30,7 +30,7 @@ func (b Backend) String() string {
 
 // Options are the inputs of New.
 type Options struct {
-	// Backends are the backends to check: 1 to wire.MaxBackends, without duplicates.
+	// Backends are the backends to check: at most wire.MaxBackends, without duplicates.
 	Backends []Backend
 	// UserAgent is sent with http checks.
 	UserAgent  string
@@ -40,8 +40,8 @@ type Options struct {
 
 // canonical returns backends in their canonical form, or an error for one that cannot be checked.
 func canonical(list []Backend) ([]Backend, error) {
-	if n := len(list); n == 0 || n > wire.MaxBackends {
-		return nil, fmt.Errorf("agent.backends has %d entries: 1 to %d can be watched by one agent", n, wire.MaxBackends)
+	if n := len(list); n > wire.MaxBackends {
+		return nil, fmt.Errorf("agent.backends has %d entries: %d can be watched by one agent", n, wire.MaxBackends)
 	}
 	backends := make([]Backend, len(list))
 	seen := make(map[string]bool, len(list))

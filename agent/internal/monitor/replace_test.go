@@ -114,8 +114,8 @@ func TestReplace_ErrorChangesNothing(t *testing.T) {
 			!strings.Contains(err.Error(), "app.example.org:127.0.0.1:8001") {
 			t.Errorf("%v", err)
 		}
-		if _, err := r.Replace(nil); err == nil {
-			t.Error("no backends at all")
+		if _, err := r.Replace(make([]Backend, wire.MaxBackends+1)); err == nil {
+			t.Error("too many backends")
 		}
 		if len(r.list()) != 1 || r.list()[0] != kept {
 			t.Error("the backends changed")

@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/agent/internal/config"
+	"gslb.internal/agent/internal/monitor"
+)
+
+const (
+	// lookEvery is the time between two looks at the files of agent.backends_from.
+	lookEvery = 500 * time.Millisecond
+	// maxFiles bounds the files of agent.backends_from: four for each backend.
+	maxFiles = 256
+)
+
+// discovery reads the files of agent.backends_from. One goroutine owns it.
+type discovery struct {
+	config  *config.Config
+	files   map[string]*source
+	leaving map[monitor.Backend]time.Time // backends that no file names any more, and when their drain is over
+	full    bool                          // there are more files than maxFiles
+	logger  zerolog.Logger
+	count   *prometheus.GaugeVec
+}
+
+func newDiscovery(logger zerolog.Logger) *discovery {
+	return &discovery{
+		files: map[string]*source{}, leaving: map[monitor.Backend]time.Time{}, logger: logger,
+		count: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "gslb_agent_discovery_files",
+			Help: "Files of agent.backends_from by state: read, or refused, for which the content of before counts.",
+		}, []string{"state"}),
+	}
+}
+
+// configure puts another configuration into force and reads every file anew. What a file said before counts where the
+// file is wrong now.
+func (d *discovery) configure(c *config.Config) {
+	d.config = c
+	for _, s := range d.files { // agent.backends may have taken their place
+		s.next, s.backends, s.pending, s.read = s.backends, nil, true, nil
+	}
+	d.settle()
+	d.look(true)
+}
+
+// look reads the files that have changed, and reports whether backends have. A file is read once it has looked the same
+// twice, so that one that is being written is left alone, and is gone once it was not there twice; or at once.
+func (d *discovery) look(atOnce bool) bool {
+	named := map[string]*config.BackendsFrom{}
+	for i := range d.config.Agent.BackendsFrom {
+		from := &d.config.Agent.BackendsFrom[i]
+		for _, path := range from.Files() {
+			if named[path] == nil {
+				named[path] = from
+			}
+		}
+	}
+	before := d.discovered()
+	for path, s := range d.files {
+		if named[path] == nil && !hidden(path) {
+			if s.seen == nil || atOnce {
+				d.logger.Info().Str("file", path).Int("backends", len(s.backends)).Msg("a file with backends is gone")
+				delete(d.files, path)
+			}
+			s.seen = nil
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(named)) {
+		s := d.files[path]
+		if s == nil && len(d.files) == maxFiles {
+			break
+		}
+		if s == nil {
+			s = &source{}
+			d.files[path] = s
+		}
+		s.from = named[path]
+		s.open(path, d.config, atOnce)
+	}
+	d.settle()
+	d.tell(len(named))
+	return d.depart(before)
+}
+
+// settle puts what the files say into force, as far as it goes together. A backend may move from one file to another,
+// in either order.
+func (d *discovery) settle() {
+	for again := true; again; {
+		again = false
+		for _, path := range slices.Sorted(maps.Keys(d.files)) {
+			s := d.files[path]
+			if !s.pending {
+				continue
+			}
+			kept := s.backends
+			s.backends = s.next
+			err := monitor.Check(append(backends(d.config), d.discovered()...))
+			if err != nil {
+				s.backends, s.fault = kept, err.Error()
+			} else {
+				s.pending, s.fault, again = false, "", true
+			}
+		}
+	}
+}
+
+// discovered returns the backends that files name now.
+func (d *discovery) discovered() (all []monitor.Backend) {
+	for _, path := range slices.Sorted(maps.Keys(d.files)) {
+		all = append(all, d.files[path].backends...)
+	}
+	return all
+}
+
+// tell counts the files, and tells once what is wrong: with one of them, or that there are too many.
+func (d *discovery) tell(named int) {
+	wrong := 0
+	for path, s := range d.files {
+		if s.fault != "" {
+			wrong++
+		}
+		if s.fault == s.told {
+			continue
+		}
+		s.told = s.fault
+		event, message := d.logger.Info(), "the file with backends is right again"
+		if s.fault != "" {
+			event, message = d.logger.Warn().Str("error", s.fault), "a file with backends is refused: what it said before counts"
+		}
+		event.Str("file", path).Int("backends", len(s.backends)).Msg(message)
+	}
+	d.count.WithLabelValues("read").Set(float64(len(d.files) - wrong))
+	d.count.WithLabelValues("refused").Set(float64(wrong))
+	if full := named > maxFiles; full != d.full {
+		d.full = full
+		if full {
+			d.logger.Warn().Int("files", named).Int("read", maxFiles).Msg(
+				"agent.backends_from names more files than are read: put several backends into one")
+		}
+	}
+}

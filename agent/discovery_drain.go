@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"gslb.internal/agent/internal/monitor"
+	"gslb.internal/agent/internal/predict"
+)
+
+// depart lets the backends drain that files no longer name, and reports whether any came, went or changed.
+func (d *discovery) depart(before []monitor.Backend) bool {
+	after := d.discovered()
+	if over := d.config.Agent.DrainTime; over > 0 {
+		for _, b := range before {
+			if !names(after, b) {
+				d.leaving[b] = time.Now().Add(over)
+			}
+		}
+	}
+	changed := !slices.Equal(before, after)
+	maps.DeleteFunc(d.leaving, func(b monitor.Backend, ends time.Time) bool {
+		gone := !time.Now().Before(ends) || names(after, b) || names(backends(d.config), b)
+		changed = changed || gone
+		return gone
+	})
+	return changed
+}
+
+// all returns the backends to check: those of the configuration, of files, and those that drain. The latter make room
+// where they would be too many.
+func (d *discovery) all() (all []monitor.Backend, drained []predict.Target) {
+	all = append(backends(d.config), d.discovered()...)
+	ends := func(a, b monitor.Backend) int { return d.leaving[b].Compare(d.leaving[a]) }
+	for _, b := range slices.SortedFunc(maps.Keys(d.leaving), ends) {
+		if monitor.Check(append(all, b)) != nil {
+			delete(d.leaving, b)
+			continue
+		}
+		all, drained = append(all, b), append(drained, predict.Target{Service: b.Service,
+			At: netip.AddrPortFrom(b.Address.Unmap(), b.Port)})
+	}
+	return all, drained
+}
+
+// names reports whether a list has the backend, with whatever weight and check.
+func names(list []monitor.Backend, b monitor.Backend) bool {
+	return slices.ContainsFunc(list, func(o monitor.Backend) bool { return o.String() == b.String() })
+}
