@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/zonefile"
 	"gslb.internal/shared/wire"
 )
 
@@ -245,7 +246,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	} else {
 		z.types = make(map[string][]uint16)
 		p.authority(z, z.from)
-		p.records(z, z.from.Records)
+		p.records(z)
 		z.elsewhere = slices.ContainsFunc(z.nameservers, func(name string) bool { return p.enclosing(name) != z })
 	}
 	z.Records = z.static
@@ -272,7 +273,8 @@ func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
 
 func sameZone(a, b *config.Zone) bool {
 	return a.Name == b.Name && a.Admin == b.Admin && slices.Equal(a.Nameservers, b.Nameservers) &&
-		slices.Equal(a.Records, b.Records)
+		slices.Equal(a.Records, b.Records) && slices.EqualFunc(a.FromFile, b.FromFile,
+		func(a, b zonefile.Record) bool { return a.Text == b.Text })
 }
 
 // edited returns a list of names after an edit. All lists are in ascending order.

@@ -8,6 +8,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/shared/settings"
 )
 
 // refusedTypes are the types that records[] cannot have, with the reason.
@@ -26,10 +27,14 @@ var refusedTypes = map[uint16]string{
 	dns.TypeNSEC3PARAM: "signing makes it",
 }
 
-// records reads the zone-file lines of a zone and checks each record against those that the zone has already.
-func (p *plan) records(z *zonePlan, lines []string) {
+// records reads the zone-file lines and the zone file of a zone and checks each record against those that the zone has
+// already.
+func (p *plan) records(z *zonePlan) {
 	var aliases []alias
-	for i, line := range lines {
+	for _, r := range z.from.FromFile {
+		aliases = p.record(z, aliases, settings.Entry(z.key+".file", r.At()), r.Text, r.RR)
+	}
+	for i, line := range z.from.Records {
 		key := fmt.Sprintf("%s.records[%d]", z.key, i)
 		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 			p.wrong(
@@ -45,22 +50,7 @@ func (p *plan) records(z *zonePlan, lines []string) {
 		count := 0
 		for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
 			count++
-			rr, err := plain(rr)
-			if err != nil {
-				p.wrong(key, line, "it cannot be sent: %s", strings.TrimPrefix(err.Error(), "dns: "))
-				continue
-			}
-			if remedy := p.refusal(z, rr); remedy != "" {
-				p.wrong(key, line, "%s", remedy)
-				continue
-			}
-			z.add(rr)
-			if rr, ok := rr.(*dns.CNAME); ok {
-				aliases = append(
-					aliases,
-					alias{key: key, line: line, owner: fqdn(rr.Hdr.Name), target: fqdn(rr.Target)},
-				)
-			}
+			aliases = p.record(z, aliases, key, line, rr)
 		}
 		if err := parser.Err(); err != nil {
 			p.wrong(
@@ -75,6 +65,24 @@ func (p *plan) records(z *zonePlan, lines []string) {
 	}
 	p.chains(aliases)
 	p.wildChains(z, aliases)
+}
+
+// record adds a record to a zone, unless it is wrong, and to aliases if it is one.
+func (p *plan) record(z *zonePlan, aliases []alias, key, line string, rr dns.RR) []alias {
+	rr, err := plain(rr)
+	if err != nil {
+		p.wrong(key, line, "it cannot be sent: %s", strings.TrimPrefix(err.Error(), "dns: "))
+		return aliases
+	}
+	if remedy := p.refusal(z, rr); remedy != "" {
+		p.wrong(key, line, "%s", remedy)
+		return aliases
+	}
+	z.add(rr)
+	if rr, ok := rr.(*dns.CNAME); ok {
+		aliases = append(aliases, alias{key: key, line: line, owner: fqdn(rr.Hdr.Name), target: fqdn(rr.Target)})
+	}
+	return aliases
 }
 
 // plain returns a record with its names in presentation form without needless escapes, so that equal names are equal

@@ -33,7 +33,7 @@ func (p *plan) leaveUnsigned(before *plan) {
 			continue
 		}
 		beside := signed[apex]
-		if beside == "" && len(z.from.Records) > 0 {
+		if beside == "" && len(z.from.Records)+len(z.from.FromFile) > 0 {
 			beside = "records of its own"
 		}
 		z.unsigned, z.mixed = beside == "", beside != ""

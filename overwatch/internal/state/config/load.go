@@ -20,7 +20,7 @@ type Check func(*Config) settings.Problems
 // those of checks too, one line each.
 func Load(path string, checks ...Check) (*Config, error) {
 	c := Default()
-	options := settings.Options{Mode: Mode, EnvPrefix: envPrefix, Validate: c.validator(checks)}
+	options := settings.Options{Mode: Mode, EnvPrefix: envPrefix, Validate: c.validator(c.readZoneFiles, checks)}
 	if err := settings.Load(path, c, options); err != nil {
 		return nil, err
 	}
@@ -41,14 +41,15 @@ func CheckText(text string, checks ...Check) settings.Problems {
 // settings.Problems.
 func LoadText(text string, checks ...Check) (*Config, error) {
 	c := Default()
-	return c, settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(checks)})
+	return c, settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(c.refuseZoneFiles, checks)})
 }
 
-// validator returns a function that completes c and notes its faults.
-func (c *Config) validator(checks []Check) func(*settings.Report) {
+// validator returns a function that completes c, with its zone files, and notes its faults.
+func (c *Config) validator(zoneFiles func(*settings.Report), checks []Check) func(*settings.Report) {
 	return func(report *settings.Report) {
 		c.complete(report)
 		c.validate(report)
+		zoneFiles(report)
 		for _, check := range checks {
 			for _, p := range check(c) {
 				report.Add(p.Key, p.Value, p.Message)

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/zonefile"
 	"gslb.internal/shared/settings/healthcheck"
 )
 
@@ -88,12 +89,17 @@ type RateLimit struct {
 type Zone struct {
 	// The apex, such as `gslb.example.com`. Required; each once.
 	Name string `key:"name"`
-	// Names for the NS records; default: the node's own name under the zone.
+	// Names for the NS records; default: those that `file` has at the apex, or the node's own name under the zone.
 	Nameservers []string `key:"nameservers"`
-	// Mail address of the administrator, for the SOA; default: hostmaster at the zone.
+	// Mail address of the administrator, for the SOA; default: that of the SOA in `file`, or hostmaster at the zone.
 	Admin string `key:"admin"`
 	// Further records as lines of a zone file: TXT, MX, CAA, CNAME, SRV...
 	Records []string `key:"records"`
+	// A zone file (RFC 1035) with further records, relative to the file that names it; read again by a reload. Files that
+	// it includes are in its folder or below. At most 16 MiB and 100 000 records. See [Zone files](dns.md#zone-files).
+	File string `key:"file"`
+	// FromFile are the records of File, without the SOA and the NS records of the apex. Load reads them.
+	FromFile []zonefile.Record
 }
 
 // Region is a place with servers in it, and which clients it is near to.

@@ -1,0 +1,57 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/state/zonefile"
+	"gslb.internal/shared/settings"
+)
+
+// readZoneFiles reads the zone files and takes the nameservers and the administrator from them, where the zone's keys
+// do not say them.
+func (c *Config) readZoneFiles(report *settings.Report) {
+	for i := range c.DNS.Zones {
+		z := &c.DNS.Zones[i]
+		key := fmt.Sprintf("dns.zones[%d].file", i)
+		if z.File == "" || report.HasProblem(fmt.Sprintf("dns.zones[%d].name", i)) {
+			continue
+		}
+		path := z.File
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(report.Locate(key).File), path)
+		}
+		records, err := zonefile.Read(path, z.Name, uint32(max(c.DNS.TTL(0), 0)))
+		if err != nil {
+			report.Add(key, z.File, err.Error())
+			continue
+		}
+		apex := zonefile.Apex(records, z.Name)
+		z.FromFile = apex.Rest
+		if z.Admin == "" {
+			z.Admin = apex.Admin
+		}
+		given := z.Nameservers
+		for _, ns := range apex.Nameservers {
+			if len(given) == 0 {
+				z.Nameservers = append(z.Nameservers, ns.Name)
+			} else if !slices.ContainsFunc(given, func(name string) bool {
+				return strings.EqualFold(strings.TrimSuffix(name, "."), ns.Name)
+			}) {
+				report.Add(settings.Entry(key, ns.At), ns.Name, "is not among the nameservers of the zone's keys: remove one")
+			}
+		}
+	}
+}
+
+// refuseZoneFiles notes a problem for each zone file, where no file is read.
+func (c *Config) refuseZoneFiles(report *settings.Report) {
+	for i, z := range c.DNS.Zones {
+		if z.File != "" {
+			report.Add(fmt.Sprintf("dns.zones[%d].file", i), z.File,
+				"this text is checked by itself and no file is read: put its records under records")
+		}
+	}
+}

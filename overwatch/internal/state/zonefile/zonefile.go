@@ -1,0 +1,164 @@
+// Package zonefile reads zone files (RFC 1035 section 5) for package config. It knows no zones but the one it is asked
+// for: whether its records can be served, package publish decides. Read has no state; what it returns belongs to the
+// caller and is not changed.
+package zonefile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// Bounds of one zone file with what it includes.
+const (
+	maxSize    = 16 << 20 // octets
+	maxRecords = 100_000
+)
+
+// generate is a directive of BIND. The library gives its records another TTL than BIND does.
+const generate = "$GENERATE"
+
+// Record is a record of a zone file, and where it ends.
+type Record struct {
+	RR   dns.RR
+	Text string // of RR: equal records have the same
+	File string // as it was opened
+	Line int
+}
+
+// At returns "file:line".
+func (r *Record) At() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
+
+// Read returns the records of a file, in their order. Names are relative to apex, and records before the first $TTL
+// have ttl. Files that it includes are in its folder or below, whatever links lead out of it.
+func Read(path, apex string, ttl uint32) ([]Record, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer func() { _ = root.Close() }()
+	files := &folder{root: root, path: filepath.Dir(path), left: maxSize}
+	file, err := files.Open(filepath.Base(path))
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer func() { _ = file.Close() }()
+	parser := dns.NewZoneParser(file, dns.Fqdn(apex), filepath.Base(path))
+	parser.SetDefaultTTL(ttl)
+	parser.SetIncludeAllowed(true)
+	parser.SetIncludeFS(files)
+	var records []Record
+	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
+		if len(records) == maxRecords {
+			return nil, fmt.Errorf("%s: has more than %d records, which is the limit", files.at(), maxRecords)
+		}
+		name, line := files.position()
+		records = append(records, Record{RR: rr, Text: rr.String(), File: name, Line: line})
+	}
+	if files.fault != "" {
+		return nil, fmt.Errorf("%s: %s", files.at(), files.fault)
+	}
+	if err := parser.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %s", files.at(), strings.Replace(err.Error(), "dns: ", "", 1))
+	}
+	return records, nil
+}
+
+// plain removes the path from an error, because the message has it.
+func plain(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("cannot be read: %w", at.Err)
+	}
+	return err
+}
+
+// folder opens the files of a folder, and knows where each is read.
+type folder struct {
+	root  *os.Root
+	path  string
+	open  []*source // innermost last
+	left  int       // octets that may still be read
+	fault string    // why reading has ended
+}
+
+// Open implements fs.FS.
+func (f *folder) Open(name string) (fs.File, error) {
+	info, err := f.root.Stat(filepath.FromSlash(name))
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := f.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	s := &source{File: file, reader: bufio.NewReader(file), folder: f, name: filepath.Join(f.path, name)}
+	f.open = append(f.open, s)
+	return s, nil
+}
+
+// position returns where the innermost open file is read: the line of the last octet.
+func (f *folder) position() (name string, line int) {
+	s := f.open[len(f.open)-1]
+	if s.within {
+		return s.name, s.lines + 1
+	}
+	return s.name, max(s.lines, 1)
+}
+
+func (f *folder) at() string {
+	name, line := f.position()
+	return fmt.Sprintf("%s:%d", name, line)
+}
+
+// source is an open file. The parser reads it octet by octet, so that its line is known.
+type source struct {
+	fs.File
+	folder *folder
+	reader *bufio.Reader
+	name   string
+	lines  int
+	within bool   // the last octet is not the end of a line
+	begin  []byte // the first octets of the line
+}
+
+// ReadByte implements io.ByteReader.
+func (s *source) ReadByte() (byte, error) {
+	if s.folder.left--; s.folder.left < 0 {
+		s.folder.fault = fmt.Sprintf("more than %d octets with what is included, which is the limit", maxSize)
+	}
+	if s.folder.fault != "" {
+		return 0, io.EOF
+	}
+	octet, err := s.reader.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	s.within = octet != '\n'
+	if !s.within {
+		s.lines++
+		s.begin = s.begin[:0]
+	} else if len(s.begin) < len(generate) {
+		if s.begin = append(s.begin, octet); strings.EqualFold(string(s.begin), generate) {
+			s.folder.fault = generate + " is not read: write its records out"
+		}
+	}
+	return octet, nil
+}
+
+// Close implements fs.File. Files end in the reverse order of their opening.
+func (s *source) Close() error {
+	if n := len(s.folder.open); n > 1 {
+		s.folder.open = s.folder.open[:n-1]
+	}
+	return s.File.Close()
+}

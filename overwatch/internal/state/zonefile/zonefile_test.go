@@ -1,0 +1,97 @@
+package zonefile_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gslb.internal/overwatch/internal/state/zonefile"
+)
+
+// write makes files in a folder, by name.
+func write(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestRead_RecordsHaveTheirLines(t *testing.T) {
+	dir := write(t, map[string]string{
+		"z/main":       "$TTL 60\n@ SOA ns h (\n 1 2 3\n 4 5 )\n; a comment\n\n  NS ns\n$INCLUDE more/hosts sub\nend A 192.0.2.9",
+		"z/more/hosts": "\n$ORIGIN deep.test.\nwww 5 A 192.0.2.1\nh1 A 192.0.2.2\n",
+	})
+	list, err := zonefile.Read(filepath.Join(dir, "z/main"), "example.test", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range list {
+		at, _ := filepath.Rel(dir, r.At())
+		got = append(got, fmt.Sprint(at, " ", r.RR.Header().Name, " ", r.RR.Header().Ttl))
+	}
+	want := "z/main:4 example.test. 60, z/main:7 example.test. 60, z/more/hosts:3 www.deep.test. 5, " +
+		"z/more/hosts:4 h1.deep.test. 60, z/main:9 end.example.test. 60"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%q\nwant %s", got, want)
+	}
+}
+
+func TestRead_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"syntax":  {map[string]string{"z/main": "a A 192.0.2.1\nb A nonsense\n"}, "z/main:2: "},
+		"escape":  {map[string]string{"z/main": "\n$INCLUDE ../secret\n", "secret": "a A 192.0.2.1"}, "z/main:2: "},
+		"root":    {map[string]string{"z/main": "$INCLUDE /secret\n", "secret": "a A 192.0.2.1"}, "z/main:1: "},
+		"missing": {map[string]string{"other": ""}, "cannot be read: "},
+		"cycle":   {map[string]string{"z/main": "$INCLUDE main\n"}, "too deeply nested"},
+		"folder":  {map[string]string{"z/main/x": ""}, "not a regular file"},
+		"many":    {map[string]string{"z/main": strings.Repeat("h A 192.0.2.1\n", 100_001)}, "z/main:100001: has more"},
+		"generate": {map[string]string{"z/main": "a A 192.0.2.1\n$Generate 1-2 h$ A 192.0.2.$\n"},
+			"z/main:2: $GENERATE is not read"},
+		"large": {map[string]string{"z/main": strings.Repeat(";"+strings.Repeat("x", 1<<10)+"\n", 1<<14)}, "octets"},
+	} {
+		_, err := zonefile.Read(filepath.Join(write(t, c.files), "z/main"), "example.test", 7)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	dir := write(t, map[string]string{"z/main": "$INCLUDE link\n", "secret": "a A 192.0.2.1"})
+	if err := os.Symlink("../secret", filepath.Join(dir, "z/link")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := zonefile.Read(filepath.Join(dir, "z/main"), "example.test", 7); err == nil {
+		t.Error("a link leads out of the folder")
+	}
+}
+
+// Whatever a file says, reading it ends, and each record has a place.
+func FuzzRead(f *testing.F) {
+	f.Add("$TTL 60\n@ SOA ns h 1 2 3 4 5\n$INCLUDE main\n$GENERATE 1-3 h$ A 192.0.2.$\n")
+	f.Add("a 5 IN TXT \"x\n")
+	dir := write(f, nil)
+	f.Fuzz(func(t *testing.T, text string) {
+		at := filepath.Join(dir, "main")
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list, err := zonefile.Read(at, "example.test", 7)
+		for _, r := range list {
+			if err == nil && (r.RR == nil || r.Line < 1 || r.Line > strings.Count(text, "\n")+1) {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
