@@ -132,6 +132,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.contextCommand(),
 		a.gossipCommand(),
 		a.preferencesCommand(),
+		a.importCommand(),
 		a.initCommand(),
 		a.keygenCommand(),
 		a.routingCommand(),

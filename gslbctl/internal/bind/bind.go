@@ -1,0 +1,169 @@
+// Package bind turns a zone file of BIND, NSD or Knot into the files that an overwatch node reads. It reads the file
+// and what it includes, asks nobody and writes nothing.
+package bind
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// maxRecords bounds a zone: a node reads no more of one file.
+const maxRecords = 100_000
+
+// Zone is what a zone file becomes.
+type Zone struct {
+	Records string // a zone file of what a node serves
+	Config  string // a configuration that includes can name
+	Taken   int
+	Left    []Left
+}
+
+// Left is a record that a node does not serve.
+type Left struct {
+	Record string `json:"record"`
+	Why    string `json:"why"`
+}
+
+// Read reads the zone file of a zone. Files that it includes are in its folder or below. name is the zone file that
+// Config names.
+func Read(path, zone, name string) (*Zone, error) {
+	records, err := parse(path, zone)
+	if err != nil {
+		return nil, err
+	}
+	cuts, soa := map[string]bool{}, (*dns.SOA)(nil)
+	for _, rr := range records {
+		owner := dns.CanonicalName(rr.Header().Name)
+		switch rr := rr.(type) {
+		case *dns.NS:
+			if owner != zone {
+				cuts[owner] = true
+			}
+		case *dns.SOA:
+			if owner == zone {
+				soa = rr
+			}
+		}
+	}
+	if soa == nil {
+		return nil, fmt.Errorf("%s: there is no SOA of %s: give the zone that the file is for in --zone", path, zone)
+	}
+	z := &Zone{Config: config(zone, name, soa)}
+	var b strings.Builder
+	for _, rr := range records {
+		if why := refusal(rr, zone, cuts); why != "" {
+			z.Left = append(z.Left, Left{strings.ReplaceAll(rr.String(), "\t", " "), why})
+			continue
+		}
+		z.Taken++
+		fmt.Fprintln(&b, rr)
+	}
+	z.Records = b.String()
+	return z, nil
+}
+
+// config returns the configuration of a zone. The SOA's times are those of a node; what resolvers keep is as before.
+func config(zone, name string, soa *dns.SOA) string {
+	return fmt.Sprintf("dns:\n  apex_ttl: %d\n  negative_ttl: %d\n  zones:\n    - name: %s\n      file: %s\n",
+		soa.Hdr.Ttl, soa.Minttl, strings.TrimSuffix(zone, "."), name)
+}
+
+// parse returns the records of a file.
+func parse(path, zone string) ([]dns.RR, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	files := folder{root}
+	file, err := files.Open(filepath.Base(path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	parser := dns.NewZoneParser(file, zone, filepath.Base(path))
+	parser.SetIncludeAllowed(true)
+	parser.SetIncludeFS(files)
+	var records []dns.RR
+	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
+		if len(records) == maxRecords {
+			return nil, fmt.Errorf("%s: more than %d records, which is all that a node reads of one zone", path, maxRecords)
+		}
+		records = append(records, rr)
+	}
+	return records, parser.Err()
+}
+
+// refusal returns why a node does not serve a record; "" if it does. cuts are the names that are delegated.
+func refusal(rr dns.RR, zone string, cuts map[string]bool) string {
+	owner := dns.CanonicalName(rr.Header().Name)
+	for name := owner; len(name) > len(zone); {
+		if cuts[name] {
+			return "delegations are not served: delegate " + name + " in the zone above, or keep it where it is"
+		}
+		next, end := dns.NextLabel(name, 0)
+		if end {
+			break
+		}
+		name = name[next:]
+	}
+	switch t := rr.Header().Rrtype; {
+	case !dns.IsSubDomain(zone, owner):
+		return "it is outside the zone"
+	case rr.Header().Class != dns.ClassINET:
+		return "its class is not IN"
+	case t == dns.TypeSOA && owner != zone:
+		return "it is the SOA of another zone"
+	case t == dns.TypeDS:
+		return "delegations are not served"
+	case t == dns.TypeDNAME:
+		return "aliases of whole subtrees are not served: write a CNAME per name"
+	case t == dns.TypeDNSKEY, t == dns.TypeCDS, t == dns.TypeCDNSKEY, t == dns.TypeRRSIG, t == dns.TypeNSEC,
+		t == dns.TypeNSEC3, t == dns.TypeNSEC3PARAM:
+		return "the node signs by itself, with keys of its own"
+	}
+	return ""
+}
+
+// folder opens the files of a folder, but none with $GENERATE: the library gives its records another TTL than BIND.
+type folder struct{ root *os.Root }
+
+// Open implements fs.FS.
+func (f folder) Open(name string) (fs.File, error) {
+	info, err := f.root.Stat(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	if err := f.generates(name); err != nil {
+		return nil, err
+	}
+	return f.root.Open(filepath.FromSlash(name))
+}
+
+func (f folder) generates(name string) error {
+	file, err := f.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		if len(lines.Text()) >= 9 && strings.EqualFold(lines.Text()[:9], "$GENERATE") {
+			return fmt.Errorf("%s:%d: $GENERATE is not read: write its records out, as named-checkzone -D does", name, n)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("%s: a line is longer than %d octets", name, bufio.MaxScanTokenSize)
+	}
+	return lines.Err()
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/miekg/dns"
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/bind"
+	"gslb.internal/gslbctl/internal/render"
+)
+
+// importReport is the output of import.
+type importReport struct {
+	Files []string    `json:"files"`
+	Taken int         `json:"taken"`
+	Left  []bind.Left `json:"left"` // one for each record that a node does not serve
+}
+
+func (a *app) importCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "import", Short: "Write a configuration from that of another name server",
+		Long: "import reads files of other programs. It asks no node and changes no file that is there.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(a.importBindCommand())
+	return cmd
+}
+
+func (a *app) importBindCommand() *cobra.Command {
+	var zone, into string
+	cmd := &cobra.Command{
+		Use:   "bind <zone file> --zone <zone>",
+		Short: "Write a zone file of BIND, NSD or Knot as a node takes it",
+		Long: "bind writes <zone>.zone, with the records that a node serves, and <zone>.yaml, which includes it and which\n" +
+			"`includes` of a node's configuration can name. Of each other record it says in a line why it is left out.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := dns.CanonicalName(zone)
+			if _, ok := dns.IsDomainName(name); !ok || name == "." || strings.ContainsAny(name, "/\\ \n") {
+				return fmt.Errorf("--zone %q: give a zone, such as example.com", zone)
+			}
+			base := strings.TrimSuffix(name, ".")
+			read, err := bind.Read(args[0], name, base+".zone")
+			if err != nil {
+				return err
+			}
+			report := importReport{Taken: read.Taken, Left: append([]bind.Left{}, read.Left...)}
+			for _, f := range []struct{ name, text string }{{base + ".zone", read.Records}, {base + ".yaml", read.Config}} {
+				path := filepath.Join(into, f.name)
+				if err := writeNew(path, f.text); err != nil {
+					return err
+				}
+				report.Files = append(report.Files, path)
+			}
+			return a.print(report, func() error { return a.printImport(&report) })
+		},
+	}
+	cmd.Flags().StringVar(&zone, "zone", "", "the `zone` that the file is for")
+	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
+	need(cmd, [2]string{"zone", "the zone that the file is for, such as --zone example.com"})
+	return cmd
+}
+
+// printImport prints a line for each record that is left out, then what was written.
+func (a *app) printImport(report *importReport) error {
+	for _, l := range report.Left {
+		line := "left out: " + l.Record + ": " + l.Why
+		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(a.Out, "%d taken, %d left out; wrote %s\n", report.Taken, len(report.Left),
+		strings.Join(report.Files, " and "))
+	return err
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return err
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const bindZone = `$TTL 300
+@ 900 SOA ns1 admin 1 2 3 4 60
+@ NS ns1
+ns1 A 192.0.2.1
+$INCLUDE more
+sub NS ns.sub
+ns.sub A 192.0.2.2
+old DNAME example.org.
+a.example.org. A 192.0.2.3
+`
+
+// What a node serves is written, with the times that answers had; of all else it is said why not.
+func TestImportBind(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"db.zone": bindZone, "more": "www CNAME ns1\n",
+		"generated": "$TTL 1\n$generate 1-2 a$ A 192.0.2.$\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := []string{"import", "bind", filepath.Join(dir, "db.zone"), "--zone", "Example.com.", "--into", dir}
+	r := call(t, System{}, nil, line...)
+	if r.code != 0 || !strings.Contains(r.out, "4 taken, 4 left out") {
+		t.Errorf("%+v", r)
+	}
+	for _, left := range []string{"sub.example.com. 300 IN NS", "ns.sub.example.com. 300 IN A",
+		"old.example.com. 300 IN DNAME", "a.example.org. 300 IN A"} {
+		if !strings.Contains(r.out, "left out: "+left) {
+			t.Errorf("nothing of %s in %s", left, r.out)
+		}
+	}
+	for name, words := range map[string][]string{
+		"example.com.yaml": {"apex_ttl: 900", "negative_ttl: 60", "name: example.com\n", "file: example.com.zone\n"},
+		"example.com.zone": {"www.example.com.\t300\tIN\tCNAME\tns1.example.com."},
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		for _, word := range words {
+			if err != nil || !strings.Contains(string(text), word) {
+				t.Errorf("%s has no %q: %v\n%s", name, word, err, text)
+			}
+		}
+	}
+	for file, want := range map[string]string{"db.zone": "exists", "generated": "$GENERATE is not read", "none": "no such"} {
+		line[2] = filepath.Join(dir, file)
+		if r := call(t, System{}, nil, line...); r.code == 0 || !strings.Contains(r.errors, want) {
+			t.Errorf("%s: %+v", file, r)
+		}
+	}
+	line[4] = "../x"
+	if r := call(t, System{}, nil, line...); r.code == 0 {
+		t.Errorf("%+v", r)
+	}
+}
