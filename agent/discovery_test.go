@@ -211,3 +211,23 @@ func TestDiscovery_NamesThatFlapAreForgotten(t *testing.T) {
 		t.Error("that there are too many files is not told")
 	}
 }
+
+// A wrong file keeps no agent from starting: it is a caution, with a line for each fault.
+func TestDiscovery_CautionsTellEveryFault(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "agent.yaml")
+	for name, text := range map[string]string{
+		"b.yaml": "- {address: 192.0.2.1, port: 80, wieght: 3}\n- {address: 192.0.2.1, port: 99999}",
+		"agent.yaml": "mode: agent\nagent:\n  identity: {region: eu, service_token: a-token-of-thirty-two-characters-ok}\n" +
+			"  gossip: {encryption_key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=, overwatch_nodes: ['n.example.com:7946']}\n" +
+			"  backends_from: [{file: " + dir + "/b.yaml, service: a.example.com, health_check: {type: tcp}}]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := Cautions(path); len(got) != 2 || !strings.Contains(got[0], "b.yaml:1: backends[0].wieght") ||
+		!strings.Contains(got[1], "b.yaml:2: backends[1].port") {
+		t.Errorf("%q", got)
+	}
+}

@@ -23,7 +23,7 @@ func Cautions(path string) []string {
 		from := &cfg.Agent.BackendsFrom[i]
 		for _, path := range from.Files() {
 			if _, err := cfg.ReadBackends(path, from); err != nil {
-				cautions = append(cautions, err.Error())
+				cautions = append(cautions, strings.Split(err.Error(), "\n")...)
 			}
 		}
 	}
