@@ -37,7 +37,7 @@ var homes = map[string][]string{
 	},
 	"github.com/charmbracelet/x/vt": {"gslb.internal/integration"},
 	"github.com/miekg/dns": {
-		"gslb.internal/overwatch/internal/answer/delegation",
+		"gslb.internal/overwatch/internal/answer/delegation", "gslb.internal/overwatch/internal/leaf/resolve",
 		"gslb.internal/overwatch/internal/state/zonefile",
 		"gslb.internal/overwatch/internal/answer/zone", "gslb.internal/overwatch/internal/answer/dnssec",
 		"gslb.internal/overwatch/internal/answer/dnsserver", "gslb.internal/overwatch/internal/answer/publish",

@@ -95,6 +95,8 @@ type health struct {
 	holders   *keysync.Holders
 	trust     *trust.Trust
 	registry  *registry.Registry
+	targets   *control.Targets
+	moved     chan struct{}  // addresses of targets have changed
 	declared  errgroup.Group // what configuration and API declare, to the registry
 	servers   *inventory.Inventory
 	orders    sync.Mutex // held while an order changes
@@ -205,6 +207,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 	n.control, err = control.New(control.Options{
 		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
 		Publisher: n.publisher, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync, Validator: n.validator,
+		Targets:       n.targets,
 		SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
 		IdentityWaits: n.identityWaits, Registerer: n.registerer,
 		Servers: n.servers, Orders: &n.orders,
@@ -254,6 +257,15 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	n.core.run("addresses", n.own.Follow)
 	// The listeners are those of the start: a reload changes none.
 	host := trust.Host{Ports: cfg.Ports(), Addresses: n.own.All, Loopback: control.GossipsOnLoopback(cfg)}
+	n.moved = make(chan struct{}, 1)
+	n.targets = control.NewTargets(control.TargetOptions{Resolver: cfg.DNS.Resolver, Takes: host.TakesTarget,
+		Changed: func() {
+			select {
+			case n.moved <- struct{}{}:
+			default: // somebody has not looked yet
+			}
+		}, Logger: n.part("targets")})
+	n.core.run("targets", n.targets.Run)
 	n.holders = keysync.OpenHolders(keysync.HoldersFile(cfg.DataDir))
 	n.trust, err = trust.New(trust.Options{
 		Tokens: cfg.Tokens(), Policies: control.Policies(cfg), Limits: control.Limits(cfg), Host: host, Boot: n.boot,
@@ -304,7 +316,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	}
 	n.closers = append(n.closers, func() { _ = n.declared.Wait() }) // its error is openDNS's
 	n.declared.Go(func() (err error) {
-		if err := control.Declare(ctx, n.registry, cfg); err != nil {
+		if err := control.Declare(ctx, n.registry, n.targets, cfg); err != nil {
 			return err
 		}
 		n.servers, err = inventory.New(ctx, inventory.Options{Servers: restore.Servers(servers, n.part("store")),

@@ -67,6 +67,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return fatal("replication", n.replication.Run(ctx)) })
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
 	outer.Go(func() error { return n.control.FollowDatabase(ctx) })
+	outer.Go(func() error { return n.control.FollowTargets(ctx, n.moved) })
 	outer.Go(func() error { return n.events.Run(ctx) })
 	outer.Go(func() error { return n.events.Follow(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })

@@ -37,7 +37,7 @@ const (
 	shapeProblem = "error:s"
 	shapeNamed   = "message:s id:s"
 	shapeListed  = " total:i generated_at:t"
-	shapeServer  = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} " +
+	shapeServer  = "id:s service:s address:s target:s- port:i weight:i region:s source:s{static|agent|api} " +
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t" +
 		shapeLaid
 	shapeRoll = "zone:s stage:s{signing|published|offered|alone|done} since:t started_at:t started_by:s " +
@@ -62,7 +62,7 @@ const (
 	shapeCheck = "server_id:s health_check.enabled:b health_check.type:s health_check.path:s " +
 		"health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i " +
 		"health_check.unhealthy_threshold:i health_check.expected_status:s health_check.note:s-"
-	shapeBackend = "service:s address:s port:i agent_id:s region:s effective_status:s{healthy|unhealthy|stale} " +
+	shapeBackend = "service:s address:s target:s- port:i agent_id:s region:s effective_status:s{healthy|unhealthy|stale} " +
 		"agent_healthy:b? validation_healthy:b? validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
 		"held:b reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? " +
 		"override.healthy:b- override.reason:s- override.by:s- override.at:t- override.expires_at:t?- weight_override.weight:i- " +

@@ -110,6 +110,13 @@ type DNSSection struct {
 	ApexTTL       int      `yaml:"apex_ttl,omitempty"`
 	NegativeTTL   int      `yaml:"negative_ttl,omitempty"`
 	Zones         []string `yaml:"zones"`
+	Resolver      Resolver `yaml:"resolver,omitempty"`
+}
+
+// Resolver is the key `dns.resolver` of an OverwatchFile.
+type Resolver struct {
+	Servers []string      `yaml:"servers,omitempty"`
+	MinTTL  time.Duration `yaml:"min_ttl,omitempty"`
 }
 
 // Region is one entry of the key `regions` of an OverwatchFile.
@@ -128,6 +135,18 @@ type Server struct {
 	Port        uint16      `yaml:"port"`
 	Weight      int         `yaml:"weight"`
 	HealthCheck HealthCheck `yaml:"health_check"`
+	Target      string      `yaml:"-"` // in place of Address
+	Allowed     []string    `yaml:"-"` // allowed_cidrs of Target
+}
+
+// MarshalYAML writes a target in place of an address.
+func (s Server) MarshalYAML() (any, error) {
+	if s.Target == "" {
+		type plain Server
+		return plain(s), nil
+	}
+	return map[string]any{"service": s.Service, "target": s.Target, "allowed_cidrs": s.Allowed, "port": s.Port,
+		"weight": s.Weight, "health_check": s.HealthCheck}, nil
 }
 
 // Domain is one entry of the key `domains` of an OverwatchFile.

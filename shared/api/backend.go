@@ -4,10 +4,12 @@ import "time"
 
 // Backend is the node's view of one backend: every verdict about it and the conclusion.
 type Backend struct {
-	ID                  string          `json:"id"`
-	Service             string          `json:"service"`
-	Address             string          `json:"address"`
-	Port                int             `json:"port"`
+	ID      string `json:"id"`
+	Service string `json:"service"`
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+	// Target is the host name whose address it is, "" for none.
+	Target              string          `json:"target,omitempty"`
 	AgentID             string          `json:"agent_id"` // empty where no agent reports
 	Region              string          `json:"region"`
 	Weight              int             `json:"weight"`

@@ -9,9 +9,11 @@ import (
 // Server is one registered backend as GET /api/v1/servers shows it. ID is
 // "<service>:<address>:<port>"; an IPv6 address stands in it without brackets.
 type Server struct {
-	ID              string          `json:"id"`
-	Service         string          `json:"service"`
-	Address         string          `json:"address"`
+	ID      string `json:"id"`
+	Service string `json:"service"`
+	Address string `json:"address"`
+	// Target is the host name whose address it is, "" for none; its addresses share Weight equally.
+	Target          string          `json:"target,omitempty"`
 	Port            int             `json:"port"`
 	Weight          int             `json:"weight"`
 	Region          string          `json:"region"`

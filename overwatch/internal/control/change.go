@@ -134,7 +134,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 			a.Undo(back)
 		}
 		// the caller notes the failure in the audit log
-		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.Config()))
+		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.o.Targets, p.Config()))
 	}
 	return err
 }
@@ -199,7 +199,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 		}
 	}
 	if shares {
-		return false, Declare(ctx, p.o.Registry, joined)
+		return false, Declare(ctx, p.o.Registry, p.o.Targets, joined)
 	}
 	return false, nil
 }

@@ -50,9 +50,9 @@ func (p *Plane) declareAhead(ctx context.Context, next *config.Config) (ahead []
 	if len(coming) == 0 {
 		return nil, nil
 	}
-	for s := range next.StaticServers() {
-		if coming[wire.CanonicalService(s.Service)] {
-			ahead = append(ahead, declarationOf(s))
+	for _, d := range p.o.Targets.declarations(ctx, next) {
+		if coming[wire.CanonicalService(d.ID.Service)] {
+			ahead = append(ahead, d)
 		}
 	}
 	return ahead, p.o.Registry.AddStatic(ctx, ahead)

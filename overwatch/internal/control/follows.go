@@ -53,12 +53,8 @@ func (s *State) Brake(service string) registry.Brake {
 }
 
 // Declare tells the registry which servers a configuration has, instead of those that it was told before.
-func Declare(ctx context.Context, r *registry.Registry, cfg *config.Config) error {
-	declarations := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
-	for s := range cfg.StaticServers() {
-		declarations = append(declarations, declarationOf(s))
-	}
-	return r.SetStatic(ctx, declarations)
+func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {
+	return r.SetStatic(ctx, t.declarations(ctx, cfg))
 }
 
 func declarationOf(s config.StaticServer) registry.Declaration {

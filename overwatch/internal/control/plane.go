@@ -42,6 +42,7 @@ type Options struct {
 	Zones     *dnssec.Zones // nil when answers are not signed
 	KeySync   *keysync.Sync // nil when answers are not signed
 	Validator *validation.Validator
+	Targets   *Targets
 
 	// SetMaxUDPSize bounds answers over UDP, in octets.
 	SetMaxUDPSize func(octets int)

@@ -87,7 +87,7 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	}
 	ctx = p.o.Running
 	if err != nil {
-		return nil, nil, errors.Join(err, Declare(ctx, p.o.Registry, p.Config()))
+		return nil, nil, errors.Join(err, Declare(ctx, p.o.Registry, p.o.Targets, p.Config()))
 	}
 	p.follow(next, left)
 	p.show(over, p.set)
@@ -98,7 +98,7 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	if err := p.o.Registry.Retime(ctx, longer(Timing(before.config), Timing(joined))); err != nil {
 		return nil, nil, err
 	}
-	if err := Declare(ctx, p.o.Registry, joined); err != nil {
+	if err := Declare(ctx, p.o.Registry, p.o.Targets, joined); err != nil {
 		return nil, nil, err
 	}
 	if err := p.followChecks(ctx, joined); err != nil {

@@ -18,6 +18,7 @@ type Candidate struct {
 	Region      string
 	Weight      int       // 0 serves only when no other may
 	Share       float64   // 0 to 1: what is left of the weight after bleeding and draining
+	Among       int       // addresses of one host name that share the weight equally; 0 and 1: it is its own
 	MayServe    bool      // its effective status allows it
 	Forbidden   bool      // an operator took it out: not even a last resort
 	Unknown     bool      // nothing is known of its health yet: it is none of those of whom MinHealthy asks for a part
@@ -25,8 +26,9 @@ type Candidate struct {
 	Latency     Measurement
 
 	// What explains a decision and does not change it.
-	Port  uint16
-	Facts *Facts // nil: nothing is known
+	Port   uint16
+	Target string // the host name whose address it is, "" for none
+	Facts  *Facts // nil: nothing is known
 }
 
 // Measurement is how long this node's own checks of a backend take.

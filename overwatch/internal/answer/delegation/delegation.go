@@ -18,13 +18,8 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/leaf/resolve"
 )
-
-// resolvConf is the file that names the machine's resolvers.
-const resolvConf = "/etc/resolv.conf"
-
-// patience bounds one question.
-const patience = 3 * time.Second
 
 // payload is the UDP payload size of a question (EDNS), in octets.
 const payload = 1232
@@ -89,11 +84,11 @@ func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent 
 // parents returns the addresses of the servers of the closest zone above apex.
 func parents(ctx context.Context, resolver, apex string) (addresses []string, err error) {
 	if resolver == "" {
-		conf, err := dns.ClientConfigFromFile(resolvConf)
-		if err != nil || len(conf.Servers) == 0 {
-			return nil, errors.New(resolvConf + " names no resolver")
+		machine, err := resolve.Machine()
+		if err != nil {
+			return nil, err
 		}
-		resolver = net.JoinHostPort(conf.Servers[0], conf.Port)
+		resolver = machine[0]
 	}
 	var names []string
 	for name := apex; len(names) == 0; {
@@ -104,7 +99,7 @@ func parents(ctx context.Context, resolver, apex string) (addresses []string, er
 		if name = name[at:]; end {
 			name = "."
 		}
-		reply, err := ask(ctx, resolver, name, dns.TypeNS, true)
+		reply, err := resolve.Ask(ctx, resolver, name, dns.TypeNS, true)
 		if err != nil {
 			return nil, fmt.Errorf("the resolver %s: %w", resolver, err)
 		}
@@ -116,7 +111,7 @@ func parents(ctx context.Context, resolver, apex string) (addresses []string, er
 	}
 	for _, name := range names {
 		for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
-			reply, err := ask(ctx, resolver, name, kind, true)
+			reply, err := resolve.Ask(ctx, resolver, name, kind, true)
 			if err != nil {
 				return nil, fmt.Errorf("the resolver %s: %w", resolver, err)
 			}
@@ -139,7 +134,7 @@ func parents(ctx context.Context, resolver, apex string) (addresses []string, er
 
 // askDS asks one server of the parent.
 func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error) {
-	reply, err := ask(ctx, server, apex, dns.TypeDS, false)
+	reply, err := resolve.Ask(ctx, server, apex, dns.TypeDS, false)
 	switch {
 	case err != nil:
 		return nil, err
@@ -165,7 +160,7 @@ const (
 func SignedBy(ctx context.Context, server, apex string, kind uint16, tag uint16) error {
 	q := new(dns.Msg).SetQuestion(apex, kind)
 	q.SetEdns0(payload, true)
-	client := &dns.Client{Net: "tcp", Timeout: patience}
+	client := &dns.Client{Net: "tcp", Timeout: resolve.Patience}
 	reply, _, err := client.ExchangeContext(ctx, q, server)
 	if err != nil {
 		return fmt.Errorf("does not answer: %w", err)
@@ -176,22 +171,4 @@ func SignedBy(ctx context.Context, server, apex string, kind uint16, tag uint16)
 		}
 	}
 	return fmt.Errorf("does not sign %s with key %d yet", apex, tag)
-}
-
-// ask sends one question to one server, and repeats it over TCP where the answer is truncated.
-func ask(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error) {
-	q := new(dns.Msg).SetQuestion(name, kind)
-	q.RecursionDesired = recursive
-	q.SetEdns0(payload, false)
-	for _, network := range []string{"udp", "tcp"} {
-		client := &dns.Client{Net: network, Timeout: patience, UDPSize: payload}
-		reply, _, err := client.ExchangeContext(ctx, q, server)
-		if err != nil {
-			return nil, err
-		}
-		if !reply.Truncated {
-			return reply, nil
-		}
-	}
-	return nil, errors.New("it answers truncated over TCP")
 }

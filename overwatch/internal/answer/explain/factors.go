@@ -192,5 +192,8 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if b.Candidate.Share < 1 {
 		value += fmt.Sprintf(" x %.2f", b.Candidate.Share)
 	}
+	if b.Candidate.Among > 1 {
+		value += fmt.Sprintf(" / %d addresses", b.Candidate.Among)
+	}
 	return append(factors, Factor{name, Weight, value, fmt.Sprintf("%.1f %% of these answers", 100*b.Share)})
 }

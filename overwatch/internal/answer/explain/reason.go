@@ -91,4 +91,10 @@ func Milliseconds(d time.Duration) string {
 }
 
 // Endpoint returns a backend's address and port.
-func Endpoint(c *policy.Candidate) string { return netip.AddrPortFrom(c.Address, c.Port).String() }
+func Endpoint(c *policy.Candidate) string {
+	at := netip.AddrPortFrom(c.Address, c.Port).String()
+	if c.Target != "" {
+		at += " (" + c.Target + ")"
+	}
+	return at
+}

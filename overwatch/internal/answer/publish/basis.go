@@ -40,6 +40,8 @@ func (p *decider) candidates(
 			Latency:     latencies[b.ID],
 			Port:        b.Port,
 			Facts:       p.facts(b),
+			Among:       b.Part().Of,
+			Target:      b.Part().Target,
 		}
 	}
 	return out

@@ -56,6 +56,7 @@ type Backend struct {
 	left reduce.Left
 	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
 	check unique.Handle[check.Spec]
+	part  unique.Handle[Part]
 }
 
 // WeightInForce returns the weight that counts: the operator's order, or the declared one.
@@ -64,6 +65,24 @@ func (b *Backend) WeightInForce() int {
 		return b.WeightOrder.Weight
 	}
 	return b.Weight
+}
+
+// Part returns the host name whose address the backend is; the zero Part is none.
+func (b *Backend) Part() Part { return partOf(b.part) }
+
+func partOf(h unique.Handle[Part]) Part {
+	if h == (unique.Handle[Part]{}) {
+		return Part{}
+	}
+	return h.Value()
+}
+
+// handle returns the zero Handle for the zero Part.
+func (p Part) handle() (h unique.Handle[Part]) {
+	if p != (Part{}) {
+		h = unique.Make(p)
+	}
+	return h
 }
 
 // Check returns how this node checks the backend itself. It may be called on what a View returned only.
@@ -118,6 +137,13 @@ type Declaration struct {
 	Agent string
 	// one for all that are checked alike: there may be 400 000; the zero Handle is that of the zero Spec
 	Check unique.Handle[check.Spec]
+	Part  Part
+}
+
+// Part says that the backend is one of the addresses of a host name, which share the weight equally.
+type Part struct {
+	Target string // the host name, "" for none
+	Of     int    // how many addresses it has
 }
 
 // Target is one backend that this node should check itself. Where its Spec has no times, the node's own count.

@@ -191,7 +191,8 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 			s = w.service(d.ID.Service)
 		}
 		rec := w.obtainOf(s, d.ID, now)
-		next := declared{weight: d.Weight, region: d.Region, check: d.Check, agent: d.Agent, round: round}
+		next := declared{weight: d.Weight, region: d.Region, check: d.Check, agent: d.Agent,
+			part: d.Part.handle(), round: round}
 		if rec.static == nil {
 			rec.static = new(declared)
 		}

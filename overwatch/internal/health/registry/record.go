@@ -66,6 +66,7 @@ type declared struct {
 	region string
 	check  unique.Handle[check.Spec]
 	agent  string // id of the agent whose own it is; "" for none
+	part   unique.Handle[Part]
 	// round tells a declaration of the newest SetStatic from one that is no longer made. That one ends by leavesBy, zero
 	// before settle has seen it.
 	round    uint64

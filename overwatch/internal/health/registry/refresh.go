@@ -120,7 +120,7 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 		b.Validation = Validation{}
 	}
 	if d := r.authority(); d != nil {
-		b.DeclaredAgent = d.agent
+		b.DeclaredAgent, b.part = d.agent, d.part
 	}
 	w.applyOrders(&b, now)
 	if r.claim != nil {
@@ -209,7 +209,7 @@ func answersDiffer(a, b *Backend) bool {
 	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
 		a.Draining != b.Draining || a.DrainEndsAt != b.DrainEndsAt || a.left != b.left || a.Status != b.Status ||
 		a.Reason != b.Reason || a.Override != b.Override || a.WeightOrder != b.WeightOrder || a.DrainOrder != b.DrainOrder ||
-		a.Held != b.Held
+		a.Held != b.Held || a.part != b.part
 }
 
 // watch asks to be woken when time alone will change something about r.

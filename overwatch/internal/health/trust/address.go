@@ -54,6 +54,18 @@ func (h *Host) takes(at netip.AddrPort, allowed []netip.Prefix) bool {
 	}
 }
 
+// TakesTarget reports whether an address of a host name that an operator has named may be a backend: where allowed, of
+// that name, says, or else where agents of the service may have backends, but then never at loopback, link-local and
+// metadata addresses.
+func (h *Host) TakesTarget(at netip.AddrPort, allowed, agents []netip.Prefix) bool {
+	if len(allowed) > 0 {
+		return h.takes(at, allowed)
+	}
+	elsewhere := *h
+	elsewhere.Loopback = false
+	return elsewhere.takes(at, nil) && (len(agents) == 0 || within(agents, at.Addr()))
+}
+
 // usable reports whether a backend can have the address: not unspecified, multicast or broadcast, and without a zone.
 func usable(a netip.Addr) bool {
 	broadcast := netip.AddrFrom4([4]byte{255, 255, 255, 255})

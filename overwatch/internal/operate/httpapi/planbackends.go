@@ -74,6 +74,14 @@ func (p *documentPlan) backends(view *registry.View) *plannedBackends {
 func backendsOf(view *registry.View, cfg *config.Config) (*plannedBackends, error) {
 	puts := map[registry.ID]declaredServer{}
 	for server := range cfg.StaticServers() {
+		if server.Target != nil { // the addresses stay
+			for _, b := range view.Service(server.Service) {
+				if b.Part().Target == server.Target.Name && b.Port == server.Port {
+					puts[b.ID] = declaredServer{server.Weight, server.Region}
+				}
+			}
+			continue
+		}
 		id, err := registry.NewID(server.Service, server.Address, server.Port)
 		if err != nil {
 			return nil, err

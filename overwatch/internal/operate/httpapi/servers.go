@@ -43,6 +43,7 @@ func (s *Server) serverView(b *registry.Backend) api.Server {
 		ID:              b.ID.String(),
 		Service:         b.Service,
 		Address:         b.Address.String(),
+		Target:          b.Part().Target,
 		Port:            int(b.Port),
 		Weight:          b.Weight,
 		Region:          b.Region,

@@ -112,9 +112,9 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	tcp := check.Spec{Type: check.TCP, Interval: 10 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3,
 		SuccessThreshold: 2}
 	want := []StaticServer{
-		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, "eu-web-1", unique.Make(http)},
-		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp)},
-		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp)},
+		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, "eu-web-1", unique.Make(http), nil},
+		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil},
+		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil},
 	}
 	if got := slices.Collect(c.StaticServers()); !slices.Equal(got, want) {
 		t.Errorf("servers\n%+v, want\n%+v", got, want)

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"net/netip"
+	"time"
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/zonefile"
@@ -36,6 +37,7 @@ type DNS struct {
 	// characters; left out: none.
 	NSID      string    `key:"nsid" reload:"restart"`
 	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
+	Resolver  Resolver  `key:"resolver" reload:"restart"`
 	// The zones that the node is authoritative for, each a name or the keys below. A domain outside all of them makes a
 	// zone of its own.
 	Zones []Zone `key:"zones" reload:"live"`
@@ -71,6 +73,18 @@ func (d *DNS) Negative() int {
 func (d *DNS) SameTTLs(other *DNS) bool {
 	return d.DefaultTTL == other.DefaultTTL && d.MinTTL == other.MinTTL && d.MaxTTL == other.MaxTTL &&
 		d.Negative() == other.Negative()
+}
+
+// Resolver is how the node finds the addresses of servers that have a `target`.
+type Resolver struct {
+	// The resolvers, addresses with ports, asked one after the other until one answers. At most 8. Default: those of the
+	// machine.
+	Servers []string `key:"servers"`
+	// The shortest time between two questions for a target, whatever the TTL of its records. `min_ttl` must not be greater
+	// than `max_ttl`.
+	MinTTL time.Duration `key:"min_ttl" default:"5s" min:"1s" max:"24h"`
+	// The longest time between two questions for a target, whatever the TTL of its records.
+	MaxTTL time.Duration `key:"max_ttl" default:"5m" min:"1s" max:"24h"`
 }
 
 // RateLimit bounds identical answers over UDP to one client network.
@@ -133,8 +147,14 @@ type Region struct {
 
 // Server is a backend that the configuration declares.
 type Server struct {
-	// IPv4 or IPv6. Required.
+	// IPv4 or IPv6. Required, or `target`.
 	Address netip.Addr `key:"address"`
+	// A host name in place of `address`, such as `app-1234.eu.example.net`: each address that it has, 32 at most, is a
+	// backend of its own, and they share `weight` equally. See [host names](routing.md#backends-by-host-name).
+	Target string `key:"target"`
+	// The networks where addresses of `target` may be. Default: where those of agents may be
+	// (`overwatch.agent_policies`), but never loopback, link-local and what clouds have for metadata.
+	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`
 	// Required.
 	Port uint16 `key:"port"`
 	// Share of the answers, relative to the others.

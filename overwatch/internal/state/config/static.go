@@ -13,11 +13,18 @@ import (
 type StaticServer struct {
 	Service string
 	Region  string
-	Address netip.Addr
+	Address netip.Addr // the zero Addr where there is a Target
 	Port    uint16
 	Weight  int
 	Agent   string // id of the agent whose own it is; "" for none
 	Check   unique.Handle[check.Spec]
+	Target  *Target // nil: Address is the server's
+}
+
+// Target is a host name whose addresses are backends.
+type Target struct {
+	Name    string         // canonical
+	Allowed []netip.Prefix // where its addresses may be; none: nothing is said
 }
 
 // StaticServers yields the backends that the configuration declares. A server without a service stands for a backend
@@ -68,7 +75,7 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) {
 			r := byRegion[region]
 			for k := range r.Servers {
 				s := &r.Servers[k]
-				if s.Service != "" || named[serverKey{d.Name, netip.AddrPortFrom(s.Address, s.Port)}] {
+				if s.Service != "" || s.Target == "" && named[serverKey{d.Name, netip.AddrPortFrom(s.Address, s.Port)}] {
 					continue
 				}
 				if !yield(r.static(s, d.Name)) {
@@ -97,6 +104,10 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 	}
 	static := StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight,
 		Agent: s.Agent, Check: own}
+	if s.Target != "" {
+		static.Target = &Target{s.Target, s.AllowedCIDRs}
+		return static
+	}
 	r.config.layOver(&static)
 	return static
 }

@@ -30,6 +30,7 @@ func (c *Config) validate(report *settings.Report) {
 	v.gossip()
 	v.timing()
 	v.dnssec()
+	v.resolver()
 	v.listeners()
 	v.dns()
 	v.api()

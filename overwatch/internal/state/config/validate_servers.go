@@ -49,8 +49,10 @@ func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 // It formats no key unless one is wrong, because there may be 400 000 servers.
 func (v *validator) server(at serverPlace, s *Server, before int32) (domain int32) {
 	domain = noDomain
-	if !s.Address.IsValid() {
-		v.Add(at.String()+".address", "", "is missing: give the IP address of the server")
+	if s.Target != "" || len(s.AllowedCIDRs) > 0 {
+		v.target(at, s)
+	} else if !s.Address.IsValid() {
+		v.Add(at.String()+".address", "", "is missing: give the IP address of the server, or a host name as its target")
 	} else if remedy := settings.UnicastRemedy(s.Address); remedy != "" {
 		v.Add(at.String()+".address", s.Address.String(), remedy)
 	}

@@ -209,12 +209,26 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
 			`8: domains[3].proximity.tolerance_km: "20039": give kilometres from 0 to 20038`}},
 
+		{"targets", "domains:\n- name: x\n- name: '*.w'\nregions:\n- name: a\n  servers:\n  - {target: X, port: 1}\n" +
+			"  - {target: a.b.w, port: 1}\n  - {target: 192.0.2.1, port: 1}\n  - {target: y, address: 192.0.2.1, port: 1}\n" +
+			"  - {allowed_cidrs: [192.0.2.0/24], port: 1}\n" +
+			"dns: {resolver: {servers: [x], min_ttl: 2m, max_ttl: 1m}}\n", []string{
+			`10: regions[0].servers[3].target: "y": stands beside an address: keep one of the two`,
+			`11: regions[0].servers[4].allowed_cidrs: is for the addresses of a target: give a target, or remove it`,
+			`12: dns.resolver.min_ttl: "2m0s": must not be greater than max_ttl, which is 1m0s`,
+			`12: dns.resolver.servers: "x": give an address with a port, such as 192.0.2.53:53 or [2001:db8::53]:53`,
+			`7: regions[0].servers[0].target: "X": is a name that this node answers itself, so it would lead to itself: give ` +
+				`the name of the servers behind it`,
+			`8: regions[0].servers[1].target: "a.b.w": is a name that this node answers itself, so it would lead to itself: ` +
+				`give the name of the servers behind it`,
+			`9: regions[0].servers[2].target: "192.0.2.1": this is an address; give a domain name, such as ` +
+				`app.example.com`}},
 		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: " +
 			"224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, " +
 			"service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: " +
 			"192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}\n  - {address: 192.0.2.7, port: 1, " +
 			"agent: a b}", []string{
-			`4: regions[0].servers[0].address: is missing: give the IP address of the server`,
+			`4: regions[0].servers[0].address: is missing: give the IP address of the server, or a host name as its target`,
 			`4: regions[0].servers[0].port: is missing: give a port from 1 to 65535`,
 			`5: regions[0].servers[1].address: "0.0.0.0": this stands for every address: give the one of the machine`,
 			`5: regions[0].servers[1].weight: "0": give a number from 1 to 1000`,

@@ -1,0 +1,221 @@
+package control
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/leaf/resolve"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+const (
+	// maxAddresses bounds the addresses of one target.
+	maxAddresses = 32
+	// firstNames bounds how long the start and a reload wait for names that were not asked for before.
+	firstNames = 3 * time.Second
+)
+
+// Targets are the servers that the configuration declares by host name: it makes backends of their addresses.
+type Targets struct {
+	book *resolve.Book
+	o    TargetOptions
+
+	mu   sync.Mutex
+	kept map[string][]netip.Addr // by service, name and port: the addresses in use
+	told map[string]string       // what was logged of each last
+}
+
+// TargetOptions configures Targets.
+type TargetOptions struct {
+	Resolver config.Resolver
+	// Takes reports whether an address may be a backend: see trust.Host.TakesTarget.
+	Takes   func(at netip.AddrPort, allowed, agents []netip.Prefix) bool
+	Changed func() // addresses have changed; it does not block
+	Logger  zerolog.Logger
+}
+
+// NewTargets makes Targets, which nobody resolves before Run.
+func NewTargets(o TargetOptions) *Targets {
+	return &Targets{o: o, kept: make(map[string][]netip.Addr), told: make(map[string]string),
+		book: resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
+			MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: o.Changed})}
+}
+
+// Run asks for the names until ctx ends.
+func (t *Targets) Run(ctx context.Context) error { return t.book.Run(ctx) }
+
+// declarations returns a configuration's backends. Names that it has not been asked for before are waited for a moment.
+func (t *Targets) declarations(ctx context.Context, cfg *config.Config) []registry.Declaration {
+	all := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
+	var named []config.StaticServer
+	for s := range cfg.StaticServers() {
+		if s.Target != nil {
+			named = append(named, s)
+			continue
+		}
+		all = append(all, declarationOf(s))
+	}
+	names := make(map[string]bool, len(named))
+	for _, s := range named {
+		names[s.Target.Name] = true
+	}
+	t.book.Follow(names)
+	if len(named) == 0 {
+		return all
+	}
+	bounded, cancel := context.WithTimeout(ctx, firstNames)
+	defer cancel()
+	t.book.Wait(bounded)
+	return t.expand(cfg, all, named)
+}
+
+// expand adds the addresses of named servers to those that stand in the configuration, which come first where both are
+// the same backend.
+func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
+	named []config.StaticServer) []registry.Declaration {
+	taken := make(map[registry.ID]bool, len(all))
+	for i := range all {
+		taken[all[i].ID] = true
+	}
+	steered := make(map[string]bool, cfg.CountDomains())
+	for d := range cfg.AllDomains {
+		steered[d.Name] = true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.kept
+	t.kept = make(map[string][]netip.Addr, len(named))
+	for _, s := range named {
+		s.Address = netip.IPv4Unspecified()
+		key := s.ID() + " " + s.Target.Name
+		addresses := t.addresses(key, before[key], cfg, s, steered)
+		t.kept[key] = addresses
+		addresses = slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool {
+			return taken[registry.ID{Service: s.Service, Address: a, Port: s.Port}]
+		})
+		for _, a := range addresses {
+			s.Address = a
+			d := declarationOf(s)
+			d.Part = registry.Part{Target: s.Target.Name, Of: len(addresses)}
+			taken[d.ID] = true
+			all = append(all, d)
+		}
+	}
+	for key := range t.told {
+		if _, still := t.kept[key]; !still {
+			delete(t.told, key)
+		}
+	}
+	return all
+}
+
+// addresses returns the addresses of one server in use from now on: those that its name has and that may be, else those
+// before. Of too many, those before stay and the first of the others fill up. What is wrong is logged once.
+func (t *Targets) addresses(key string, before []netip.Addr, cfg *config.Config, s config.StaticServer,
+	steered map[string]bool) []netip.Addr {
+	entry := t.book.Get(s.Target.Name)
+	agents := cfg.Overwatch.AgentPolicies[s.Service].AllowedCIDRs
+	takes := func(a netip.Addr) bool {
+		return t.o.Takes(netip.AddrPortFrom(a, s.Port), s.Target.Allowed, agents)
+	}
+	var refused []string
+	var next []netip.Addr
+	for _, a := range entry.Addresses {
+		if a = a.Unmap(); takes(a) {
+			next = append(next, a)
+		} else if len(refused) < maxAddresses {
+			refused = append(refused, a.String())
+		}
+	}
+	before = slices.DeleteFunc(slices.Clone(before), func(a netip.Addr) bool { return !takes(a) })
+	own := slices.IndexFunc(entry.Names, func(name string) bool { return config.Steers(steered, name) })
+	problem, detail := "", ""
+	switch {
+	case own >= 0:
+		problem, detail, next = "it leads to a name that this node answers itself", entry.Names[own], before
+	case !entry.Asked:
+		problem = "no resolver has answered yet"
+	case entry.Err != "":
+		problem, detail = "it is not resolved", entry.Err
+	case len(refused) > 0:
+		problem, detail = "it has addresses where no backend of it may be", strings.Join(refused, ", ")
+	case len(next) > maxAddresses:
+		problem = "it has more than 32 addresses: the others are left out"
+	}
+	if len(next) == 0 {
+		next = before
+	}
+	next = bounded(before, next)
+	t.tell(key, s, problem, detail, len(next))
+	return next
+}
+
+// bounded returns at most maxAddresses of next, those of before first, in their order.
+func bounded(before, next []netip.Addr) []netip.Addr {
+	slices.SortFunc(next, netip.Addr.Compare)
+	next = slices.Compact(next)
+	if len(next) <= maxAddresses {
+		return next
+	}
+	slices.SortStableFunc(next, func(a, b netip.Addr) int {
+		was, will := slices.Contains(before, a), slices.Contains(before, b)
+		switch {
+		case was && !will:
+			return -1
+		case will && !was:
+			return 1
+		}
+		return 0
+	})
+	next = next[:maxAddresses]
+	slices.SortFunc(next, netip.Addr.Compare)
+	return next
+}
+
+// tell logs what is wrong with a target when it begins and when it ends. The caller holds mu.
+func (t *Targets) tell(key string, s config.StaticServer, problem, detail string, addresses int) {
+	if t.told[key] == problem {
+		return
+	}
+	t.told[key] = problem
+	event, message := t.o.Logger.Warn().Str("problem", problem).Str("detail", detail),
+		"the target of a server is not as it should be: what is good of it serves, or what was good last"
+	if problem == "" {
+		event, message = t.o.Logger.Info(), "the target of a server is resolved again"
+	}
+	event.Str("service", s.Service).Str("target", s.Target.Name).Int("addresses", addresses).Msg(message)
+}
+
+// followPause is how long changes of addresses are gathered, since each has all servers declared anew.
+const followPause = 200 * time.Millisecond
+
+// FollowTargets declares the servers anew when changed says that addresses of targets have changed, until ctx ends.
+func (p *Plane) FollowTargets(ctx context.Context, changed <-chan struct{}) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+		pause := time.NewTimer(followPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return nil
+		case <-pause.C:
+		}
+		p.mu.Lock()
+		err := Declare(ctx, p.o.Registry, p.o.Targets, p.Config())
+		p.mu.Unlock()
+		if err != nil && ctx.Err() == nil {
+			p.log.Error().Err(err).Msg("addresses of targets are not in force")
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/leaf/resolve"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// Whatever becomes of a target's name, what was good of it stays, and each kind of trouble is told once.
+func TestTargets_KeepWhatWasGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var records atomic.Pointer[[]string]
+		records.Store(new([]string))
+		exchange := func(_ context.Context, _, name string, kind uint16, _ bool) (*dns.Msg, error) {
+			reply := new(dns.Msg).SetReply(new(dns.Msg).SetQuestion(dns.Fqdn(name), kind))
+			for _, text := range *records.Load() {
+				if rr, err := dns.NewRR(text); err == nil && (rr.Header().Rrtype == kind || rr.Header().Rrtype == dns.TypeCNAME) {
+					reply.Answer = append(reply.Answer, rr)
+				}
+			}
+			return reply, nil
+		}
+		var log bytes.Buffer
+		host := trust.Host{Loopback: true}
+		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Logger: zerolog.New(&log)})
+		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Second,
+			Exchange: exchange, Changed: func() {}})
+		go func() { _ = targets.Run(t.Context()) }()
+		cfg := &config.Config{Domains: []config.Domain{{Name: "app.test"}, {Name: "*.wild.test"}},
+			Regions: []config.Region{{Name: "eu", Servers: []config.Server{
+				{Service: "app.test", Target: "lb.test", Port: 80, Weight: 100},
+				{Service: "app.test", Address: netip.MustParseAddr("192.0.2.2"), Port: 80, Weight: 10},
+			}}}}
+		for _, step := range []struct {
+			records []string
+			want    []string // beside the one that stands in the file
+		}{
+			{[]string{"lb.test. 1 A 192.0.2.1", "lb.test. 1 A 192.0.2.2"}, []string{"192.0.2.1"}},
+			{nil, []string{"192.0.2.1"}},
+			{[]string{"lb.test. 1 A 127.0.0.1"}, []string{"192.0.2.1"}},
+			{[]string{"lb.test. 1 CNAME a.wild.test.", "a.wild.test. 1 A 192.0.2.3"}, []string{"192.0.2.1"}},
+			{[]string{"lb.test. 1 CNAME x.test.", "x.test. 1 A 192.0.2.4"}, []string{"192.0.2.4"}},
+		} {
+			records.Store(&step.records)
+			time.Sleep(3 * time.Second)
+			for range 3 {
+				var got []string
+				for _, d := range targets.declarations(t.Context(), cfg) {
+					if d.Part.Target == "lb.test" {
+						got = append(got, d.ID.Address.String())
+					} else if d.ID.Address.String() != "192.0.2.2" {
+						t.Errorf("%v is declared", d.ID)
+					}
+				}
+				if !slices.Equal(got, step.want) {
+					t.Errorf("%v: %v, want %v", step.records, got, step.want)
+				}
+			}
+		}
+		for _, problem := range []string{"has no address", "127.0.0.1", "a.wild.test", "resolved again"} {
+			if n := strings.Count(log.String(), problem); n != 1 {
+				t.Errorf("%q is told %d times:\n%s", problem, n, &log)
+			}
+		}
+	})
+}

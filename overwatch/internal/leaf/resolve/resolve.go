@@ -1,0 +1,232 @@
+// Package resolve keeps the addresses of host names: it asks resolvers for A and AAAA records again when their time has
+// passed, and keeps the last addresses of a name while its resolvers fail. It decides nothing about what an address may
+// be used for.
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// atOnce bounds the names that are being asked for at one moment.
+const atOnce = 16
+
+// Exchange asks one server, an address with port, for a type of a name. Ask is one.
+type Exchange func(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error)
+
+// Options is what a Book needs.
+type Options struct {
+	Servers        []string // resolvers, asked one after the other; none: those of the machine
+	MinTTL, MaxTTL time.Duration
+	Exchange       Exchange
+	// Changed is called when the addresses of a name, or whether it can be resolved, have changed. It may block the name.
+	Changed func()
+}
+
+// Entry is what is known of a name. It must not be changed.
+type Entry struct {
+	Addresses []netip.Addr // of the last answers that had any, in their order
+	Names     []string     // the name, and those that CNAME records lead to
+	Err       string       // why the last question failed, "" after a success
+	Asked     bool         // there was an answer, or none in time
+}
+
+// Book is the addresses of names. Methods may be called from any goroutine.
+type Book struct {
+	o    Options
+	busy chan struct{}
+
+	mu      sync.Mutex
+	running context.Context // nil before Run
+	names   map[string]*followed
+}
+
+// followed is one name.
+type followed struct {
+	entry Entry
+	stop  context.CancelFunc
+	asked chan struct{} // closed after the first question
+	by    [2]found      // the last answers with addresses, A and AAAA
+}
+
+// NewBook makes a Book without names.
+func NewBook(o Options) *Book {
+	return &Book{o: o, busy: make(chan struct{}, atOnce), names: make(map[string]*followed)}
+}
+
+// Run follows names until ctx ends.
+func (b *Book) Run(ctx context.Context) error {
+	b.mu.Lock()
+	b.running = ctx
+	for name, f := range b.names {
+		b.start(name, f)
+	}
+	b.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+// Follow has exactly these names followed from now on.
+func (b *Book) Follow(names map[string]bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, f := range b.names {
+		if !names[name] {
+			if f.stop != nil {
+				f.stop()
+			}
+			delete(b.names, name)
+		}
+	}
+	for name := range names {
+		if b.names[name] == nil {
+			f := &followed{asked: make(chan struct{})}
+			b.names[name] = f
+			b.start(name, f)
+		}
+	}
+}
+
+// start follows a name if the Book runs. The caller holds mu.
+func (b *Book) start(name string, f *followed) {
+	if b.running == nil {
+		return
+	}
+	ctx, stop := context.WithCancel(b.running)
+	f.stop = stop
+	go b.follow(ctx, name, f)
+}
+
+// Get returns what is known of a name.
+func (b *Book) Get(name string) Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if f := b.names[name]; f != nil {
+		return f.entry
+	}
+	return Entry{}
+}
+
+// Wait returns when each name has been asked for once, or ctx ends.
+func (b *Book) Wait(ctx context.Context) {
+	b.mu.Lock()
+	var all []chan struct{}
+	for _, f := range b.names {
+		all = append(all, f.asked)
+	}
+	b.mu.Unlock()
+	for _, asked := range all {
+		select {
+		case <-asked:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (b *Book) follow(ctx context.Context, name string, f *followed) {
+	pause := b.o.MinTTL
+	for {
+		select {
+		case b.busy <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		ttl, err := b.ask(ctx, name, f)
+		<-b.busy
+		if ctx.Err() != nil {
+			return
+		}
+		if pause = min(2*pause, b.o.MaxTTL); err == nil {
+			pause = min(max(ttl, b.o.MinTTL), b.o.MaxTTL)
+		}
+		b.note(f, err)
+		// A tenth of jitter keeps nodes and names apart; never before the TTL's lower bound.
+		timer := time.NewTimer(max(pause-rand.N(pause/10+1), b.o.MinTTL))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// note publishes what the last questions found.
+func (b *Book) note(f *followed, err error) {
+	var next Entry
+	for _, one := range f.by {
+		next.Addresses = append(next.Addresses, one.addresses...)
+		next.Names = append(next.Names, one.names...)
+	}
+	slices.Sort(next.Names)
+	next.Names, next.Asked = slices.Compact(next.Names), true
+	if err != nil {
+		next.Err = err.Error()
+	}
+	b.mu.Lock()
+	before := f.entry
+	f.entry = next
+	b.mu.Unlock()
+	if !slices.Equal(before.Addresses, next.Addresses) || !slices.Equal(before.Names, next.Names) ||
+		(before.Err == "") != (next.Err == "") {
+		b.o.Changed()
+	}
+	if !before.Asked {
+		close(f.asked)
+	}
+}
+
+// ask asks for both types. Where one of them has addresses and the other is known to have none, that is a success.
+func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Duration, err error) {
+	kinds := [2]uint16{dns.TypeA, dns.TypeAAAA}
+	var answers [2]found
+	var errs [2]error
+	for i, kind := range kinds {
+		answers[i], errs[i] = b.one(ctx, name, kind)
+	}
+	if err = errors.Join(errs[0], errs[1]); err == nil && len(answers[0].addresses)+len(answers[1].addresses) == 0 {
+		return 0, fmt.Errorf("%s has no address", name)
+	}
+	ttl = b.o.MaxTTL
+	for i := range kinds {
+		if errs[i] == nil && (err == nil || len(answers[i].addresses) > 0) {
+			f.by[i] = answers[i]
+			if len(answers[i].addresses) > 0 {
+				ttl = min(ttl, answers[i].ttl)
+			}
+		}
+	}
+	return ttl, err
+}
+
+// one asks the resolvers for one type, one after the other until one answers.
+func (b *Book) one(ctx context.Context, name string, kind uint16) (f found, err error) {
+	servers := b.o.Servers
+	if len(servers) == 0 {
+		if servers, err = Machine(); err != nil {
+			return f, err
+		}
+	}
+	var failed []string
+	for _, server := range servers {
+		reply, err := b.o.Exchange(ctx, server, name, kind, true)
+		if err == nil {
+			f, err = read(reply, name, kind)
+		}
+		if err == nil {
+			return f, nil
+		}
+		failed = append(failed, fmt.Sprintf("the resolver %s: %v", server, err))
+	}
+	return f, errors.New(strings.Join(failed, "; "))
+}
