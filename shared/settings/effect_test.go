@@ -1,9 +1,11 @@
-package settings
+package settings_test
 
 import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"gslb.internal/shared/settings"
 )
 
 // effects has a part of each effect, one inside another, and a struct that is none.
@@ -22,19 +24,19 @@ type effects struct {
 func TestEffects_PartsAreToldAndKeptByThemselves(t *testing.T) {
 	var running, next effects
 	next.Mode, next.API.Address, next.API.Tokens = "x", "here", map[string]string{"a": "b"}
-	if live, restart := Changed(&running, &next, Live), Changed(&running, &next, Restart); fmt.Sprint(live,
-		restart) != "[api.tokens] [api]" {
+	live, restart := settings.Changed(&running, &next, settings.Live), settings.Changed(&running, &next, settings.Restart)
+	if fmt.Sprint(live, restart) != "[api.tokens] [api]" {
 		t.Errorf("live %v, restart %v", live, restart)
 	}
 	next.DNS.TTL, next.DNS.Listen = 5, []string{":53"}
 	running.API.Address = "there"
-	KeepRunning(&running, &next)
+	settings.KeepRunning(&running, &next)
 	want := effects{Mode: "x"}
 	want.API.Address, want.API.Tokens, want.DNS.TTL = "there", map[string]string{"a": "b"}, 5
 	if !reflect.DeepEqual(next, want) {
 		t.Errorf("got %+v, want %+v", next, want)
 	}
-	if changed := Changed(&running, &next, Live); fmt.Sprint(changed) != "[api.tokens dns.ttl]" {
+	if changed := settings.Changed(&running, &next, settings.Live); fmt.Sprint(changed) != "[api.tokens dns.ttl]" {
 		t.Errorf("changed %v", changed)
 	}
 }

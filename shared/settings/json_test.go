@@ -1,4 +1,4 @@
-package settings
+package settings // inside: it uses node and parseJSON
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it shares fake_test.go
 
 import (
 	"net/http/httptest"

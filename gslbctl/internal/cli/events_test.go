@@ -1,4 +1,4 @@
-package cli
+package cli // inside: it uses gathered, nodeEvent and reply
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package screen
+package screen // inside: it uses model and gathered
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package plot
+package plot // inside: it uses chartWidth and its like
 
 import (
 	"encoding/xml"

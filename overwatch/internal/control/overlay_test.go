@@ -1,4 +1,4 @@
-package control
+package control // inside: it shares created_test.go
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package control
+package control // inside: it looks at book and declarations
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package policy
+package policy // inside: it uses due
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package dnssec
+package dnssec // inside: it uses parsePrivate, privateText and wireName
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it uses newScratch
 
 import (
 	"io"

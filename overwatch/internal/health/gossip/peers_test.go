@@ -1,4 +1,4 @@
-package gossip
+package gossip // inside: it uses roleLine
 
 import (
 	"net/netip"

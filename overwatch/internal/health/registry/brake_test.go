@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it uses brakeHeldEnough and its like
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package registry
+package registry // inside: it shares world_test.go
 
 import (
 	"slices"

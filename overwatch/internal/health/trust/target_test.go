@@ -1,4 +1,4 @@
-package trust
+package trust // inside: it looks at allowed
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package events
+package events // inside: it uses tracker
 
 // In the package: names are looked at as Run does, with a clock of the test.
 

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses decodeObject, maxDepth and problemOf
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses tagOf
 
 import (
 	"errors"

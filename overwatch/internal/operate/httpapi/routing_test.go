@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses problemOf
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it looks at changes and over
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package config // inside: it shares load_test.go
+package config_test
 
 import (
 	"fmt"

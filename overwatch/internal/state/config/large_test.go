@@ -1,4 +1,4 @@
-package config // inside: it shares load_test.go
+package config_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 // largeHead is the part of a large configuration that people write.
@@ -134,7 +136,7 @@ func BenchmarkLoad_100000Domains(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Load(filepath.Join(dir, "main.yaml")); err != nil {
+				if _, err := config.Load(filepath.Join(dir, "main.yaml")); err != nil {
 					b.Fatal(err)
 				}
 			}

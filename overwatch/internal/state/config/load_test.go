@@ -1,4 +1,4 @@
-package config // inside: it shares validate_test.go
+package config_test
 
 import (
 	"encoding/json"
@@ -15,6 +15,8 @@ import (
 
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/settings"
+
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 const smallest = "mode: overwatch\noverwatch: {identity: {node_id: n}, gossip: {encryption_key: \"" + testKey + "\"}}\n"
 
 // loadText loads files by name, each readable by its owner only; the first is main.yaml.
-func loadText(t testing.TB, main string, others ...string) (*Config, []string) {
+func loadText(t testing.TB, main string, others ...string) (*config.Config, []string) {
 	t.Helper()
 	dir := t.TempDir()
 	files := append([]string{"main.yaml", main}, others...)
@@ -35,14 +37,14 @@ func loadText(t testing.TB, main string, others ...string) (*Config, []string) {
 			t.Fatal(err)
 		}
 	}
-	c, err := Load(filepath.Join(dir, "main.yaml"))
+	c, err := config.Load(filepath.Join(dir, "main.yaml"))
 	if err != nil {
 		return c, strings.Split(strings.ReplaceAll(err.Error(), dir+"/", ""), "\n")
 	}
 	return c, nil
 }
 
-func loadReference(t testing.TB) (*Config, error) {
+func loadReference(t testing.TB) (*config.Config, error) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/overwatch.yaml")
 	if err != nil {
@@ -52,7 +54,7 @@ func loadReference(t testing.TB) (*Config, error) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Load(path)
+	return config.Load(path)
 }
 
 // The reference values are the defaults: whatever the reference file says and the smallest does not, is equal.
@@ -101,9 +103,9 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 		len(c.GossipKeys()[0]) != 32 {
 		t.Errorf("tokens %d, keys %d", len(c.Tokens()), len(c.GossipKeys()))
 	}
-	wantZones := []Zone{{Name: "gslb.example.com"}, {Name: "other.example.com", Nameservers: []string{"ns1.example.net",
-		"ns2.example.net"},
-		Admin: "hostmaster@example.com", Records: []string{"www 300 CNAME app.example.com."}}}
+	wantZones := []config.Zone{{Name: "gslb.example.com"}, {Name: "other.example.com",
+		Nameservers: []string{"ns1.example.net", "ns2.example.net"}, Admin: "hostmaster@example.com",
+		Records: []string{"www 300 CNAME app.example.com."}}}
 	if !reflect.DeepEqual(c.DNS.Zones, wantZones) {
 		t.Errorf("zones %+v", c.DNS.Zones)
 	}
@@ -111,7 +113,7 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 		Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2}
 	tcp := check.Spec{Type: check.TCP, Interval: 10 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3,
 		SuccessThreshold: 2}
-	want := []StaticServer{
+	want := []config.StaticServer{
 		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, "eu-web-1", unique.Make(http), nil},
 		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil},
 		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil},
@@ -174,7 +176,7 @@ func TestLoad_ProblemsOfChecksHaveTheirPlace(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Load(path, func(c *Config) settings.Problems {
+	_, err := config.Load(path, func(c *config.Config) settings.Problems {
 		return settings.Problems{
 			{Key: "dns.zones[0].records[1]", Value: c.DNS.Zones[0].Records[1], Message: "no record"},
 			{Key: "dns.zones[1].name", Value: "-b", Message: "told already"},

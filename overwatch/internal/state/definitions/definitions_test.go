@@ -1,4 +1,4 @@
-package definitions
+package definitions_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+
+	"gslb.internal/overwatch/internal/state/definitions"
 )
 
 func file() *config.Config {
@@ -21,9 +23,9 @@ func file() *config.Config {
 	return c
 }
 
-func set(t *testing.T) *Set {
+func set(t *testing.T) *definitions.Set {
 	t.Helper()
-	s, err := New(store.Definitions{
+	s, err := definitions.New(store.Definitions{
 		Domains: []store.Domain{{Name: "a.example", Enabled: true},
 			{Name: "b.example", Enabled: true, Regions: []string{"ap", "gone", "eu"}}, {Name: "off.example"}},
 		Regions: []store.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9},
@@ -45,7 +47,7 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joined := set(t).Join(f, NamesIn(f))
+	joined := set(t).Join(f, definitions.NamesIn(f))
 	var regions, domains []string
 	for _, r := range joined.Regions {
 		regions = append(regions, r.Name)
@@ -70,7 +72,7 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	if after, _ := json.Marshal(f); string(after) != string(before) {
 		t.Error("the file was changed")
 	}
-	if shown := set(t).Unhidden(f, NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 ||
+	if shown := set(t).Unhidden(f, definitions.NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 ||
 		len(shown.Mappings) != 2 {
 		t.Errorf("shown: %+v", shown)
 	}
@@ -78,18 +80,19 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 
 func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
 	s := set(t)
-	d := s.Edit(file(), file(), NamesIn(file()))
+	d := s.Edit(file(), file(), definitions.NamesIn(file()))
 	d.DeleteDomain("b.example")
 	d.PutRegion(&store.Region{Name: "new"})
-	d.PutSetting(Preferences, json.RawMessage(`{}`))
-	if s.Domains["b.example"] == nil || s.Regions["new"] != nil || s.Settings[Preferences] != nil {
+	d.PutSetting(definitions.Preferences, json.RawMessage(`{}`))
+	if s.Domains["b.example"] == nil || s.Regions["new"] != nil || s.Settings[definitions.Preferences] != nil {
 		t.Errorf("the set has changed: %+v", s)
 	}
 	changes, kinds := s.Changes(d.Set())
 	if changes.Empty() || !kinds.Domains || !kinds.Regions || !kinds.Settings || kinds.Mappings {
 		t.Errorf("changes: %+v", kinds)
 	}
-	if changes, kinds = s.Changes(s.Edit(file(), file(), NamesIn(file())).Set()); !changes.Empty() || kinds != (Kinds{}) {
+	changes, kinds = s.Changes(s.Edit(file(), file(), definitions.NamesIn(file())).Set())
+	if !changes.Empty() || kinds != (definitions.Kinds{}) {
 		t.Errorf("no change is %+v", kinds)
 	}
 }
@@ -103,9 +106,9 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := s.Edit(over, f, nil)
-		wanted := View(DNS, over).(*api.DNSConfig)
+		wanted := definitions.View(definitions.DNS, over).(*api.DNSConfig)
 		edit(wanted)
-		err = d.PutSection(DNS, wanted)
+		err = d.PutSection(definitions.DNS, wanted)
 		s = d.Set()
 		return err
 	}
@@ -125,8 +128,8 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 		{func(c *api.DNSConfig) { c.DefaultTTL, c.MaxTTL = 5, 1<<31-1 }, `{"default_ttl":5,"negative_ttl":5}`},
 		{func(c *api.DNSConfig) { c.DefaultTTL, c.NegativeTTL = 30, 30 }, ``},
 	} {
-		if err := lay(step.edit); err != nil || string(s.Settings[DNS]) != step.want {
-			t.Errorf("got %s, %v, want %s", s.Settings[DNS], err, step.want)
+		if err := lay(step.edit); err != nil || string(s.Settings[definitions.DNS]) != step.want {
+			t.Errorf("got %s, %v, want %s", s.Settings[definitions.DNS], err, step.want)
 		}
 		over, err := s.Over(f)
 		if err != nil || over.DNS.Zones[len(over.DNS.Zones)-1].Admin != "a@example" {
@@ -142,20 +145,20 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 func FuzzOver(f *testing.F) {
 	for _, seed := range []string{`{"default_ttl":5}`, `{"zones":null}`, `[]`, `{"zones":["a","a"]}`,
 		`{"rate_limit_qps":1e9}`, `null`, `{"x":1}`} {
-		f.Add(DNS, seed)
+		f.Add(definitions.DNS, seed)
 	}
-	f.Add(Gossip, `{"probe_interval_ms":-9223372036854775808}`)
-	f.Add(HealthCheck, `{"default_interval_seconds":1e308}`)
-	f.Add(Logging, `{"level":7}`)
+	f.Add(definitions.Gossip, `{"probe_interval_ms":-9223372036854775808}`)
+	f.Add(definitions.HealthCheck, `{"default_interval_seconds":1e308}`)
+	f.Add(definitions.Logging, `{"level":7}`)
 	f.Fuzz(func(t *testing.T, section, overlay string) {
-		if !slices.Contains(Sections(), section) {
+		if !slices.Contains(definitions.Sections(), section) {
 			return
 		}
-		s := &Set{Settings: map[string]json.RawMessage{section: json.RawMessage(overlay)}}
+		s := &definitions.Set{Settings: map[string]json.RawMessage{section: json.RawMessage(overlay)}}
 		over, err := s.Over(file())
 		if err == nil {
-			_ = Check(section, over)
-			_ = Fields(s.Settings[section])
+			_ = definitions.Check(section, over)
+			_ = definitions.Fields(s.Settings[section])
 		}
 	})
 }
@@ -164,7 +167,7 @@ func FuzzOver(f *testing.F) {
 // has the configuration's defaults.
 func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	km, bits := 7.5, 20
-	s, err := New(store.Definitions{
+	s, err := definitions.New(store.Definitions{
 		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits},
 			{Name: "b.example", Enabled: true}},
 		Regions: []store.Region{{Name: "fra", Enabled: true, Pool: "latency", Bias: -20}},
