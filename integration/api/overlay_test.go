@@ -28,7 +28,7 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	awaitBoth(t, n)
 	wantAnswers(t, n, first.Addr().String(), 5, 50)
 
-	ttl, policy, weight, priority := 77, "weighted", 900, 3
+	ttl, policy, weight, priority, enabled := 77, "weighted", 900, 3, false
 	laid, err := n.Client.ChangeDomain(t.Context(), testbed.OtherName, api.DomainChange{TTL: &ttl, RoutingPolicy: &policy})
 	if err != nil || laid.Domain.Overlay == nil || string(laid.Domain.Overlay.Configured["ttl"]) != "5" {
 		t.Fatalf("%+v, %v", laid, err)
@@ -37,7 +37,8 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAnswers(t, n, first.Addr().String(), 77, 90)
-	if _, err := n.Client.ChangeRegion(t.Context(), "eu", api.RegionChange{Priority: &priority}); err != nil {
+	if _, err := n.Client.ChangeRegion(t.Context(), "eu", api.RegionChange{Priority: &priority,
+		Enabled: &enabled}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.Kill(); err != nil {
@@ -46,6 +47,9 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	testbed.Start(t, n)
 	awaitBoth(t, n)
 	wantAnswers(t, n, first.Addr().String(), 77, 90)
+	if eu, err := n.Client.Region(t.Context(), "eu"); err != nil || eu.Enabled || eu.Priority != 3 {
+		t.Errorf("%+v, %v", eu, err)
+	}
 	for i := range n.File.Domains {
 		n.File.Domains[i].TTL = 33
 	}

@@ -134,8 +134,14 @@ func (a attempt) same(other attempt) bool {
 // placeSources is the part of a configuration that says where clients are.
 func placeSources(cfg *config.Config) geo.Sources {
 	s := geo.Sources{DefaultRegion: cfg.Overwatch.Geolocation.DefaultRegion}
+	disabled := map[string]bool{}
 	for i := range cfg.Regions {
 		r := &cfg.Regions[i]
+		if r.Disabled() { // its number stays, for the others have theirs
+			disabled[r.Name] = true
+			s.Regions = append(s.Regions, geo.Region{Name: r.Name})
+			continue
+		}
 		region := geo.Region{Name: r.Name, Countries: r.Countries, Continents: r.Continents}
 		if r.Latitude != nil && r.Longitude != nil {
 			region.Position = &geo.Position{Latitude: *r.Latitude, Longitude: *r.Longitude}
@@ -152,7 +158,12 @@ func placeSources(cfg *config.Config) geo.Sources {
 		s.Spots = s.Spots || d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition })
 	}
 	for _, m := range cfg.Overwatch.Geolocation.CustomMappings {
-		s.Mappings = append(s.Mappings, geo.Mapping(m))
+		if !disabled[m.Region] {
+			s.Mappings = append(s.Mappings, geo.Mapping(m))
+		}
+	}
+	if disabled[s.DefaultRegion] {
+		s.DefaultRegion = ""
 	}
 	return s
 }

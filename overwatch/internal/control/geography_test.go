@@ -136,6 +136,35 @@ func TestGeography_IsCompiledAgainOnlyWhenSomethingChanged(t *testing.T) {
 	}
 }
 
+func TestGeography_ADisabledRegionTakesNoClient(t *testing.T) {
+	w := newGeographyWorld(t)
+	good, err := os.ReadFile(databases + "GeoLite2-Country-Test.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.replace(t, good)
+	w.cfg.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{
+		{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "us"}, {CIDR: netip.MustParsePrefix("10.1.0.0/16"), Region: "eu"}}
+	if got := w.region(t); got != "eu" {
+		t.Fatalf("a client is in %q before", got)
+	}
+	w.cfg.Regions[0].Disable()
+	if got := w.region(t); got != "us" {
+		t.Errorf("of a country of the disabled region: in %q, want the default region", got)
+	}
+	table, err := w.places(w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, _ := table.Locate(netip.MustParseAddr("10.1.0.1")); table.Name(id) != "us" {
+		t.Errorf("mapped to the disabled region: in %q, want that of the larger network", table.Name(id))
+	}
+	w.cfg.Overwatch.Geolocation.DefaultRegion = "eu"
+	if got := w.region(t); got != "" {
+		t.Errorf("the default region is disabled: in %q", got)
+	}
+}
+
 func TestValidate_RefusesMappingsOfOneNetworkInTwoSpellings(t *testing.T) {
 	cfg := config.Default()
 	cfg.Regions = []config.Region{{Name: "eu"}}

@@ -25,7 +25,7 @@ func newPlaces(regions []config.Region) places {
 	for i := range regions {
 		r := &regions[i]
 		e.clients = append(e.clients, r.Name)
-		if r.Latitude != nil && r.Longitude != nil {
+		if r.Latitude != nil && r.Longitude != nil && !r.Disabled() {
 			e.coordinates[r.Name] = policy.Coordinates{Latitude: *r.Latitude, Longitude: *r.Longitude}
 		}
 		if r.ProximityBias != 0 {

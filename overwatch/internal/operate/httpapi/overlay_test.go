@@ -94,13 +94,16 @@ func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 	if in := w.cfg.Load().Regions[0]; in.Priority != 7 || in.Countries[0] != "DE" || *in.Latitude != 50.1 {
 		t.Errorf("in force %+v", in)
 	}
-	for body, words := range map[string]string{`{"enabled":false}`: "comes from the configuration",
-		`{"priority":-1}`: "priority is -1", `{"continent":"X"}`: "continent", `{"countries":["de"]}`: "capitals"} {
+	for body, words := range map[string]string{`{"priority":-1}`: "priority is -1", `{"continent":"X"}`: "continent", `{"countries":["de"]}`: "capitals"} {
 		w.wantError(body, w.send("PATCH", path, body), 400, words)
 	}
 	if r := w.send("PUT", path, `{"priority":3}`); r.status != 200 || !strings.Contains(r.body, `"fields":{"priority":3}`) ||
 		!strings.Contains(r.body, `"name":"eu"`) {
 		t.Errorf("PUT leaves the rest to the file: %s", r.body)
+	}
+	if r := w.send("PATCH", path, `{"enabled":false}`); r.status != 200 || !strings.Contains(r.body, `"enabled":false`) ||
+		!strings.Contains(r.body, `"configured":{"enabled":true,"priority":0}`) || !w.cfg.Load().Regions[0].Disabled() {
+		t.Errorf("disabled: %s", r.body)
 	}
 	w.must(w.client.ResetRegion(t.Context(), "eu"))
 	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"priority":0`) || strings.Contains(r.body, "overlay") {

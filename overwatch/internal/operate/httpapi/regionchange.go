@@ -107,10 +107,6 @@ func layRegion(s *Server, c *call, d *definitions.Draft, ch *change, file *confi
 		kind: definitions.OverRegion, name: file.Name, configured: definitions.RegionFields(file), change: req,
 		anew: c.Request.Method == http.MethodPut,
 		check: func(all api.RegionChange) error {
-			if !valueOr(all.Enabled, true) {
-				return badRequest("enabled is false: region %s comes from the configuration and its servers with it: drain "+
-					"those, or take the region out of the file", file.Name)
-			}
 			return editRegion(&store.Region{Name: file.Name, Latitude: file.Latitude, Longitude: file.Longitude}, all)
 		}})
 }

@@ -84,7 +84,7 @@ func configuredRegion(set *definitions.Set, file *config.Config, at int) store.R
 	return store.Region{
 		Label: valueOr(texts.Name, ""), Code: valueOr(texts.Code, ""), Description: valueOr(texts.Description, ""),
 		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
-		Countries: r.Countries, Enabled: true,
+		Countries: r.Countries, Enabled: !r.Disabled(),
 		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias, Priority: r.Priority,
 	}
 }

@@ -143,6 +143,8 @@ type Region struct {
 	// node's `check_interval` and `check_timeout`. `address` is not allowed here: all servers of the region would be
 	// probed at one address.
 	HealthCheck *HealthCheck `key:"health_check"`
+
+	disabled bool // by the API
 }
 
 // Server is a backend that the configuration declares.

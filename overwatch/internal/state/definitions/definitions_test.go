@@ -141,6 +141,39 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 	}
 }
 
+// A disabled region of the file is listed by no domain and mapping, and what is laid over a server or a domain does not
+// bring it back.
+func TestOver_ADisabledRegionOfTheFileIsListedByNobody(t *testing.T) {
+	f, s := file(), set(t)
+	f.Regions = append(f.Regions, config.Region{Name: "us"})
+	f.Domains = append(f.Domains, config.Domain{Name: "c.example", Regions: []string{"us", "eu"}})
+	s.Mappings[netip.MustParsePrefix("192.0.2.0/24")].Region = "eu"
+	s.Settings[definitions.OverlayKey(definitions.OverRegion, "eu")] = json.RawMessage(`{"fields":{"enabled":false}}`)
+	s.Settings[definitions.OverlayKey(definitions.OverDomain, "a.example")] =
+		json.RawMessage(`{"fields":{"regions":["eu","us"]}}`)
+	over, err := s.Over(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := s.Join(over, definitions.NamesIn(f))
+	for d := range joined.AllDomains {
+		if slices.Contains(d.Regions, "eu") {
+			t.Errorf("%s lists %v", d.Name, d.Regions)
+		}
+	}
+	for _, m := range joined.Overwatch.Geolocation.CustomMappings[1:] {
+		if m.Region == "eu" {
+			t.Errorf("%v", m)
+		}
+	}
+	if len(joined.Regions) != 4 || !joined.Regions[0].Disabled() || joined.Regions[1].Disabled() {
+		t.Errorf("%+v", joined.Regions)
+	}
+	if f.Regions[0].Disabled() || len(f.Domains[1].Regions) != 2 {
+		t.Errorf("the file itself changed: %+v", f.Domains[1])
+	}
+}
+
 // FuzzOver lays whatever the store may have over a file: an error, never a panic, and never a wrong file.
 func FuzzOver(f *testing.F) {
 	for _, seed := range []string{`{"default_ttl":5}`, `{"zones":null}`, `[]`, `{"zones":["a","a"]}`,

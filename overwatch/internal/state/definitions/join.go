@@ -36,14 +36,14 @@ func NamesIn(file *config.Config) Names {
 func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 	known := make(map[string]bool, len(file.Regions)+len(s.Regions))
 	for i := range file.Regions {
-		known[file.Regions[i].Name] = true
+		known[file.Regions[i].Name] = !file.Regions[i].Disabled()
 	}
 	added := slices.SortedFunc(maps.Values(s.Regions), func(a, b *store.Region) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Name, b.Name))
 	})
 	joined.Regions = slices.Clip(file.Regions)
 	for _, r := range added {
-		if !r.Enabled || known[r.Name] {
+		if _, inFile := known[r.Name]; inFile || !r.Enabled {
 			continue
 		}
 		known[r.Name] = true

@@ -137,6 +137,13 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		return c, nil
 	}
 	known := s.regionNames(c)
+	disabled := map[string]bool{}
+	for name, o := range regions {
+		if o.Enabled != nil && !*o.Enabled {
+			disabled[name] = true
+			delete(known, name)
+		}
+	}
 	for name, o := range laidOver.Servers {
 		if o.Region != nil && !known[*o.Region] {
 			o.Region = nil
@@ -144,8 +151,8 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		}
 	}
 	list := c.Domains
-	if len(domains) > 0 {
-		list, laidOver.Disabled = layDomains(c.Domains, domains, known)
+	if len(domains)+len(disabled) > 0 {
+		list, laidOver.Disabled = layDomains(c.Domains, domains, known, disabled)
 	}
 	over := c.WithOverlays(list, laidOver)
 	if len(regions) > 0 {
@@ -169,11 +176,16 @@ func (s *Set) regionNames(file *config.Config) map[string]bool {
 	return known
 }
 
-// layDomains returns the domains of a file with overlays. Those that are disabled stand apart.
-func layDomains(file []config.Domain, over map[string]api.DomainChange, known map[string]bool) (list,
+// layDomains returns the domains of a file with overlays and without regions that are off. Those that are disabled
+// stand apart.
+func layDomains(file []config.Domain, over map[string]api.DomainChange, known, off map[string]bool) (list,
 	disabled []config.Domain) {
+	isOff := func(region string) bool { return off[region] }
 	list = make([]config.Domain, 0, len(file))
 	for _, d := range file {
+		if slices.ContainsFunc(d.Regions, isOff) {
+			d.Regions = slices.DeleteFunc(slices.Clone(d.Regions), isOff)
+		}
 		o, is := over[d.Name]
 		if is {
 			layDomain(&d, &o, known)
@@ -215,6 +227,9 @@ func layRegions(list []config.Region, over map[string]api.RegionChange) {
 		put(&r.Priority, o.Priority)
 		put(&r.RoutingAlgorithm, o.RoutingAlgorithm)
 		put(&r.ProximityBias, o.ProximityBias)
+		if o.Enabled != nil && !*o.Enabled {
+			r.Disable()
+		}
 		if o.Latitude != nil {
 			r.Latitude = o.Latitude
 		}
