@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// What the API laid over a domain and a server of the file is in the answers when the call returns, survives a kill and
-// a reload of another file, and is gone when its overlay is dropped.
+// What the API laid over a domain, a region, a server and its check of the file is in the answers when the call
+// returns, survives a kill and a reload of another file, and is gone when its overlay is dropped.
 func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 1, 2)
@@ -25,7 +25,7 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	s.StartAll(t)
 	first := s.Backends[0].At
 	id := fmt.Sprintf("%s:%s:%d", testbed.OtherName, first.Addr(), first.Port())
-	awaitBoth(t, n)
+	awaitHealthy(t, n, 2)
 	wantAnswers(t, n, first.Addr().String(), 5, 50)
 
 	ttl, policy, weight, priority, enabled := 77, "weighted", 900, 3, false
@@ -45,7 +45,7 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	testbed.Start(t, n)
-	awaitBoth(t, n)
+	awaitHealthy(t, n, 2)
 	wantAnswers(t, n, first.Addr().String(), 77, 90)
 	if eu, err := n.Client.Region(t.Context(), "eu"); err != nil || eu.Enabled || eu.Priority != 3 {
 		t.Errorf("%+v, %v", eu, err)
@@ -68,17 +68,28 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 		}
 	}
 	wantAnswers(t, n, first.Addr().String(), 33, 50)
+	status := "204"
+	if _, err := n.Client.ChangeServerHealthCheck(t.Context(), id,
+		api.HealthCheckChange{ExpectedStatus: &status}); err != nil {
+		t.Fatal(err)
+	}
+	awaitHealthy(t, n, 1)
+	wantAnswers(t, n, first.Addr().String(), 33, 0)
+	if err := n.Client.ResetServer(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	awaitHealthy(t, n, 2)
 	if list, err := n.Client.Overlays(t.Context()); err != nil || list.Total != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
 
-// awaitBoth waits until both servers are healthy.
-func awaitBoth(t *testing.T, n *harness.Node) {
+// awaitHealthy waits until as many servers are healthy.
+func awaitHealthy(t *testing.T, n *harness.Node, want int) {
 	t.Helper()
-	testbed.Until(t, testbed.StartBound, "both servers", func(context.Context) error {
+	testbed.Until(t, testbed.StartBound, fmt.Sprintf("%d healthy servers", want), func(context.Context) error {
 		d, err := n.Client.Domain(t.Context(), testbed.OtherName)
-		if err == nil && d.Domain.HealthyBackends != 2 {
+		if err == nil && d.Domain.HealthyBackends != want {
 			err = fmt.Errorf("%d are healthy", d.Domain.HealthyBackends)
 		}
 		return err

@@ -2,11 +2,14 @@ package httpapi
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
 	"net/http"
-	"time"
 
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -30,6 +33,9 @@ func (s *Server) getHealthCheck(c *call) (answer, error) {
 // putHealthCheck answers PUT and PATCH /servers/{id}/health-check. A field that the body does not have takes its
 // default with PUT, and stays with PATCH.
 func (s *Server) putHealthCheck(c *call) (answer, error) {
+	if file, declared := s.declaredServer(c); declared {
+		return s.layHealthCheck(c, file)
+	}
 	id, err := s.ownServer(c, "changed")
 	if err != nil {
 		return answer{}, err
@@ -61,40 +67,102 @@ func (s *Server) putHealthCheck(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, view, view), nil
 }
 
-func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {
-	switch checks := s.checks(); {
-	case req.Enabled == nil:
-	case *req.Enabled && !checks:
-		return spec, badRequest("enabled is true: the node checks nothing, since overwatch.validation.enabled is false")
-	case *req.Enabled, checks: // false without effect would surprise when the node begins to check
-		spec.Off = !*req.Enabled
+// layHealthCheck lays values over the check of a server of the configuration. With PUT, those that the body does not
+// have are the file's again.
+func (s *Server) layHealthCheck(c *call, file config.StaticServer) (answer, error) {
+	var req api.HealthCheckChange
+	if err := c.decode(&req); err != nil {
+		return answer{}, err
 	}
-	spec.Type = check.Type(valueOr(req.Type, string(spec.Type)))
+	id := registry.ID{Service: file.Service, Address: file.Address, Port: file.Port}
+	now := func() (view api.ServerHealthCheck) {
+		if b := s.o.View.Get(id); b != nil {
+			view = s.healthCheckView(id, b.Check())
+		}
+		return view
+	}
+	ch := &change{action: api.AuditUpdate, resource: "server", id: id.String()}
+	err := s.define(c, ch, func(d *definitions.Draft) error {
+		if err := c.condition.holds(now()); err != nil {
+			return err
+		}
+		var before *definitions.Overlay
+		if c.Request.Method == http.MethodPatch {
+			before = d.Now().Overlay(definitions.OverServer, id.String())
+		}
+		all, err := s.checkOver(before, req, file.Check.Value())
+		if err != nil {
+			return err
+		}
+		return layOver(s, c, d, ch, over[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
+			configured: serverFields(file), change: definitions.ServerOver{HealthCheck: all},
+			check: func(definitions.ServerOver) error { return nil }})
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	view := now()
+	return tagged(c, http.StatusOK, view, view), nil
+}
+
+// checkOver returns what is to be laid over the check of a server: what was before, and a change of it, without what is
+// the file's.
+func (s *Server) checkOver(before *definitions.Overlay, req api.HealthCheckChange, file check.Spec) (
+	*api.HealthCheckChange, error) {
+	fields := map[string]json.RawMessage{}
+	if before != nil && before.Fields[healthCheckField] != nil {
+		if err := json.Unmarshal(before.Fields[healthCheckField], &fields); err != nil {
+			return nil, err
+		}
+	}
+	maps.Copy(fields, setFields(req))
+	configured := setFields(s.healthCheckView(registry.ID{}, file).HealthCheck)
+	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool { return sameJSON(value, configured[name]) })
+	if len(fields) == 0 {
+		return writtenCheck(file), nil
+	}
+	all := new(api.HealthCheckChange)
+	encoded, err := json.Marshal(fields)
+	if err == nil {
+		err = json.Unmarshal(encoded, all)
+	}
+	if err == nil {
+		_, err = s.editCheck(file, *all)
+	}
+	return all, err
+}
+
+// healthCheckField is the name of the check in what is laid over a server.
+const healthCheckField = "health_check"
+
+// serverFields returns what the file says of a server, as what is laid over it.
+func serverFields(file config.StaticServer) definitions.ServerOver {
+	fields := definitions.ServerFields(file)
+	fields.HealthCheck = writtenCheck(file.Check.Value())
+	return fields
+}
+
+func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {
+	cfg, _ := s.o.Config()
+	if checks := s.checks(); req.Enabled != nil && !checks {
+		if *req.Enabled {
+			return spec, badRequest("enabled is true: the node checks nothing, since overwatch.validation.enabled is false")
+		}
+		req.Enabled = nil // without effect, it would surprise when the node begins to check
+	}
+	spec, err := config.ChangeCheck(spec, &req, &cfg.Overwatch.Validation)
+	if err != nil {
+		return spec, badRequest("%v", err)
+	}
 	if spec.Off {
 		spec.Type = cmp.Or(spec.Type, check.TCP)
 	}
-	spec.Path = valueOr(req.Path, spec.Path)
-	spec.SuccessThreshold = valueOr(req.HealthyThreshold, spec.SuccessThreshold)
-	spec.FailureThreshold = valueOr(req.UnhealthyThreshold, spec.FailureThreshold)
-	if req.ExpectedStatus != nil {
-		detail := spec.Detail.Detail()
-		detail.ExpectedStatus = *req.ExpectedStatus
-		spec.Detail = detail.Details()
-	}
-	var err error
-	own := spec.Interval != 0 || req.Interval != nil || req.Timeout != nil // times, and not those of the node
 	whole := s.whole(spec)
-	whole.SuccessThreshold = valueOr(req.HealthyThreshold, whole.SuccessThreshold) // 0 would be the node's
+	if req.Interval != nil || req.Timeout != nil { // 0 would be the node's, as with thresholds
+		whole.Interval, whole.Timeout = spec.Interval, spec.Timeout
+	}
+	whole.SuccessThreshold = valueOr(req.HealthyThreshold, whole.SuccessThreshold)
 	whole.FailureThreshold = valueOr(req.UnhealthyThreshold, whole.FailureThreshold)
-	if whole.Interval, err = durationOr("interval", req.Interval, whole.Interval); err != nil {
-		return spec, err
-	}
-	if whole.Timeout, err = durationOr("timeout", req.Timeout, whole.Timeout); err != nil {
-		return spec, err
-	}
-	if own {
-		spec.Interval, spec.Timeout = whole.Interval, whole.Timeout
-	}
 	if problems := whole.Validate(); len(problems) > 0 {
 		p := problems[0]
 		p.Field = fieldOfCheck(p.Field)
@@ -120,18 +188,6 @@ func valueOr[T any](value *T, otherwise T) T {
 		return otherwise
 	}
 	return *value
-}
-
-// durationOr is valueOr for a duration that is written as text.
-func durationOr(field string, text *string, otherwise time.Duration) (time.Duration, error) {
-	if text == nil {
-		return otherwise, nil
-	}
-	d, err := time.ParseDuration(*text)
-	if err != nil {
-		return 0, badRequest("%s is %.64q: it must be a duration such as 5s", field, *text)
-	}
-	return d, nil
 }
 
 // checks reports whether the node makes checks of its own.

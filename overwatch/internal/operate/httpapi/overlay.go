@@ -173,7 +173,7 @@ func configuredFields(cfg *config.Config, kind, name string) (fields any, there 
 		}
 	case definitions.OverServer:
 		if server, found := cfg.Declared(name); found {
-			return definitions.ServerFields(server), true
+			return serverFields(server), true
 		}
 	}
 	return struct{}{}, false

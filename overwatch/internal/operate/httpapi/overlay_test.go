@@ -4,9 +4,11 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
 func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
@@ -62,6 +64,53 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 	}
 	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"enabled":false`) {
 		t.Errorf("the overlay is not back: %s", r.body)
+	}
+}
+
+func TestOverlay_OfTheCheckOfAServerOfTheFile(t *testing.T) {
+	w := newWorld(t)
+	w.defined.file.Overwatch.Validation.Enabled = true
+	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 100,
+		Service: service}}
+	const path = "/api/v1/servers/" + service + ":192.0.2.1:80"
+	inForce := func() check.Spec {
+		for s := range w.cfg.Load().StaticServers() {
+			return s.Check.Value()
+		}
+		return check.Spec{}
+	}
+	file := inForce()
+	w.wantError("not as it was", w.send("PATCH", path+"/health-check", `{"enabled":false}`, "If-Match", `"old"`), 412)
+	for _, step := range []struct {
+		method, body, fields string
+		want                 check.Spec
+	}{
+		{"PATCH", `{"enabled":false}`, `"fields":{"health_check":{"enabled":false}}`, check.Spec{Type: check.TCP, Off: true}},
+		{"PATCH", `{"type":"http","path":"/up","timeout":"2s"}`,
+			`"health_check":{"enabled":false,"type":"http","path":"/up","timeout":"2s"}`,
+			check.Spec{Type: check.HTTP, Path: "/up", Off: true, Interval: 30 * time.Second, Timeout: 2 * time.Second}},
+		{"PUT", `{"unhealthy_threshold":7}`, `"fields":{"health_check":{"unhealthy_threshold":7}}`,
+			check.Spec{Type: check.TCP, FailureThreshold: 7}},
+		{"PUT", `{"type":"tcp","enabled":true}`, ``, file},
+	} {
+		r := w.send(step.method, path+"/health-check", step.body)
+		if got := inForce(); r.status != 200 || got != step.want {
+			t.Errorf("%s: %d %s: in force %+v", step.body, r.status, r.body, got)
+		}
+		if r := w.send("GET", path, ""); !strings.Contains(r.body, step.fields) ||
+			strings.Contains(r.body, "overlay") != (step.fields != "") {
+			t.Errorf("%s: GET %s", step.body, r.body)
+		}
+	}
+	for body, words := range map[string]string{`{"interval":"soon"}`: "a duration such as 5s", `{"interval":"0s"}`: "interval",
+		`{"type":"ping"}`: "type", `{"healthy_threshold":0}`: "healthy_threshold", `{"color":1}`: "color"} {
+		w.wantError(body, w.send("PATCH", path+"/health-check", body), 400, words)
+	}
+	w.send("PATCH", path, `{"weight":5}`)
+	w.send("PATCH", path+"/health-check", `{"path":"/up","type":"http"}`)
+	w.must(w.client.ResetServer(t.Context(), service+":192.0.2.1:80"))
+	if got := inForce(); got != file {
+		t.Errorf("after: %+v", got)
 	}
 }
 

@@ -205,8 +205,8 @@ func (s *Server) declaredServer(c *call) (found config.StaticServer, ok bool) {
 
 // layServer lays values over a server of the configuration.
 func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
-	var req api.ServerPatch
-	if err := c.decode(&req); err != nil {
+	var req definitions.ServerOver
+	if err := c.decode(&req.ServerPatch); err != nil {
 		return answer{}, err
 	}
 	id := registry.ID{Service: file.Service, Address: file.Address, Port: file.Port}
@@ -221,8 +221,9 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		if err := c.condition.holds(tag()); err != nil {
 			return err
 		}
-		return layOver(s, c, d, ch, over[api.ServerPatch]{kind: definitions.OverServer, name: id.String(),
-			configured: definitions.ServerFields(file), change: req, check: s.checkPatch})
+		return layOver(s, c, d, ch, over[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
+			configured: serverFields(file), change: req,
+			check: func(all definitions.ServerOver) error { return s.checkPatch(all.ServerPatch) }})
 	})
 	if err != nil {
 		return answer{}, err

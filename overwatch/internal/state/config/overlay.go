@@ -1,12 +1,20 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+	"unique"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
 
 // ServerOverlay is what the API has laid over a server that the configuration declares; nil: nothing.
 type ServerOverlay struct {
 	Weight *int
 	Region *string
 	Agent  *string
+	Check  *api.HealthCheckChange // ChangeCheck takes it
 }
 
 // Overlays is what the API has laid over objects of the files. It must not be changed.
@@ -87,4 +95,54 @@ func (c *Config) layOver(s *StaticServer) {
 	if o.Agent != nil {
 		s.Agent = *o.Agent
 	}
+	if o.Check != nil {
+		if spec, err := ChangeCheck(s.Check.Value(), o.Check, &c.Overwatch.Validation); err == nil {
+			s.Check = unique.Make(spec)
+		}
+	}
+}
+
+// ChangeCheck returns a check with the fields of the API that are set. If only one of its two times is given, and it
+// had none, the other is the node's. It is an error if a time cannot be read; what the values mean is not judged.
+func ChangeCheck(spec check.Spec, o *api.HealthCheckChange, node *Validation) (check.Spec, error) {
+	if o.Enabled != nil {
+		spec.Off = !*o.Enabled
+	}
+	put(&spec.Type, (*check.Type)(o.Type))
+	put(&spec.Path, o.Path)
+	put(&spec.SuccessThreshold, o.HealthyThreshold)
+	put(&spec.FailureThreshold, o.UnhealthyThreshold)
+	if o.ExpectedStatus != nil {
+		detail := spec.Detail.Detail()
+		detail.ExpectedStatus = *o.ExpectedStatus
+		spec.Detail = detail.Details()
+	}
+	if o.Interval == nil && o.Timeout == nil {
+		return spec, nil
+	}
+	if spec.Interval == 0 {
+		spec.Interval, spec.Timeout = node.CheckInterval, node.CheckTimeout
+	}
+	if err := putTime(&spec.Interval, "interval", o.Interval); err != nil {
+		return spec, err
+	}
+	return spec, putTime(&spec.Timeout, "timeout", o.Timeout)
+}
+
+func put[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
+func putTime(to *time.Duration, field string, text *string) error {
+	if text == nil {
+		return nil
+	}
+	d, err := time.ParseDuration(*text)
+	if err != nil {
+		return fmt.Errorf("%s is %.64q: it must be a duration such as 5s", field, *text)
+	}
+	*to = d
+	return nil
 }

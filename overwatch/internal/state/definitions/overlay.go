@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
 // The kinds of objects of the configuration over which the API lays values.
@@ -92,7 +93,10 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 	case OverRegion:
 		_, err = laid[api.RegionChange](value)
 	case OverServer:
-		_, err = laid[api.ServerPatch](value)
+		var over ServerOver
+		if over, err = laid[ServerOver](value); err == nil && over.HealthCheck != nil {
+			_, err = config.ChangeCheck(check.Spec{}, over.HealthCheck, &config.Validation{})
+		}
 	default:
 		err = fmt.Errorf("it is laid over a %.64q, which this version of gslb does not know", kind)
 	}
@@ -129,8 +133,9 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		case OverRegion:
 			regions[name], _ = laid[api.RegionChange](value)
 		case OverServer:
-			p, _ := laid[api.ServerPatch](value)
-			laidOver.Servers[name] = config.ServerOverlay{Weight: p.Weight, Region: p.Region, Agent: p.Agent}
+			p, _ := laid[ServerOver](value)
+			laidOver.Servers[name] = config.ServerOverlay{Weight: p.Weight, Region: p.Region, Agent: p.Agent,
+				Check: p.HealthCheck}
 		}
 	}
 	if len(laidOver.Names) == 0 {
@@ -269,7 +274,13 @@ func RegionFields(r *config.Region) api.RegionChange {
 		Priority: &r.Priority, RoutingAlgorithm: &r.RoutingAlgorithm, ProximityBias: &r.ProximityBias}
 }
 
-// ServerFields returns what the file says of a server, as the body of PATCH.
-func ServerFields(s config.StaticServer) api.ServerPatch {
-	return api.ServerPatch{Weight: &s.Weight, Region: &s.Region, Agent: &s.Agent}
+// ServerOver is what can be laid over a server: the body of its PATCH, and of that of its health check.
+type ServerOver struct {
+	api.ServerPatch
+	HealthCheck *api.HealthCheckChange `json:"health_check,omitempty"`
+}
+
+// ServerFields returns what the file says of a server.
+func ServerFields(s config.StaticServer) ServerOver {
+	return ServerOver{ServerPatch: api.ServerPatch{Weight: &s.Weight, Region: &s.Region, Agent: &s.Agent}}
 }
