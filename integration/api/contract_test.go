@@ -256,7 +256,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"latitude":91}`, 400, "error:s~latitude"},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"countries":["sg"]}`, 400, "error:s~countries"},
 		{"PUT /api/v1/regions/{id}", "/v1/regions/eu", `{"code":"B"}`, 200, shapeRegion + " overlay.fields:o"},
-		{"PATCH /api/v1/regions/{id}", "/v1/regions/eu", `{"enabled":false}`, 400, "error:s~configuration"},
+		{"PATCH /api/v1/regions/{id}", "/v1/regions/eu", `{"enabled":false}`, 200, shapeRegion + " overlay.fields:o"},
 		{"DELETE /api/v1/regions/{id}/overlay", "/v1/regions/eu/overlay", "", 204, ""},
 		{"DELETE /api/v1/regions/{id}", "/v1/regions/eu", "", 400, shapeProblem},
 
