@@ -30,6 +30,7 @@ var homes = map[string][]string{
 	"github.com/spf13/viper":   {"gslb.internal/shared/settings"},
 	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/health/gossip",
 		"gslb.internal/agent/internal/report"},
+	"filippo.io/age":          {"gslb.internal/gslbctl/internal/keybackup"},
 	"go.etcd.io/bbolt":        {"gslb.internal/overwatch/internal/state/store"},
 	"charm.land/bubbletea/v2": {"gslb.internal/gslbctl/internal/screen", "gslb.internal/integration/demo"},
 	"github.com/charmbracelet/x/ansi": {

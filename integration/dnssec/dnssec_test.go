@@ -158,11 +158,21 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 }
 
 // The specification's way to a new key: delete the files, restart, publish the new DS. With the old DS, answers are
-// bogus; with the new one, secure.
+// bogus; with the new one, secure. A backup of the old key, restored beside the running node, makes them secure with
+// either.
 func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 	t.Parallel()
 	_, n := signed.Site(t, "nsec")
 	before := signed.DS(t, n)
+	b, backup := testbed.Binaries(t), filepath.Join(t.TempDir(), "keys.age")
+	phrase := filepath.Join(t.TempDir(), "passphrase")
+	testbed.Write(t, phrase, 0o600, "six words that nobody else has\n")
+	keep := func(args ...string) {
+		t.Helper()
+		testbed.Command(t, append([]string{b.Control, "dnssec"}, append(args, backup, "--passphrase-file", phrase,
+			"--keys", filepath.Join(n.File.DataDir, "dnssec"))...)...).Want(t, testbed.ExitOK)
+	}
+	keep("backup")
 	if err := n.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -192,5 +202,14 @@ func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 	if reply, err := bogus.Ask(testbed.AppName, dns.TypeSOA); err == nil || reply == nil ||
 		reply.Rcode != dns.RcodeServerFailure {
 		t.Errorf("with the old DS: %v, %v; want SERVFAIL", reply, err)
+	}
+	keep("restore")
+	if _, err := n.Client.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, ds := range []string{before.DSRecord, after.DSRecord} {
+		if _, err := signed.Unbound(t, n, ds).Ask(testbed.AppName, dns.TypeSOA); err != nil {
+			t.Errorf("restored, with %s: %v", ds, err)
+		}
 	}
 }

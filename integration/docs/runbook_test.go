@@ -233,6 +233,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		known[n] = facts(n)
 	}
 	r.section(t, "Making a backup")
+	r.section(t, "The signing keys alone")
 	r.servedThroughout(t)
 	for _, n := range r.Nodes {
 		if _, err := n.Kill(); err != nil {

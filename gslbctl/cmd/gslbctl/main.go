@@ -21,6 +21,12 @@ func main() {
 	if terminal && asks {
 		showLive = func(ctx context.Context, l screen.Live) error { return screen.Show(ctx, os.Stdin, os.Stdout, l) }
 	}
+	var secret func(context.Context, string) (string, error)
+	if asks {
+		secret = func(ctx context.Context, question string) (string, error) {
+			return screen.Secret(ctx, os.Stdin, os.Stderr, question)
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := cli.Run(ctx, cli.System{
 		In:       os.Stdin,
@@ -31,6 +37,7 @@ func main() {
 		Build:    buildinfo.Get(),
 		Terminal: terminal,
 		Asks:     asks,
+		Secret:   secret,
 		Tells:    screen.Shows(os.Stderr),
 		Width:    func() int { return screen.Width(os.Stdout) },
 		ShowLive: showLive,

@@ -14,7 +14,8 @@ import (
 func (a *app) dnssecCommand() *cobra.Command {
 	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
 		a.dnssecKeysCommand(),
-		a.dnssecSyncCommand(), a.dnssecRollCommand(), a.dnssecRollsCommand(), a.dnssecCheckCommand())
+		a.dnssecSyncCommand(), a.dnssecRollCommand(), a.dnssecRollsCommand(), a.dnssecCheckCommand(),
+		a.dnssecBackupCommand(), a.dnssecRestoreCommand())
 }
 
 // notSigned replaces an empty table of keys.

@@ -26,6 +26,8 @@ type System struct {
 	Terminal bool // Out is a terminal that understands colours
 	Asks     bool // In is a terminal, so a question can be answered
 	Tells    bool // Err is a terminal, so progress can be shown
+	// Secret asks a person for a line that is not shown while it is typed; nil where there is no terminal to ask on.
+	Secret func(ctx context.Context, question string) (string, error)
 	// Width returns the columns of Out if it is a terminal, 0 if they are unknown. A nil Width is
 	// always unknown.
 	Width func() int

@@ -55,7 +55,7 @@ func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 	}
 	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister",
 		"reissue", "announce", "apply", "delete", "use", "reset", "reload", "sync", "check", "weight", "undo",
-		"release", "roll"}
+		"release", "roll", "backup", "restore"}
 	for path, cmd := range leaves() {
 		last := path[strings.LastIndex(path, " ")+1:]
 		watched := cmd.Flags().Lookup("watch") != nil

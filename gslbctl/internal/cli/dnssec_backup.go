@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/keybackup"
+	"gslb.internal/gslbctl/internal/render"
+)
+
+// keyFolder is where a packaged node has its signing keys.
+const keyFolder = "/var/lib/gslb/dnssec"
+
+// keptKey is a key in the output of backup and restore.
+type keptKey struct {
+	Zone      string     `json:"zone"`
+	KeyTag    int        `json:"key_tag"`
+	CreatedAt *time.Time `json:"created_at"` // null: its file does not say
+	Action    string     `json:"action,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+}
+
+// keptKeys is the output of backup and restore.
+type keptKeys struct {
+	File    string    `json:"file"`
+	MadeAt  time.Time `json:"made_at"`
+	MadeOn  string    `json:"made_on"` // name of the machine
+	Changed bool      `json:"changed"` // the file was written, or the folder of keys changed
+	Keys    []keptKey `json:"keys"`
+}
+
+// keyBackupFlags are the flags of backup and restore.
+type keyBackupFlags struct {
+	folder     string
+	zones      []string
+	dryRun     bool
+	passphrase passphraseFlags
+}
+
+func (a *app) dnssecBackupCommand() *cobra.Command {
+	var f keyBackupFlags
+	cmd := &cobra.Command{
+		Use:   "backup <file>",
+		Short: "Seal the signing keys of the node on this machine into a file, by a passphrase",
+		Long: "backup reads the files of the signing keys of all zones of the node on this machine, as its user or as " +
+			"root: no private\nkey ever crosses the API. The file, which must not exist yet, is of age: without gslbctl, " +
+			"age -d FILE | tar x opens it.\nIt asks no node and changes nothing.",
+		Example: "  gslbctl dnssec backup /var/backups/gslb-keys.age",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.dnssecBackup(cmd.Context(), args[0], f) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *keyBackupFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.folder, "keys", keyFolder, "`folder` of the keys: dnssec in the data_dir of the node")
+	f.passphrase.add(cmd)
+}
+
+func (a *app) dnssecBackup(ctx context.Context, path string, f keyBackupFlags) error {
+	files, keys, err := keybackup.Read(f.folder)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists already: give another name, such as with the date in it", path)
+	}
+	passphrase, err := a.passphrase(ctx, f.passphrase, true)
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname() // only for people
+	b := &keybackup.Backup{MadeAt: a.Now().UTC(), Host: host, Files: files, Keys: keys}
+	if err := keybackup.Write(path, passphrase, b); err != nil {
+		return err
+	}
+	out := keptKeys{File: path, MadeAt: b.MadeAt, MadeOn: host, Changed: true, Keys: []keptKey{}}
+	for _, k := range keys {
+		out.Keys = append(out.Keys, keptKeyOf(k))
+	}
+	return a.print(out, func() error {
+		_, err := fmt.Fprintf(a.Out, "%s has %s. Without its passphrase nobody can open it: keep that elsewhere.\n",
+			path, render.Count(len(keys), "key", "keys"))
+		return err
+	})
+}
+
+func keptKeyOf(k keybackup.Key) keptKey {
+	kept := keptKey{Zone: k.Zone, KeyTag: int(k.Tag)}
+	if !k.Created.IsZero() {
+		kept.CreatedAt = &k.Created
+	}
+	return kept
+}
+
+func (a *app) dnssecRestoreCommand() *cobra.Command {
+	var f keyBackupFlags
+	cmd := &cobra.Command{
+		Use:   "restore <file>",
+		Short: "Put the signing keys of a backup back into the folder of the node on this machine",
+		Long: "restore adds the keys that the folder does not have, all of them or none, with the owner of the folder. It " +
+			"overwrites\nnothing: where the folder has something newer, such as that a key was taken out of its zone, " +
+			"it says so and\nchanges nothing. A node that runs takes the keys at gslbctl config reload, another one at its " +
+			"start.",
+		Example: "  gslbctl dnssec restore /var/backups/gslb-keys.age --dry-run",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.dnssecRestore(cmd.Context(), args[0], f) },
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and change nothing")
+	cmd.Flags().StringArrayVar(&f.zones, "zone", nil,
+		"`name` of a zone whose keys alone are restored; repeat it for several")
+	return cmd
+}
+
+func (a *app) dnssecRestore(ctx context.Context, path string, f keyBackupFlags) error {
+	if err := keybackup.Fits(path); err != nil {
+		return err
+	}
+	passphrase, err := a.passphrase(ctx, f.passphrase, false)
+	if err != nil {
+		return err
+	}
+	b, err := keybackup.Load(path, passphrase)
+	if err != nil {
+		return err
+	}
+	steps, err := keybackup.Plan(f.folder, b, each(f.zones, dns.CanonicalName))
+	if err != nil {
+		return err
+	}
+	has := func(action keybackup.Action) bool {
+		return slices.ContainsFunc(steps, func(s keybackup.Step) bool { return s.Action == action })
+	}
+	refused := has(keybackup.Refuse)
+	changes := has(keybackup.Add) && !refused && !f.dryRun
+	if changes {
+		if err := keybackup.Apply(f.folder, steps); err != nil {
+			return fmt.Errorf("%w; %s", err, nothingChanged)
+		}
+	}
+	out := keptKeys{File: path, MadeAt: b.MadeAt, MadeOn: b.Host, Changed: changes, Keys: []keptKey{}}
+	for _, s := range steps {
+		k := keptKeyOf(s.Key)
+		k.Action, k.Reason = string(s.Action), s.Reason
+		out.Keys = append(out.Keys, k)
+	}
+	if err := a.print(out, func() error { return a.printRestore(out) }); err != nil || !refused {
+		return err
+	}
+	return &outcome{code: exitDegraded, sentence: nothingChanged + ": the folder has something newer; --zone restores " +
+		"other zones alone"}
+}
+
+func (a *app) printRestore(out keptKeys) error {
+	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "MADE"},
+		{Name: "ACTION"}, {Name: "REASON"}}}
+	for _, k := range out.Keys {
+		reason, tone := render.None, render.Plain
+		if k.Reason != "" {
+			reason, tone = k.Reason, render.Bad
+		}
+		t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), a.ago(k.CreatedAt), render.C(k.Action),
+			render.Cell{Text: reason, Tone: tone})
+	}
+	if err := a.table(t)(); err != nil || !out.Changed {
+		return err
+	}
+	_, err := fmt.Fprintln(a.Out, "The keys are in their folder. A running node takes them by: gslbctl config reload")
+	return err
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// Bounds of a passphrase: characters of a new one, octets of any.
+const (
+	leastPassphrase = 12
+	mostPassphrase  = 4 << 10
+)
+
+// passphraseFlags say where a passphrase comes from. It is never on the command line or in the environment, which
+// other users and logs see.
+type passphraseFlags struct {
+	file       string
+	descriptor int
+}
+
+func (f *passphraseFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.file, "passphrase-file", "",
+		"`file` whose first line is the passphrase, which only its owner may read; without it, it is asked for")
+	cmd.Flags().IntVar(&f.descriptor, "passphrase-fd", -1,
+		"`number` of an open file descriptor whose first line is the passphrase, 0 for standard input")
+	cmd.MarkFlagsMutuallyExclusive("passphrase-file", "passphrase-fd")
+}
+
+// passphrase returns the passphrase. A new one is asked for twice, and is long enough.
+func (a *app) passphrase(ctx context.Context, f passphraseFlags, fresh bool) (text string, err error) {
+	switch {
+	case f.file != "":
+		text, err = passphraseIn(f.file)
+	case f.descriptor == 0:
+		text, err = firstLine(a.In)
+	case f.descriptor > 0:
+		file := os.NewFile(uintptr(f.descriptor), "the descriptor of the passphrase")
+		text, err = firstLine(file)
+		err = errors.Join(err, file.Close())
+	case f.descriptor < -1:
+		return "", fmt.Errorf("--passphrase-fd is %d: give the number of an open descriptor", f.descriptor)
+	default:
+		text, err = a.askedPassphrase(ctx, fresh)
+	}
+	switch length := utf8.RuneCountInString(text); {
+	case err != nil:
+		return "", err
+	case text == "":
+		return "", errors.New("the passphrase is empty")
+	case fresh && length < leastPassphrase:
+		return "", fmt.Errorf("the passphrase has %d characters: use %d or more, such as six words, since who has the file "+
+			"can try them all", length, leastPassphrase)
+	}
+	return text, nil
+}
+
+func (a *app) askedPassphrase(ctx context.Context, fresh bool) (string, error) {
+	if a.Secret == nil {
+		return "", errors.New("there is no terminal to ask for the passphrase on: use --passphrase-file or --passphrase-fd")
+	}
+	text, err := a.Secret(ctx, "Passphrase: ")
+	if err != nil || !fresh {
+		return text, err
+	}
+	again, err := a.Secret(ctx, "The same again: ")
+	if err == nil && again != text {
+		err = errors.New("the two are not the same: nothing was written")
+	}
+	return text, err
+}
+
+// passphraseIn reads a passphrase from a file that others cannot read.
+func passphraseIn(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("--passphrase-file: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", fmt.Errorf("--passphrase-file: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("--passphrase-file %s has mode %04o, so that others can read it: run chmod 600 %s", path,
+			info.Mode().Perm(), path)
+	}
+	text, err := firstLine(file)
+	if err != nil {
+		return "", fmt.Errorf("--passphrase-file %s: %w", path, err)
+	}
+	return text, nil
+}
+
+func firstLine(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(r, mostPassphrase+1)).ReadString('\n')
+	switch line = strings.TrimRight(line, "\r\n"); {
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("reading the passphrase: %w", err)
+	case len(line) > mostPassphrase:
+		return "", fmt.Errorf("the passphrase has more than %d octets", mostPassphrase)
+	}
+	return line, nil
+}

@@ -1,0 +1,229 @@
+package keybackup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxKeys bounds the keys of a zone: a node publishes no more.
+const maxKeys = 3
+
+// Action is what a restore does with a key.
+type Action string
+
+// What there is.
+const (
+	Add    Action = "add"    // its files, or the half that is missing, are put into the folder
+	Keep   Action = "keep"   // it is there already
+	Refuse Action = "refuse" // the folder has something newer
+)
+
+// Step is what becomes of one key.
+type Step struct {
+	Key
+	Action Action
+	Reason string // why it is refused
+	files  []File // that are added, in their order
+}
+
+// Plan says what a restore would do to a folder, which may not exist, for the keys of some zones; without zones, of
+// all. Nothing is ever overwritten.
+func Plan(dir string, b *Backup, zones []string) ([]Step, error) {
+	there, err := readOnce(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	p := plan{backup: contents(b.Files), there: contents(there)}
+	for _, zone := range zones {
+		if !slices.ContainsFunc(b.Keys, func(k Key) bool { return k.Zone == zone }) {
+			return nil, fmt.Errorf("it has no key of %s", zone)
+		}
+	}
+	for _, k := range b.Keys {
+		if len(zones) > 0 && !slices.Contains(zones, k.Zone) {
+			continue
+		}
+		step, err := p.step(k)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		p.steps = append(p.steps, step)
+	}
+	return p.steps, nil
+}
+
+func contents(files []File) map[string][]byte {
+	all := make(map[string][]byte, len(files))
+	for _, f := range files {
+		all[f.Name] = f.Content
+	}
+	return all
+}
+
+// plan is the state of Plan: files by name, and what was decided so far.
+type plan struct {
+	backup, there map[string][]byte
+	steps         []Step
+}
+
+func (p *plan) step(k Key) (Step, error) {
+	s := Step{Key: k, Action: Keep}
+	record := recordName(k.Zone)
+	for _, ending := range []string{privateEnding, publicEnding} {
+		name := k.name + ending
+		switch has, found := p.there[name]; {
+		case !found:
+			s.Action = Add
+			s.files = append(s.files, File{name, p.backup[name]})
+		case !bytes.Equal(has, p.backup[name]):
+			return k.refused(name + " is there and differs, in its times or as a whole: move it away, if the one of the " +
+				"backup is the right one"), nil
+		}
+	}
+	if s.Action == Keep {
+		return s, nil
+	}
+	gone, err := withdrawn(p.there[record], k.public)
+	if err != nil {
+		return s, fmt.Errorf("%s cannot be read: %w", record, err)
+	}
+	others := p.others(k)
+	switch {
+	case !gone.IsZero():
+		return k.refused("the zone has had newer keys since: this one was taken out of it " +
+			gone.UTC().Format(time.RFC3339)), nil
+	case others >= maxKeys:
+		return k.refused(fmt.Sprintf("the zone has %d keys, and no more can be published: move one away first",
+			others)), nil
+	case p.there[record] == nil && p.backup[record] != nil && others == 0:
+		s.files = append([]File{{record, p.backup[record]}}, s.files...)
+	}
+	return s, nil
+}
+
+func (k Key) refused(reason string) Step { return Step{Key: k, Action: Refuse, Reason: reason} }
+
+// others counts the other keys that the zone of a key will have.
+func (p *plan) others(k Key) (count int) {
+	zone, _, _ := strings.Cut(k.name, "+")
+	for name := range p.there {
+		base, is := strings.CutSuffix(name, publicEnding)
+		if of, _, _ := strings.Cut(base, "+"); is && of == zone && base != k.name {
+			count++
+		}
+	}
+	for _, s := range p.steps {
+		if s.Zone == k.Zone && s.Action == Add && p.there[s.name+publicEnding] == nil {
+			count++
+		}
+	}
+	return count
+}
+
+func recordName(zone string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(zone, "."), "/", "%2F") + recordEnding
+}
+
+// withdrawn returns since when a key is none of its zone any more, by the node's record of the zone; zero if it is or
+// never was.
+func withdrawn(record []byte, public string) (time.Time, error) {
+	var known struct {
+		Keys []struct {
+			Public    string    `json:"public_key"`
+			Withdrawn time.Time `json:"withdrawn"`
+		} `json:"keys"`
+	}
+	if record == nil {
+		return time.Time{}, nil
+	}
+	if err := json.Unmarshal(record, &known); err != nil {
+		return time.Time{}, err
+	}
+	for _, k := range known.Keys {
+		if k.Public == public {
+			return k.Withdrawn, nil
+		}
+	}
+	return time.Time{}, nil
+}
+
+// Apply puts the files of steps into a folder, all of them or none. It makes the folder if there is none. Files and
+// folder belong to the owner of the folder, or of the one above it.
+func Apply(dir string, steps []Step) (err error) {
+	made := false
+	owner, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if owner, err = os.Stat(filepath.Dir(filepath.Clean(dir))); err == nil {
+			made, err = true, os.Mkdir(dir, 0o700)
+		}
+		if err == nil {
+			err = giveTo(dir, owner)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the folder of keys: %w", err)
+	}
+	staged, err := os.MkdirTemp(dir, ".restore-")
+	if err != nil {
+		return fmt.Errorf("the folder of keys: %w; run this as the node's user or as root", err)
+	}
+	var placed []string
+	defer func() {
+		if err != nil {
+			for _, path := range placed {
+				err = errors.Join(err, os.Remove(path))
+			}
+		}
+		err = errors.Join(err, os.RemoveAll(staged), syncFolder(dir))
+		if err != nil && made {
+			_ = os.Remove(dir) // where nothing was left in it
+		}
+	}()
+	var names []string
+	for _, s := range steps {
+		for _, f := range s.files {
+			if err := stage(filepath.Join(staged, f.Name), f, owner); err != nil {
+				return err
+			}
+			names = append(names, f.Name)
+		}
+	}
+	for _, name := range names {
+		// A link, unlike a rename, never takes the place of a file that a node has made meanwhile.
+		if err := os.Link(filepath.Join(staged, name), filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("putting a key into its folder: %w", err)
+		}
+		placed = append(placed, filepath.Join(dir, name))
+	}
+	return nil
+}
+
+// stage writes a file to disk, with the mode that a node gives it.
+func stage(path string, file File, owner fs.FileInfo) error {
+	mode := fs.FileMode(0o600)
+	if strings.HasSuffix(path, publicEnding) {
+		mode = 0o644
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(file.Content)
+	return errors.Join(err, f.Chmod(mode), giveTo(path, owner), f.Sync(), f.Close())
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
