@@ -41,7 +41,10 @@ const (
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t" +
 		shapeLaid
 	shapeRoll = "zone:s stage:s{signing|published|offered|alone|done} since:t started_at:t started_by:s " +
-		"emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t?"
+		"emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t? " +
+		"schedule:a schedule[].stage:s{signing|published|offered|alone|done}- schedule[].not_before:t- " +
+		"schedule[].waits_for:s?- advice:a advice[].act:s{replace_ds|remove_key|cancel}- advice[].safe:b- " +
+		"advice[].until:t?- advice[].reason:s?-"
 	shapeDomain = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
 	shapeLaid   = " overlay.fields:o- overlay.configured:o- overlay.by:s- overlay.updated_at:t- overlay.in_force:b-"
 	shapeMore   = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
@@ -312,6 +315,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			"zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t "+
 				"state:s{published|active|retired} origin_node:s")},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
+		{"POST /api/v1/dnssec/rollover", "/v1/dnssec/rollover?dry_run=true", `{"zone":"test.gslb.test"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test","emergency":false,"algorithm":"ED25519"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test"}`, 409, shapeProblem},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"none.example"}`, 404, shapeProblem},

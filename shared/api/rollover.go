@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -40,6 +41,35 @@ type Roll struct {
 	// ParentSince is since when the parent's servers have had DSRecord and no other; null: they have not.
 	ParentSince *time.Time `json:"parent_since"`
 	ConfirmedAt *time.Time `json:"confirmed_at"` // when an operator said so; null: never
+	// Schedule has the stages to come. It and Advice are empty until the node has looked at the others and the parent.
+	Schedule []RollStep   `json:"schedule"`
+	Advice   []RollAdvice `json:"advice"`
+}
+
+// RollStep is a stage to come.
+type RollStep struct {
+	Stage     RollStage `json:"stage"`
+	NotBefore time.Time `json:"not_before"` // where nodes and parent do at once what they are to do
+	WaitsFor  *string   `json:"waits_for"`  // what may delay it beyond that, as far as is known; null: nothing
+}
+
+// RollAct is what an operator may be about to do by hand while a key changes.
+type RollAct string
+
+// The acts.
+const (
+	RollReplaceDS RollAct = "replace_ds" // give the parent the new key's DS record in place of all others
+	RollRemoveKey RollAct = "remove_key" // take the files of the old keys off the nodes
+	RollCancel    RollAct = "cancel"     // take the change back
+	RollBegin     RollAct = "begin"      // begin a change, where none is under way: gslbctl alone says so
+)
+
+// RollAdvice says whether an act breaks anything now.
+type RollAdvice struct {
+	Act    RollAct    `json:"act"`
+	Safe   bool       `json:"safe"`
+	Until  *time.Time `json:"until"`  // when it is safe, at the earliest; null: it is, or that depends on others
+	Reason *string    `json:"reason"` // who refuses what, if it is done now; null: nobody does
 }
 
 // RollCreate is the body of POST /api/v1/dnssec/rollover.
@@ -62,6 +92,12 @@ func (c *Client) Rolls(ctx context.Context) (Rolls, error) {
 // BeginRoll begins the change of a zone's key.
 func (c *Client) BeginRoll(ctx context.Context, r RollCreate) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, r)
+}
+
+// PreviewRoll returns what BeginRoll would, with the stages to come and without the new key. Nothing changes.
+func (c *Client) PreviewRoll(ctx context.Context, r RollCreate) (Roll, error) {
+	return ask[Roll](ctx, c, call{method: http.MethodPost, path: pathRollover, body: r,
+		query: url.Values{"dry_run": {"true"}}})
 }
 
 // CancelRoll takes the change of a zone's key back.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -36,7 +37,8 @@ func (a *app) dnssecCheckCommand() *cobra.Command {
 			"node.\n" +
 			"The zones, and domains in them, are those that a node's API names; without an argument, all zones are checked. " +
 			"With a zone\n" +
-			"and --server no API is needed.\n\n" +
+			"and --server no API is needed. Where one answers, check also says what is safe to do to the zone's keys and " +
+			"its DS record\nnow, and what not before when, such as while a key changes.\n\n" +
 			"Exit codes: 0 all answers are secure; 1 some are bogus, insecure or missing; 2 the check could not be made.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.dnssecCheck(cmd.Context(), o, args) },
@@ -61,21 +63,27 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 	}
 	stop := a.progress("walking the chain of trust")
 	defer stop()
-	list := []chain.Finding{}
+	list := []checkedZone{}
+	var advice map[string][]zoneAdvice
+	if len(args) == 0 || len(o.servers) == 0 {
+		advice = a.advice(ctx, each(questions, func(q chain.Question) string { return q.Zone }))
+	}
 	for _, q := range questions {
 		if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
 			return err
 		}
 		q.Servers, q.Now = servers, a.Now()
 		bound, cancel := context.WithTimeout(ctx, a.timeout)
-		list = append(list, chain.Check(bound, q)...)
+		for _, f := range chain.Check(bound, q) {
+			list = append(list, checkedZone{f, advice[f.Zone]})
+		}
 		cancel()
 	}
 	stop()
 	return a.sayFindings(list)
 }
 
-func (a *app) sayFindings(list []chain.Finding) error {
+func (a *app) sayFindings(list []checkedZone) error {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "SERVER"}, {Name: "VERDICT"}, {Name: "REASON"}}}
 	wrong := 0
 	silent := true
@@ -88,7 +96,7 @@ func (a *app) sayFindings(list []chain.Finding) error {
 		silent = silent && f.Verdict == chain.Unanswered
 		t.Add(render.C(f.Zone), render.C(f.Server), render.Cell{Text: string(f.Verdict), Tone: tone}, render.C(f.Reason))
 	}
-	if err := a.print(list, a.table(t)); err != nil {
+	if err := a.print(list, func() error { return errors.Join(a.table(t)(), a.sayAllAdvice(list)) }); err != nil {
 		return err
 	}
 	switch {
@@ -97,6 +105,18 @@ func (a *app) sayFindings(list []chain.Finding) error {
 			sentence: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
 	case wrong > 0:
 		return &outcome{code: exitDegraded, sentence: ""}
+	}
+	return nil
+}
+
+func (a *app) sayAllAdvice(list []checkedZone) error {
+	for i, f := range list {
+		if i > 0 && list[i-1].Zone == f.Zone {
+			continue
+		}
+		if err := a.sayAdvice(f.Zone, f.Advice); err != nil {
+			return err
+		}
 	}
 	return nil
 }

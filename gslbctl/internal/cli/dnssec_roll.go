@@ -80,8 +80,8 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 
 // rollOptions are the flags of dnssec roll.
 type rollOptions struct {
-	status, cancel, confirm, emergency bool
-	algorithm                          string
+	status, cancel, confirm, emergency, now, dryRun bool
+	algorithm                                       string
 }
 
 func (a *app) dnssecRollCommand() *cobra.Command {
@@ -104,7 +104,7 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency:
+			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.now && !o.dryRun:
 				return a.dnssecRolls(cmd.Context())
 			case len(args) == 0:
 				return errors.New("name the zone, such as: gslbctl dnssec roll example.com --cancel")
@@ -120,16 +120,29 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		"say that the parent has the new DS record and no other, where the nodes cannot ask it")
 	flags.BoolVar(&o.emergency, "emergency", false,
 		"take the shortest way that breaks no chain of trust: the old key may be known to others")
+	flags.BoolVar(&o.now, "now", false,
+		"begin at once, although overwatch.dnssec.rollover.every is not over: so it does without this flag too")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
 	flags.StringVar(&o.algorithm, "algorithm", "",
 		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
 	_ = cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"ECDSAP256SHA256", "ED25519"},
 		cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency")
+	for _, other := range []string{"status", "cancel", "confirm"} {
+		cmd.MarkFlagsMutuallyExclusive(other, "now")
+		cmd.MarkFlagsMutuallyExclusive(other, "dry-run")
+	}
 	return cmd
 }
 
 // dnssecRoll tells one node, and has the others ask it.
 func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error {
+	wanted := api.RollCreate{Zone: zone, Emergency: o.emergency, Algorithm: o.algorithm}
+	if !o.cancel && !o.confirm {
+		if err := a.previewRoll(ctx, wanted, o.dryRun); err != nil || o.dryRun {
+			return err
+		}
+	}
 	done, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
 		switch {
 		case o.cancel:
@@ -137,7 +150,7 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 		case o.confirm:
 			return c.ConfirmRoll(ctx, zone)
 		}
-		return c.BeginRoll(ctx, api.RollCreate{Zone: zone, Emergency: o.emergency, Algorithm: o.algorithm})
+		return c.BeginRoll(ctx, wanted)
 	})
 	if err != nil {
 		return err
@@ -154,4 +167,23 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 			done.Zone, done.KeyTag, done.Stage)
 		return err
 	})
+}
+
+// previewRoll says when each stage of a change would come, before it is begun. only: it is not.
+func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool) error {
+	if !only && !a.forPeople() {
+		return nil
+	}
+	preview, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
+		return c.PreviewRoll(ctx, wanted)
+	})
+	switch {
+	case only && err == nil:
+		err = a.print(preview, func() error { return a.saySchedule(&preview) })
+	case err == nil:
+		err = a.saySchedule(&preview)
+	case !only:
+		err = nil // the change itself tells of it; a node of an older version has no preview
+	}
+	return err
 }

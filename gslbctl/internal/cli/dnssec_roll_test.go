@@ -14,6 +14,7 @@ func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 		"dnssec roll example.com --emergency": `POST /api/v1/dnssec/rollover  {"zone":"example.com","emergency":true}`,
 		"dnssec roll example.com --cancel":    `DELETE /api/v1/dnssec/rollover/example.com`,
 		"dnssec roll example.com --confirm":   `POST /api/v1/dnssec/rollover/example.com/confirm`,
+		"dnssec roll example.com --now":       `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
 		"dnssec roll":                         "",
 		"dnssec roll example.com --status":    "",
 	} {
@@ -45,5 +46,68 @@ func TestDNSSECRoll_SaysWhatIsWrong(t *testing.T) {
 	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "--cancel", "--api", documented(0)); r.code != 2 ||
 		!strings.Contains(r.errors, "name the zone") {
 		t.Errorf("without a zone: %+v", r)
+	}
+}
+
+// The stages are told before a change begins, and with --dry-run nothing begins. A node that cannot tell them begins
+// all the same.
+func TestDNSSECRoll_TellsWhenEachStageComes(t *testing.T) {
+	n := startNode(t)
+	r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--emergency", "--dry-run", "--api", documented(0))
+	if r.code != 0 || !strings.Contains(r.out, "(in 1d2h)") || !strings.Contains(r.out, "the parent to have") ||
+		len(n.changes()) != 0 {
+		t.Errorf("dry run: %+v, %v", r, n.changes())
+	}
+	r = call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--api", documented(0))
+	if stages, begun := strings.Index(r.out, "(in 1d2h)"), strings.Index(r.out, "rolls to key 23456"); stages < 0 ||
+		begun < stages {
+		t.Errorf("begun: %+v", r)
+	}
+	n.set("POST /api/v1/dnssec/rollover?dry_run=true", &api.Error{Status: 400, Message: "dry_run is unknown"})
+	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--api", documented(0)); r.code != 0 {
+		t.Errorf("of an older node: %+v", r)
+	}
+	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--dry-run", "--api", documented(0)); r.code !=
+		1 || !strings.Contains(r.errors, "dry_run is unknown") {
+		t.Errorf("of an older node, dry run: %+v", r)
+	}
+}
+
+// check says what is safe now by the node that is the least far.
+func TestDNSSECCheck_SaysWhatIsSafeNow(t *testing.T) {
+	server := unsigned(t)
+	behind, ahead := startNode(t), startNode(t)
+	further := fakeRoll()
+	further.Stage, further.Advice = api.RollAlone, []api.RollAdvice{{Act: api.RollReplaceDS, Safe: true}}
+	ahead.set("GET /api/v1/dnssec/rollover", api.Rolls{Enabled: true, Rolls: []api.Roll{further}})
+	check := func(more ...string) string {
+		t.Helper()
+		r := call(t, System{}, []*node{behind, ahead}, append([]string{"dnssec", "check", "example.com", "--ds",
+			"34505 13 2 B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7", "--api", documented(1),
+			"--api", documented(0), "--dns", server, "--dns", server}, more...)...)
+		return r.out + r.errors
+	}
+	out := check()
+	for _, said := range []string{
+		"(in 1h) for example.com.: to give the parent the DS record of key 23456 and take all others out: resolvers that",
+		"Not safe now for example.com.: to take key 34505 away from the nodes: resolvers that hold the DS record",
+		"Safe now for example.com.: gslbctl dnssec roll example.com --cancel\n"} {
+		if strings.Count(out, said) != 1 {
+			t.Errorf("%q is not there once in\n%s", said, out)
+		}
+	}
+	if out := check("-o", "json"); !strings.Contains(out, `"act": "replace_ds"`) || !strings.Contains(out, `"until": "20`) {
+		t.Errorf("in JSON:\n%s", out)
+	}
+	further.Stage = api.RollDone
+	for _, n := range []*node{behind, ahead} {
+		n.set("GET /api/v1/dnssec/rollover", api.Rolls{Enabled: true, Rolls: []api.Roll{further}})
+	}
+	if out := check(); !strings.Contains(out, "Safe now for example.com.: gslbctl dnssec roll example.com\n") ||
+		!strings.Contains(out, "Not safe now for example.com.: to take its key away") {
+		t.Errorf("without a change:\n%s", out)
+	}
+	if out := check("--server", server); strings.Contains(out, "afe now") {
+		t.Errorf("without an API:\n%s", out)
 	}
 }

@@ -80,7 +80,7 @@ func wellAnswers() map[string]any {
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
 				PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
 		"GET /api/v1/dnssec/rollover":  api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll()}},
-		"POST /api/v1/dnssec/rollover": fakeRoll(), "DELETE /api/v1/dnssec/rollover/example.com": fakeRoll(),
+		"POST /api/v1/dnssec/rollover": fakeRoll(), "POST /api/v1/dnssec/rollover?dry_run=true": fakeRoll(), "DELETE /api/v1/dnssec/rollover/example.com": fakeRoll(),
 		"POST /api/v1/dnssec/rollover/example.com/confirm": fakeRoll(),
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
 			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
@@ -283,5 +283,14 @@ func fakeRoll() api.Roll {
 		StartedAt: now.Add(-time.Minute), StartedBy: "ow-1", KeyTag: 23456, OldKeys: []int{34505},
 		DSRecord:   "example.com. IN DS 23456 13 2 0F1E",
 		WaitsFor:   pointer("DNSKEY records without the new key to leave caches"),
-		WaitsUntil: pointer(now.Add(time.Hour))}
+		WaitsUntil: pointer(now.Add(time.Hour)),
+		Schedule: []api.RollStep{{Stage: api.RollOffered, NotBefore: now.Add(time.Hour)},
+			{Stage: api.RollAlone, NotBefore: now.Add(26 * time.Hour),
+				WaitsFor: pointer("the parent to have the new DS record and no other")},
+			{Stage: api.RollDone, NotBefore: now.Add(28 * time.Hour)}},
+		Advice: []api.RollAdvice{
+			{Act: api.RollReplaceDS, Until: pointer(now.Add(time.Hour)),
+				Reason: pointer("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")},
+			{Act: api.RollRemoveKey, Reason: pointer("resolvers that hold the DS record of an old key find no key that it is of")},
+			{Act: api.RollCancel, Safe: true}}}
 }

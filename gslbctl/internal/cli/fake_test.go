@@ -89,7 +89,8 @@ func (n *node) changes() []string {
 	var list []string
 	for _, line := range n.asked {
 		if !strings.HasPrefix(line, "GET ") && !strings.HasPrefix(line, "POST /api/v1/routing/consequences") &&
-			!strings.HasPrefix(line, "POST /api/v1/audit-logs/last/undo dry_run") {
+			!strings.HasPrefix(line, "POST /api/v1/audit-logs/last/undo dry_run") &&
+			!strings.HasPrefix(line, "POST /api/v1/dnssec/rollover dry_run") {
 			list = append(list, line)
 		}
 	}

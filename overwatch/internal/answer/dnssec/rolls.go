@@ -33,16 +33,38 @@ type RollState struct {
 	Target *Key      // the key that is to be alone; nil where this node has lost it
 	Old    []*Key    // those that are to go
 	Wait   roll.Wait // what the next stage waits for
+	// Schedule has the stages to come, and Advice what is safe to do by hand now. Both are of the time of the last look
+	// at the other nodes and the parent, and empty before the first.
+	Schedule []roll.Coming
+	Advice   []roll.Advice
+}
+
+// look is what was known when a roll was looked at last.
+type look struct {
+	at    time.Time
+	wait  roll.Wait
+	peers []roll.Peer
+	ttl   roll.TTLs
 }
 
 // RollOptions are those of BeginRoll.
 type RollOptions struct {
 	Emergency bool      // no wait that the chain of trust can do without: an old key may be known to others
 	Algorithm Algorithm // of the new key; 0: that of Options
+	TTL       roll.TTLs // for the Schedule until the other nodes and the parent are looked at; DNSKEY is not needed
 }
 
 // BeginRoll makes a key for a zone and begins to put it in the place of those that it has.
 func (z *Zones) BeginRoll(apex string, o RollOptions) (RollState, error) {
+	return z.beginRoll(apex, o, true)
+}
+
+// PreviewRoll returns what BeginRoll would, without the new key, and changes nothing.
+func (z *Zones) PreviewRoll(apex string, o RollOptions) (RollState, error) {
+	return z.beginRoll(apex, o, false)
+}
+
+func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -60,13 +82,22 @@ func (z *Zones) BeginRoll(apex string, o RollOptions) (RollState, error) {
 		return RollState{}, err
 	}
 	signer := z.signers[apex]
+	r := roll.Roll{Target: key.public, Started: key.created, By: z.nodeID, Emergency: o.Emergency,
+		Algorithm: differ(key, signer.keys)}
+	begun := roll.Begin(r, publics(signer.keys), publics(signer.announced), now)
+	seen := look{ttl: o.TTL}
+	seen.ttl.DNSKEY, seen.ttl.DS = z.keyring.ttl, cmp.Or(o.TTL.DS, unknownDS)
+	if !keep {
+		return stateOf(apex, begun, z.keyring.Keys(apex), seen, now), nil
+	}
 	if err := z.keyring.Add(key, now, false); err != nil {
 		return RollState{}, err
 	}
-	r := roll.Roll{Target: key.public, Started: key.created, By: z.nodeID, Emergency: o.Emergency,
-		Algorithm: differ(key, signer.keys)}
-	if err := z.keepRoll(apex, roll.Begin(r, publics(signer.keys), publics(signer.announced), now)); err != nil {
+	if err := z.keepRoll(apex, begun); err != nil {
 		return RollState{}, err
+	}
+	if o.TTL != (roll.TTLs{}) {
+		z.looks[apex] = seen
 	}
 	return z.rollState(apex), nil
 }
@@ -152,8 +183,15 @@ func (z *Zones) Rolling() []string {
 func (z *Zones) wall() time.Time { return z.now().UTC().Round(0) }
 
 func (z *Zones) rollState(apex string) RollState {
-	s := RollState{Zone: apex, Progress: *z.keyring.recordOf(apex).Roll, Wait: z.waits[apex]}
-	for _, k := range z.keyring.Keys(apex) {
+	return stateOf(apex, z.keyring.recordOf(apex).Roll, z.keyring.Keys(apex), z.looks[apex], z.wall())
+}
+
+func stateOf(apex string, p *roll.Progress, keys []*Key, seen look, now time.Time) RollState {
+	s := RollState{Zone: apex, Progress: *p, Wait: seen.wait}
+	if seen.ttl.DNSKEY > 0 {
+		s.Schedule, s.Advice = roll.Schedule(p, seen.peers, seen.ttl, now), roll.Advise(p, seen.peers, seen.ttl, now)
+	}
+	for _, k := range keys {
 		if slices.Equal(k.public, s.Progress.Target) {
 			s.Target = k
 		} else {
@@ -225,12 +263,12 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 	}
 	target := z.keyring.find(apex, own.Target)
 	if target == nil {
-		z.waits[apex] = roll.Wait{For: "the new key is not here: restore it, or take the roll back"}
+		z.looks[apex] = look{wait: roll.Wait{For: "the new key is not here: restore it, or take the roll back"}}
 		return "", nil
 	}
 	lacks := parent.lacks(target)
 	switch {
-	case lacks != "" || now.Sub(z.looked[apex]) > roll.ClocksApart:
+	case lacks != "" || now.Sub(z.looks[apex].at) > roll.ClocksApart:
 		own.ParentSince = time.Time{}
 		fallthrough
 	case own.ParentSince.IsZero():
@@ -238,9 +276,9 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 			own.ParentSince = now
 		}
 	}
-	z.looked[apex] = now
-	next, wait := roll.Next(own, peersOf(apex, neighbours), lacks, ttl, now)
-	z.waits[apex] = wait
+	peers := peersOf(apex, neighbours)
+	next, wait := roll.Next(own, peers, lacks, ttl, now)
+	z.looks[apex] = look{now, wait, peers, ttl}
 	if next == nil {
 		return "", nil
 	}

@@ -309,3 +309,44 @@ func TestRoll_RefusesWhatCannotBe(t *testing.T) {
 		t.Errorf("49 hours after the word of an operator it is at %s", got)
 	}
 }
+
+// A preview tells the stages of a roll and changes nothing. From the begin on they are told of the roll itself, with
+// the TTL of the parent's records once it was asked.
+func TestRoll_StagesAreTold(t *testing.T) {
+	nodes, clock := rollers(t, 2)
+	n := nodes[0]
+	o := dnssec.RollOptions{Emergency: true, TTL: roll.TTLs{Margin: 5 * time.Minute, Answers: answerTTL, DS: time.Hour}}
+	before, err := os.ReadDir(n.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview, err := n.zones.PreviewRoll("GSLB.test", o)
+	if err != nil || len(preview.Schedule) != 3 || preview.Target != nil || len(preview.Old) != 1 {
+		t.Fatalf("%+v, %v", preview, err)
+	}
+	published := preview.Schedule[0].NotBefore // emergency: the TTL of DNSKEY records, not that of answers
+	if want := clock.Add(dnssec.DefaultKeyTTL + 5*time.Minute); !published.Equal(want) {
+		t.Errorf("offered is told for %s, want %s", published, want)
+	}
+	if after, err := os.ReadDir(n.dir); err != nil || len(after) != len(before) || len(n.zones.Rolling()) > 0 {
+		t.Errorf("the preview left %v, %v", after, err)
+	}
+	if _, err := n.zones.PreviewRoll("none.example", o); !errors.Is(err, dnssec.ErrNotSigned) {
+		t.Errorf("of another zone: %v", err)
+	}
+	begun, err := n.zones.BeginRoll(rolled, o)
+	if err != nil || len(begun.Schedule) != 3 || len(begun.Advice) != 3 {
+		t.Fatalf("%+v, %v", begun, err)
+	}
+	if _, err := n.zones.PreviewRoll(rolled, o); !errors.Is(err, dnssec.ErrRolling) {
+		t.Errorf("while one is under way: %v", err)
+	}
+	for range 2 {
+		nodes[1].round(dnssec.Parent{})
+		n.round(dnssec.Parent{TTL: 6 * time.Hour})
+	}
+	told := n.zones.Rolls()[0].Schedule
+	if len(told) != 3 || told[0].WaitsFor != "" || told[1].NotBefore.Sub(told[0].NotBefore) != 6*time.Hour+5*time.Minute {
+		t.Errorf("after a look: %+v", told)
+	}
+}

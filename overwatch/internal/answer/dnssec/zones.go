@@ -12,8 +12,6 @@ import (
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
-
-	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // Options configures Zones.
@@ -45,8 +43,7 @@ type Zones struct {
 	signers map[string]*Signer // by apex
 	wanted  map[string]bool    // apexes of the zones that this node is to serve
 	peers   Peers
-	waits   map[string]roll.Wait // what rolls wait for, by apex
-	looked  map[string]time.Time // when rolls were looked at last, by apex
+	looks   map[string]look // at rolls, by apex: the last
 }
 
 // Open reads the existing keys. Damage names files that cannot be used; a private key that others can read is an
@@ -67,7 +64,7 @@ func Open(o Options) (*Zones, error) {
 		nodeID: o.NodeID, algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now,
 		log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
-		waits: make(map[string]roll.Wait), looked: make(map[string]time.Time),
+		looks: make(map[string]look),
 	}
 	z.metrics = newMetrics(z)
 	z.clock.check(o.Now())

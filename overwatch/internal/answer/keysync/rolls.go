@@ -71,8 +71,31 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 // Rolls lists the rolls of the served zones, ended ones included.
 func (s *Sync) Rolls() []dnssec.RollState { return s.o.Zones.Rolls() }
 
+// PreviewRoll returns what BeginRoll would, with the stages to come, and changes nothing. It asks the parent for the
+// TTL of its DS records.
+func (s *Sync) PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
+	o.TTL = s.ttls()
+	state, err := s.o.Zones.PreviewRoll(apex, o)
+	if err != nil {
+		return state, err
+	}
+	settings := s.current().Roll
+	o.TTL.DS = delegation.NewWatch().Look(ctx,
+		delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, state.Zone).TTL
+	return s.o.Zones.PreviewRoll(apex, o)
+}
+
+// ttls are what is known without asking anybody.
+func (s *Sync) ttls() roll.TTLs {
+	if s.o.LongestTTL == nil {
+		return roll.TTLs{}
+	}
+	return roll.TTLs{Margin: s.current().Roll.Margin, Answers: s.o.LongestTTL()}
+}
+
 // BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
 func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
+	o.TTL = s.ttls()
 	state, err := s.o.Zones.BeginRoll(apex, o)
 	return s.rolled(ctx, state, err)
 }

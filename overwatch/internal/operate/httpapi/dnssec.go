@@ -29,6 +29,7 @@ type KeySync interface {
 	// Rolls lists the changes of keys. The methods after it change one, and return when it is in the answers.
 	Rolls() []dnssec.RollState
 	BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
+	PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
 	CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error)
 	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.

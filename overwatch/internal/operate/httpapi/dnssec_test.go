@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/shared/api"
 )
@@ -78,6 +79,10 @@ func (k *keySync) BeginRoll(_ context.Context, apex string, o dnssec.RollOptions
 	state := dnssec.RollState{Zone: apex}
 	state.Emergency = o.Emergency
 	return state, k.err
+}
+
+func (k *keySync) PreviewRoll(_ context.Context, apex string, _ dnssec.RollOptions) (dnssec.RollState, error) {
+	return dnssec.RollState{Zone: apex, Schedule: []roll.Coming{{Stage: roll.Alone, WaitsFor: "the parent"}}}, k.err
 }
 
 func (k *keySync) CancelRoll(_ context.Context, apex string) (dnssec.RollState, error) {

@@ -16,7 +16,11 @@ func rolloverOperations() []Operation {
 	begun := api.Roll{Zone: "example.com.", Stage: api.RollPublished, Since: at(), StartedAt: at(),
 		StartedBy: "overwatch-1", KeyTag: 23456, OldKeys: []int{12345}, DSRecord: ds,
 		WaitsFor:   of("DNSKEY records without the new key to leave caches"),
-		WaitsUntil: of(at().Add(65 * time.Minute))}
+		WaitsUntil: of(at().Add(65 * time.Minute)),
+		Schedule: []api.RollStep{{Stage: api.RollAlone, NotBefore: at().Add(time.Hour),
+			WaitsFor: of("the parent to have the new DS record and no other")}},
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: of(at().Add(65 * time.Minute)),
+			Reason: of("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")}}}
 	back := begun
 	back.KeyTag, back.OldKeys, back.DSRecord = 12345, []int{23456}, "example.com. IN DS 12345 13 2 0F1E2D3C"
 	offered := begun
@@ -27,7 +31,8 @@ func rolloverOperations() []Operation {
 			Answer: api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
 		{Method: post, Path: v1 + "/dnssec/rollover", handle: (*Server).postRoll, Role: api.RoleOperate,
 			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{conflict},
-			Body: api.RollCreate{Zone: "example.com", Algorithm: "ED25519"}, Answer: begun},
+			Query: []Parameter{flag("dry_run", "only tell the stages to come, without the new key")},
+			Body:  api.RollCreate{Zone: "example.com", Algorithm: "ED25519"}, Answer: begun},
 		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", handle: (*Server).deleteRoll, Role: api.RoleOperate,
 			Summary: "Take the change of a zone's signing key back", Description: "The old key takes the place of the " +
 				"new one by the same stages.", Status: 200, Errors: []int{conflict}, Answer: back},
@@ -64,6 +69,16 @@ func (s *Server) postRoll(c *call) (answer, error) {
 		return answer{}, badRequest("algorithm is %.64q: it must be %s or %s", body.Algorithm, dnssec.ECDSAP256SHA256,
 			dnssec.ED25519)
 	}
+	if c.query.flag("dry_run") {
+		if s.o.KeySync == nil {
+			return answer{}, errNotSigning()
+		}
+		state, err := s.o.KeySync.PreviewRoll(c.Request.Context(), body.Zone, o)
+		if err != nil {
+			return answer{}, rollProblem(body.Zone, err)
+		}
+		return ok(rollRecord(state)), nil
+	}
 	return s.changeRoll(c, api.AuditRoll, body.Zone, func(ctx context.Context, apex string) (dnssec.RollState, error) {
 		return s.o.KeySync.BeginRoll(ctx, apex, o)
 	})
@@ -89,16 +104,11 @@ func (s *Server) confirmRoll(c *call) (answer, error) {
 func (s *Server) changeRoll(c *call, action, apex string,
 	do func(ctx context.Context, apex string) (dnssec.RollState, error)) (answer, error) {
 	if s.o.KeySync == nil {
-		return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so it has no keys")
+		return answer{}, errNotSigning()
 	}
 	began := time.Now()
 	state, err := do(c.Request.Context(), apex)
-	switch {
-	case errors.Is(err, dnssec.ErrNotSigned) || errors.Is(err, dnssec.ErrNoRoll):
-		err = notFound("%.260s: %v", apex, err)
-	case err != nil:
-		err = problemf(http.StatusConflict, "%.260s: %v", apex, err)
-	}
+	err = rollProblem(apex, err)
 	record := rollRecord(state)
 	ch := &change{action: action, resource: "dnssec", id: apex}
 	if err == nil {
@@ -112,21 +122,50 @@ func (s *Server) changeRoll(c *call, action, apex string,
 	return ok(record), nil
 }
 
+func errNotSigning() error {
+	return badRequest("this node does not sign (overwatch.dnssec.enabled is false), so it has no keys")
+}
+
+// rollProblem is the answer to a failure of a method that changes rolls.
+func rollProblem(apex string, err error) error {
+	switch {
+	case errors.Is(err, dnssec.ErrNotSigned) || errors.Is(err, dnssec.ErrNoRoll):
+		return notFound("%.260s: %v", apex, err)
+	case err != nil:
+		return problemf(http.StatusConflict, "%.260s: %v", apex, err)
+	}
+	return nil
+}
+
 var rollStages = map[roll.Stage]api.RollStage{roll.Signing: api.RollSigning, roll.Published: api.RollPublished,
 	roll.Offered: api.RollOffered, roll.Alone: api.RollAlone, roll.Done: api.RollDone}
 
+func wordsOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
 func rollRecord(r dnssec.RollState) api.Roll {
 	record := api.Roll{Zone: r.Zone, Stage: rollStages[r.Stage], Since: stamp(r.Since), StartedAt: stamp(r.Started),
-		StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{}, WaitsUntil: stampOrNull(r.Wait.Until),
-		ParentSince: stampOrNull(r.ParentSince), ConfirmedAt: stampOrNull(r.Confirmed)}
-	if r.Wait.For != "" {
-		record.WaitsFor = &r.Wait.For
-	}
+		StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{},
+		WaitsFor: wordsOrNull(r.Wait.For), WaitsUntil: stampOrNull(r.Wait.Until),
+		ParentSince: stampOrNull(r.ParentSince), ConfirmedAt: stampOrNull(r.Confirmed), Schedule: []api.RollStep{},
+		Advice: []api.RollAdvice{}}
 	if r.Target != nil {
 		record.KeyTag, record.DSRecord = int(r.Target.Tag()), r.Target.DSLine()
 	}
 	for _, k := range r.Old {
 		record.OldKeys = append(record.OldKeys, int(k.Tag()))
+	}
+	for _, c := range r.Schedule {
+		record.Schedule = append(record.Schedule, api.RollStep{Stage: rollStages[c.Stage], NotBefore: stamp(c.NotBefore),
+			WaitsFor: wordsOrNull(c.WaitsFor)})
+	}
+	for _, a := range r.Advice {
+		record.Advice = append(record.Advice, api.RollAdvice{Act: api.RollAct(a.Act), Safe: a.Safe,
+			Until: stampOrNull(a.Until), Reason: wordsOrNull(a.Reason)})
 	}
 	return record
 }

@@ -83,25 +83,16 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 	if own == nil || own.Stage >= Done {
 		return nil, Wait{}
 	}
-	began := own.Since
-	for _, p := range peers {
-		switch {
-		case p.Why != "":
-			return nil, Wait{For: p.Name + ": " + p.Why}
-		case p.Progress == nil || !p.Progress.same(&own.Roll) || p.Progress.Stage < own.Stage:
-			return nil, Wait{For: p.Name + " is not yet at " + own.Stage.String()}
-		case p.Progress.Stage == own.Stage && p.Progress.Since.After(began):
-			began = p.Progress.Since
-		}
+	if who := own.behind(peers); who != "" {
+		return nil, Wait{For: who}
 	}
+	began := own.allSince(peers)
 	if own.Stage == Offered {
 		since := own.parentHas(peers)
 		if since.IsZero() {
 			return nil, Wait{For: parent}
 		}
-		if since.After(began) {
-			began = since
-		}
+		began = latest(began, since)
 	}
 	if until := began.Add(own.hold(ttl) + ttl.Margin); now.Before(until) {
 		return nil, Wait{For: own.waitsFor(), Until: until}
@@ -109,6 +100,40 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 	next := *own
 	next.Stage, next.Since = own.Stage+1, now
 	return &next, Wait{}
+}
+
+// behind says which node has not come to this stage, as far as is known; empty: all have.
+func (p *Progress) behind(peers []Peer) string {
+	for _, peer := range peers {
+		switch {
+		case peer.Why != "":
+			return peer.Name + ": " + peer.Why
+		case !p.with(peer) || peer.Progress.Stage < p.Stage:
+			return peer.Name + " is not yet at " + p.Stage.String()
+		}
+	}
+	return ""
+}
+
+// with reports whether another node is in the same Roll.
+func (p *Progress) with(peer Peer) bool { return peer.Progress != nil && peer.Progress.same(&p.Roll) }
+
+// allSince returns when the last of the nodes came to this stage.
+func (p *Progress) allSince(peers []Peer) time.Time {
+	since := p.Since
+	for _, peer := range peers {
+		if p.with(peer) && peer.Progress.Stage == p.Stage {
+			since = latest(since, peer.Progress.Since)
+		}
+	}
+	return since
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // parentHas returns since when the parent has had the new DS record alone: as an operator said, or as one of the nodes
@@ -123,8 +148,10 @@ func (p *Progress) parentHas(peers []Peer) time.Time {
 	earliest(p.ParentSince)
 	earliest(p.Confirmed)
 	for _, peer := range peers {
-		earliest(peer.Progress.ParentSince)
-		earliest(peer.Progress.Confirmed)
+		if p.with(peer) {
+			earliest(peer.Progress.ParentSince)
+			earliest(peer.Progress.Confirmed)
+		}
 	}
 	return since
 }

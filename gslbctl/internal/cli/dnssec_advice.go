@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gslb.internal/gslbctl/internal/chain"
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// checkedZone is the verdict on one server's answers for a zone, and what is safe to do to the zone's keys now.
+type checkedZone struct {
+	chain.Finding
+	Advice []zoneAdvice `json:"advice,omitempty"`
+}
+
+// zoneAdvice is the word of the node that is the least far with a change of key.
+type zoneAdvice struct {
+	api.RollAdvice
+	what string // the act, for people
+}
+
+// advice says of each zone with a key of its own what is safe to do now, in the order of its acts. Without an API there
+// is none.
+func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvice {
+	clients, err := a.clients()
+	if err != nil {
+		return nil
+	}
+	all, asked := map[string][]zoneAdvice{}, false
+	stage := map[string]api.RollStage{}
+	order := []api.RollStage{api.RollSigning, api.RollPublished, api.RollOffered, api.RollAlone, api.RollDone}
+	for _, r := range everywhere(ctx, clients, just((*api.Client).Rolls)) {
+		asked = asked || r.err == nil && r.answer.Enabled
+		for _, roll := range r.answer.Rolls {
+			last, known := stage[roll.Zone]
+			if roll.Stage == api.RollDone || known && slices.Index(order, last) <= slices.Index(order, roll.Stage) {
+				continue
+			}
+			stage[roll.Zone] = roll.Stage
+			all[roll.Zone] = nil
+			for _, one := range roll.Advice {
+				all[roll.Zone] = append(all[roll.Zone], zoneAdvice{one, actOf(one.Act, &roll)})
+			}
+		}
+	}
+	for _, zone := range zones {
+		if _, rolls := stage[zone]; asked && !rolls {
+			reason := "no other key is published, and no answer would be believed"
+			all[zone] = []zoneAdvice{
+				{api.RollAdvice{Act: api.RollReplaceDS, Reason: &reason}, "to give the parent a DS record of another key"},
+				{api.RollAdvice{Act: api.RollRemoveKey, Reason: &reason}, "to take its key away"},
+				{api.RollAdvice{Act: api.RollBegin, Safe: true}, "gslbctl dnssec roll " + strings.TrimSuffix(zone, ".")},
+			}
+		}
+	}
+	return all
+}
+
+func actOf(act api.RollAct, r *api.Roll) string {
+	switch act {
+	case api.RollReplaceDS:
+		return fmt.Sprintf("to give the parent the DS record of key %d and take all others out", r.KeyTag)
+	case api.RollRemoveKey:
+		return "to take key " + strings.Join(each(r.OldKeys, strconv.Itoa), ", ") + " away from the nodes"
+	}
+	return "gslbctl dnssec roll " + strings.TrimSuffix(r.Zone, ".") + " --cancel"
+}
+
+// sayAdvice prints what is safe now, and what not until when.
+func (a *app) sayAdvice(zone string, list []zoneAdvice) error {
+	for _, one := range list {
+		line := "Safe now"
+		if !one.Safe {
+			line = "Not safe now"
+			if one.Until != nil {
+				line = "Not safe before " + a.clock(*one.Until)
+			}
+		}
+		line += " for " + zone + ": " + one.what
+		if one.Reason != nil {
+			line += ": " + *one.Reason
+		}
+		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clock formats a moment to come, as the clock on the wall shows it.
+func (a *app) clock(at time.Time) string {
+	layout := "15:04"
+	if here := at.Local(); here.YearDay() != a.Now().Local().YearDay() || here.Sub(a.Now()) > 24*time.Hour {
+		layout = "2006-01-02 15:04"
+	}
+	return at.Local().Format(layout) + " (" + render.Until(at, a.Now()) + ")"
+}
+
+// saySchedule prints the stages of a change of key that are still to come.
+func (a *app) saySchedule(r *api.Roll) error {
+	t := &render.Table{Columns: []render.Column{{Name: "STAGE"}, {Name: "NOT BEFORE"}, {Name: "WAITS FOR"}}}
+	for _, step := range r.Schedule {
+		waits := render.None
+		if step.WaitsFor != nil {
+			waits = cmp.Or(*step.WaitsFor, waits)
+		}
+		t.Add(render.C(string(step.Stage)), render.C(a.clock(step.NotBefore)), render.C(waits))
+	}
+	return a.table(t)()
+}

@@ -1,0 +1,77 @@
+package roll
+
+import "time"
+
+// Coming is a stage that a node has not come to.
+type Coming struct {
+	Stage     Stage
+	NotBefore time.Time // where the other nodes and the parent do at once what they are to do
+	WaitsFor  string    // what may delay it beyond that time, known now; empty: nothing
+}
+
+// Schedule lists the stages to come.
+func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []Coming) {
+	began, waits := own.allSince(peers), own.behind(peers)
+	for at := *own; at.Stage < Done; at.Stage++ {
+		next := Coming{Stage: at.Stage + 1, WaitsFor: waits}
+		waits = ""
+		if at.Stage == Offered {
+			since := at.parentHas(peers)
+			if since.IsZero() {
+				next.WaitsFor, since = "the parent to have the new DS record and no other", now
+			}
+			began = latest(began, since)
+		}
+		began = latest(began.Add(at.hold(ttl)+ttl.Margin), now)
+		next.NotBefore = began
+		all = append(all, next)
+	}
+	return all
+}
+
+// Act is what an operator may be about to do by hand while a key changes.
+type Act string
+
+// The acts.
+const (
+	ReplaceDS Act = "replace_ds" // give the parent the new key's DS record in place of all others
+	RemoveKey Act = "remove_key" // take the files of the old keys off the nodes
+	Cancel    Act = "cancel"     // take the roll back
+)
+
+// Advice says whether an act breaks anything now.
+type Advice struct {
+	Act    Act
+	Safe   bool
+	Until  time.Time // when it is safe, at the earliest; zero: that depends on other nodes or on the parent
+	Reason string    // who refuses what, if it is done now
+}
+
+// Advise says what is safe to do now.
+func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
+	if own.Stage >= Done {
+		return nil
+	}
+	replace := Advice{Act: ReplaceDS, Safe: own.Stage >= Offered}
+	remove := Advice{Act: RemoveKey}
+	known := true // of when a stage comes
+	for _, c := range Schedule(own, peers, ttl, now) {
+		if known = known && c.WaitsFor == ""; !known {
+			break
+		}
+		if c.Stage == Offered {
+			replace.Until = c.NotBefore
+		}
+		if c.Stage == Done {
+			remove.Until = c.NotBefore
+		}
+	}
+	if !replace.Safe {
+		replace.Reason = "resolvers that hold DNSKEY records without the new key find none that the new DS record is of"
+	}
+	remove.Reason = "resolvers that hold what the old keys have signed, or DNSKEY records with them alone, refuse answers"
+	if own.Stage < Alone {
+		remove.Reason = "resolvers that hold the DS record of an old key find no key that it is of"
+	}
+	return []Advice{replace, remove, {Act: Cancel, Safe: true}}
+}
