@@ -30,7 +30,7 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 		Audit: n.audit, Logger: n.part("events"),
 	}
 	if n.zones != nil {
-		o.Keys = n.zones.Keys
+		o.Keys, o.Rolls = n.zones.Keys, n.zones.Rolls
 	}
 	if n.events, err = events.New(o); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -310,6 +311,15 @@ func TestRoll_ThreeNodesChangeTheirKeyWithoutAGap(t *testing.T) {
 		}
 		return nil
 	})
+	told := fmt.Sprintf("%s IN DS %d 15 2 ", zone, second.KeyTag)
+	for _, n := range s.Nodes {
+		list, err := n.Client.Events(t.Context(), url.Values{"kinds": {"key"}})
+		if err != nil || !slices.ContainsFunc(list.Events, func(e api.Event) bool {
+			return e.State == "ds_offered" && strings.Contains(e.Sentence, told)
+		}) {
+			t.Errorf("%s did not tell the DS record that the parent is to have: %+v, %v", n.Name, list.Events, err)
+		}
+	}
 	cancel()
 	if err := <-judged; err != nil {
 		t.Error(err)

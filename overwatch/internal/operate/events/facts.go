@@ -3,6 +3,8 @@ package events
 import (
 	"fmt"
 
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 )
@@ -64,4 +66,30 @@ func ofKey(subject, state, before string) api.Event {
 	}
 	return api.Event{Kind: api.EventKey, State: state, Severity: api.EventInfo, Subject: subject, Cause: cause,
 		Sentence: fmt.Sprintf("the signing key %s is %s: %s", subject, state, cause)}
+}
+
+// lookAtRolls tells the DS record that the parent of a zone is to get, once its key changes so far.
+func (w *watch) lookAtRolls() {
+	if w.o.Rolls == nil {
+		return
+	}
+	now := map[string]bool{}
+	for _, r := range w.o.Rolls() {
+		if r.Stage != roll.Offered || r.Target == nil {
+			continue
+		}
+		now[r.Zone] = true
+		if !w.offered[r.Zone] && (w.offered != nil || r.Since.After(w.began)) {
+			w.tell(ofDS(&r))
+		}
+	}
+	w.offered = now
+}
+
+func ofDS(r *dnssec.RollState) api.Event {
+	const cause = "every cache knows the new key by now"
+	return api.Event{Kind: api.EventKey, State: "ds_offered", Severity: api.EventWarning, Cause: cause,
+		Subject: fmt.Sprintf("%s %d", r.Zone, r.Target.Tag()),
+		Sentence: fmt.Sprintf("the parent of %s is to have this DS record and no other: %s: %s", r.Zone, r.Target.DSLine(),
+			cause)}
 }

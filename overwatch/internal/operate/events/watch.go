@@ -27,7 +27,7 @@ const (
 	pace = 20 * time.Millisecond
 )
 
-// Options gives the sources of events. All but Keys are required.
+// Options gives the sources of events. All but Keys and Rolls are required.
 type Options struct {
 	Node    string // its id
 	Journal *journal.Journal
@@ -42,6 +42,7 @@ type Options struct {
 	Pinned func(agent string) (since time.Time, pinned bool)
 	// Keys lists the signing keys; nil: answers are not signed.
 	Keys   func() []dnssec.KeyState
+	Rolls  func() []dnssec.RollState // changes of keys; nil as Keys
 	Audit  *audit.Log
 	Logger zerolog.Logger
 	Now    func() time.Time // nil is time.Now
@@ -110,6 +111,7 @@ type watch struct {
 	settled  bool                 // agents had time to report since the start
 	agents   map[string]bool      // heard so far; true: it has said goodbye
 	keys     map[string]string
+	offered  map[string]bool // zones whose new DS record was told, or was offered before the start
 }
 
 // Run makes events until ctx ends. It returns nil.
@@ -169,6 +171,7 @@ func (w *watch) look() {
 	w.lookAtAgents()
 	w.lookAtConditions()
 	w.lookAtKeys()
+	w.lookAtRolls()
 	w.flush()
 }
 
