@@ -61,33 +61,34 @@ const (
 
 // The kinds.
 const (
-	EventBackend     EventKind = "backend"
-	EventName        EventKind = "name"
-	EventAgent       EventKind = "agent"
-	EventRefused     EventKind = "refused"
-	EventNode        EventKind = "node"
-	EventOverride    EventKind = "override"
-	EventWeight      EventKind = "weight"
-	EventDrain       EventKind = "drain"
-	EventBrake       EventKind = "brake"
-	EventSuspension  EventKind = "suspension"
-	EventReload      EventKind = "reload"
-	EventChange      EventKind = "change"
-	EventKey         EventKind = "key"
-	EventSigning     EventKind = "signing"
-	EventReplication EventKind = "replication"
-	EventStore       EventKind = "store"
-	EventCertificate EventKind = "certificate"
-	EventToken       EventKind = "token"
-	EventRegion      EventKind = "region"
-	EventService     EventKind = "service"
+	EventBackend      EventKind = "backend"
+	EventName         EventKind = "name"
+	EventAgent        EventKind = "agent"
+	EventRefused      EventKind = "refused"
+	EventNode         EventKind = "node"
+	EventOverride     EventKind = "override"
+	EventWeight       EventKind = "weight"
+	EventDrain        EventKind = "drain"
+	EventBrake        EventKind = "brake"
+	EventSuspension   EventKind = "suspension"
+	EventReload       EventKind = "reload"
+	EventChange       EventKind = "change"
+	EventKey          EventKind = "key"
+	EventSigning      EventKind = "signing"
+	EventReplication  EventKind = "replication"
+	EventStore        EventKind = "store"
+	EventCertificate  EventKind = "certificate"
+	EventToken        EventKind = "token"
+	EventRegion       EventKind = "region"
+	EventService      EventKind = "service"
+	EventNotification EventKind = "notification"
 )
 
 // EventKindNames lists the kinds.
 func EventKindNames() []string {
 	kinds := []EventKind{EventBackend, EventName, EventAgent, EventRefused, EventNode, EventOverride, EventWeight,
 		EventDrain, EventBrake, EventSuspension, EventReload, EventChange, EventKey, EventSigning, EventReplication,
-		EventStore, EventCertificate, EventToken, EventRegion, EventService}
+		EventStore, EventCertificate, EventToken, EventRegion, EventService, EventNotification}
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = string(k)

@@ -126,7 +126,7 @@ func (w *walker) add(key, option, effect string, of reflect.Type, f reflect.Stru
 	if effect == string(settings.Restart) {
 		r.facts = append(r.facts, "counts at the next start")
 	}
-	if strings.Contains(r.facts[0], "secret") {
+	if strings.Contains(r.facts[0], "secret") && !strings.Contains(key, "[]") { // elements of lists have no variables
 		r.meaning += " Environment: `" + settings.Variable(w.envPrefix, key) + "`."
 	}
 	if r.meaning == "" {

@@ -84,9 +84,10 @@ type Overwatch struct {
 	Brake         Brake                  `key:"brake" reload:"live"`
 	DNSSEC        DNSSEC                 `key:"dnssec"`
 	// The other nodes for [replication](replication.md), in the form of `dnssec.key_sync.peers`, where that names none.
-	Peers       []string    `key:"peers" reload:"live"`
-	Replication Replication `key:"replication"`
-	Geolocation Geolocation `key:"geolocation"`
+	Peers         []string      `key:"peers" reload:"live"`
+	Replication   Replication   `key:"replication"`
+	Notifications Notifications `key:"notifications"`
+	Geolocation   Geolocation   `key:"geolocation"`
 }
 
 // ReplicationPeers returns the base URLs of the nodes that replication asks.

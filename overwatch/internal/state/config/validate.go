@@ -37,6 +37,7 @@ func (c *Config) validate(report *settings.Report) {
 	v.regionNames()
 	v.domainNames() // after the regions, which domains name
 	v.brakes()
+	v.notifications()
 	v.servers() // after the domains, which servers name
 	v.tokens()
 	v.unboundedServices()

@@ -1,0 +1,66 @@
+package config_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const notificationKeys = `mode: overwatch
+overwatch:
+  gossip: {encryption_key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=}
+  notifications:
+    targets:
+`
+
+func TestNotifications_ATargetNeedsLittle(t *testing.T) {
+	c, problems := loadText(t, notificationKeys+`    - {name: on-call, type: webhook, url: "https://h.example/x"}
+    - {name: chat, type: webhook, url: "http://[::1]:80", secret: whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=,
+       kinds: [name], names: [App.Example.com.], severity: error, group_wait: 1m}
+`)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	targets := c.Overwatch.Notifications.Targets
+	if first := targets[0]; first.Severity != "warning" || first.GroupWait != 10*time.Second {
+		t.Errorf("%+v", first)
+	}
+	if got := fmt.Sprintf("%+v", targets[1]); !strings.Contains(got, "Names:[app.example.com] Severity:error GroupWait:1m0s") ||
+		strings.Contains(got, "AAEC") {
+		t.Error(got)
+	}
+}
+
+func TestNotifications_FaultsAreNamed(t *testing.T) {
+	whole := map[string]string{"name": "chat", "type": "webhook", "url": "https://h.example"}
+	for _, tc := range []struct{ key, value, word string }{
+		{"name", `""`, "is missing"}, {"name", "a b", "use letters"}, {"type", "fax", "webhook"}, {"url", "h.example", "give a URL"},
+		{"url", "ftp://h.example", "give a URL"}, {"url", `""`, "give a URL"}, {"severity", "loud", "critical"},
+		{"kinds", "[backends]", "backend"}, {"names", "[a..b]", "names[0]"}, {"group_wait", "0s", "1s"},
+		{"secret", "whsec_short", "24 to 64 octets"}, {"secret", strings.Repeat("A", 44), "24 to 64 octets"},
+	} {
+		text := notificationKeys + "    - {"
+		for key, value := range whole {
+			if key != tc.key {
+				text += key + ": " + value + ", "
+			}
+		}
+		_, problems := loadText(t, text+tc.key+": "+tc.value+"}\n")
+		if len(problems) != 1 || !strings.Contains(problems[0], "overwatch.notifications.targets[0]."+tc.key) ||
+			!strings.Contains(problems[0], tc.word) || strings.Contains(problems[0], "AAAA") {
+			t.Errorf("%s: %s: %q", tc.key, tc.value, problems)
+		}
+	}
+	one := "    - {name: chat, type: webhook, url: \"https://h.example\"}\n"
+	if _, problems := loadText(t, notificationKeys+one+one); len(problems) != 1 || !strings.Contains(problems[0], "already") {
+		t.Errorf("%q", problems)
+	}
+	var many strings.Builder
+	for i := range 17 {
+		many.WriteString(strings.Replace(one, "chat", fmt.Sprint("t", i), 1))
+	}
+	if _, problems := loadText(t, notificationKeys+many.String()); len(problems) != 1 || !strings.Contains(problems[0], "16") {
+		t.Errorf("%q", problems)
+	}
+}
