@@ -9,6 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/operate/events"
 	"gslb.internal/overwatch/internal/operate/metrics"
+	"gslb.internal/overwatch/internal/operate/notify"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/journal"
 )
@@ -37,6 +38,20 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	}
 	n.changes.tell(n.events.Mark)
 	return metrics.RegisterEvents(n.registerer, n.journal, n.events.Folded)
+}
+
+// notificationsFile keeps what waits to be notified over a restart, in the data directory.
+const notificationsFile = "notifications.json"
+
+// openNotifications makes what tells others of events.
+func (n *node) openNotifications(_ context.Context, cfg *config.Config) (err error) {
+	n.notifier, err = notify.New(notify.Options{Node: cfg.Overwatch.Identity.NodeID,
+		Path: filepath.Join(cfg.DataDir, notificationsFile), Journal: n.journal, Settings: notify.SettingsOf(cfg),
+		Peers: n.replication.Reachable, Logger: n.part("notifications")})
+	if err != nil {
+		return err
+	}
+	return metrics.RegisterNotifications(n.registerer, n.notifier.Status)
 }
 
 // names lists the names that the node steers, those of the API too.

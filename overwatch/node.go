@@ -37,6 +37,7 @@ import (
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/overwatch/internal/operate/metrics"
+	"gslb.internal/overwatch/internal/operate/notify"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
@@ -66,11 +67,12 @@ type node struct {
 	replication *replication.Replication
 	health
 	answer
-	history *history.Recorder
-	journal *journal.Journal
-	events  *events.Watcher
-	api     *httpapi.Server // nil when it is off
-	metrics *metrics.Server // nil when it is off
+	history  *history.Recorder
+	journal  *journal.Journal
+	events   *events.Watcher
+	notifier *notify.Notifier
+	api      *httpapi.Server // nil when it is off
+	metrics  *metrics.Server // nil when it is off
 
 	patience   time.Duration // stopPatience
 	closers    []func()
@@ -135,7 +137,8 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	if err == nil {
 		for _, open := range []func(context.Context, *config.Config) error{
 			n.openAudit, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip,
-			n.openValidation, n.openControl, n.openReplication, n.openHistory, n.openEvents, n.openMetrics, n.openAPI,
+			n.openValidation, n.openControl, n.openReplication, n.openHistory, n.openEvents, n.openNotifications,
+			n.openMetrics, n.openAPI,
 		} {
 			if err = open(ctx, n.state.Config()); err != nil {
 				break
@@ -212,6 +215,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 		IdentityWaits: n.identityWaits, Registerer: n.registerer,
 		Servers: n.servers, Orders: &n.orders,
 		Replication: func() *replication.Replication { return n.replication },
+		Reloaded:    func(cfg *config.Config) { n.notifier.Reconfigure(notify.SettingsOf(cfg)) },
 	})
 	return err
 }
@@ -393,6 +397,12 @@ func (n *node) judge() (*ready.Judge, error) {
 		return n.api.Certificates()
 	}
 	o.NotReplicated = n.replication.Trouble
+	o.NotNotified = func() map[string]string {
+		if n.notifier == nil {
+			return nil
+		}
+		return n.notifier.Trouble()
+	}
 	if n.zones != nil {
 		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
 		o.KeySync, o.KeyRolls = n.keySync.Status, n.keyRolls
@@ -436,8 +446,8 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OrderStore: n.store,
 		OrderLock: &n.orders, Replication: n.replication,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
-		Events: n.journal,
-		Pins:   n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members,
+		Events: n.journal, Notifier: n.notifier,
+		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members,
 		HeardFrom: n.gossip.HeardFrom, Self: n.self,
 		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
 	}

@@ -70,6 +70,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return n.control.FollowTargets(ctx, n.moved) })
 	outer.Go(func() error { return n.events.Run(ctx) })
 	outer.Go(func() error { return n.events.Follow(ctx) })
+	outer.Go(func() error { return n.notifier.Run(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })
 	<-answers
 	n.announce(n.state.Config())

@@ -196,6 +196,11 @@ func TestClient_Calls(t *testing.T) {
 		call       func() error
 	}{
 		{"GET /api/health", "", func() error { _, err := c.Health(ctx); return err }},
+		{"GET /api/v1/notifications", "", func() error { _, err := c.Notifications(ctx); return err }},
+		{"POST /api/v1/notifications/test?target=chat", "", func() error {
+			_, err := c.TestNotifications(ctx, "chat")
+			return err
+		}},
 		{"GET /api/v1/ready", "", func() error { _, err := c.Readiness(ctx); return err }},
 		{"GET /api/v1/version", "", func() error { _, err := c.Version(ctx); return err }},
 		{"GET /api/v1/health/servers", "", func() error { _, err := c.ServerHealth(ctx); return err }},

@@ -28,32 +28,33 @@ type ConditionType struct {
 
 // The kinds.
 const (
-	DNSSilent        ConditionKind = "dns_silent"
-	SigningKeysLost  ConditionKind = "signing_keys_lost"
-	SigningKeysApart ConditionKind = "signing_keys_apart"
-	SigningFails     ConditionKind = "signing_fails"
-	SignaturesEnd    ConditionKind = "signatures_end"
-	StoreFails       ConditionKind = "store_fails"
-	NoNameAnswered   ConditionKind = "no_name_answered"
-	NameUnanswered   ConditionKind = "name_unanswered"
-	NameOnLastResort ConditionKind = "name_on_last_resort"
-	BackendUnwell    ConditionKind = "backend_unwell"
-	AgentsHeld       ConditionKind = "agents_held"
-	VerdictsSetAside ConditionKind = "verdicts_set_aside"
-	ChecksIncomplete ConditionKind = "checks_incomplete"
-	OverrideInForce  ConditionKind = "override_in_force"
-	WeightInForce    ConditionKind = "weight_in_force"
-	DrainInForce     ConditionKind = "drain_in_force"
-	AgentSilent      ConditionKind = "agent_silent"
-	CertificateEnds  ConditionKind = "certificate_ends"
-	TokenLocked      ConditionKind = "token_locked"
-	KeysNotExchanged ConditionKind = "keys_not_exchanged"
-	NotReplicated    ConditionKind = "not_replicated"
-	RegionEmpty      ConditionKind = "region_empty"
-	RegionUnknown    ConditionKind = "region_unknown"
-	NodeUnheard      ConditionKind = "node_unheard"
-	TLSEnds          ConditionKind = "tls_ends"
-	KeyRollWaits     ConditionKind = "key_roll_waits"
+	DNSSilent         ConditionKind = "dns_silent"
+	SigningKeysLost   ConditionKind = "signing_keys_lost"
+	SigningKeysApart  ConditionKind = "signing_keys_apart"
+	SigningFails      ConditionKind = "signing_fails"
+	SignaturesEnd     ConditionKind = "signatures_end"
+	StoreFails        ConditionKind = "store_fails"
+	NoNameAnswered    ConditionKind = "no_name_answered"
+	NameUnanswered    ConditionKind = "name_unanswered"
+	NameOnLastResort  ConditionKind = "name_on_last_resort"
+	BackendUnwell     ConditionKind = "backend_unwell"
+	AgentsHeld        ConditionKind = "agents_held"
+	VerdictsSetAside  ConditionKind = "verdicts_set_aside"
+	ChecksIncomplete  ConditionKind = "checks_incomplete"
+	OverrideInForce   ConditionKind = "override_in_force"
+	WeightInForce     ConditionKind = "weight_in_force"
+	DrainInForce      ConditionKind = "drain_in_force"
+	AgentSilent       ConditionKind = "agent_silent"
+	CertificateEnds   ConditionKind = "certificate_ends"
+	TokenLocked       ConditionKind = "token_locked"
+	KeysNotExchanged  ConditionKind = "keys_not_exchanged"
+	NotReplicated     ConditionKind = "not_replicated"
+	RegionEmpty       ConditionKind = "region_empty"
+	RegionUnknown     ConditionKind = "region_unknown"
+	NodeUnheard       ConditionKind = "node_unheard"
+	TLSEnds           ConditionKind = "tls_ends"
+	KeyRollWaits      ConditionKind = "key_roll_waits"
+	NotificationsFail ConditionKind = "notifications_fail"
 )
 
 // ConditionTypes is the table that the status of a node, of gslbctl and the alerts follow, in the order in which
@@ -91,6 +92,7 @@ func ConditionTypes() []ConditionType {
 		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},
 		{NotReplicated, SeverityAttention, "", "GslbNotReplicated"},
+		{NotificationsFail, SeverityAttention, "", "GslbNotificationsFail"},
 		{KeyRollWaits, SeverityAttention, "", "GslbKeyRollWaits"},
 		{TLSEnds, SeverityAttention, "", "GslbTLSEnds"},
 		{CertificateEnds, SeverityAttention, "", "GslbAgentCertificatesExpire"},

@@ -51,6 +51,8 @@ type Options struct {
 	Orders  sync.Locker
 	// Replication returns what asks the other nodes, which is made after the Plane; nil while there is none.
 	Replication func() *replication.Replication
+	// Reloaded is told of a configuration that a reload has put into force; nil: nobody is.
+	Reloaded func(*config.Config)
 
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort

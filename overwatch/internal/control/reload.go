@@ -119,6 +119,9 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 	if r := p.o.Replication(); r != nil {
 		r.Reconfigure(replication.SettingsOf(next))
 	}
+	if p.o.Reloaded != nil {
+		p.o.Reloaded(joined)
+	}
 	return files, append(p.RestartRequired(), p.o.IdentityWaits()...), p.o.Publisher.Flush(ctx)
 }
 

@@ -92,6 +92,7 @@ func (j *Judge) walkOthers(to report) {
 	j.walkNodes(to)
 	j.walkKeys(to)
 	j.walkReplication(to)
+	j.walkNotifications(to)
 	j.walkKeyRolls(to)
 	j.walkCertificates(to)
 }
@@ -318,5 +319,15 @@ func (j *Judge) walkReplication(to report) {
 			peer = ""
 		}
 		to(api.NotReplicated, peer, say(sentence, "gslbctl diff"))
+	}
+}
+
+// walkNotifications reports receivers of notifications that are told nothing.
+func (j *Judge) walkNotifications(to report) {
+	if j.o.NotNotified == nil {
+		return
+	}
+	for target, sentence := range j.o.NotNotified() {
+		to(api.NotificationsFail, target, say(sentence, "gslbctl notifications list"))
 	}
 }

@@ -74,6 +74,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.NotReplicated: func(n *node) {
 			n.o.NotReplicated = func() []string { return []string{"decisions do not reach ow-2"} }
 		},
+		api.NotificationsFail: func(n *node) {
+			n.o.NotNotified = func() map[string]string { return map[string]string{"chat": "chat is told nothing"} }
+		},
 		api.KeysNotExchanged: func(n *node) {
 			n.o.KeySync = func() api.DNSSECSyncState { return api.DNSSECSyncState{Enabled: true, OffReason: &reason} }
 		},
@@ -149,17 +152,18 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 	for name, words := range map[api.ConditionKind]string{
 		api.NameUnanswered: "nobody answers a.example: 0 of at least 1 backends may serve: " +
 			"a.example:192.0.2.1:80 is drained",
-		api.NameOnLastResort: "a.example is answered by its last resort: 1 of at least 2 backends may serve",
-		api.OverrideInForce:  "a.example 192.0.2.1 is called healthy by somebody until it is cleared: r",
-		api.WeightInForce:    "a.example:192.0.2.1:80 has the weight 7 instead of ",
-		api.DrainInForce:     "a.example:192.0.2.1:80 drains to 25 % of its weight until ",
-		api.CertificateEnds:  "the certificate of eu-1 ends",
-		api.SignaturesEnd:    "3 signatures could not be made again in time; the first ends 2",
-		api.RegionEmpty:      "a.example names region us and has no backend there, configured or reported",
-		api.NodeUnheard:      "node ow-2 was last heard 1999-12-31T23:59:00Z: it is down, or cut off from this node",
-		api.TLSEnds:          "the certificate of CN=ow-1 in /etc/gslb/api.pem ends 2000-01-30",
-		api.NotReplicated:    "decisions do not reach ow-2",
-		api.KeysNotExchanged: "signing keys are not exchanged with the other nodes: the node has no secret",
+		api.NameOnLastResort:  "a.example is answered by its last resort: 1 of at least 2 backends may serve",
+		api.OverrideInForce:   "a.example 192.0.2.1 is called healthy by somebody until it is cleared: r",
+		api.WeightInForce:     "a.example:192.0.2.1:80 has the weight 7 instead of ",
+		api.DrainInForce:      "a.example:192.0.2.1:80 drains to 25 % of its weight until ",
+		api.CertificateEnds:   "the certificate of eu-1 ends",
+		api.SignaturesEnd:     "3 signatures could not be made again in time; the first ends 2",
+		api.RegionEmpty:       "a.example names region us and has no backend there, configured or reported",
+		api.NodeUnheard:       "node ow-2 was last heard 1999-12-31T23:59:00Z: it is down, or cut off from this node",
+		api.TLSEnds:           "the certificate of CN=ow-1 in /etc/gslb/api.pem ends 2000-01-30",
+		api.NotReplicated:     "decisions do not reach ow-2",
+		api.NotificationsFail: "chat is told nothing",
+		api.KeysNotExchanged:  "signing keys are not exchanged with the other nodes: the node has no secret",
 	} {
 		inNode(t, func(n *node) {
 			n.have("a.example 1 h", "b.example 2 h")

@@ -52,6 +52,8 @@ type Options struct {
 	// NotReplicated says why operators' decisions do not reach other nodes, or have no effect here; nil where there are
 	// none.
 	NotReplicated func() []string
+	// NotNotified says why receivers of notifications are told nothing, by target; nil where there are none.
+	NotNotified func() map[string]string
 	// Unheard lists the other nodes that gossip does not hear.
 	Unheard func() []Unheard
 	// Certificates lists those that the API shows and those of the authorities that it trusts.

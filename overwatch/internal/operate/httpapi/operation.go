@@ -54,7 +54,8 @@ func Operations() []Operation {
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
 		rolloverOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations(),
-		documentOperations(), replicationOperations(), eventOperations()))
+		documentOperations(), replicationOperations(), eventOperations(),
+		notificationOperations()))
 }
 
 // LeastRole returns the least role that may use the operation where tokens are used.

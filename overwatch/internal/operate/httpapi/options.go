@@ -93,6 +93,8 @@ type Options struct {
 	Audit *audit.Log
 	// Events is the journal of what happened.
 	Events Events
+	// Notifier tells receivers of events.
+	Notifier Notifier
 	// Refused is told of requests that are refused, for the audit log. It must not block.
 	Refused func(r refusals.Request, requestID string)
 	// Self returns the addresses of DNS and the number of queries.
@@ -250,7 +252,8 @@ func (o *Options) complete() error {
 		"ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil,
 		"OrderStore": o.OrderStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Events": o.Events == nil, "Refused": o.Refused == nil, "History": o.History == nil,
-		"Members": o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
+		"Notifier": o.Notifier == nil,
+		"Members":  o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
 		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {

@@ -53,6 +53,9 @@ POST /api/v1/overwatch/agents/agent-1/revoke
 GET /api/v1/overwatch/locks
 DELETE /api/v1/overwatch/locks/app.example
 GET /api/v1/events
+GET /api/v1/notifications
+POST /api/v1/notifications/test
+GET /api/v1/notifications/told
 GET /api/v1/audit-logs
 GET /api/v1/audit-logs/1
 GET /api/v1/audit-logs/stats

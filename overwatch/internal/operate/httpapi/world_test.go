@@ -255,7 +255,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
 		Reloader: &w.reloads, OrderStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, Events: w.journal,
+		Validator: &w.checks, Audit: w.audit, Events: w.journal, Notifier: notifier{},
 		Refused: w.refused.Request, History: w.history,
 		Members:   func() []Member { return w.members },
 		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },

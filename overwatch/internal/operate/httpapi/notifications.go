@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"gslb.internal/overwatch/internal/operate/notify"
+	"gslb.internal/shared/api"
+)
+
+// Notifier tells receivers of events.
+type Notifier interface {
+	Status() []api.NotificationTarget
+	// Test sends a test message to a target, or to each where none is named. It returns nothing for one that is unknown.
+	Test(ctx context.Context, target string) []api.NotificationTest
+	// Challenge returns the value of WWW-Authenticate for a node that asks.
+	Challenge() string
+	// Answer returns the answer to an Authorization. Its error may be shown to the asker.
+	Answer(where, target, group, authorization string) (sealed string, err error)
+}
+
+func notificationOperations() []Operation {
+	return []Operation{
+		{Method: get, Path: v1 + "/notifications", handle: (*Server).listNotifications, Query: none,
+			Summary: "The receivers of notifications, and what waits for them", Status: 200,
+			Answer: api.NotificationList{Targets: []api.NotificationTarget{{Name: "on-call", Type: "webhook", Queued: 1,
+				Sent: 12, Failed: 1, LastSent: of(at()), LastError: of("it answers 503"), FailingSince: of(at())}}, Total: 1}},
+		{Method: post, Path: v1 + "/notifications/test", handle: (*Server).postNotificationsTest, Role: api.RoleOperate,
+			Summary: "Send a test message to the receivers of notifications, at once",
+			Query:   []Parameter{text("target", "to this one only", "on-call")}, Status: 200,
+			Answer: api.NotificationTestList{Tests: []api.NotificationTest{{Target: "on-call", Sent: true, DurationMS: 42}},
+				Total: 1}},
+		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone,
+			Summary: "To a node that proves itself, what a receiver was told, sealed; to others, nothing", Status: 200,
+			Query:  []Parameter{text("target", "which receiver", "on-call"), text("group", "of what", nil)},
+			Answer: api.NotificationsTold{Sealed: "p5cW"}},
+	}
+}
+
+// listNotifications answers GET /notifications.
+func (s *Server) listNotifications(*call) (answer, error) {
+	list := api.NotificationList{Targets: s.o.Notifier.Status()}
+	list.Total = len(list.Targets)
+	return ok(list), nil
+}
+
+// postNotificationsTest answers POST /notifications/test.
+func (s *Server) postNotificationsTest(c *call) (answer, error) {
+	target := c.query["target"]
+	list := api.NotificationTestList{Tests: s.o.Notifier.Test(c.Request.Context(), target)}
+	if list.Total = len(list.Tests); list.Total == 0 && target != "" {
+		return answer{}, notFound("no target is named %.253s: overwatch.notifications.targets has the names", target)
+	}
+	return ok(list), nil
+}
+
+// getNotificationsTold answers GET /notifications/told, which other nodes ask.
+func (s *Server) getNotificationsTold(c *call) (answer, error) {
+	c.Header("WWW-Authenticate", s.o.Notifier.Challenge())
+	proof := c.GetHeader("Authorization")
+	if !strings.HasPrefix(proof, api.KeySyncScheme+" ") {
+		return ok(api.NotificationsTold{}), nil
+	}
+	sealed, err := s.o.Notifier.Answer(c.Request.URL.RequestURI(), c.query["target"], c.query["group"], proof)
+	if err != nil {
+		s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("reason", err.Error()).
+			Msg("a request of another node for what was notified was refused")
+		return answer{}, problemf(http.StatusUnauthorized, "%s", err)
+	}
+	return ok(api.NotificationsTold{Sealed: sealed}), nil
+}

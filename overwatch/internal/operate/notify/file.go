@@ -1,0 +1,136 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// flushPatience bounds how long a message waits for the disk: it is sent even if nothing can be stored.
+	flushPatience = 5 * time.Second
+	// version is that of the file.
+	version = 1
+)
+
+// content is what the file has.
+type content struct {
+	Version int             `json:"version"`
+	Targets map[string]kept `json:"targets"`
+}
+
+// read returns what the file has of each target.
+func read(path string) (targets map[string]kept, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]kept{}, nil
+	}
+	var c content
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err == nil && c.Version != version {
+		err = fmt.Errorf("its version is %d, this program reads %d", c.Version, version)
+	}
+	if err != nil || c.Targets == nil {
+		return map[string]kept{}, err
+	}
+	return c.Targets, nil
+}
+
+// writer says when the file is to be written.
+type writer struct {
+	wake chan struct{} // holds one element while something is not written
+
+	mu   sync.Mutex
+	done chan struct{} // closed when what is marked now has been written, or could not be
+}
+
+func newWriter() writer { return writer{wake: make(chan struct{}, 1), done: make(chan struct{})} }
+
+// mark has the file written soon. It returns a channel that is closed then.
+func (w *writer) mark() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return w.done
+}
+
+// flush returns when what was changed before is in the file, or cannot be.
+func (w *writer) flush(ctx context.Context) {
+	select {
+	case <-w.mark():
+	case <-time.After(flushPatience):
+	case <-ctx.Done():
+	}
+}
+
+// write writes the file whenever something has changed, and at the end of ctx.
+func (n *Notifier) write(ctx context.Context) {
+	failing := false
+	for more := true; more; {
+		select {
+		case <-n.writer.wake:
+		case <-ctx.Done():
+			more = false
+		}
+		n.writer.mu.Lock()
+		done := n.writer.done
+		n.writer.done = make(chan struct{})
+		n.writer.mu.Unlock()
+		err := n.writeFile()
+		close(done)
+		if err != nil && !failing {
+			n.o.Logger.Error().Err(err).Msg("what waits to be notified cannot be stored: it is lost if the node ends before")
+		}
+		failing = err != nil
+	}
+}
+
+// writeFile replaces the file.
+func (n *Notifier) writeFile() error {
+	_, targets := n.current()
+	c := content{version, map[string]kept{}}
+	parts := make(map[string]json.RawMessage, len(targets))
+	for _, t := range targets {
+		t.mu.Lock()
+		text, err := json.Marshal(t.kept)
+		t.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		parts[t.c.Name] = text
+	}
+	text, err := json.Marshal(struct {
+		Version int                        `json:"version"`
+		Targets map[string]json.RawMessage `json:"targets"`
+	}{c.Version, parts})
+	if err != nil {
+		return err
+	}
+	return replace(n.o.Path, text)
+}
+
+// replace puts a file in the place of another, whole.
+func replace(path string, text []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

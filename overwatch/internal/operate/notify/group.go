@@ -1,0 +1,78 @@
+package notify
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+// keyOf names what an event is about: what begins and what ends it have the same.
+func keyOf(e *api.Event) string { return journal.Key(e.Kind, e.Subject) }
+
+// own reports whether an event is of one node alone, so that no other tells of it.
+func own(e *api.Event, node string) bool {
+	switch e.Kind {
+	case api.EventReload, api.EventStore, api.EventService, api.EventSuspension, api.EventReplication, api.EventSigning,
+		api.EventChange, api.EventRefused, api.EventToken, api.EventNotification:
+		return true
+	case api.EventNode: // other nodes see that one is lost
+		return e.Subject == node
+	case api.EventKey:
+		return slices.Contains([]string{"not_exchanged", "exchanged", "roll_waits", "roll_goes_on"}, e.State)
+	}
+	return false
+}
+
+// groupOf names the events that are told together: those of a name, or else of one thing.
+func groupOf(e *api.Event, node string) string {
+	switch {
+	case own(e, node):
+		return keyOf(e) + " on " + node
+	case e.Name != "":
+		return journal.Key(api.EventName, e.Name)
+	}
+	return keyOf(e)
+}
+
+// rank returns the place of a node among those that could tell a group to a target: 0 tells it, the next waits whether
+// it does, and so on (rendezvous hashing). All nodes that know of one another find the same order.
+func rank(node string, others []string, target, group string) (place int) {
+	weight := func(node string) uint64 {
+		sum := sha256.Sum256([]byte(target + "\x00" + group + "\x00" + node))
+		return binary.BigEndian.Uint64(sum[:])
+	}
+	mine := weight(node)
+	for _, other := range others {
+		if other != node && weight(other) > mine {
+			place++
+		}
+	}
+	return place
+}
+
+// messageID follows from what is told and what was told before of the same, so that two nodes that tell the same have
+// the same.
+func messageID(target, group string, tells, before map[string]Telling, at time.Time) string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%q %q %d", target, group, at.Unix()/3600)
+	for _, key := range slices.Sorted(maps.Keys(tells)) {
+		t := tells[key]
+		_, _ = fmt.Fprintf(h, " %q %q %q %q", key, t.State, t.Phase, before[key].ID)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func worse(a, b api.EventSeverity) api.EventSeverity {
+	order := api.EventSeverities()
+	if slices.Index(order, string(b)) > slices.Index(order, string(a)) {
+		return b
+	}
+	return a
+}

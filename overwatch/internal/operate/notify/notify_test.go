@@ -1,0 +1,273 @@
+package notify_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/overwatch/internal/operate/notify/send"
+	"gslb.internal/shared/api"
+)
+
+// begins and ends are shorter here.
+const (
+	begins, ends = api.PhaseBegins, api.PhaseEnds
+	long         = 10 * time.Minute
+)
+
+func TestNotifier_GroupsWhatIsOfOneName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.sees("b1", "unhealthy", begins)
+		w.want(groupWait-time.Second, "")
+		w.sees("b2", "stale", begins)
+		w.nodes["a"].journal.Add(api.Event{Kind: api.EventStore, State: "failing", Severity: api.EventError, Subject: "disk"})
+		w.want(time.Second, "b1 unhealthy, b2 stale")
+		if m := w.message(); m.Cluster != "gslb" || m.Node != "a" || m.Key != "name a.example" || m.Severity != "warning" || m.Test {
+			t.Errorf("%+v", m)
+		}
+		w.want(groupWait, "disk failing")
+		if w.message().Key != "store disk on a" || w.message().Severity != "error" {
+			t.Errorf("%+v", w.message())
+		}
+		for i := range 60 {
+			w.sees(fmt.Sprint("c", i), "unhealthy", begins)
+		}
+		e := event("a.example", "unanswered", begins)
+		e.Kind, e.Severity = api.EventName, api.EventCritical
+		w.nodes["a"].journal.Add(e)
+		got := w.after(groupWait)
+		if w.message().More != 11 || len(w.message().Events) != 50 || w.message().Severity != "critical" ||
+			!strings.HasSuffix(got, "c48 unhealthy, a.example unanswered") {
+			t.Errorf("%d more than %s", w.message().More, got)
+		}
+	})
+}
+
+// What a target was told to begin, it is told to end, although ends are no warnings; a name is resolved with the last.
+func TestNotifier_TheEndPassesTheFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.sees("b0", "healthy", ends)
+		w.sees("b1", "unhealthy", begins)
+		w.sees("b2", "unhealthy", begins)
+		w.want(groupWait, "b1 unhealthy, b2 unhealthy")
+		w.sees("b1", "healthy", ends)
+		w.want(groupWait, "b1 healthy")
+		if w.message().Severity != "warning" {
+			t.Errorf("while another is open: %s", w.message().Severity)
+		}
+		w.kill("a")
+		w.start("a")
+		w.sees("b2", "healthy", ends)
+		w.want(groupWait, "b2 healthy; resolved")
+		w.sees("b3", "unhealthy", begins)
+		w.sees("b3", "healthy", ends)
+		w.want(groupWait, "b3 unhealthy, b3 healthy; resolved")
+		w.sees("b3", "healthy", ends)
+		w.want(long, "")
+	})
+}
+
+func TestNotifier_OneOfThreeNodesTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a", "b", "c")
+		tellers := map[string]bool{}
+		for i := range 20 {
+			e := event(fmt.Sprint("b", i), "unhealthy", begins)
+			e.Name = fmt.Sprint("n", i, ".example")
+			for _, n := range w.nodes {
+				n.journal.Add(e)
+			}
+			w.want(time.Minute, e.Subject+" unhealthy")
+			tellers[w.message().Node] = true
+			e.State, e.Phase, e.Severity = "healthy", ends, api.EventInfo
+			for _, n := range w.nodes {
+				n.journal.Add(e)
+			}
+			w.want(time.Minute, e.Subject+" healthy; resolved")
+		}
+		if len(tellers) != 3 {
+			t.Errorf("only %v tell", tellers)
+		}
+		for name := range w.nodes {
+			if s := w.status(name); s.Queued != 0 {
+				t.Errorf("%s: %d events wait", name, s.Queued)
+			}
+		}
+	})
+}
+
+// Whichever nodes are down, another tells, and only one.
+func TestNotifier_AnotherNodeTellsWhenTheChosenOneIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, down := range []string{"a", "b", "c", "a b", "b c", "a c"} {
+			w := newWorld(t, "a", "b", "c")
+			for _, name := range strings.Fields(down) {
+				w.kill(name)
+			}
+			w.sees("b1", "unhealthy", begins)
+			w.want(time.Minute, "b1 unhealthy")
+			for _, name := range strings.Fields(down) { // back, they hear what was told
+				w.start(name)
+			}
+			w.sees("b1", "healthy", ends)
+			w.want(time.Minute, "b1 healthy; resolved")
+		}
+	})
+}
+
+// A node that the receiver refuses is as one that is down. What only one node sees is told too.
+func TestNotifier_AnotherNodeTellsWhenTheReceiverRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a", "b", "c")
+		first := ""
+		w.answers(func(node string) error {
+			if first == "" || first == node {
+				first = node
+				return errors.New("no way")
+			}
+			return nil
+		})
+		w.sees("b1", "unhealthy", begins)
+		w.want(time.Minute, "b1 unhealthy")
+		if w.message().Node == first {
+			t.Error("the wrong one")
+		}
+		w.want(long, "")
+		w.answers(nil)
+		for _, name := range []string{"a", "b", "c"} {
+			w.sees("only "+name, "unhealthy", begins, name)
+			w.want(time.Minute, "only "+name+" unhealthy")
+		}
+	})
+}
+
+func TestNotifier_ARestartLosesNothingAndRepeatsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.sees("b1", "unhealthy", begins)
+		w.want(groupWait, "b1 unhealthy")
+		w.sees("b2", "unhealthy", begins)
+		w.want(time.Second, "")
+		w.kill("a")
+		w.nodes["a"].journal.Add(event("b3", "unhealthy", begins))
+		w.want(long, "")
+		w.start("a")
+		w.want(time.Second, "b2 unhealthy, b3 unhealthy")
+		w.answers(func(string) error { return errors.New("not now") })
+		w.sees("b4", "unhealthy", begins)
+		w.want(time.Minute, "")
+		w.kill("a")
+		w.answers(nil)
+		w.start("a")
+		w.want(0, "b4 unhealthy")
+		w.kill("a")
+		w.start("a")
+		w.want(long, "")
+	})
+}
+
+// The same message has the same id at each attempt, over a restart and on each node; another has another.
+func TestNotifier_TheIDFollowsFromTheMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a", "b")
+		ids := map[string]bool{}
+		w.answers(func(string) error { return errors.New("not now") })
+		w.sees("b1", "unhealthy", begins)
+		w.want(time.Minute, "")
+		w.answers(nil)
+		w.kill("a")
+		w.kill("b")
+		for _, name := range []string{"a", "b"} { // neither hears of the other
+			w.start(name)
+			w.want(time.Minute, "b1 unhealthy")
+			ids[w.message().ID] = true
+			w.kill(name)
+		}
+		if len(ids) != 1 {
+			t.Errorf("ids %v", ids)
+		}
+		w.start("a")
+		w.sees("b1", "healthy", ends)
+		w.after(time.Minute)
+		w.sees("b1", "unhealthy", begins)
+		w.want(time.Minute, "b1 unhealthy")
+		if ids[w.message().ID] {
+			t.Error("the second time has the id of the first")
+		}
+	})
+}
+
+func TestNotifier_WhatWaitsIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.sees("b0", "unhealthy", begins)
+		w.sees("b1", "unhealthy", begins)
+		w.sees("b1", "stale", begins)
+		for i := range 500 {
+			w.sees(fmt.Sprint("c", i), "unhealthy", begins)
+		}
+		w.after(time.Second)
+		if got := w.figures("a"); got != "queued 500 sent 0 failed 0 dropped 3" {
+			t.Error(got)
+		}
+		got := w.after(groupWait)
+		if !strings.HasPrefix(got, "c0 ") || w.message().More != 450 {
+			t.Errorf("%d more than %s", w.message().More, got)
+		}
+	})
+}
+
+func TestNotifier_TriesAgainEverLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.answers(func(string) error { return errors.New("not now") })
+		w.sees("b1", "unhealthy", begins)
+		w.after(groupWait + 4*time.Minute)
+		if trouble := w.nodes["a"].notifier.Trouble(); len(trouble) != 0 {
+			t.Errorf("told early: %v", trouble)
+		}
+		w.after(time.Hour - 4*time.Minute)
+		if w.attempts() < 15 || w.attempts() > 22 {
+			t.Errorf("%d attempts in an hour", w.attempts())
+		}
+		s := w.status("a")
+		trouble := w.nodes["a"].notifier.Trouble()["chat"]
+		if s.LastError == nil || *s.LastError != "not now" || s.FailingSince == nil || !strings.HasSuffix(trouble, "not now") {
+			t.Errorf("%+v %q", s, trouble)
+		}
+		w.sees("b2", "unhealthy", begins)
+		w.answers(func(string) error { return &send.Later{RetryAfter: 40 * time.Minute, Err: errors.New("busy")} })
+		w.after(long)
+		w.answers(nil)
+		w.want(29*time.Minute, "")
+		w.want(long, "b1 unhealthy | b2 unhealthy")
+		if s := w.status("a"); s.LastError != nil || s.LastSent == nil || len(w.nodes["a"].notifier.Trouble()) != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestNotifier_WhatIsRefusedForGoodIsNotTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.answers(func(string) error { return &send.Permanent{Err: errors.New("who are you")} })
+		w.sees("b1", "unhealthy", begins)
+		w.after(groupWait)
+		if got := w.figures("a"); got != "queued 0 sent 0 failed 1 dropped 1" || w.attempts() != 1 {
+			t.Error(got, w.attempts())
+		}
+		if trouble := w.nodes["a"].notifier.Trouble()["chat"]; !strings.HasSuffix(trouble, "who are you") {
+			t.Errorf("%q", trouble)
+		}
+		w.answers(nil)
+		w.sees("b1", "healthy", ends) // of which nobody has heard
+		w.want(long, "")
+		w.sees("b2", "unhealthy", begins)
+		w.want(groupWait, "b2 unhealthy")
+	})
+}

@@ -1,0 +1,107 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/answer/replication"
+)
+
+const (
+	// Path is the API's path for peers, below a node's base URL.
+	Path = "/api/v1/notifications/told"
+	// askTimeout bounds how long peers are waited for: one that does not answer by then is as one that is down.
+	askTimeout = 3 * time.Second
+	// maxAnswer bounds a peer's answer, in octets.
+	maxAnswer = 8 << 20
+)
+
+// Peer is another node that may tell what this one sees.
+type Peer = replication.Reachable
+
+// answered is a Telling as nodes tell one another of it: by its age, since their clocks may differ.
+type answered struct {
+	Telling
+	Age time.Duration `json:"age"`
+}
+
+// errNoSecret is the answer to a peer of a node that has no secret with the others.
+var errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set on this node")
+
+// Challenge returns the value of WWW-Authenticate for a peer.
+func (n *Notifier) Challenge() string { return n.door.Challenge() }
+
+// Answer tells a peer, by its value of Authorization, what this node knows that a target was told of a group. where is
+// the path with its query. The error may be shown to the asker.
+func (n *Notifier) Answer(where, target, group, authorization string) (sealed string, err error) {
+	settings, _ := n.current()
+	if len(settings.Secret) == 0 {
+		return "", errNoSecret
+	}
+	visitor, err := n.door.Admit(settings.Secret, where, authorization)
+	if err != nil {
+		return "", err
+	}
+	list := map[string]answered{}
+	for key, telling := range n.Told(target, group) {
+		list[key] = answered{telling, time.Since(telling.At)}
+	}
+	plain, err := json.Marshal(list)
+	if err != nil {
+		return "", err
+	}
+	return visitor.Seal(plain)
+}
+
+// Told returns what this node knows that a target was told of a group, by what it is about.
+func (n *Notifier) Told(target, group string) map[string]Telling {
+	all := told{}
+	_, targets := n.current()
+	for _, t := range targets {
+		if t.c.Name == target {
+			t.mu.Lock()
+			all.note(group, t.Told[group])
+			t.mu.Unlock()
+		}
+	}
+	return all[group]
+}
+
+// ask asks a peer over the network what it knows that a target was told of a group.
+func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (map[string]Telling, error) {
+	settings, _ := n.current()
+	if len(settings.Secret) == 0 {
+		return nil, errNoSecret
+	}
+	tls, err := settings.TLS.Config()
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
+		TLSClientConfig: tls}
+	defer transport.CloseIdleConnections()
+	guest := keysync.Guest{Node: n.o.Node, Peer: peer.URL, Secret: settings.Secret, Max: maxAnswer,
+		Client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}}
+	plain, err := guest.Get(ctx, Path+"?"+url.Values{"target": {target}, "group": {group}}.Encode())
+	if err != nil {
+		return nil, err
+	}
+	var list map[string]answered
+	if err := json.Unmarshal(plain, &list); err != nil {
+		return nil, fmt.Errorf("its answer cannot be read: %w", err)
+	}
+	tells := make(map[string]Telling, len(list))
+	for key, a := range list {
+		a.At = time.Now().Add(-a.Age)
+		tells[key] = a.Telling
+	}
+	return tells, nil
+}

@@ -1,0 +1,76 @@
+package notify // inside: it asks a peer without waiting for a turn
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/operate/notify/send"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+func newNode(t *testing.T, id, secret string) *Notifier {
+	t.Helper()
+	dir := t.TempDir()
+	n, err := New(Options{Node: id, Path: filepath.Join(dir, "n"), Logger: zerolog.Nop(),
+		Journal:   journal.Open(journal.Options{Path: filepath.Join(dir, "j"), Logger: zerolog.Nop()}),
+		Settings:  Settings{Secret: []byte(secret), Targets: []config.NotificationTarget{{Name: "chat"}}},
+		Peers:     func() []Peer { return nil },
+		NewSender: func(config.NotificationTarget) (send.Sender, error) { return nil, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Only a node with the secret is told what was told, by its age; each question is answered by itself.
+func TestNotifier_TellsAPeerWhatItHasTold(t *testing.T) {
+	a := newNode(t, "a", "one secret")
+	said := Telling{State: "unhealthy", Phase: api.PhaseBegins, Severity: api.EventWarning, ID: "id", Node: "a"}
+	at := time.Now().Add(-time.Hour)
+	all := map[string]Telling{"backend b1": said}
+	said.At = at
+	a.targets[0].Told.note("name x", map[string]Telling{"backend b1": said})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("WWW-Authenticate", a.Challenge())
+		w.Header().Set("Content-Type", "application/json")
+		sealed := ""
+		if proof := r.Header.Get("Authorization"); proof != "" {
+			var err error
+			sealed, err = a.Answer(r.URL.RequestURI(), r.URL.Query().Get("target"), r.URL.Query().Get("group"), proof)
+			if err != nil {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		}
+		_ = json.NewEncoder(w).Encode(api.NotificationsTold{Sealed: sealed})
+	}))
+	defer server.Close()
+	peer := Peer{Node: "a", URL: server.URL}
+	b := newNode(t, "b", "one secret")
+	for group, want := range map[string]map[string]Telling{"name x": all, "name y": {}} {
+		got, err := b.ask(t.Context(), peer, "chat", group)
+		for key, telling := range got {
+			if off := telling.At.Sub(at); off < -time.Minute || off > time.Minute {
+				t.Errorf("%s was told at %s, not %s", key, telling.At, at)
+			}
+			telling.At = time.Time{}
+			got[key] = telling
+		}
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("%s: %v %v, want %v", group, got, err, want)
+		}
+	}
+	for _, secret := range []string{"another", ""} {
+		if got, err := newNode(t, "c", secret).ask(t.Context(), peer, "chat", "name x"); err == nil {
+			t.Errorf("with the secret %q: %v", secret, got)
+		}
+	}
+}

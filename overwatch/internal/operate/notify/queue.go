@@ -1,0 +1,175 @@
+package notify
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/operate/notify/send"
+	"gslb.internal/shared/api"
+)
+
+const (
+	// maxQueued bounds the events that wait for one target, and maxEvents those that one message lists.
+	maxQueued = 500
+	maxEvents = 50
+	// shortestTurn and longestTurn bound how long each node waits for the one before it to tell what both see.
+	shortestTurn = 5 * time.Second
+	longestTurn  = 15 * time.Second
+)
+
+// waiting is an event that is to be told.
+type waiting struct {
+	Event api.Event `json:"event"`
+	Group string    `json:"group"`
+	Own   bool      `json:"own"` // no other node tells of it
+	Since time.Time `json:"since"`
+}
+
+// message is what is being told. It stays as it is until the target has it, or never will.
+type message struct {
+	Group   string             `json:"group"`
+	Own     bool               `json:"own"`
+	Message send.Message       `json:"message"`
+	Tells   map[string]Telling `json:"tells"` // by key
+}
+
+// kept is the part of a target that survives a restart.
+type kept struct {
+	Position uint64    `json:"position"` // sequence of the last event that was looked at
+	Waiting  []waiting `json:"waiting"`  // the oldest first
+	Message  *message  `json:"message"`
+	Told     told      `json:"told"`
+	LastSent time.Time `json:"last_sent"`
+}
+
+// take looks at the events that are new. It reports whether one of them is to be told.
+func (t *target) take() (taken bool) {
+	events, _ := t.n.o.Journal.After(t.Position)
+	now := time.Now()
+	for i := range events {
+		e := &events[i]
+		t.Position = e.Sequence
+		w := waiting{Event: *e, Group: groupOf(e, t.n.o.Node), Own: own(e, t.n.o.Node), Since: now}
+		if t.wants(e) || e.Phase != api.PhaseOnce && t.isOpen(w.Group, keyOf(e)) {
+			t.enqueue(w)
+			taken = true
+		}
+	}
+	return taken
+}
+
+// isOpen reports whether the target knows, or is about to learn, that something holds: it must hear of its end too.
+func (t *target) isOpen(group, key string) bool {
+	for i := len(t.Waiting) - 1; i >= 0; i-- {
+		if w := &t.Waiting[i]; w.Group == group && keyOf(&w.Event) == key {
+			return w.Event.Phase == api.PhaseBegins
+		}
+	}
+	if t.Message != nil && t.Message.Group == group {
+		if telling, told := t.Message.Tells[key]; told {
+			return telling.Phase == api.PhaseBegins
+		}
+	}
+	return t.Told[group][key].Phase == api.PhaseBegins
+}
+
+// enqueue adds an event, and drops the oldest where there are too many: rather one of something that a later event is
+// about too.
+func (t *target) enqueue(w waiting) {
+	t.Waiting = append(t.Waiting, w)
+	if len(t.Waiting) <= maxQueued {
+		return
+	}
+	later := map[string]int{}
+	for i := range t.Waiting {
+		later[keyOf(&t.Waiting[i].Event)] = i
+	}
+	at := 0
+	for i := range t.Waiting {
+		if later[keyOf(&t.Waiting[i].Event)] > i {
+			at = i
+			break
+		}
+	}
+	t.Waiting = slices.Delete(t.Waiting, at, at+1)
+	t.dropped++
+}
+
+// first returns the group that is due first, and when.
+func (t *target) first(peers []string) (group string, own bool, at time.Time) {
+	seen := map[string]bool{}
+	turn := min(max(t.c.GroupWait, shortestTurn), longestTurn)
+	for i := range t.Waiting {
+		w := &t.Waiting[i]
+		if seen[w.Group] {
+			continue
+		}
+		seen[w.Group] = true
+		due := w.Since.Add(t.c.GroupWait)
+		if !w.Own {
+			due = due.Add(time.Duration(rank(t.n.o.Node, peers, t.c.Name, w.Group)) * turn)
+		}
+		if group == "" || due.Before(at) {
+			group, own, at = w.Group, w.Own, due
+		}
+	}
+	return group, own, at
+}
+
+// freeze makes the message of what waits of a group, without what other nodes have told. nil: they have told all.
+func (t *target) freeze(group string, own bool) *message {
+	var events []api.Event
+	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
+		if w.Group == group {
+			events = append(events, w.Event)
+		}
+		return w.Group == group
+	})
+	now := time.Now()
+	tells := map[string]Telling{}
+	for i := range events {
+		e := &events[i]
+		tells[keyOf(e)] = Telling{State: e.State, Phase: e.Phase, Severity: e.Severity, Node: t.n.o.Node, At: now}
+	}
+	maps.DeleteFunc(tells, func(key string, telling Telling) bool {
+		return t.Told.covers(group, t.n.o.Node, map[string]Telling{key: telling})
+	})
+	events = slices.DeleteFunc(events, func(e api.Event) bool { _, left := tells[keyOf(&e)]; return !left })
+	if len(events) == 0 {
+		return nil
+	}
+	after := told{}
+	after.note(group, t.Told[group])
+	after.note(group, tells)
+	severity, open := after.open(group)
+	m := send.Message{ID: messageID(t.c.Name, group, tells, t.Told[group], events[len(events)-1].Time), Key: group,
+		Severity: severity, Time: events[len(events)-1].Time, Node: t.n.o.Node}
+	for i := range events {
+		e := &events[i]
+		m.Severity = worse(m.Severity, e.Severity)
+		m.Resolved = m.Resolved || e.Phase == api.PhaseEnds && !open
+	}
+	m.Events, m.More = worst(events)
+	for key, telling := range tells {
+		telling.ID = m.ID
+		tells[key] = telling
+	}
+	return &message{Group: group, Own: own, Message: m, Tells: tells}
+}
+
+// worst returns as many events as a message lists, the worst of them in their order, and how many more there are.
+func worst(events []api.Event) (list []api.Event, more int) {
+	if len(events) <= maxEvents {
+		return events, 0
+	}
+	order := api.EventSeverities()
+	list = slices.Clone(events)
+	slices.SortStableFunc(list, func(a, b api.Event) int {
+		return cmp.Compare(slices.Index(order, string(b.Severity)), slices.Index(order, string(a.Severity)))
+	})
+	list = list[:maxEvents]
+	slices.SortFunc(list, func(a, b api.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return list, len(events) - maxEvents
+}

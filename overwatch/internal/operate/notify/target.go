@@ -1,0 +1,229 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"gslb.internal/overwatch/internal/operate/notify/send"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
+)
+
+// target is one receiver. Its goroutine, run, changes it; others read it under mu.
+type target struct {
+	n      *Notifier
+	c      config.NotificationTarget
+	sender send.Sender // nil: it cannot be made, see problem
+	stop   context.CancelFunc
+	ended  chan struct{} // closed when run ends
+
+	mu sync.Mutex
+	kept
+	failures int       // since the last success
+	retry    time.Time // not before
+	problem  string    // of the last attempt; empty: it succeeded
+	failing  time.Time // since when; zero: it does not
+	refused  bool      // the last attempt failed for good
+	counts
+}
+
+// counts are figures since the start.
+type counts struct {
+	sent    uint64 // messages
+	failed  uint64 // attempts
+	dropped uint64 // events that are never told
+}
+
+// newTarget makes a target, which goes on where the one of its name was, or begins with what happens next.
+func (n *Notifier) newTarget(c config.NotificationTarget) *target {
+	t := &target{n: n, c: c}
+	var known bool
+	if t.kept, known = n.kept[c.Name]; !known || t.Position > n.o.Journal.Newest() {
+		t.Position = n.o.Journal.Newest()
+	}
+	if t.Told == nil {
+		t.Told = told{}
+	}
+	t.Told.forget(time.Now())
+	sender, err := n.o.NewSender(c)
+	if err != nil {
+		n.o.Logger.Error().Err(err).Str("target", c.Name).Msg("a target of notifications cannot be used")
+		t.problem, t.refused, t.failing = err.Error(), true, time.Now()
+		return t
+	}
+	t.sender = sender
+	return t
+}
+
+// start has the target told until ctx or end, unless that has begun.
+func (t *target) start(ctx context.Context) {
+	if t.stop != nil || t.sender == nil {
+		return
+	}
+	ctx, t.stop = context.WithCancel(ctx)
+	t.ended = make(chan struct{})
+	go func() {
+		defer close(t.ended)
+		t.run(ctx)
+	}()
+}
+
+// end returns when the target is told nothing more.
+func (t *target) end() {
+	if t.stop != nil {
+		t.stop()
+		<-t.ended
+	}
+}
+
+// wants reports whether the filters of the target select an event.
+func (t *target) wants(e *api.Event) bool {
+	order := api.EventSeverities()
+	return (len(t.c.Kinds) == 0 || slices.Contains(t.c.Kinds, string(e.Kind))) &&
+		(len(t.c.Names) == 0 || slices.Contains(t.c.Names, e.Name)) &&
+		slices.Index(order, string(e.Severity)) >= slices.Index(order, t.c.Severity)
+}
+
+// run tells the target until ctx ends.
+func (t *target) run(ctx context.Context) {
+	for {
+		changed := t.n.o.Journal.Changed()
+		t.mu.Lock()
+		taken := t.take()
+		t.mu.Unlock()
+		if taken {
+			t.n.writer.mark()
+		}
+		var again <-chan time.Time
+		if next := t.step(ctx); !next.IsZero() {
+			again = time.After(time.Until(next))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-again:
+		}
+	}
+}
+
+// step tells what is due first. It returns when it is to be called again; zero: when there is another event.
+func (t *target) step(ctx context.Context) time.Time {
+	peers := t.n.o.Peers()
+	ids := make([]string, len(peers))
+	for i := range peers {
+		ids[i] = peers[i].Node
+	}
+	now := time.Now()
+	t.mu.Lock()
+	group, own, at := t.first(ids)
+	if t.Message != nil {
+		group, own, at = t.Message.Group, t.Message.Own, now
+	}
+	if at.Before(t.retry) {
+		at = t.retry
+	}
+	t.mu.Unlock()
+	if group == "" {
+		return time.Time{}
+	}
+	if at.After(now) {
+		return at
+	}
+	if !own {
+		t.learn(ctx, peers, group)
+	}
+	if m := t.next(group, own); m != nil {
+		t.n.writer.flush(ctx)
+		t.settle(ctx, m, t.send(ctx, m.Message))
+		t.n.writer.mark()
+	}
+	return now
+}
+
+// next returns the message to send, nil for none: other nodes have told all of it.
+func (t *target) next(group string, own bool) *message {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Message == nil {
+		t.Message = t.freeze(group, own)
+	} else if !own && t.Told.covers(group, t.n.o.Node, t.Message.Tells) {
+		t.Message = nil
+	}
+	if t.Message == nil {
+		t.n.writer.mark()
+	}
+	return t.Message
+}
+
+// learn asks the peers what they have told of a group.
+func (t *target) learn(ctx context.Context, peers []Peer, group string) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, p := range peers {
+		asking.Go(func() {
+			tells, err := t.n.o.Ask(ctx, p, t.c.Name, group)
+			if err != nil { // at worst both tell it
+				t.n.o.Logger.Debug().Err(err).Str("peer", p.Node).Msg("a peer does not say what it has notified")
+				return
+			}
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.Told.note(group, tells)
+		})
+	}
+	asking.Wait()
+}
+
+func (t *target) send(ctx context.Context, m send.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, api.NotificationTimeout)
+	defer cancel()
+	settings, _ := t.n.current()
+	m.Cluster = settings.Cluster
+	return t.sender.Send(ctx, m)
+}
+
+// settle notes the outcome of an attempt.
+func (t *target) settle(ctx context.Context, m *message, err error) {
+	if err != nil && ctx.Err() != nil {
+		return // the node ends, or the target has another configuration: it is tried again
+	}
+	now := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		for key, telling := range m.Tells {
+			telling.At = now
+			m.Tells[key] = telling
+		}
+		t.Told.note(m.Group, m.Tells)
+		t.Told.forget(now)
+		if t.problem != "" {
+			t.n.o.Logger.Info().Str("target", t.c.Name).Msg("notifications are sent again")
+		}
+		t.Message, t.sent, t.LastSent = nil, t.sent+1, now
+		t.failures, t.retry, t.problem, t.failing, t.refused = 0, time.Time{}, "", time.Time{}, false
+		return
+	}
+	if t.problem == "" {
+		t.failing = now
+		t.n.o.Logger.Warn().Str("target", t.c.Name).Str("reason", err.Error()).Msg("a notification could not be sent")
+	}
+	t.failed++
+	t.problem = err.Error()
+	if _, t.refused = errors.AsType[*send.Permanent](err); t.refused {
+		t.dropped += uint64(len(m.Message.Events) + m.Message.More)
+		t.Message, t.failures, t.retry = nil, 0, time.Time{}
+		return
+	}
+	asked := time.Duration(0)
+	if later, ok := errors.AsType[*send.Later](err); ok {
+		asked = later.RetryAfter
+	}
+	t.failures++
+	t.retry = now.Add(backoff(t.failures, asked))
+}

@@ -1,0 +1,216 @@
+package notify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/operate/notify"
+	"gslb.internal/overwatch/internal/operate/notify/send"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+const groupWait = 10 * time.Second
+
+// world is nodes that know one another, and the receiver of their notifications.
+type world struct {
+	t     *testing.T
+	nodes map[string]*node
+
+	mu     sync.Mutex
+	got    []string // events of each message
+	last   send.Message
+	asked  int // attempts
+	answer func(node string) error
+}
+
+// node is one of them; notifier is nil while it is down.
+type node struct {
+	journal  *journal.Journal
+	path     string
+	notifier *notify.Notifier
+	stop     func()
+}
+
+func newWorld(t *testing.T, nodes ...string) *world {
+	w := &world{t: t, nodes: map[string]*node{}}
+	for _, name := range nodes {
+		path := filepath.Join(t.TempDir(), name)
+		w.nodes[name] = &node{path: path, journal: journal.Open(journal.Options{Path: path + ".journal",
+			Logger: zerolog.Nop()})}
+	}
+	for _, name := range nodes {
+		w.start(name)
+	}
+	t.Cleanup(func() {
+		for name := range w.nodes {
+			w.kill(name)
+		}
+	})
+	return w
+}
+
+func aTarget() config.NotificationTarget {
+	return config.NotificationTarget{Name: "chat", Type: "webhook", Severity: "warning", GroupWait: groupWait}
+}
+
+func (w *world) start(name string, targets ...config.NotificationTarget) {
+	n := w.nodes[name]
+	if len(targets) == 0 {
+		targets = []config.NotificationTarget{aTarget()}
+	}
+	notifier, err := notify.New(notify.Options{Node: name, Path: n.path, Journal: n.journal, Logger: zerolog.Nop(),
+		Settings: notify.Settings{Cluster: "gslb", Targets: targets}, Peers: func() []notify.Peer { return w.peers(name) },
+		Ask: w.ask, NewSender: func(c config.NotificationTarget) (send.Sender, error) {
+			return sender{w, name}, nil
+		}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.mu.Lock()
+	n.notifier = notifier
+	w.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = notifier.Run(ctx)
+	}()
+	n.stop = func() {
+		cancel()
+		<-ended
+	}
+}
+
+func (w *world) kill(name string) {
+	n := w.nodes[name]
+	if n.notifier != nil {
+		n.stop()
+		w.mu.Lock()
+		n.notifier = nil
+		w.mu.Unlock()
+	}
+}
+
+func (w *world) peers(self string) (list []notify.Peer) {
+	for name := range w.nodes {
+		if name != self { // one that is down is not missed at once
+			list = append(list, notify.Peer{Node: name})
+		}
+	}
+	return list
+}
+
+func (w *world) ask(_ context.Context, peer notify.Peer, target, group string) (map[string]notify.Telling, error) {
+	w.mu.Lock()
+	n := w.nodes[peer.Node].notifier
+	w.mu.Unlock()
+	if n == nil {
+		return nil, errors.New("it is down")
+	}
+	return n.Told(target, group), nil
+}
+
+// message returns the last one that was received.
+func (w *world) message() send.Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+// attempts returns how many there were.
+func (w *world) attempts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked
+}
+
+// answers has the receiver answer so from now on; nil: it takes all.
+func (w *world) answers(answer func(node string) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = answer
+}
+
+type sender struct {
+	w    *world
+	node string
+}
+
+func (s sender) Send(_ context.Context, m send.Message) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.asked++
+	if s.w.answer != nil {
+		if err := s.w.answer(s.node); err != nil {
+			return err
+		}
+	}
+	list := make([]string, len(m.Events))
+	for i := range m.Events {
+		list[i] = m.Events[i].Subject + " " + m.Events[i].State
+	}
+	text := strings.Join(list, ", ")
+	if m.Resolved {
+		text += "; resolved"
+	}
+	s.w.got, s.w.last = append(s.w.got, text), m
+	return nil
+}
+
+// sees has nodes see an event of a backend of a.example; all of them where none is named.
+func (w *world) sees(subject, state string, phase api.Phase, nodes ...string) {
+	for name, n := range w.nodes {
+		if n.notifier != nil && (len(nodes) == 0 || slices.Contains(nodes, name)) {
+			n.journal.Add(event(subject, state, phase))
+		}
+	}
+}
+
+func event(subject, state string, phase api.Phase) api.Event {
+	e := api.Event{Kind: api.EventBackend, State: state, Phase: phase, Severity: api.EventWarning, Subject: subject,
+		Name: "a.example"}
+	if phase == api.PhaseEnds {
+		e.Severity = api.EventInfo
+	}
+	return e
+}
+
+// after lets time pass, and returns what was received meanwhile.
+func (w *world) after(d time.Duration) string {
+	synctest.Wait() // what happened has been seen
+	time.Sleep(d)   // of the bubble
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	got := strings.Join(w.got, " | ")
+	w.got = nil
+	return got
+}
+
+func (w *world) want(d time.Duration, want string) {
+	w.t.Helper()
+	if got := w.after(d); got != want {
+		w.t.Errorf("received %q, want %q", got, want)
+	}
+}
+
+func (w *world) status(name string) api.NotificationTarget {
+	return w.nodes[name].notifier.Status()[0]
+}
+
+func (w *world) figures(name string) string {
+	s := w.status(name)
+	return fmt.Sprintf("queued %d sent %d failed %d dropped %d", s.Queued, s.Sent, s.Failed, s.Dropped)
+}
