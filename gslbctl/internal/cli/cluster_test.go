@@ -29,7 +29,8 @@ func (n *node) wasAsked(path string) bool {
 func TestCluster_NamesTheNodeThatIsMissing(t *testing.T) {
 	for _, line := range []string{"health", "health servers", "health regions", "metrics overview", "metrics history",
 		"metrics node eu-1", "metrics region eu", "metrics routing", "routing flows", "routing decisions", "audit list",
-		"audit tail", "audit verify", "events"} {
+		"audit tail", "audit verify", "events",
+		"notifications list"} {
 		for _, format := range []string{"table", "json", "yaml"} {
 			first, second := startNode(t), startNode(t)
 			first.answers["GET /api/health"] = api.Health{Status: api.ServiceHealthy}

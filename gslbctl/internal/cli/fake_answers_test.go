@@ -42,6 +42,12 @@ func wellAnswers() map[string]any {
 	maps.Copy(answers, map[string]any{
 		"GET /api/v1/audit-logs": fakeAudit(),
 		"GET /api/v1/events":     fakeEvents(7, "b is unhealthy"),
+		"GET /api/v1/notifications": api.NotificationList{Total: 2, Targets: []api.NotificationTarget{
+			{Name: "chat", Type: "slack", Sent: 12, LastSent: pointer(now.Add(-time.Minute))},
+			{Name: "on-call", Type: "pagerduty", Queued: 3, Failed: 7, Dropped: 2,
+				LastError: pointer("it answers 401"), FailingSince: pointer(now.Add(-time.Hour))}}},
+		"POST /api/v1/notifications/test": api.NotificationTestList{Total: 2, Tests: []api.NotificationTest{
+			{Target: "chat", Sent: true, DurationMS: 42}, {Target: "on-call", Error: pointer("it answers 401")}}},
 		"GET /api/v1/audit-logs?actions=refused&sort_order=asc": api.AuditList{Entries: []api.AuditEntry{},
 			GeneratedAt: now},
 		"GET /api/v1/overwatch/conditions": fakeConditions(),

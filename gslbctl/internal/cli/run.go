@@ -128,6 +128,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.metricsCommand(),
 		a.auditCommand(),
 		a.eventsCommand(),
+		a.notificationsCommand(),
 		a.dnssecCommand(),
 		a.geoCommand(),
 		a.configCommand(),
