@@ -411,6 +411,12 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			"severity:s{info|warning|error|critical} phase:s{begins|ends|once} subject:s name:s cause:s sentence:s agent:s check:s changes:i "+
 			"audit:i") + " oldest:i newest:i missed:b" + shapeListed},
 		{"GET /api/v1/events", "/v1/events?kinds=backends", "", 400, shapeProblem},
+		{"GET /api/v1/notifications", "", "", 200, "targets:a total:i " + each("targets[].", "name:s type:s queued:i sent:i "+
+			"failed:i dropped:i last_sent:t? last_error:s? failing_since:t?")},
+		{"POST /api/v1/notifications/test", "", "", 200, "tests:a total:i " + each("tests[].", "target:s sent:b error:s? "+
+			"duration_ms:i")},
+		{"POST /api/v1/notifications/test", "/v1/notifications/test?target=nobody", "", 404, shapeProblem},
+		{"GET /api/v1/notifications/told", "", "", 200, "sealed:s-"},
 		{"GET /api/v1/audit-logs", "", "", 200, each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},
 		{"GET /api/v1/audit-logs", "/v1/audit-logs?actions=refused&limit=5", "", 200,
 			each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},
@@ -513,6 +519,7 @@ func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
 	s := testbed.NewSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
 	n.File.Routing = &harness.Routing{DecisionSample: 1}
+	testbed.Notify("http://"+testbed.UnusedAddress(t), n)
 	s.StartPrograms(t) // without a watch, whose questions would in the end take the place of the sampled one
 	testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 	var sampled api.RoutingDecisionList

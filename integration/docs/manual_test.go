@@ -14,7 +14,7 @@ import (
 
 // Each role's manual has every metric that the role serves, and the node's has no other.
 func TestManuals_HaveEveryMetric(t *testing.T) {
-	s := testbed.StartSite(t, 1, 1)
+	s := testbed.NotifiedSite(t, 1, 1)
 	for path, at := range map[string]netip.AddrPort{"../../overwatch/docs/metrics.md": s.Nodes[0].Prom,
 		"../../agent/README.md": s.Agents[0].Prom} {
 		served := families(t, at)

@@ -65,7 +65,8 @@ type OverwatchSection struct {
 		Threshold   time.Duration `yaml:"threshold"`
 		RemoveAfter time.Duration `yaml:"remove_after"`
 	} `yaml:"stale"`
-	Geolocation Geolocation `yaml:"geolocation,omitempty"`
+	Geolocation   Geolocation    `yaml:"geolocation,omitempty"`
+	Notifications map[string]any `yaml:"notifications,omitempty"`
 }
 
 // Geolocation is the key `overwatch.geolocation` of an OverwatchFile.

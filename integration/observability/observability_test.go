@@ -146,7 +146,7 @@ var queried = regexp.MustCompile(`\b(?:gslb|go|process)_\w+`)
 // Dashboard and alert rules ask only for what the programs serve. Metrics of an agent that appear with the first event
 // are in its manual, which another test compares.
 func TestObservability_AsksForWhatIsServed(t *testing.T) {
-	s := testbed.StartSite(t, 1, 1)
+	s := testbed.NotifiedSite(t, 1, 1)
 	there := map[string]bool{}
 	for _, at := range []string{s.Nodes[0].Prom.String(), s.Agents[0].Prom.String()} {
 		for _, name := range regexp.MustCompile(`(?m)^# TYPE (\w+) (\w+)`).FindAllStringSubmatch(testbed.Scrape(t, at), -1) {

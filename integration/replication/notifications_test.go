@@ -1,0 +1,149 @@
+package replication_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
+)
+
+// receiver is a webhook.
+type receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	messages []message
+}
+
+// message is the part of a notification that the tests look at.
+type message struct {
+	Type string
+	Data struct {
+		ID, Node string
+		Events   []api.Event
+	}
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		var m message
+		if err := json.NewDecoder(req.Body).Decode(&m); err != nil || req.Header.Get("webhook-id") != m.Data.ID {
+			t.Errorf("%v: %+v %v", err, m, req.Header)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.messages = append(r.messages, m)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// told returns the nodes that have told a state of a backend, once for each message.
+func (r *receiver) told(b *harness.Backend, state string) (nodes []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.messages {
+		if slices.ContainsFunc(m.Data.Events, func(e api.Event) bool {
+			return e.Kind == api.EventBackend && e.State == state && strings.Contains(e.Subject, b.At.String())
+		}) {
+			nodes = append(nodes, m.Data.Node)
+		}
+	}
+	return nodes
+}
+
+func (r *receiver) awaits(t *testing.T, b *harness.Backend, state string) (node string) {
+	t.Helper()
+	testbed.Until(t, time.Minute, b.Name+" to be told as "+state, func(context.Context) error {
+		nodes := r.told(b, state)
+		if len(nodes) == 0 {
+			return errors.New("it is not")
+		}
+		node = nodes[0]
+		return nil
+	})
+	return node
+}
+
+// quiet waits until nodes have seen a state of a backend and nothing waits to be told.
+func quiet(t *testing.T, b *harness.Backend, state string, nodes ...*harness.Node) {
+	t.Helper()
+	for _, n := range nodes {
+		testbed.Until(t, time.Minute, n.Name+" to have nothing to tell", func(ctx context.Context) error {
+			list, err := n.Client.Events(ctx, nil)
+			if err == nil && !slices.ContainsFunc(list.Events, func(e api.Event) bool {
+				return e.State == state && strings.Contains(e.Subject, b.At.String())
+			}) {
+				err = fmt.Errorf("it has not seen %s %s", b.Name, state)
+			}
+			if err != nil {
+				return err
+			}
+			targets, err := n.Client.Notifications(ctx)
+			if err == nil && targets.Targets[0].Queued > 0 {
+				err = fmt.Errorf("%+v", targets.Targets[0])
+			}
+			return err
+		})
+	}
+}
+
+// What both nodes see, one of them tells, once. With that node killed, the other tells.
+func TestNotifications_OneNodeTellsAndAnotherWhenItIsKilled(t *testing.T) {
+	r := newReceiver(t)
+	s := testbed.NewSite(t, 2, 2)
+	for i, n := range s.Nodes {
+		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second,
+			Secret: secret, Peers: []string{"http://" + s.Nodes[1-i].API.String()}}
+		n.File.Overwatch.Replication.Enabled = true
+	}
+	testbed.Notify(r.URL, s.Nodes...)
+	s.StartPrograms(t)
+	for _, n := range s.Nodes {
+		testbed.Until(t, time.Minute, n.Name+" to reach the other", func(ctx context.Context) error {
+			status, err := n.Client.Replication(ctx)
+			if err == nil && (len(status.Peers) != 1 || !status.Peers[0].Connected) {
+				err = fmt.Errorf("%+v", status)
+			}
+			return err
+		})
+	}
+	first, second := s.Backends[0], s.Backends[1]
+	kill(t, first.Unit)
+	teller := r.awaits(t, first, "unhealthy")
+	quiet(t, first, "unhealthy", s.Nodes...)
+	if nodes := r.told(first, "unhealthy"); len(nodes) != 1 {
+		t.Fatalf("told by %v", nodes)
+	}
+	left := s.Nodes[0]
+	if left.Name == teller {
+		left = s.Nodes[1]
+	}
+	for _, n := range s.Nodes {
+		if n != left {
+			kill(t, n.Unit)
+		}
+	}
+	kill(t, second.Unit)
+	if node := r.awaits(t, second, "unhealthy"); node != left.Name {
+		t.Errorf("told by %s, not %s", node, left.Name)
+	}
+}
+
+func kill(t *testing.T, u *harness.Unit) {
+	t.Helper()
+	if _, err := u.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
