@@ -224,7 +224,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error) {
 	n.replication, err = replication.New(replication.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
-		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Audit: n.audit.EntryOf,
+		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.state.Unused, Audit: n.audit.EntryOf,
 		Registerer: n.registerer, Logger: n.part("replication"),
 	})
 	return err

@@ -327,7 +327,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/dnssec/rollover/{zone}", "/v1/dnssec/rollover/none.example", "", 404, shapeProblem},
 		{"GET /api/v1/replication", "", "", 200, "enabled:b off_reason:s? node_id:s objects:i tombstones:i joining:b " +
 			"digest:s " + each("peers[].", "peer:s- node_id:s- connected:b- since:t- behind:i- clock_difference_ms:i- "+
-			"error:s?-") + " " + each("refused[].", "kind:s- name:s- reason:s-")},
+			"error:s?-") + " " + each("refused[].", "kind:s- name:s- reason:s-") + " " +
+			each("unused[].", "kind:s- name:s- reason:s-") + " unused_total:i"},
 		{"GET /api/v1/replication/objects", "", "", 200, "sealed:s-"},
 
 		{"GET /api/v1/overwatch/backends", "/v1/overwatch/backends?service=" + app, "", 200,

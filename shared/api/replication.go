@@ -18,7 +18,14 @@ type Replication struct {
 	Digest  string               `json:"digest"` // the same on nodes that hold the same
 	Peers   []ReplicationPeer    `json:"peers"`
 	Refused []ReplicationRefused `json:"refused"`
+	// Unused are objects that refer to what is not there, or in whose place the configuration has one: at most 1 000 of
+	// UnusedTotal.
+	Unused      []ReplicationRefused `json:"unused"`
+	UnusedTotal int                  `json:"unused_total"`
 }
+
+// MaxUnused bounds Replication.Unused.
+const MaxUnused = 1000
 
 // ReplicationPeer is another node, as this one sees it.
 type ReplicationPeer struct {
@@ -32,7 +39,7 @@ type ReplicationPeer struct {
 	Error             *string `json:"error"` // null: none
 }
 
-// ReplicationRefused is a decision of another node that is kept and has no effect on this one.
+// ReplicationRefused is a decision that is kept and has no effect on this node.
 type ReplicationRefused struct {
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`

@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
 )
 
 // Settings is the part of the configuration that a Replication uses. It must not be changed afterwards.
@@ -62,7 +63,9 @@ type Options struct {
 	// Follow puts objects into force as the store has them now, and returns why some of them cannot be.
 	Follow func(context.Context, []replica.Key) map[replica.Key]error
 	// LeftOut returns the objects that are not in force, because the configuration file does not go with them.
-	LeftOut    func() []replica.Key
+	LeftOut func() []replica.Key
+	// Unused returns those of the objects that refer to what is not there, or that the configuration file has too.
+	Unused     func([]replica.Object) []api.ReplicationRefused
 	Audit      func(audit.Change) store.Entry // makes an entry of the audit log
 	Transport  http.RoundTripper              // nil: over the network
 	PageSize   int                            // octets of objects in one answer; 0: 4 MiB

@@ -90,6 +90,12 @@ func (r *Replication) Status() api.Replication {
 	return s
 }
 
+// Unused lists what was decided and has no effect here, because it refers to what is not there, or because the
+// configuration file has the same.
+func (r *Replication) Unused() []api.ReplicationRefused {
+	return append([]api.ReplicationRefused{}, r.o.Unused(r.o.Store.Objects())...)
+}
+
 // patience is how long a peer may be silent, as while it is started anew, before somebody is told.
 const patience = 30 * time.Second
 

@@ -15,6 +15,8 @@ import (
 // Replication carries operators' decisions between nodes.
 type Replication interface {
 	Status() api.Replication
+	// Unused lists what refers to what is not there, or is in the configuration too. It is not nil.
+	Unused() []api.ReplicationRefused
 	// Reached says which nodes have the last change, after waiting for them for so long at most; nil: nothing is
 	// replicated.
 	Reached(ctx context.Context, wait time.Duration) *api.Reached
@@ -30,7 +32,10 @@ func (s *Server) getReplication(*call) (answer, error) {
 	if s.o.Replication == nil {
 		return answer{}, notFound("this node has nothing to replicate")
 	}
-	return ok(s.o.Replication.Status()), nil
+	status := s.o.Replication.Status()
+	unused := s.o.Replication.Unused()
+	status.Unused, status.UnusedTotal = unused[:min(len(unused), api.MaxUnused)], len(unused)
+	return ok(status), nil
 }
 
 // getReplicationObjects answers GET /replication/objects, which other nodes ask.

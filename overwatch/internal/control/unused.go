@@ -1,0 +1,100 @@
+package control
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// Unused lists the objects that refer to what is not there, and those in whose place the file has one. They count once
+// what they refer to is there, or the file has theirs no more.
+func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused) {
+	shown, cfg := s.shown.Load(), s.Config()
+	u := unused{set: shown.set, base: shown.base, steered: make(map[string]bool, cfg.CountDomains()),
+		regions: make(map[string]bool), file: make(map[string]bool)}
+	for d := range cfg.AllDomains {
+		u.steered[d.Name] = true
+	}
+	for i := range cfg.Regions {
+		u.regions[cfg.Regions[i].Name] = !cfg.Regions[i].Disabled()
+	}
+	file := shown.base.File()
+	for _, m := range file.Overwatch.Geolocation.CustomMappings {
+		u.file[store.KindMapping+definitions.Network(m.CIDR).String()] = true
+	}
+	for i := range file.Regions {
+		u.file[store.KindRegion+file.Regions[i].Name] = true
+	}
+	for i := range file.Domains {
+		u.file[store.KindDomain+file.Domains[i].Name] = true
+	}
+	for i := range objects {
+		if o := &objects[i]; !o.Deleted {
+			if reason := u.reason(o.Key); reason != "" {
+				list = append(list, api.ReplicationRefused{Kind: o.Kind, Name: o.Name, Reason: reason})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b api.ReplicationRefused) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// unused is what State.Unused goes by.
+type unused struct {
+	set              *definitions.Set
+	base             *config.Config
+	steered, regions map[string]bool
+	file             map[string]bool // kinds and names of the file's objects
+}
+
+// reason says why an object has no effect; empty: it has, or it is refused.
+func (u *unused) reason(key replica.Key) string {
+	if u.file[key.Kind+key.Name] {
+		return "the configuration of this node has it too, which counts here"
+	}
+	switch key.Kind {
+	case store.KindServer:
+		service, _, _ := store.EndpointOf(key)
+		return u.unsteered(service)
+	case store.KindOverride, store.KindWeight, store.KindDrain:
+		service, _ := store.OrderOf(key)
+		return u.unsteered(service)
+	case store.KindMapping:
+		network, err := netip.ParsePrefix(key.Name)
+		if m := u.set.Mappings[definitions.Network(network)]; err == nil && m != nil && !u.regions[m.Region] {
+			return fmt.Sprintf("there is no region %s, or it is disabled", m.Region)
+		}
+	case store.KindDomain:
+		d := u.set.Domains[key.Name]
+		if d == nil || !d.Enabled {
+			return ""
+		}
+		for _, region := range d.Regions {
+			if !u.regions[region] {
+				return fmt.Sprintf("it is served without its region %s, which is not there, or disabled", region)
+			}
+		}
+	case store.KindSetting:
+		kind, name, is := definitions.SplitOverlay(key.Name)
+		if is && !(u.base.Laid(key.Name) && (kind == definitions.OverServer || u.file[kind+name])) {
+			return fmt.Sprintf("the configuration of this node does not have %s, or does not go with it", name)
+		}
+	}
+	return ""
+}
+
+func (u *unused) unsteered(service string) string {
+	if u.steered[service] {
+		return ""
+	}
+	return fmt.Sprintf("no name %s is answered", service)
+}

@@ -1,0 +1,66 @@
+package control // inside: it shares created_test.go
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// What refers to what is not there is listed, and what the file has too, each with its reason; nothing else is.
+func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
+	kept, err := store.Open(t.TempDir(), store.Options{Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	batch := &store.Batch{}
+	for name, regions := range map[string][]string{"a.example": nil, "new.example": {"us", "gone"},
+		"off.example": {"gone"}, "sound.example": {"us"}} {
+		batch.PutDomain(store.Domain{Name: name, Enabled: name != "off.example", Regions: regions, TTL: 30,
+			RoutingPolicy: "weighted"})
+	}
+	batch.PutRegion(store.Region{Name: "us", Enabled: true})
+	batch.PutMapping(store.Mapping{CIDR: "10.0.0.0/8", Region: "us"})
+	batch.PutMapping(store.Mapping{CIDR: "192.0.2.0/24", Region: "gone"})
+	batch.PutSetting("domain a.example", []byte(`{"fields":{"ttl":7}}`))
+	batch.PutSetting("domain z.example", json.RawMessage(`{"fields":{"ttl":7}}`))
+	if err := kept.Write(batch); err != nil {
+		t.Fatal(err)
+	}
+	for _, service := range []string{"a.example", "none.example"} {
+		address := netip.MustParseAddr("192.0.2.1")
+		if err := kept.PutServer(store.Server{Service: service, Address: address, Port: 80, Weight: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := kept.PutOrder(store.Order{Kind: api.OrderOverride, Service: service, Address: address.String(),
+			CreatedAt: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := fileWith("a.example", "b.example")
+	file.Regions = []config.Region{{Name: "eu"}}
+	s := stateOf(t, kept, file)
+	var got []string
+	for _, o := range s.Unused(kept.Objects()) {
+		got = append(got, fmt.Sprintf("%s %s: %s", o.Kind, o.Name, o.Reason))
+	}
+	want := []string{
+		"domain a.example: the configuration of this node has it too, which counts here",
+		"domain new.example: it is served without its region gone, which is not there, or disabled",
+		"mapping 192.0.2.0/24: there is no region gone, or it is disabled",
+		"override none.example 192.0.2.1: no name none.example is answered",
+		"server none.example 192.0.2.1:80: no name none.example is answered",
+		"setting domain z.example: the configuration of this node does not have z.example, or does not go with it",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
