@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/gslbctl/internal/imports"
 )
 
 // maxRecords bounds a zone: a node reads no more of one file.
@@ -22,13 +24,7 @@ type Zone struct {
 	Records string // a zone file of what a node serves
 	Config  string // a configuration that includes can name
 	Taken   int
-	Left    []Left
-}
-
-// Left is a record that a node does not serve.
-type Left struct {
-	Record string `json:"record"`
-	Why    string `json:"why"`
+	Left    []imports.Left
 }
 
 // Read reads the zone file of a zone. Files that it includes are in its folder or below. name is the zone file that
@@ -38,31 +34,13 @@ func Read(path, zone, name string) (*Zone, error) {
 	if err != nil {
 		return nil, err
 	}
-	cuts, soa := map[string]bool{}, (*dns.SOA)(nil)
-	for _, rr := range records {
-		owner := dns.CanonicalName(rr.Header().Name)
-		switch rr := rr.(type) {
-		case *dns.NS:
-			if owner != zone {
-				cuts[owner] = true
-			}
-		case *dns.SOA:
-			if owner == zone {
-				soa = rr
-			}
-		}
-	}
+	served, left, soa := imports.Served(records, zone)
 	if soa == nil {
 		return nil, fmt.Errorf("%s: there is no SOA of %s: give the zone that the file is for in --zone", path, zone)
 	}
-	z := &Zone{Config: config(zone, name, soa)}
+	z := &Zone{Config: config(zone, name, soa), Taken: len(served), Left: left}
 	var b strings.Builder
-	for _, rr := range records {
-		if why := refusal(rr, zone, cuts); why != "" {
-			z.Left = append(z.Left, Left{strings.ReplaceAll(rr.String(), "\t", " "), why})
-			continue
-		}
-		z.Taken++
+	for _, rr := range served {
 		fmt.Fprintln(&b, rr)
 	}
 	z.Records = b.String()
@@ -99,37 +77,6 @@ func parse(path, zone string) ([]dns.RR, error) {
 		records = append(records, rr)
 	}
 	return records, parser.Err()
-}
-
-// refusal returns why a node does not serve a record; "" if it does. cuts are the names that are delegated.
-func refusal(rr dns.RR, zone string, cuts map[string]bool) string {
-	owner := dns.CanonicalName(rr.Header().Name)
-	for name := owner; len(name) > len(zone); {
-		if cuts[name] {
-			return "delegations are not served: delegate " + name + " in the zone above, or keep it where it is"
-		}
-		next, end := dns.NextLabel(name, 0)
-		if end {
-			break
-		}
-		name = name[next:]
-	}
-	switch t := rr.Header().Rrtype; {
-	case !dns.IsSubDomain(zone, owner):
-		return "it is outside the zone"
-	case rr.Header().Class != dns.ClassINET:
-		return "its class is not IN"
-	case t == dns.TypeSOA && owner != zone:
-		return "it is the SOA of another zone"
-	case t == dns.TypeDS:
-		return "delegations are not served"
-	case t == dns.TypeDNAME:
-		return "aliases of whole subtrees are not served: write a CNAME per name"
-	case t == dns.TypeDNSKEY, t == dns.TypeCDS, t == dns.TypeCDNSKEY, t == dns.TypeRRSIG, t == dns.TypeNSEC,
-		t == dns.TypeNSEC3, t == dns.TypeNSEC3PARAM:
-		return "the node signs by itself, with keys of its own"
-	}
-	return ""
 }
 
 // folder opens the files of a folder, but none with $GENERATE: the library gives its records another TTL than BIND.

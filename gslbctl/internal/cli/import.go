@@ -2,29 +2,34 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/miekg/dns"
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/bind"
+	"gslb.internal/gslbctl/internal/gdnsd"
+	"gslb.internal/gslbctl/internal/imports"
 	"gslb.internal/gslbctl/internal/render"
 )
 
 // importReport is the output of import.
 type importReport struct {
-	Files []string    `json:"files"`
-	Taken int         `json:"taken"`
-	Left  []bind.Left `json:"left"` // one for each record that a node does not serve
+	Files  []string       `json:"files"`
+	Taken  int            `json:"taken"`
+	Left   []imports.Left `json:"left"` // one for each record that a node does not serve
+	Differ []imports.Left `json:"differ,omitempty"`
 }
 
 func (a *app) importCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "import", Short: "Write a configuration from that of another name server",
 		Long: "import reads files of other programs. It asks no node and changes no file that is there.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.importBindCommand())
+	cmd.AddCommand(a.importBindCommand(), a.importGdnsdCommand())
 	return cmd
 }
 
@@ -46,7 +51,7 @@ func (a *app) importBindCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report := importReport{Taken: read.Taken, Left: append([]bind.Left{}, read.Left...)}
+			report := importReport{Taken: read.Taken, Left: append([]imports.Left{}, read.Left...)}
 			for _, f := range []struct{ name, text string }{{base + ".zone", read.Records}, {base + ".yaml", read.Config}} {
 				path := filepath.Join(into, f.name)
 				if err := writeNew(path, f.text); err != nil {
@@ -63,11 +68,56 @@ func (a *app) importBindCommand() *cobra.Command {
 	return cmd
 }
 
+func (a *app) importGdnsdCommand() *cobra.Command {
+	var into string
+	cmd := &cobra.Command{
+		Use:   "gdnsd <config>",
+		Short: "Write the configuration of gdnsd, and its zones, as a node takes them",
+		Long: "gdnsd reads gdnsd's configuration, such as /etc/gdnsd/config, and zones/ and geoip/ beside it. It writes\n" +
+			"gdnsd.yaml, which `includes` of a node's configuration can name, and a zone file for each zone. Of each name\n" +
+			"that it leaves out it says in a line why, and of each that is answered otherwise at times, when.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			read, err := gdnsd.Read(args[0])
+			if err != nil {
+				return err
+			}
+			return a.writeImport(read, into, "gdnsd.yaml")
+		},
+	}
+	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
+	return cmd
+}
+
+// writeImport writes the files of an import and reports it.
+func (a *app) writeImport(read *imports.Result, into, config string) error {
+	text, err := read.Config.Text()
+	if err != nil {
+		return err
+	}
+	files := map[string]string{config: text}
+	maps.Copy(files, read.Zones)
+	report := importReport{Taken: read.Taken, Left: append([]imports.Left{}, read.Left...), Differ: read.Differ}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(into, name)
+		if err := writeNew(path, files[name]); err != nil {
+			return err
+		}
+		report.Files = append(report.Files, path)
+	}
+	return a.print(report, func() error { return a.printImport(&report) })
+}
+
 // printImport prints a line for each record that is left out, then what was written.
 func (a *app) printImport(report *importReport) error {
 	for _, l := range report.Left {
 		line := "left out: " + l.Record + ": " + l.Why
 		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
+			return err
+		}
+	}
+	for _, d := range report.Differ {
+		if _, err := fmt.Fprintln(a.Out, render.Printable("differs: "+d.Record+": "+d.Why)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,274 @@
+// Package gdnsd turns the configuration of gdnsd 3 and its zone files into one for an overwatch node. It reads files in
+// the folder of the configuration and below, asks nobody and writes nothing.
+package gdnsd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/imports"
+)
+
+// maxWeight is the greatest that a node takes.
+const maxWeight = 1000
+
+// reader reads one configuration.
+type reader struct {
+	source  *source
+	folder  string
+	root    *hash
+	result  imports.Result
+	world   string   // the map of the world
+	places  []string // its datacenters
+	nearest bool
+	minTTL  uint32
+}
+
+// Read reads the configuration of gdnsd, such as /etc/gdnsd/config.
+func Read(path string) (*imports.Result, error) {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	return ReadFS(root.FS(), filepath.Base(path), folder)
+}
+
+// ReadFS reads the configuration of the given name. folder is where files is, for the paths that it names.
+func ReadFS(files fs.FS, name, folder string) (*imports.Result, error) {
+	r := &reader{source: &source{files: files}, folder: folder}
+	value, err := r.source.file(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	top, ok := value.(*hash)
+	if !ok {
+		return nil, fmt.Errorf("%s: begins with a list: give gdnsd's configuration, such as /etc/gdnsd/config", name)
+	}
+	r.root, r.minTTL = top, 5
+	if text := top.sub("options").text("min_ttl"); text != "" {
+		least, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			return nil, fmt.Errorf("min_ttl: %w", err)
+		}
+		r.minTTL = uint32(least)
+	}
+	entries, err := fs.ReadDir(files, "zones")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if err := r.takeZone(e.Name()); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.result.Config.DNS.Zones) == 0 {
+		return nil, fmt.Errorf("%s: there are no zone files in %s", name, filepath.Join(folder, "zones"))
+	}
+	return &r.result, nil
+}
+
+func (r *reader) takeZone(file string) error {
+	zone := strings.ToLower(strings.ReplaceAll(file, "@", "/")) + "."
+	records, names, err := r.zone("zones/"+file, zone)
+	if err != nil {
+		return err
+	}
+	for _, rr := range records {
+		rr.Header().Ttl = max(rr.Header().Ttl, r.minTTL)
+	}
+	if err := r.result.AddZone(zone, records); err != nil {
+		return fmt.Errorf("zones/%s: %w", file, err)
+	}
+	for _, name := range names {
+		what := name.name + " " + name.ref
+		if err := r.takeName(name, what); err != nil {
+			r.result.Leave(what, "%s", err)
+			continue
+		}
+		r.result.Taken++
+	}
+	return nil
+}
+
+// takeName makes a domain of a record, or nothing.
+func (r *reader) takeName(record steered, what string) error {
+	res, err := r.resolve(record.ref, 0)
+	if err != nil {
+		return err
+	}
+	b := domainBuilder{reader: r, what: what, least: -1, checked: map[string]bool{},
+		domain: &imports.Domain{Name: strings.TrimSuffix(record.name, "."), Algorithm: "round-robin", OnAllDown: "all"}}
+	switch {
+	case res.world != "" && r.nearest:
+		b.domain.Algorithm, b.domain.Proximity = "proximity", &imports.Proximity{}
+	case res.world != "":
+		b.domain.Algorithm = "geolocation"
+	case res.chain:
+		b.domain.Algorithm = "failover"
+	case res.single:
+		b.domain.Algorithm = "weighted"
+	}
+	for _, p := range res.parts {
+		if err := b.add(p, res); err != nil {
+			return err
+		}
+	}
+	if !res.single {
+		b.domain.MaxAnswers = b.most
+	}
+	b.domain.TTL = max(record.most, r.minTTL)
+	if b.least >= 0 {
+		b.domain.TTL = min(b.domain.TTL, max(record.least, r.minTTL, uint32(min(b.least, math.MaxInt32))))
+	}
+	b.thresholds(res)
+	b.keep()
+	return nil
+}
+
+// domainBuilder makes a domain and its servers, which count once all is known to be good.
+type domainBuilder struct {
+	*reader
+	what     string
+	domain   *imports.Domain
+	regions  []string
+	servers  []*imports.Server // with the region at the same place in regions
+	tells    []string
+	families map[bool]int // addresses of the last region, by whether they are IPv4
+	most     int          // addresses of a family in one region
+	checked  map[string]bool
+	least    int // seconds that an answer holds at least, -1: for ever
+}
+
+func (b *domainBuilder) add(p part, res resource) error {
+	if !regionName(p.name) {
+		return fmt.Errorf("%q cannot be the name of a region", p.name)
+	}
+	if slices.Contains(b.domain.Regions, p.name) {
+		return fmt.Errorf("datacenter %s is there twice", p.name)
+	}
+	b.domain.Regions = append(b.domain.Regions, p.name)
+	weights, exact := scaled(p.addresses)
+	if !exact && res.single {
+		b.tells = append(b.tells, fmt.Sprintf("the weights of %s are rounded: %d is the greatest", p.name, maxWeight))
+	}
+	families := map[bool]int{}
+	for i, a := range p.addresses {
+		m, err := b.monitor(a.types)
+		if err != nil {
+			return err
+		}
+		s := &imports.Server{Service: b.domain.Name, Address: a.at.Unmap().String(), Port: m.port, Check: m.check}
+		if res.single {
+			s.Weight = weights[i]
+		}
+		if slices.ContainsFunc(b.servers, func(o *imports.Server) bool { return o.Address == s.Address }) {
+			return fmt.Errorf("its address %s is there twice", s.Address)
+		}
+		for _, tell := range m.tells {
+			if !slices.Contains(b.tells, tell) {
+				b.tells = append(b.tells, tell)
+			}
+		}
+		if m.check.Type != "" {
+			b.checked[p.name] = true
+		}
+		first := len(b.domain.Regions) == 1 // gdnsd looks no further while that is up
+		if m.quiet > 0 && (first || b.domain.Algorithm != "failover") && (b.least < 0 || m.quiet < b.least) {
+			b.least = m.quiet
+		}
+		families[a.at.Is4()]++
+		b.most = max(b.most, families[a.at.Is4()])
+		b.regions, b.servers = append(b.regions, p.name), append(b.servers, s)
+	}
+	for _, is4 := range []bool{true, false} {
+		if had := b.families[is4]; res.chain && len(b.domain.Regions) > 1 && (had > 0) != (families[is4] > 0) {
+			b.tells = append(b.tells, "not all its datacenters have addresses of both families: the others' are answered")
+		}
+	}
+	b.families = families
+	return nil
+}
+
+// thresholds says how many addresses must be up, and tells where a node counts otherwise.
+func (b *domainBuilder) thresholds(res resource) {
+	first := 0
+	for _, p := range res.parts {
+		if first == 0 && b.checked[p.name] {
+			first = p.threshold
+		}
+	}
+	for _, p := range res.parts {
+		needs := p.threshold
+		if !b.checked[p.name] {
+			needs = min(first, len(p.addresses)) // always up
+		}
+		switch {
+		case res.chain && b.domain.Algorithm != "failover" && needs > 1:
+			b.tells = append(b.tells, fmt.Sprintf("%s is left when no address is up, not when fewer than %d are", p.name,
+				needs))
+		case res.chain && needs != first:
+			b.tells = append(b.tells, fmt.Sprintf("%s is left when fewer than %d addresses are up, not %d", p.name, first,
+				needs))
+		case p.weighty:
+			b.tells = append(b.tells, "up_thresh counts addresses, not weights")
+		}
+	}
+	switch {
+	case first < 2:
+	case !res.chain:
+		b.domain.MinHealthy = strconv.Itoa(first)
+	case b.domain.Algorithm == "failover":
+		b.domain.FailoverThreshold = first
+	}
+}
+
+// keep puts the domain into the configuration.
+func (b *domainBuilder) keep() {
+	c := &b.result.Config
+	for i, s := range b.servers {
+		region := c.Region(b.regions[i])
+		region.Servers = append(region.Servers, s)
+	}
+	c.Domains = append(c.Domains, b.domain)
+	for _, tell := range b.tells {
+		b.result.Differs(b.what, "%s", tell)
+	}
+}
+
+// scaled returns weights up to what a node takes, in the same proportion as nearly as can be.
+func scaled(addresses []address) (weights []int, exact bool) {
+	divisor, greatest := 0, 0
+	for _, a := range addresses {
+		greatest = max(greatest, a.weight)
+		for rest := a.weight; rest > 0; {
+			divisor, rest = rest, divisor%rest
+		}
+	}
+	if greatest <= maxWeight {
+		divisor = 1
+	}
+	exact = greatest/divisor <= maxWeight
+	for _, a := range addresses {
+		w := a.weight / divisor
+		if !exact {
+			w = max(1, a.weight*maxWeight/greatest)
+		}
+		weights = append(weights, w)
+	}
+	return weights, exact
+}

@@ -1,0 +1,111 @@
+package gdnsd_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gslb.internal/gslbctl/internal/gdnsd"
+	"gslb.internal/gslbctl/internal/imports"
+)
+
+const soa = "@ 60 SOA ns1 admin 1 2 3 4 60\n@ NS ns1\nns1 A 192.0.2.1\n"
+
+func read(files map[string]string) (*imports.Result, error) {
+	in := fstest.MapFS{}
+	for name, text := range files {
+		in[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return gdnsd.ReadFS(in, "config", "/etc/gdnsd")
+}
+
+// What a node has no like of is left out or differs, each in a line that says why.
+func TestRead_TellsWhatItCannotTake(t *testing.T) {
+	plugins := `service_types => { gone => { plugin => null }, prog => { plugin => extmon }, slow => { plugin => tcp_connect
+	    port => 1 ok_thresh => 7 }, web => { plugin => http_status } }
+	  plugins => {
+	    multifo => { down => { service_types => down, a => 192.0.2.1 }, gone => { service_types => gone, a => 192.0.2.1 }
+	      prog => { service_types => prog, a => 192.0.2.1 }, two => { service_types => [slow, web], a => 192.0.2.1 }
+	      twice => [ 192.0.2.1, 192.0.2.1 ], none => {}, thresh => { up_thresh => 2, a => 192.0.2.1 } }
+	    weighted => { multi => true, groups => { g => { a => [ 192.0.2.1, 1 ] } }, uneven => { a => [ 192.0.2.1, 1 ],
+	      b => [ 192.0.2.2, 2 ] }, big => { multi => false, a => [ 192.0.2.1, 1048575 ], b => [ 192.0.2.2, 1 ] } }
+	    metafo => { resources => { loop => { datacenters => [ a ], dcmap => { a => %metafo!loop } }
+	      name => { datacenters => [ a, b ], dcmap => { a => 192.0.2.1, b => www.example.net. } }
+	      nowhere => { datacenters => [ a ] }, mixed => { datacenters => [ a, b ], dcmap => { a => 192.0.2.1
+	      b => 2001:db8::1 } } } }
+	    geoip => { maps => { m => { datacenters => [ a ] }, o => { datacenters => [ a ] } }
+	      resources => { m => { map => m, dcmap => { a => 192.0.2.1 } }, o => { map => o, dcmap => { a => 192.0.2.1 } } } }
+	    reflect => {} }`
+	zone := soa
+	want := map[string]string{
+		"multifo!down": "marks it as down", "multifo!gone": "marks it as down", "multifo!prog": "has no extmon",
+		"multifo!two": "ok_thresh of service type slow is 10, not 7", "multifo!twice": "there twice",
+		"multifo!none": "has no addresses", "multifo!thresh": "up_thresh", "multifo!absent": "no resource absent",
+		"weighted!groups": "groups", "weighted!uneven": "weights that differ", "weighted!big": "are rounded",
+		"metafo!loop": "refer to one another", "metafo!name": "CNAME", "metafo!nowhere": "datacenter a has no addresses",
+		"metafo!mixed": "of both families", "geoip!o": "one map of the world", "reflect": "no like", "nothing!x": "no plugin",
+	}
+	for ref := range want {
+		if ref != "geoip!o" {
+			zone += strings.ReplaceAll(ref, "!", "-") + " DYNA " + ref + "\n"
+		}
+	}
+	r, err := read(map[string]string{"config": plugins, "zones/example.com": zone + "m DYNA geoip!m\no DYNA geoip!o\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, why := range want {
+		found := ""
+		for _, l := range append(r.Left, r.Differ...) {
+			if strings.HasSuffix(l.Record, " "+ref) {
+				found += l.Why + "\n"
+			}
+		}
+		if !strings.Contains(found, why) {
+			t.Errorf("%s: %q", ref, found)
+		}
+	}
+}
+
+// A file that gdnsd would not read either is refused with its line.
+func TestRead_RefusesWhatIsNoConfiguration(t *testing.T) {
+	for text, want := range map[string]string{
+		"a => {\n b => [ 1, {": "config:2", "a": "no value", "a => \"b": "within a value", "]": "should be", "a => 1 a => 2": "twice",
+		"[ 1 ]": "begins with a list", "$include{../x}": "no such file", "$include{/etc/x}": "only files in the folder",
+		"a => $include{config}": "deeper", "$include{config}": "deeper", `a => \999`: "three digits", "a => $b": "quotes",
+		"": "no zone files", "options => { min_ttl => x }": "min_ttl",
+		strings.Repeat("a=>{", 100): "deeper", "a=>" + strings.Repeat("[", 100): "deeper",
+	} {
+		if _, err := read(map[string]string{"config": text}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30q: %v", text, err)
+		}
+	}
+	for zone, want := range map[string]string{"@ NS a": "no SOA", "x DYNA\n": "dns:", soa + "x 5/1y DYNA a!b": "is no TTL",
+		soa + "$INCLUDE ../../config": "not exist"} {
+		_, err := read(map[string]string{"config": "", "zones/example.com": zone})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", zone, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`plugins => { multifo => { a => [ 192.0.2.1 ] } } $include{x/*}`, soa+"a 5/1 DYNA multifo!a\n", "b = { \"c\" => [ d ] }")
+	f.Add(`plugins => { geoip => { maps => { m => { datacenters => [a b], auto_dc_coords => { a => [ 1, 2 ] }, nets => {
+		10.0.0.0/8 => a }, map => { EU => { DE => [ b, a ] } } } }, resources => { r => { map => m, dcmap => { a => 192.0.2.1,
+		b => { plugin => weighted, x => [ 192.0.2.2, 70000 ] } } } } } }`, soa+"a DYNA geoip!r\nb DYNC geoip!r/a\n", "")
+	f.Fuzz(func(t *testing.T, config, zone, more string) {
+		r, err := read(map[string]string{"config": config, "zones/example.com": zone, "x/more": more})
+		if err != nil {
+			return
+		}
+		if _, err := r.Config.Text(); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range r.Config.Domains {
+			if len(d.Regions) == 0 {
+				t.Fatalf("%+v", d)
+			}
+		}
+	})
+}

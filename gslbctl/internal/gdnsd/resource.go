@@ -1,0 +1,292 @@
+package gdnsd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// address is one of a resource.
+type address struct {
+	at     netip.Addr
+	weight int
+	types  []string
+}
+
+// part is the addresses of one place.
+type part struct {
+	name      string
+	addresses []address
+	threshold int  // how many must be up
+	weighty   bool // up_thresh counts weights that differ
+}
+
+// resource is what a name is answered with.
+type resource struct {
+	parts  []part
+	single bool // one address an answer, by weight
+	chain  bool // the first part that is up
+	world  string
+}
+
+// errNames refuses what answers with names.
+var errNames = errors.New("it answers with a CNAME, and a steered name with addresses")
+
+// leaves are the keys of multifo, weighted and simplefo that are no addresses.
+var leaves = []string{"up_thresh", "service_types", "ignore_health", "multi"}
+
+// resolve returns the resource that a reference names, such as metafo!www/eu.
+func (r *reader) resolve(ref string, depth int) (resource, error) {
+	plugin, name, _ := strings.Cut(ref, "!")
+	top := r.root.sub("plugins").sub(plugin)
+	switch {
+	case depth > maxDepth:
+		return resource{}, errors.New("its resources refer to one another")
+	case top == nil:
+		return resource{}, fmt.Errorf("there is no plugin %s", plugin)
+	case plugin == "metafo" || plugin == "geoip":
+		return r.meta(plugin, top, name, depth)
+	case plugin == "static":
+		return r.leaf(plugin, &hash{keys: []string{"1"}, of: map[string]any{"1": top.get(name)}})
+	case plugin == "multifo" || plugin == "weighted" || plugin == "simplefo":
+		switch v := top.get(name).(type) {
+		case *hash:
+			return r.leaf(plugin, inherit(v, top, leaves...))
+		case []any:
+			return r.leaf(plugin, inherit(numbered(v), top, leaves...))
+		}
+		return resource{}, fmt.Errorf("there is no resource %s of %s", name, plugin)
+	}
+	return resource{}, fmt.Errorf("plugin %s has no like", plugin)
+}
+
+// inherit returns a hash with those keys of another that it lacks.
+func inherit(h, from *hash, only ...string) *hash {
+	out := &hash{keys: slices.Clone(h.keys), of: map[string]any{}}
+	for _, key := range h.keys {
+		out.of[key] = h.of[key]
+	}
+	for _, key := range from.keys {
+		if slices.Contains(only, key) {
+			out.set(key, from.of[key])
+		}
+	}
+	return out
+}
+
+func numbered(addresses []any) *hash {
+	h := &hash{of: map[string]any{}}
+	for i, a := range addresses {
+		h.set(strconv.Itoa(i+1), a)
+	}
+	return h
+}
+
+// meta is a resource of metafo or geoip, or with a slash one place of it.
+func (r *reader) meta(plugin string, top *hash, name string, depth int) (resource, error) {
+	h, only := top.sub("resources").sub(name), ""
+	if h == nil {
+		i := strings.LastIndex(name, "/")
+		if i < 0 || top.sub("resources").sub(name[:i]) == nil {
+			return resource{}, fmt.Errorf("there is no resource %s of %s", name, plugin)
+		}
+		h, only = top.sub("resources").sub(name[:i]), name[i+1:]
+	}
+	places, world := list(h.get("datacenters")), ""
+	if plugin == "geoip" {
+		world = h.text("map")
+		order, err := r.order(world)
+		if err != nil {
+			return resource{}, err
+		}
+		places = order
+	}
+	if only != "" {
+		return r.place(h, top, only, depth)
+	}
+	if isTrue(h, "skip_first") && len(places) > 1 {
+		if plugin == "geoip" {
+			return resource{}, errors.New("skip_first answers with the second place of a client")
+		}
+		places = places[1:]
+	}
+	out := resource{chain: true, world: world}
+	for i, dc := range places {
+		if h.sub("dcmap").get(dc) == nil && isTrue(top, "undefined_datacenters_ok") {
+			return resource{}, fmt.Errorf("datacenter %s has no addresses (undefined_datacenters_ok)", dc)
+		}
+		sub, err := r.place(h, top, dc, depth)
+		switch {
+		case err != nil:
+			return resource{}, err
+		case sub.world != "" || (world != "" && len(sub.parts) > 1):
+			return resource{}, fmt.Errorf("datacenter %s chooses among places in turn", dc)
+		case i > 0 && sub.single != out.single:
+			return resource{}, errors.New("its datacenters answer with one address and with all")
+		}
+		out.single = sub.single
+		for _, p := range sub.parts {
+			if len(sub.parts) > 1 {
+				p.name = dc + "-" + p.name
+			} else {
+				p.name = dc
+			}
+			out.parts = append(out.parts, p)
+		}
+	}
+	return out, nil
+}
+
+func isTrue(h *hash, key string) bool { return strings.EqualFold(h.text(key), "true") }
+
+// place returns what one datacenter answers with.
+func (r *reader) place(h, top *hash, dc string, depth int) (out resource, err error) {
+	plugin := "multifo"
+	for _, of := range []*hash{top, h} {
+		if p := of.text("plugin"); p != "" {
+			plugin = p
+		}
+	}
+	switch v := h.sub("dcmap").get(dc).(type) {
+	case string:
+		if ref, direct := strings.CutPrefix(v, "%"); direct {
+			return r.resolve(ref, depth+1)
+		}
+		if strings.HasPrefix(v, "!") {
+			return r.resolve(plugin+v, depth+1)
+		}
+		out, err = r.leaf("multifo", inherit(inherit(numbered([]any{v}), h, leaves...), top, leaves...))
+	case []any:
+		out, err = r.leaf("multifo", inherit(inherit(numbered(v), h, leaves...), top, leaves...))
+	case *hash:
+		if p := v.text("plugin"); p != "" {
+			plugin = p
+		}
+		if plugin == "metafo" {
+			return resource{}, errors.New("datacenter " + dc + " has a metafo in it: give that a name, as %metafo!name")
+		}
+		out, err = r.leaf(plugin, inherit(inherit(v, h, leaves...), top, leaves...))
+	default:
+		return out, fmt.Errorf("datacenter %s has no addresses", dc)
+	}
+	if err == nil && len(out.parts) == 1 {
+		out.parts[0].name = dc
+	}
+	return out, err
+}
+
+// leaf is a resource of a plugin that has addresses.
+func (r *reader) leaf(plugin string, h *hash) (resource, error) {
+	out := resource{single: plugin == "weighted" && !isTrue(h, "multi"), parts: []part{{name: "main"}}}
+	for _, key := range h.keys {
+		switch {
+		case key == "addrs_v4" || key == "addrs_v6":
+			sub, ok := h.get(key).(*hash)
+			if addresses, short := h.get(key).([]any); short {
+				sub, ok = numbered(addresses), true
+			}
+			if !ok {
+				return out, fmt.Errorf("%s has no addresses", key)
+			}
+			family, err := r.leaf(plugin, inherit(sub, h, leaves...))
+			if err != nil {
+				return out, err
+			}
+			if len(out.parts[0].addresses) > 0 && family.single != out.single {
+				return out, errors.New("multi differs between its families")
+			}
+			out = join(out, family)
+		case slices.Contains(leaves, key) || key == "plugin":
+		default:
+			a, err := oneAddress(h.get(key))
+			if err != nil {
+				return out, err
+			}
+			if a.types = list(h.get("service_types")); isTrue(h, "ignore_health") {
+				a.types = nil
+			}
+			if plugin == "simplefo" && key == "secondary" {
+				if len(out.parts) == 1 {
+					out.parts = append(out.parts, part{})
+				}
+				out.parts[1].addresses = append(out.parts[1].addresses, a)
+				continue
+			}
+			out.parts[0].addresses = append(out.parts[0].addresses, a)
+		}
+	}
+	if plugin == "simplefo" {
+		if len(out.parts) != 2 {
+			return out, errors.New("it has no secondary")
+		}
+		out.chain, out.parts[0].name, out.parts[1].name = true, "primary", "secondary"
+		out.parts[0].threshold, out.parts[1].threshold = 1, 1
+		return out, nil
+	}
+	return out, out.parts[0].measure(plugin, h, out.single)
+}
+
+// join puts a family's addresses to those of the other.
+func join(out, family resource) resource {
+	for i, p := range family.parts {
+		if i == len(out.parts) {
+			out.parts = append(out.parts, part{})
+		}
+		out.parts[i].addresses = append(out.parts[i].addresses, p.addresses...)
+		out.parts[i].threshold += p.threshold
+		out.parts[i].weighty = out.parts[i].weighty || p.weighty
+	}
+	out.single = family.single
+	return out
+}
+
+// measure sets how many addresses must be up, unless the families have done that.
+func (p *part) measure(plugin string, h *hash, single bool) error {
+	if len(p.addresses) == 0 {
+		return errors.New("it has no addresses")
+	}
+	alike := !slices.ContainsFunc(p.addresses, func(a address) bool { return a.weight != p.addresses[0].weight })
+	if plugin == "weighted" && !single && !alike {
+		return errors.New("multi with weights that differ answers now with more, now with fewer addresses")
+	}
+	if p.threshold > 0 {
+		return nil
+	}
+	share := 0.5
+	if text := h.text("up_thresh"); text != "" {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || f <= 0 || f > 1 {
+			return fmt.Errorf("up_thresh %q is no number above 0 and up to 1", text)
+		}
+		share = f
+	}
+	p.threshold = int(math.Ceil(share * float64(len(p.addresses))))
+	p.weighty = !alike && len(p.addresses) > 1
+	return nil
+}
+
+func oneAddress(value any) (a address, err error) {
+	a.weight = 100
+	if pair, ok := value.([]any); ok {
+		words := list(pair)
+		if len(words) != 2 {
+			return a, errors.New("its addresses are not [address, weight]")
+		}
+		if a.weight, err = strconv.Atoi(words[1]); err != nil || a.weight < 1 || a.weight >= 1<<20 {
+			return a, fmt.Errorf("weight %q is not from 1 to 1048575", words[1])
+		}
+		value = words[0]
+	}
+	text, ok := value.(string)
+	if !ok {
+		return a, errors.New("it has groups of addresses")
+	}
+	if a.at, err = netip.ParseAddr(text); err != nil || a.at.Zone() != "" {
+		return a, errNames
+	}
+	return a, nil
+}

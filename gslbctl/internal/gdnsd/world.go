@@ -1,0 +1,195 @@
+package gdnsd
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/imports"
+)
+
+// order returns the places of a map, the default first. The first map that a name uses becomes that of the node; there
+// is one of them.
+func (r *reader) order(name string) ([]string, error) {
+	if r.world == "" {
+		if err := r.take(name); err != nil {
+			return nil, err
+		}
+		r.world = name
+	}
+	if r.world != name {
+		return nil, fmt.Errorf("a node has one map of the world, %s, and this needs %s", r.world, name)
+	}
+	return r.places, nil
+}
+
+// take makes regions and networks of a map.
+func (r *reader) take(name string) error {
+	m := r.root.sub("plugins").sub("geoip").sub("maps").sub(name)
+	if r.places = list(m.get("datacenters")); len(r.places) == 0 {
+		return fmt.Errorf("there is no map %s with datacenters", name)
+	}
+	for _, dc := range r.places {
+		if !regionName(dc) {
+			return fmt.Errorf("%q cannot be the name of a region", dc)
+		}
+	}
+	g := &imports.Geolocation{ECS: !isTrue(m, "ignore_ecs") &&
+		!strings.EqualFold(r.root.sub("options").text("edns_client_subnet"), "false")}
+	if db := m.text("geoip2_db"); db != "" {
+		if g.Database = db; !filepath.IsAbs(db) {
+			g.Database = filepath.Join(r.folder, "geoip", db)
+		}
+	}
+	w := &world{reader: r, what: "map " + name, told: map[string]bool{}, known: slices.Clone(r.places)}
+	coordinates := m.sub("auto_dc_coords")
+	if coordinates != nil {
+		if err := w.coordinates(coordinates); err != nil {
+			return err
+		}
+	}
+	top := m.sub("map")
+	if first := list(top.get("default")); len(first) > 0 && first[0] != "auto" {
+		r.places = slices.Clone(first)
+		for _, dc := range w.known {
+			if !slices.Contains(first, dc) {
+				r.places = append(r.places, dc)
+			}
+		}
+	}
+	g.Default = r.places[0]
+	w.list("default", top.get("default"))
+	if top != nil && coordinates != nil {
+		r.result.Differs(w.what, "the nearest place is taken also where the map says another")
+	} else if top != nil {
+		w.continents(top)
+	}
+	if err := w.networks(m.get("nets"), g); err != nil {
+		return err
+	}
+	r.result.Config.Overwatch, r.nearest = &imports.Overwatch{Geolocation: *g}, coordinates != nil
+	return nil
+}
+
+func regionName(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
+	})
+}
+
+// world makes regions of one map.
+type world struct {
+	*reader
+	what  string
+	told  map[string]bool
+	known []string
+}
+
+func (w *world) coordinates(of *hash) error {
+	for _, dc := range of.keys {
+		pair := list(of.of[dc])
+		if len(pair) != 2 {
+			return fmt.Errorf("the coordinates of %s are not [latitude, longitude]", dc)
+		}
+		north, err := strconv.ParseFloat(pair[0], 64)
+		if err != nil {
+			return err
+		}
+		east, err := strconv.ParseFloat(pair[1], 64)
+		if err != nil {
+			return err
+		}
+		region := w.result.Config.Region(dc)
+		region.Latitude, region.Longitude = &north, &east
+	}
+	return nil
+}
+
+// list returns the place that a list of places begins with; "" if it is none. What follows it is told where a node goes
+// on otherwise.
+func (w *world) list(where string, value any) string {
+	places := list(value)
+	if len(places) == 0 || places[0] == "auto" || !slices.Contains(w.known, places[0]) {
+		if value != nil && (len(places) == 0 || places[0] != "auto") {
+			w.result.Differs(w.what+": "+where, "clients there are placed as if it were not there: it names no datacenter")
+		}
+		return ""
+	}
+	after := append([]string{places[0]}, slices.DeleteFunc(slices.Clone(w.places), func(p string) bool {
+		return p == places[0]
+	})...)
+	key := strings.Join(places, ", ")
+	if !slices.Equal(after, places) && !w.nearest && !w.told[key] {
+		w.told[key] = true
+		w.result.Differs(w.what+": "+where, "when %s is down, the next are [%s], and were [%s]",
+			places[0], strings.Join(after[1:], ", "), strings.Join(places[1:], ", "))
+	}
+	return places[0]
+}
+
+func (w *world) continents(top *hash) {
+	for _, code := range top.keys {
+		if code == "default" {
+			continue
+		}
+		continent, countries := strings.ToUpper(code), (*hash)(nil)
+		value := top.of[code]
+		if h, deeper := value.(*hash); deeper {
+			value, countries = h.get("default"), h
+		}
+		if dc := w.list(code, value); dc != "" {
+			region := w.result.Config.Region(dc)
+			region.Continents = append(region.Continents, continent)
+		}
+		if countries != nil {
+			w.countries(code, countries)
+		}
+	}
+}
+
+func (w *world) countries(continent string, of *hash) {
+	for _, code := range of.keys {
+		if code == "default" {
+			continue
+		}
+		where, value := continent+"/"+code, of.of[code]
+		if h, deeper := value.(*hash); deeper {
+			for _, key := range h.keys {
+				if key != "default" {
+					w.result.Left = append(w.result.Left, imports.Left{Record: w.what + ": " + where + "/" + key,
+						Why: "a node tells countries apart, not what is in them"})
+				}
+			}
+			value = h.get("default")
+		}
+		if dc := w.list(where, value); dc != "" {
+			region := w.result.Config.Region(dc)
+			region.Countries = append(region.Countries, strings.ToUpper(code))
+		}
+	}
+}
+
+func (w *world) networks(value any, g *imports.Geolocation) error {
+	if name, file := value.(string); file {
+		if filepath.IsAbs(name) {
+			return fmt.Errorf("nets %s is not read: only files in the folder of the configuration are", name)
+		}
+		read, err := w.source.file("geoip/"+name, 0)
+		if err != nil {
+			return err
+		}
+		value = read
+	}
+	nets, _ := value.(*hash)
+	if nets == nil {
+		return nil
+	}
+	for _, cidr := range nets.keys {
+		if dc := w.list(cidr, nets.of[cidr]); dc != "" {
+			g.Mappings = append(g.Mappings, imports.Mapping{CIDR: cidr, Region: dc})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package gdnsd
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// dynamic is the type under which the parser of zone files sees DYNA and DYNC: one for private use (RFC 6895).
+const dynamic = 65280
+
+// steered is a DYNA or DYNC record.
+type steered struct {
+	name, ref string
+	most      uint32
+	least     uint32
+}
+
+// zone returns the records of a zone file, and those that plugins answer.
+func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err error) {
+	ttl := uint64(86400)
+	if text := r.root.sub("options").text("zones_default_ttl"); text != "" {
+		if ttl, err = strconv.ParseUint(text, 10, 31); err != nil {
+			return nil, nil, fmt.Errorf("zones_default_ttl: %w", err)
+		}
+	}
+	files := zoneFiles{source: r.source, zone: zone}
+	text, err := files.text(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	told := ""
+	if !directive.MatchString(text) {
+		text, told = fmt.Sprintf("$TTL %d\n", ttl)+text, " (less one: it has no $TTL)"
+	}
+	parser := dns.NewZoneParser(strings.NewReader(text), zone, file)
+	parser.SetIncludeAllowed(true)
+	parser.SetIncludeFS(files)
+	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
+		unknown, special := rr.(*dns.RFC3597)
+		if !special || unknown.Hdr.Rrtype != dynamic {
+			records = append(records, rr)
+			continue
+		}
+		payload, err := hex.DecodeString(unknown.Rdata)
+		least, ref, found := strings.Cut(string(payload), " ")
+		if err != nil || !found {
+			return nil, nil, fmt.Errorf("%s: %s: TYPE%d is for other use here", file, unknown.Hdr.Name, dynamic)
+		}
+		s := steered{name: dns.CanonicalName(unknown.Hdr.Name), ref: ref, most: unknown.Hdr.Ttl, least: unknown.Hdr.Ttl / 2}
+		if least != "-" {
+			if s.least, err = seconds(least); err != nil {
+				return nil, nil, fmt.Errorf("%s: %s: %w", file, s.name, err)
+			}
+		}
+		names = append(names, s)
+	}
+	if err := parser.Err(); err != nil {
+		return nil, nil, fmt.Errorf("%w%s", err, told)
+	}
+	return records, names, nil
+}
+
+// zoneFiles reads zone files as the parser takes them.
+type zoneFiles struct {
+	*source
+	zone string
+}
+
+// text returns a zone file without what gdnsd alone has.
+func (z zoneFiles) text(name string) (string, error) {
+	text, err := z.source.text(name)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		lines[i] = rewritten(line, z.zone)
+	}
+	return strings.Join(lines, ""), nil
+}
+
+var (
+	directive = regexp.MustCompile(`(?im)^\$TTL\s`)
+	// owner or none, TTL and class or none, then the type and the reference
+	plugin  = regexp.MustCompile(`(?i)^([^\s;"]\S*\s+|\s+)(?:(\d\w*)(?:/(\d\w*))?\s+)?(?:IN\s+)?DYN[AC]\s+([^\s;]+)(.*)$`)
+	ofZone  = regexp.MustCompile(`(?i)(^|[\s.])@Z(\s|$)`)
+	periods = map[byte]uint64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 604800}
+)
+
+// rewritten returns a line with DYNA and DYNC as records of a type for private use, and @Z as the zone.
+func rewritten(line, zone string) string {
+	if !strings.Contains(line, `"`) {
+		line = ofZone.ReplaceAllString(line, "${1}"+zone+"${2}")
+	}
+	m := plugin.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+	if m == nil {
+		return line
+	}
+	least := m[3]
+	if least == "" {
+		least = "-"
+	}
+	payload := hex.EncodeToString([]byte(least + " " + m[4]))
+	return fmt.Sprintf("%s %s TYPE%d \\# %d %s%s\n", m[1], m[2], dynamic, len(payload)/2, payload, m[5])
+}
+
+// seconds reads a TTL, such as 90, 5M or 1h30m.
+func seconds(text string) (uint32, error) {
+	total, digits := uint64(0), ""
+	for i := range len(text) {
+		c := text[i] | 0x20
+		if text[i] >= '0' && text[i] <= '9' && len(digits) < 10 {
+			digits += text[i : i+1]
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 31)
+		if err != nil || periods[c] == 0 {
+			return 0, fmt.Errorf("%q is no TTL", text)
+		}
+		total, digits = total+n*periods[c], ""
+	}
+	if digits != "" {
+		n, _ := strconv.ParseUint(digits, 10, 64)
+		total += n
+	}
+	if total > 1<<31-1 {
+		return 0, fmt.Errorf("%q is more than a TTL may be", text)
+	}
+	return uint32(total), nil
+}
+
+// Open implements fs.FS.
+func (z zoneFiles) Open(name string) (fs.File, error) {
+	text, err := z.text(name)
+	return opened{strings.NewReader(text)}, err
+}
+
+// opened is a file in memory.
+type opened struct{ *strings.Reader }
+
+// Stat implements fs.File: nobody asks.
+func (opened) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+
+// Close implements fs.File.
+func (opened) Close() error { return nil }

@@ -1,0 +1,199 @@
+// Package imports has the configuration that the importers of other programs' files write, and what they tell of the
+// rest.
+package imports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/miekg/dns"
+	"go.yaml.in/yaml/v3"
+)
+
+// Left is a part of the original that the configuration lacks, or has otherwise.
+type Left struct {
+	Record string `json:"record"`
+	Why    string `json:"why"`
+}
+
+// Result is what an importer makes of a program's files.
+type Result struct {
+	Config Config
+	Zones  map[string]string // zone files by their names
+	Taken  int               // records of the original
+	Left   []Left            // what is not served at all
+	Differ []Left            // what is served, but not in every moment as before
+}
+
+// Config is a configuration that `includes` of a node can name.
+type Config struct {
+	DNS struct {
+		ApexTTL     uint32  `yaml:"apex_ttl,omitempty"`
+		NegativeTTL *uint32 `yaml:"negative_ttl,omitempty"`
+		Zones       []Zone  `yaml:"zones"`
+	} `yaml:"dns"`
+	Overwatch *Overwatch `yaml:"overwatch,omitempty"`
+	Regions   []*Region  `yaml:"regions,omitempty"`
+	Domains   []*Domain  `yaml:"domains,omitempty"`
+}
+
+// Zone names a zone and its file.
+type Zone struct {
+	Name string `yaml:"name"`
+	File string `yaml:"file"`
+}
+
+// Overwatch is where clients are.
+type Overwatch struct {
+	Geolocation Geolocation `yaml:"geolocation"`
+}
+
+// Geolocation places clients in regions.
+type Geolocation struct {
+	Database string    `yaml:"database_path,omitempty"`
+	Default  string    `yaml:"default_region,omitempty"`
+	ECS      bool      `yaml:"ecs_enabled"`
+	Mappings []Mapping `yaml:"custom_mappings,omitempty"`
+}
+
+// Mapping places a network.
+type Mapping struct {
+	CIDR   string `yaml:"cidr"`
+	Region string `yaml:"region"`
+}
+
+// Region is a place with servers.
+type Region struct {
+	Name       string    `yaml:"name"`
+	Countries  []string  `yaml:"countries,omitempty,flow"`
+	Continents []string  `yaml:"continents,omitempty,flow"`
+	Latitude   *float64  `yaml:"latitude,omitempty"`
+	Longitude  *float64  `yaml:"longitude,omitempty"`
+	Bias       int       `yaml:"proximity_bias,omitempty"`
+	Servers    []*Server `yaml:"servers,omitempty"`
+}
+
+// Server is a backend of one domain.
+type Server struct {
+	Service string `yaml:"service"`
+	Address string `yaml:"address,omitempty"`
+	Target  string `yaml:"target,omitempty"`
+	Port    int    `yaml:"port"`
+	Weight  int    `yaml:"weight,omitempty"`
+	Check   *Check `yaml:"health_check"`
+}
+
+// MarshalYAML implements yaml.Marshaler: a server is one line.
+func (s *Server) MarshalYAML() (any, error) {
+	type plain Server
+	var n yaml.Node
+	err := n.Encode((*plain)(s))
+	n.Style = yaml.FlowStyle
+	return &n, err
+}
+
+// Check is how a server is probed.
+type Check struct {
+	Enabled            *bool  `yaml:"enabled,omitempty"`
+	Type               string `yaml:"type,omitempty"`
+	Path               string `yaml:"path,omitempty"`
+	Host               string `yaml:"host,omitempty"`
+	Address            string `yaml:"address,omitempty"`
+	Interval           string `yaml:"interval,omitempty"`
+	Timeout            string `yaml:"timeout,omitempty"`
+	FailureThreshold   int    `yaml:"failure_threshold,omitempty"`
+	SuccessThreshold   int    `yaml:"success_threshold,omitempty"`
+	ExpectedStatus     string `yaml:"expected_status,omitempty"`
+	BodyContains       string `yaml:"body_contains,omitempty"`
+	ServerName         string `yaml:"server_name,omitempty"`
+	InsecureSkipVerify bool   `yaml:"insecure_skip_verify,omitempty"`
+	Counting           string `yaml:"counting,omitempty"`
+}
+
+// NoCheck is the check of a server that always serves.
+func NoCheck() *Check { return &Check{Enabled: new(bool)} }
+
+// Domain is a steered name.
+type Domain struct {
+	Name              string     `yaml:"name"`
+	Algorithm         string     `yaml:"routing_algorithm"`
+	Regions           []string   `yaml:"regions,flow"`
+	TTL               uint32     `yaml:"ttl"`
+	MaxAnswers        int        `yaml:"max_answers,omitempty"`
+	OnAllDown         string     `yaml:"on_all_down"`
+	MinHealthy        string     `yaml:"min_healthy,omitempty"`
+	FailoverThreshold int        `yaml:"failover_threshold,omitempty"`
+	Proximity         *Proximity `yaml:"proximity,omitempty"`
+}
+
+// Proximity says how regions share.
+type Proximity struct {
+	Tolerance float64 `yaml:"tolerance_km"`
+}
+
+// Region returns the region of a name, and makes it if there is none.
+func (c *Config) Region(name string) *Region {
+	for _, r := range c.Regions {
+		if r.Name == name {
+			return r
+		}
+	}
+	r := &Region{Name: name}
+	c.Regions = append(c.Regions, r)
+	return r
+}
+
+// Differs notes that something is taken, but is not in every moment as it was.
+func (r *Result) Differs(what, how string, args ...any) {
+	r.Differ = append(r.Differ, Left{what, fmt.Sprintf(how, args...)})
+}
+
+// Leave notes that something is left out.
+func (r *Result) Leave(what, why string, args ...any) {
+	r.Left = append(r.Left, Left{what, fmt.Sprintf(why, args...)})
+}
+
+// Text returns the configuration as YAML.
+func (c *Config) Text() (string, error) {
+	var b strings.Builder
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err := e.Encode(c)
+	return b.String(), err
+}
+
+// AddZone adds the records of a zone that are not steered.
+func (r *Result) AddZone(zone string, records []dns.RR) error {
+	served, left, soa := Served(records, zone)
+	if soa == nil {
+		return fmt.Errorf("there is no SOA of %s", zone)
+	}
+	apex, negative := soa.Hdr.Ttl, min(soa.Minttl, soa.Hdr.Ttl)
+	for _, rr := range served {
+		if rr.Header().Rrtype == dns.TypeNS {
+			apex = rr.Header().Ttl // that of the SOA, which nobody asks for, is the same here
+			break
+		}
+	}
+	d := &r.Config.DNS
+	if len(d.Zones) == 0 {
+		d.ApexTTL, d.NegativeTTL = apex, &negative
+	} else if d.ApexTTL != apex || *d.NegativeTTL != negative {
+		r.Differs("SOA of "+zone, "its TTL is %d and %d for what does not exist, not %d and %d: a node has one for all zones",
+			d.ApexTTL, *d.NegativeTTL, apex, negative)
+	}
+	name := strings.TrimSuffix(zone, ".")
+	file := strings.ReplaceAll(name, "/", "@") + ".zone"
+	d.Zones = append(d.Zones, Zone{name, file})
+	var b strings.Builder
+	for _, rr := range served {
+		fmt.Fprintln(&b, rr)
+	}
+	if r.Zones == nil {
+		r.Zones = map[string]string{}
+	}
+	r.Zones[file] = b.String()
+	r.Taken += len(served)
+	r.Left = append(r.Left, left...)
+	return nil
+}
