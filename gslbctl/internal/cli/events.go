@@ -140,7 +140,7 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) er
 			where = "  " + e.Node
 		}
 		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() error {
-			_, err := fmt.Fprintf(a.Out, "%s%s  %-8s  %-11s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05"), where,
+			_, err := fmt.Fprintf(a.Out, "%s%s  %-8s  %-12s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05"), where,
 				e.Severity, render.Printable(string(e.Kind)), render.Printable(e.Sentence))
 			return err
 		})

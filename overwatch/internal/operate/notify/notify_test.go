@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gslb.internal/overwatch/internal/operate/notify"
 	"gslb.internal/overwatch/internal/operate/notify/send"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 )
 
@@ -246,6 +248,14 @@ func TestNotifier_TriesAgainEverLater(t *testing.T) {
 		w.answers(nil)
 		w.want(29*time.Minute, "")
 		w.want(long, "b1 unhealthy | b2 unhealthy")
+		w.answers(func(string) error { return errors.New("not now") })
+		w.sees("b1", "healthy", ends)
+		w.after(time.Hour)
+		w.answers(nil)
+		if tests := w.nodes["a"].notifier.Test(t.Context(), ""); len(tests) != 1 || !tests[0].Sent {
+			t.Errorf("%+v", tests)
+		}
+		w.want(0, "chat test | b1 healthy") // at once
 		if s := w.status("a"); s.LastError != nil || s.LastSent == nil || len(w.nodes["a"].notifier.Trouble()) != 0 {
 			t.Errorf("%+v", s)
 		}
@@ -265,9 +275,52 @@ func TestNotifier_WhatIsRefusedForGoodIsNotTriedAgain(t *testing.T) {
 			t.Errorf("%q", trouble)
 		}
 		w.answers(nil)
+		if tests := w.nodes["a"].notifier.Test(t.Context(), "chat"); len(tests) != 1 || !tests[0].Sent {
+			t.Errorf("%+v", tests)
+		}
+		if m := w.message(); !m.Test || m.Cluster != "gslb" || len(w.nodes["a"].notifier.Trouble()) != 0 {
+			t.Errorf("%+v", m)
+		}
+		w.after(0)
 		w.sees("b1", "healthy", ends) // of which nobody has heard
 		w.want(long, "")
 		w.sees("b2", "unhealthy", begins)
 		w.want(groupWait, "b2 unhealthy")
+	})
+}
+
+// What cannot be stored is told anyway.
+func TestNotifier_ADiskThatTakesNothingHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.kill("a")
+		w.nodes["a"].path += "/nowhere"
+		w.start("a")
+		w.sees("b1", "unhealthy", begins)
+		w.want(groupWait, "b1 unhealthy")
+	})
+}
+
+// A reload keeps what waits for a target of the same name. One of a new name is told of what comes.
+func TestNotifier_AReloadKeepsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.sees("b1", "unhealthy", begins)
+		w.want(time.Second, "")
+		changed, other := aTarget(), aTarget()
+		changed.GroupWait, other.Name = 2*time.Second, "mail"
+		w.nodes["a"].notifier.Reconfigure(notify.Settings{Cluster: "g2", Targets: []config.NotificationTarget{other, changed}})
+		w.want(time.Second, "b1 unhealthy")
+		if w.message().Cluster != "g2" {
+			t.Errorf("%+v", w.message())
+		}
+		w.sees("b2", "unhealthy", begins)
+		w.want(groupWait, "b2 unhealthy | b2 unhealthy")
+		w.nodes["a"].notifier.Reconfigure(notify.Settings{})
+		w.sees("b3", "unhealthy", begins)
+		w.want(long, "")
+		if status := w.nodes["a"].notifier.Status(); len(status) != 0 {
+			t.Errorf("%+v", status)
+		}
 	})
 }

@@ -84,6 +84,14 @@ func (t *target) test(ctx context.Context) api.NotificationTest {
 	}
 	if err != nil {
 		done.Sent, done.Error = false, new(err.Error())
+	} else {
+		t.mu.Lock()
+		t.works()
+		t.mu.Unlock()
+		select {
+		case t.wake <- struct{}{}: // what waits may go now
+		default:
+		}
 	}
 	done.DurationMS = time.Since(began).Milliseconds()
 	return done

@@ -19,6 +19,7 @@ type target struct {
 	sender send.Sender // nil: it cannot be made, see problem
 	stop   context.CancelFunc
 	ended  chan struct{} // closed when run ends
+	wake   chan struct{} // holds one element when it is to be tried at once
 
 	mu sync.Mutex
 	kept
@@ -39,7 +40,7 @@ type counts struct {
 
 // newTarget makes a target, which goes on where the one of its name was, or begins with what happens next.
 func (n *Notifier) newTarget(c config.NotificationTarget) *target {
-	t := &target{n: n, c: c}
+	t := &target{n: n, c: c, wake: make(chan struct{}, 1)}
 	var known bool
 	if t.kept, known = n.kept[c.Name]; !known || t.Position > n.o.Journal.Newest() {
 		t.Position = n.o.Journal.Newest()
@@ -105,6 +106,7 @@ func (t *target) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-changed:
+		case <-t.wake:
 		case <-again:
 		}
 	}
@@ -202,11 +204,8 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 		}
 		t.Told.note(m.Group, m.Tells)
 		t.Told.forget(now)
-		if t.problem != "" {
-			t.n.o.Logger.Info().Str("target", t.c.Name).Msg("notifications are sent again")
-		}
 		t.Message, t.sent, t.LastSent = nil, t.sent+1, now
-		t.failures, t.retry, t.problem, t.failing, t.refused = 0, time.Time{}, "", time.Time{}, false
+		t.works()
 		return
 	}
 	if t.problem == "" {
@@ -226,4 +225,12 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 	}
 	t.failures++
 	t.retry = now.Add(backoff(t.failures, asked))
+}
+
+// works notes that the target has taken something. The caller holds mu.
+func (t *target) works() {
+	if t.problem != "" {
+		t.n.o.Logger.Info().Str("target", t.c.Name).Msg("notifications are sent again")
+	}
+	t.failures, t.retry, t.problem, t.failing, t.refused = 0, time.Time{}, "", time.Time{}, false
 }

@@ -28,8 +28,8 @@ type NotificationTarget struct {
 	Name string `key:"name"`
 	// `webhook`.
 	Type string `key:"type"`
-	// Where messages are sent: an `https` URL, or an `http` one.
-	URL string `key:"url"`
+	// Where messages are sent: an `https` URL, or an `http` one. It is not shown, since what is in it may be secret.
+	URL settings.Secret `key:"url"`
 	// The secret that signs messages, as `whsec_` and base64 of 24 to 64 octets.
 	Secret settings.Secret `key:"secret"`
 	// The kinds of events that it is told of; empty: all. The [events](events.md#the-kinds) have the list.
@@ -73,8 +73,8 @@ func (v *validator) notified(key string, t *NotificationTarget) {
 	for _, kind := range t.Kinds {
 		v.oneOf(key+".kinds", kind, api.EventKindNames())
 	}
-	if at, err := url.Parse(t.URL); err != nil || at.Host == "" || !slices.Contains([]string{"http", "https"}, at.Scheme) {
-		v.Add(key+".url", t.URL, "give a URL, such as https://hooks.example.com/gslb")
+	if at, err := url.Parse(t.URL.Reveal()); err != nil || at.Host == "" || !slices.Contains([]string{"http", "https"}, at.Scheme) {
+		v.Add(key+".url", "", "give a URL, such as https://hooks.example.com/gslb")
 	}
 	if _, err := WebhookKey(t.Secret); err != nil {
 		v.Add(key+".secret", "", err.Error())

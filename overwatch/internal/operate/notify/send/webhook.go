@@ -24,7 +24,7 @@ func New(c config.NotificationTarget) (Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &webhook{url: c.URL, key: key, client: &http.Client{
+	return &webhook{url: c.URL.Reveal(), key: key, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 

@@ -62,7 +62,7 @@ func TestWebhook_SignsWhatItSends(t *testing.T) {
 	r := newReceiver(t)
 	key := []byte("an octet string of 32 octets....")
 	secret := settings.Secret("whsec_" + base64.StdEncoding.EncodeToString(key))
-	s := newSender(t, config.NotificationTarget{URL: r.URL + "/x", Secret: secret})
+	s := newSender(t, config.NotificationTarget{URL: settings.Secret(r.URL + "/x"), Secret: secret})
 	if err := s.Send(t.Context(), aMessage); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestWebhook_SignsWhatItSends(t *testing.T) {
 	}
 	m := aMessage
 	m.Resolved = true
-	if err := newSender(t, config.NotificationTarget{URL: r.URL}).Send(t.Context(), m); err != nil ||
+	if err := newSender(t, config.NotificationTarget{URL: settings.Secret(r.URL)}).Send(t.Context(), m); err != nil ||
 		r.got.Get("webhook-signature") != "" || !strings.HasPrefix(r.body, `{"type":"gslb.resolved"`) {
 		t.Errorf("without a secret: %v %v %s", err, r.got, r.body)
 	}
@@ -92,7 +92,7 @@ func TestWebhook_SignsWhatItSends(t *testing.T) {
 // What a receiver answers decides whether the message is tried again, and when. No error tells its address.
 func TestWebhook_AnswersMeanWhatHTTPSays(t *testing.T) {
 	r := newReceiver(t)
-	s := newSender(t, config.NotificationTarget{URL: r.URL + "/private"})
+	s := newSender(t, config.NotificationTarget{URL: settings.Secret(r.URL + "/private")})
 	for _, tc := range []struct {
 		status    int
 		after     string
