@@ -144,8 +144,9 @@ func (t *target) freeze(group string, own bool) *message {
 	after.note(group, t.Told[group])
 	after.note(group, tells)
 	severity, open := after.open(group)
-	m := send.Message{ID: messageID(t.c.Name, group, tells, t.Told[group], events[len(events)-1].Time), Key: group,
-		Severity: severity, Time: events[len(events)-1].Time, Node: t.n.o.Node}
+	last := events[len(events)-1].Time
+	m := send.Message{ID: messageID(t.c.Name, group, tells, t.Told[group], last), Key: group, Open: open,
+		Severity: severity, Time: last, Node: t.n.o.Node}
 	for i := range events {
 		e := &events[i]
 		m.Severity = worse(m.Severity, e.Severity)

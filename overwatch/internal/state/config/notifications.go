@@ -3,8 +3,9 @@ package config
 import (
 	"encoding/base64"
 	"fmt"
+	"net"
+	"net/mail"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,12 +27,22 @@ type NotificationTarget struct {
 	// The receiver's name, in lists and metrics: letters, digits, hyphens, underscores, dots; at most 64. The same on all
 	// nodes, so that one of them tells it what all see.
 	Name string `key:"name"`
-	// `webhook`.
+	// `webhook`, `slack`, `pagerduty`, `alertmanager` or `email`; see [notifications](notifications.md#types).
 	Type string `key:"type"`
-	// Where messages are sent: an `https` URL, or an `http` one. It is not shown, since what is in it may be secret.
+	// Where messages are sent, of all types but `email`: an `https` URL, or an `http` one. It is not shown, since what is
+	// in it may be secret. Default for `pagerduty`: `https://events.pagerduty.com/v2/enqueue`.
 	URL settings.Secret `key:"url"`
-	// The secret that signs messages, as `whsec_` and base64 of 24 to 64 octets.
+	// Of `webhook`: what signs messages, as `whsec_` and base64 of 24 to 64 octets. Of `pagerduty`: the integration key.
+	// Of `alertmanager`: a bearer token. Of `email`: the password of `username`. Only `pagerduty` must have one.
 	Secret settings.Secret `key:"secret"`
+	// Of `email`: the mail server, a host and a port, such as `mail.example.com:587`.
+	Server string `key:"server"`
+	// Of `email`: the address that mails come from.
+	From string `key:"from"`
+	// Of `email`: the addresses that they go to; at most 16.
+	To []string `key:"to"`
+	// Of `email`: who logs in at the server; empty: nobody.
+	Username string `key:"username"`
 	// The kinds of events that it is told of; empty: all. The [events](events.md#the-kinds) have the list.
 	Kinds []string `key:"kinds"`
 	// The domains whose events it is told of; empty: all, and what concerns none.
@@ -42,8 +53,22 @@ type NotificationTarget struct {
 	GroupWait time.Duration `key:"group_wait" default:"10s" min:"1s" max:"10m"`
 }
 
+// The values of type.
+const (
+	TargetWebhook      = "webhook"
+	TargetSlack        = "slack"
+	TargetPagerDuty    = "pagerduty"
+	TargetAlertmanager = "alertmanager"
+	TargetEmail        = "email"
+)
+
 // TargetTypes lists the values of type.
-func TargetTypes() []string { return []string{"webhook"} }
+func TargetTypes() []string {
+	return []string{TargetWebhook, TargetSlack, TargetPagerDuty, TargetAlertmanager, TargetEmail}
+}
+
+// pagerDutyURL is where PagerDuty takes events, but for services in Europe.
+const pagerDutyURL = "https://events.pagerduty.com/v2/enqueue"
 
 // notifications checks the receivers of notifications.
 func (v *validator) notifications() {
@@ -73,12 +98,7 @@ func (v *validator) notified(key string, t *NotificationTarget) {
 	for _, kind := range t.Kinds {
 		v.oneOf(key+".kinds", kind, api.EventKindNames())
 	}
-	if at, err := url.Parse(t.URL.Reveal()); err != nil || at.Host == "" || !slices.Contains([]string{"http", "https"}, at.Scheme) {
-		v.Add(key+".url", "", "give a URL, such as https://hooks.example.com/gslb")
-	}
-	if _, err := WebhookKey(t.Secret); err != nil {
-		v.Add(key+".secret", "", err.Error())
-	}
+	v.reached(key, t)
 	for i := range t.Names {
 		name, remedy := settings.ParseName(t.Names[i])
 		if remedy != "" {
@@ -104,4 +124,62 @@ func WebhookKey(secret settings.Secret) ([]byte, error) {
 			"/dev/urandom | base64)", minWebhookKey, maxWebhookKey)
 	}
 	return key, nil
+}
+
+// reached checks the keys that say where a target is.
+func (v *validator) reached(key string, t *NotificationTarget) {
+	if t.Type == TargetPagerDuty && t.URL == "" {
+		t.URL = pagerDutyURL
+	}
+	byMail := t.Type == TargetEmail
+	for name, given := range map[string]bool{"server": t.Server != "", "from": t.From != "", "to": len(t.To) > 0,
+		"username": t.Username != "", "url": t.URL != ""} {
+		if given && byMail == (name == "url") {
+			v.Addf(key+"."+name, "", "a target of the type %s has no %s: remove it", t.Type, name)
+		}
+	}
+	switch {
+	case byMail:
+		v.mailed(key, t)
+		return
+	case t.Type == TargetPagerDuty && t.Secret == "":
+		v.Add(key+".secret", "", "is missing: give the integration key of the service")
+	case t.Type == TargetSlack && t.Secret != "":
+		v.Add(key+".secret", "", "a target of the type slack has no secret: remove it")
+	case t.Type == TargetWebhook:
+		if _, err := WebhookKey(t.Secret); err != nil {
+			v.Add(key+".secret", "", err.Error())
+		}
+	}
+	at, err := url.Parse(t.URL.Reveal())
+	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		v.Add(key+".url", "", "give a URL, such as https://hooks.example.com/gslb")
+	}
+}
+
+// mailed checks the keys of a target that gets mails.
+func (v *validator) mailed(key string, t *NotificationTarget) {
+	if host, port, err := net.SplitHostPort(t.Server); err != nil || host == "" || port == "" {
+		v.Add(key+".server", t.Server, "give a host and a port, such as mail.example.com:587")
+	}
+	if (t.Username == "") != (t.Secret == "") {
+		v.Add(key+".username", t.Username, "username and secret go together: give both or neither")
+	}
+	const maxTo = 16
+	if len(t.To) == 0 || len(t.To) > maxTo {
+		v.Addf(key+".to", "", "has %d addresses: give 1 to %d", len(t.To), maxTo)
+	}
+	for i, address := range append([]string{t.From}, t.To...) {
+		place := key + ".from"
+		if i > 0 {
+			place = fmt.Sprintf("%s.to[%d]", key, i-1)
+		}
+		if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address || !ascii(address) {
+			v.Add(place, address, "give a mail address, such as gslb@example.com")
+		}
+	}
+}
+
+func ascii(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }

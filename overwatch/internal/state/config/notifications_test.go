@@ -18,6 +18,9 @@ func TestNotifications_ATargetNeedsLittle(t *testing.T) {
 	c, problems := loadText(t, notificationKeys+`    - {name: on-call, type: webhook, url: "https://h.example/x"}
     - {name: chat, type: webhook, url: "http://[::1]:80", secret: whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=,
        kinds: [name], names: [App.Example.com.], severity: error, group_wait: 1m}
+    - {name: pager, type: pagerduty, secret: 0123456789abcdef0123456789abcdef}
+    - {name: mail, type: email, server: "[::1]:25", from: a@b.example, to: [c@d.example], username: u, secret: p}
+    - {name: am, type: alertmanager, url: "http://am:9093", secret: token}
 `)
 	if problems != nil {
 		t.Fatal(problems)
@@ -25,6 +28,9 @@ func TestNotifications_ATargetNeedsLittle(t *testing.T) {
 	targets := c.Overwatch.Notifications.Targets
 	if first := targets[0]; first.Severity != "warning" || first.GroupWait != 10*time.Second {
 		t.Errorf("%+v", first)
+	}
+	if targets[2].URL.Reveal() != "https://events.pagerduty.com/v2/enqueue" {
+		t.Errorf("%q", targets[2].URL.Reveal())
 	}
 	if got := fmt.Sprintf("%+v", targets[1]); !strings.Contains(got, "Names:[app.example.com] Severity:error GroupWait:1m0s") ||
 		strings.Contains(got, "AAEC") {
@@ -50,6 +56,22 @@ func TestNotifications_FaultsAreNamed(t *testing.T) {
 		if len(problems) != 1 || !strings.Contains(problems[0], "overwatch.notifications.targets[0]."+tc.key) ||
 			!strings.Contains(problems[0], tc.word) || strings.Contains(problems[0], "AAAA") {
 			t.Errorf("%s: %s: %q", tc.key, tc.value, problems)
+		}
+	}
+	for text, word := range map[string]string{
+		"type: slack, url: \"https://h.example\", secret: x":         "secret: a target of the type slack has no",
+		"type: slack, url: \"https://h.example\", to: [a@b.example]": "to: a target of the type slack has no to",
+		"type: pagerduty": "secret: is missing",
+		"type: email, server: mail.example, from: a@b.example, to: [c@d.example]":                "server",
+		"type: email, server: \"m:25\", from: a@b.example":                                       "to: has 0 addresses",
+		"type: email, server: \"m:25\", from: a, to: [c@d.example]":                              "from",
+		"type: email, server: \"m:25\", from: a@b.example, to: [\"C <c@d.example>\"]":            "to[0]",
+		"type: email, server: \"m:25\", from: a@b.example, to: [c@d.example], username: u":       "go together",
+		"type: email, server: \"m:25\", from: a@b.example, to: [c@d.example], url: \"http://h\"": "has no url",
+	} {
+		if _, problems := loadText(t, notificationKeys+"    - {name: chat, "+text+"}\n"); len(problems) != 1 ||
+			!strings.Contains(problems[0], word) {
+			t.Errorf("%s: %q, want %q", text, problems, word)
 		}
 	}
 	one := "    - {name: chat, type: webhook, url: \"https://h.example\"}\n"

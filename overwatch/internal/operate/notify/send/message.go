@@ -12,7 +12,8 @@ import (
 type Message struct {
 	ID       string            `json:"id"`       // a receiver drops a second one of the same id
 	Key      string            `json:"key"`      // of what the events have in common: a name, or one thing
-	Resolved bool              `json:"resolved"` // nothing that was told of Key holds any more
+	Open     bool              `json:"open"`     // something that was told of Key holds
+	Resolved bool              `json:"resolved"` // nothing does any more
 	Severity api.EventSeverity `json:"severity"` // of the worst event, and of what still holds of Key
 	Time     time.Time         `json:"time"`     // of the last event
 	Cluster  string            `json:"cluster"`
