@@ -27,7 +27,7 @@ func TestEvents_PrintsTheNewestLast(t *testing.T) {
 		return call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "events"}, args...)...)
 	}
 	lines := strings.Split(strings.TrimSpace(say("--kind", "backend,name", "--since", "1h").out), "\n")
-	if len(lines) != 2 || !strings.HasSuffix(lines[1], "warning   backend      b is healthy") ||
+	if len(lines) != 2 || !strings.HasSuffix(lines[1], "warning   backend       b is healthy") ||
 		strings.Contains(lines[0], "\x1b") {
 		t.Errorf("%q", lines)
 	}
