@@ -153,7 +153,7 @@ func startGdnsd(t *testing.T, dir string) netip.AddrPort {
 				return nil
 			default:
 			}
-			_, err := askGdnsd(ctx, at, question{name: gdnsdZone, rtype: dns.TypeSOA})
+			_, err := answerTo(ctx, at, question{name: gdnsdZone, rtype: dns.TypeSOA})
 			alive = err == nil
 			return err
 		})
@@ -173,7 +173,7 @@ type question struct {
 	tcp    bool
 }
 
-func askGdnsd(ctx context.Context, at netip.AddrPort, q question) (*dns.Msg, error) {
+func answerTo(ctx context.Context, at netip.AddrPort, q question) (*dns.Msg, error) {
 	m := new(dns.Msg).SetQuestion(q.name, q.rtype)
 	m.RecursionDesired = false
 	m.SetEdns0(1232, false)
@@ -240,11 +240,11 @@ func TestImport_AnswersAsGdnsdDoes(t *testing.T) {
 		strings.Fields("2.125.160.216 81.2.69.142 216.160.83.56 89.160.20.112 175.16.199.1 2001:218::1 202.196.224.1")...)
 	types := []uint16{dns.TypeA, dns.TypeA, dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeTXT, dns.TypeNS, dns.TypeSOA}
 	differs := func(ctx context.Context, q question) error {
-		a, err := askGdnsd(ctx, n.DNS, q)
+		a, err := answerTo(ctx, n.DNS, q)
 		if err != nil {
 			return err
 		}
-		b, err := askGdnsd(ctx, theirs, q)
+		b, err := answerTo(ctx, theirs, q)
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func turns(t *testing.T, n *harness.Node, theirs netip.AddrPort) {
 	for _, at := range []netip.AddrPort{n.DNS, theirs} {
 		counts := map[string]int{}
 		for range asked {
-			m, err := askGdnsd(t.Context(), at, question{name: "w." + gdnsdZone, rtype: dns.TypeA})
+			m, err := answerTo(t.Context(), at, question{name: "w." + gdnsdZone, rtype: dns.TypeA})
 			if err != nil || len(m.Answer) != 1 {
 				t.Fatalf("%v %v", m, err)
 			}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"gslb.internal/gslbctl/internal/gdnsd"
 	"gslb.internal/gslbctl/internal/imports"
 	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/gslbctl/internal/route53"
 )
 
 // importReport is the output of import.
@@ -29,7 +31,7 @@ func (a *app) importCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "import", Short: "Write a configuration from that of another name server",
 		Long: "import reads files of other programs. It asks no node and changes no file that is there.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.importBindCommand(), a.importGdnsdCommand())
+	cmd.AddCommand(a.importBindCommand(), a.importGdnsdCommand(), a.importRoute53Command())
 	return cmd
 }
 
@@ -85,6 +87,43 @@ func (a *app) importGdnsdCommand() *cobra.Command {
 			return a.writeImport(read, into, "gdnsd.yaml")
 		},
 	}
+	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
+	return cmd
+}
+
+func (a *app) importRoute53Command() *cobra.Command {
+	var checks, into string
+	cmd := &cobra.Command{
+		Use:   "route53 <records>",
+		Short: "Write the records of a zone of Amazon Route 53 as a node takes them",
+		Long: "route53 reads the JSON of `aws route53 list-resource-record-sets` and, with --health-checks, that of\n" +
+			"`aws route53 list-health-checks`. It writes <zone>.zone and <zone>.yaml, which `includes` of a node's\n" +
+			"configuration can name. Of each set that it leaves out it says in a line why, and of each that is answered\n" +
+			"otherwise at times, how.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			records, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { _ = records.Close() }()
+			var known io.Reader
+			if checks != "" {
+				file, err := os.Open(checks)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = file.Close() }()
+				known = file
+			}
+			read, err := route53.Read(records, known)
+			if err != nil {
+				return err
+			}
+			return a.writeImport(read, into, strings.TrimSuffix(read.Config.DNS.Zones[0].File, ".zone")+".yaml")
+		},
+	}
+	cmd.Flags().StringVar(&checks, "health-checks", "", "the `file` with the health checks")
 	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
 	return cmd
 }

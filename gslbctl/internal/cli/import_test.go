@@ -87,3 +87,29 @@ func TestImportGdnsd(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// The files of Amazon's command line are read, and what they lack is told.
+func TestImportRoute53(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"checks": `{"HealthChecks":[]}`, "records": `{"ResourceRecordSets":[
+		{"Name":"example.com.","Type":"SOA","TTL":60,"ResourceRecords":[{"Value":"a. b. 1 2 3 4 5"}]},
+		{"Name":"w.example.com.","Type":"A","TTL":60,"SetIdentifier":"a","Weight":1,"HealthCheckId":"h",
+		"ResourceRecords":[{"Value":"192.0.2.1"}]}]}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := []string{"import", "route53", filepath.Join(dir, "records"), "--health-checks", filepath.Join(dir, "checks"),
+		"--into", dir}
+	r := call(t, System{}, nil, line...)
+	if r.code != 0 || !strings.Contains(r.out, "2 taken, 0 left out") ||
+		!strings.Contains(r.out, "differs: w.example.com. A a: health check h is not known") {
+		t.Errorf("%+v", r)
+	}
+	for _, i := range []int{2, 4} {
+		broken := append([]string{}, line...)
+		if broken[i] = filepath.Join(dir, "none"); call(t, System{}, nil, broken...).code == 0 {
+			t.Errorf("%v is taken", broken)
+		}
+	}
+}

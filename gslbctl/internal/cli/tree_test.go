@@ -34,7 +34,8 @@ var once = map[string]string{
 	"events": "has -f",
 	"export": "a file", "plan": "has an exit code of its own", "keygen gossip": "a new one each time",
 	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
-	"import bind": "files", "import gdnsd": "files", "notifications test": "has the nodes do something",
+	"import bind": "files", "import gdnsd": "files", "import route53": "files",
+	"notifications test": "has the nodes do something",
 }
 
 // destroys are the commands that take something away that one command does not bring back.
