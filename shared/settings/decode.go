@@ -19,6 +19,7 @@ type decoder struct {
 	scalars     map[string]string // by path: what the files give
 	secretFiles map[string]given  // by the secret's path: what its _file key gives
 	budget      uintptr           // octets left for elements of lists
+	alone       bool              // the text is checked by itself: no file is read
 }
 
 // given is a value with its position.
@@ -69,8 +70,11 @@ func (d *decoder) structure(keys *structure, v reflect.Value, n *node, inElement
 			first[at] = child.keyAt.line
 			f := &keys.fields[at]
 			d.field(f, v.FieldByIndex(f.index), child, inElement)
-		case keys.isSecretFile(child.key) && !inElement:
+		case keys.isSecretFile(child.key, inElement):
 			d.secretFile(child)
+			if inElement {
+				d.elementSecret(keys, v, n, child)
+			}
 		case child.key != includesKey || len(d.path) > 1:
 			d.unknown(child, keys)
 		}
@@ -270,4 +274,22 @@ func (d *decoder) secretFile(n *node) {
 		return
 	}
 	d.secretFiles[key] = given{n.text, d.document.position(n.at)}
+}
+
+// elementSecret reads the file of a _file key, child, of n, an element of a list or map, whose secrets have no
+// variables.
+func (d *decoder) elementSecret(keys *structure, v reflect.Value, n, child *node) {
+	name := strings.TrimSuffix(child.key, secretFileSuffix)
+	key := strings.TrimSuffix(d.path.String(), secretFileSuffix)
+	from, noted := d.secretFiles[key]
+	switch {
+	case !noted || d.alone:
+	case n.value(name) != nil:
+		d.wrong(child, "", "stands beside "+name+": keep one")
+	default:
+		if text, source, ok := d.readSecret(key, from); ok {
+			d.report.outside[key] = Position{File: source}
+			v.FieldByIndex(keys.find(name).index).SetString(text)
+		}
+	}
 }

@@ -58,7 +58,7 @@ func LoadText(text string, into any, o Options) error {
 func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
 	d := newDecoder(report)
-	if alone {
+	if d.alone = alone; alone {
 		d.budget = maxTextLists
 	}
 	for _, doc := range report.documents {

@@ -156,11 +156,12 @@ func isSecret(t reflect.Type) bool {
 // secretFileSuffix after a secret's key makes the key of a file that contains the secret.
 const secretFileSuffix = "_file"
 
-// isSecretFile reports whether a key is a secret's key with secretFileSuffix.
-func (k *structure) isSecretFile(name string) bool {
+// isSecretFile reports whether a key is a secret's key with secretFileSuffix; in an element of a list or map, one of a
+// single secret.
+func (k *structure) isSecretFile(name string, inElement bool) bool {
 	base, found := strings.CutSuffix(name, secretFileSuffix)
 	f := k.find(base)
-	return found && f != nil && f.secret
+	return found && f != nil && f.secret && (!inElement || f.shape == scalarShape)
 }
 
 // leaf is a scalar key outside lists and maps.

@@ -58,30 +58,34 @@ func (s *secrets) severalSources(key, variable string, hasFile, hasVariable bool
 
 // readFrom reads the file of a _file key.
 func (s *secrets) readFrom(leaf leaf, from given) {
-	path := from.text
+	if text, source, ok := s.decoder.readSecret(leaf.path, from); ok {
+		s.take(leaf, text, source)
+	}
+}
+
+// readSecret reads the file that a _file key gives for a secret.
+func (d *decoder) readSecret(key string, from given) (text, path string, ok bool) {
+	path = from.text
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(from.at.File), path)
 	}
-	wrong := func(message string) {
-		p := Problem{Key: leaf.path + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message}
-		s.report.append(p.in(from.at))
-		s.report.problemKeys[leaf.path] = true
+	wrong := func(message string) (string, string, bool) {
+		p := Problem{Key: key + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message}
+		d.report.append(p.in(from.at))
+		d.report.problemKeys[key] = true
+		return "", path, false
 	}
 	content, err := readFile(path, maxSecretFile)
 	if err != nil {
-		wrong(err.Error())
-		return
+		return wrong(err.Error())
 	}
 	if openToOthers(content.perm) {
-		wrong("holds a secret, but it is " + closeRemedy(path, content.perm))
-		return
+		return wrong("holds a secret, but it is " + closeRemedy(path, content.perm))
 	}
-	text := strings.TrimRight(content.text, "\r\n")
-	if text == "" {
-		wrong("is empty")
-		return
+	if text = strings.TrimRight(content.text, "\r\n"); text == "" {
+		return wrong("is empty")
 	}
-	s.take(leaf, text, path)
+	return text, path, true
 }
 
 // take puts a secret's text, found at source, into the leaf.

@@ -38,6 +38,32 @@ func TestNotifications_ATargetNeedsLittle(t *testing.T) {
 	}
 }
 
+// Secrets of a target may stand in files of their own, as others do.
+func TestNotifications_SecretsComeFromFiles(t *testing.T) {
+	const one = notificationKeys + `    - {name: chat, type: webhook, url_file: url, secret_file: key}
+    - {name: pager, type: pagerduty, secret_file: key}
+`
+	const key = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	c, problems := loadText(t, one, "url", "https://h.example/x\n", "key", key+"\n")
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	targets := c.Overwatch.Notifications.Targets
+	if targets[0].URL.Reveal() != "https://h.example/x" || targets[0].Secret.Reveal() != key ||
+		targets[1].Secret.Reveal() != key {
+		t.Errorf("%q %q", targets[0].URL.Reveal(), targets[1].Secret.Reveal())
+	}
+	for text, want := range map[string]string{
+		one: `overwatch.notifications.targets[0].url_file: "url": the file `,
+		strings.Replace(one, "url_file: url", "url_file: key, url: \"https://h.example\"", 1): "targets[0].url_file: stands beside url",
+		strings.Replace(one, "url_file: url", "name_file: key", 1):                            "targets[0].name_file: unknown key",
+	} {
+		if _, problems := loadText(t, text, "key", key); len(problems) == 0 || !strings.Contains(problems[0], want) {
+			t.Errorf("%q, want %q", problems, want)
+		}
+	}
+}
+
 func TestNotifications_FaultsAreNamed(t *testing.T) {
 	whole := map[string]string{"name": "chat", "type": "webhook", "url": "https://h.example"}
 	for _, tc := range []struct{ key, value, word string }{
