@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"gslb.internal/overwatch/internal/state/journal"
@@ -22,6 +23,8 @@ func own(e *api.Event, node string) bool {
 	case api.EventReload, api.EventStore, api.EventService, api.EventSuspension, api.EventReplication, api.EventSigning,
 		api.EventChange, api.EventRefused, api.EventToken, api.EventNotification:
 		return true
+	case api.EventCertificate: // that of the API has a file in its subject, an agent's is of all
+		return strings.Contains(e.Subject, " ")
 	case api.EventNode: // other nodes see that one is lost
 		return e.Subject == node
 	case api.EventKey:

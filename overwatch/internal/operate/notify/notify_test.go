@@ -324,3 +324,38 @@ func TestNotifier_AReloadKeepsWhatWaits(t *testing.T) {
 		}
 	})
 }
+
+// What does not last is told again when it happens again. What is of one node, each tells.
+func TestNotifier_WhatDoesNotLastIsToldEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a", "b")
+		came := event("agent1", "came", api.PhaseOnce)
+		came.Kind, came.Name = api.EventAgent, ""
+		for range 2 {
+			for _, n := range w.nodes {
+				n.journal.Add(came)
+			}
+			w.want(time.Hour, "agent1 came")
+		}
+		first := w.message().Node
+		w.kill(first)
+		w.nodes[map[string]string{"a": "b", "b": "a"}[first]].journal.Add(came)
+		w.want(time.Hour, "agent1 came")
+		w.start(first)
+		w.want(time.Minute, "")
+		for kind, subject := range map[api.EventKind]string{api.EventStore: "store_fails", api.EventCertificate: "/f CN=x"} {
+			e := event(subject, "failing", begins)
+			e.Kind, e.Name = kind, ""
+			for _, n := range w.nodes {
+				n.journal.Add(e)
+			}
+			w.want(long, subject+" failing | "+subject+" failing")
+		}
+		e := event("eu-1", "ends_soon", begins)
+		e.Kind, e.Name = api.EventCertificate, ""
+		for _, n := range w.nodes {
+			n.journal.Add(e)
+		}
+		w.want(long, "eu-1 ends_soon")
+	})
+}

@@ -38,11 +38,17 @@ func (t told) note(group string, tells map[string]Telling) (changed bool) {
 	return changed
 }
 
+// coversFor is how long what does not last counts as told: the next of the same state is another.
+const coversFor = 30 * time.Minute
+
 // covers reports whether other nodes have told all of it already.
 func (t told) covers(group, node string, tells map[string]Telling) bool {
 	for key, telling := range tells {
 		known, seen := t[group][key]
 		if !seen || known.Node == node || known.State != telling.State || known.Phase != telling.Phase {
+			return false
+		}
+		if telling.Phase == api.PhaseOnce && telling.At.Sub(known.At) > coversFor {
 			return false
 		}
 	}
