@@ -124,7 +124,9 @@ func TestReplication_WhatOneFileForbids(t *testing.T) {
 	if _, err := c.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	testbed.Start(t, c)
+	if err := c.Unit.Start(); err != nil { // with the file as it is
+		t.Fatal(err)
+	}
 	s.Ready(t, c)
 	kept(t, forbidden, hidden, c)
 	c.File.Domains = domains

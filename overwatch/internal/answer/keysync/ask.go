@@ -117,14 +117,17 @@ func (e *exchanger) get(ctx context.Context, target, authorization string) (*htt
 	return nil, err
 }
 
+// errRefused is the error where nothing takes connections at a peer's address.
+var errRefused = errors.New(
+	"nothing listens there: start the node, with api.enabled: true and api.address where this node reaches it")
+
 // unreachable removes what net/http puts before the cause of an error.
 func unreachable(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return errors.New(
-			"nothing listens there: start the node, with api.enabled: true and api.address where this node reaches it")
+		return errRefused
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("its certificate is not accepted: %w; overwatch.dnssec.key_sync.ca names the authorities", err)

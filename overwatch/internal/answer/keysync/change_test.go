@@ -199,8 +199,10 @@ func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 		if after := nodes[0].told(); len(after) != 1 || slices.Equal(after, before) {
 			t.Errorf("keys %v, before %v", after, before)
 		}
-		if !strings.Contains(nodes[0].log.String(), "the zone's keys are gone") {
-			t.Errorf("the log does not say so:\n%s", nodes[0].log)
+		if !slices.ContainsFunc(nodes, func(n *node) bool { // one may have taken its key from another
+			return strings.Contains(n.log.String(), "the zone's keys are gone")
+		}) {
+			t.Errorf("no log says so, as here:\n%s", nodes[0].log)
 		}
 		stopAll(nodes...)
 	})

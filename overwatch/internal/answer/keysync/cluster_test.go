@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,7 +95,7 @@ func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	case h == nil || closed:
-		return nil, errors.New("connection refused")
+		return nil, fmt.Errorf("dialing: %w", syscall.ECONNREFUSED)
 	}
 	// No timer where nothing is late: two goroutines of a bubble that both find a timer of theirs expired run it under one
 	// context of the race detector, which then crashes the process (Go 1.26).

@@ -2,27 +2,33 @@ package keysync
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"gslb.internal/shared/api"
 )
 
-// A node without keys asks this often within this time before it makes its own.
+// How long and how often a node without keys asks before it makes its own. Where nothing takes the connections, so that
+// the others start as well or are down, it does not wait for those that may be slow.
 const (
-	bootAttempts = 3
-	bootTime     = 10 * time.Second
+	bootTime    = 10 * time.Second
+	bootRound   = bootTime / 3 // of one round, so that a silent peer does not keep another from being asked again
+	bootRefused = time.Second
+	bootPause   = 500 * time.Millisecond
 )
 
 // firstRetry is the pause after a failed round. It doubles up to the poll interval.
 const firstRetry = 10 * time.Second
 
 // unsettledPause is the pause between rounds while a key is provisional.
-const unsettledPause = 2 * time.Second
+const unsettledPause = 250 * time.Millisecond
 
 // Bootstrap asks the peers for the keys of zones without any, or with damaged ones. It returns when none is missing,
-// when all peers have answered, or after bootTime; missing keys have to be made then. Where some zones have keys and
-// none is damaged it returns at once, so that those zones are answered; a new zone gets a provisional key.
+// when all peers have answered, or after bootTime, or bootRefused; missing keys have to be made then. Where some zones
+// have keys and none is damaged it returns at once, so that those zones are answered; a new zone gets a provisional
+// key.
 func (s *Sync) Bootstrap(ctx context.Context) {
 	if settings := s.current(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil ||
 		len(s.o.Zones.Missing()) == 0 || !s.o.Zones.NoKeys() && s.o.Zones.Damage() == nil {
@@ -31,18 +37,22 @@ func (s *Sync) Bootstrap(ctx context.Context) {
 	s.o.Logger.Info().Strs("zones", firstTen(s.o.Zones.Missing())).Strs("peers", s.current().Peers).
 		Stringer("at_most", bootTime).
 		Msg("waiting for the signing keys of the other nodes before DNS is answered; then new ones are made")
-	for range bootAttempts {
-		bounded, cancel := context.WithTimeout(ctx, bootTime/bootAttempts)
+	began := time.Now()
+	for ctx.Err() == nil {
+		bounded, cancel := context.WithTimeout(ctx, min(bootRound, bootTime-time.Since(began)))
 		outcomes, _ := s.round(bounded, func(context.Context) error { return nil }) // nothing is published yet
+		cancel()
 		s.note(outcomes)
-		if len(s.o.Zones.Missing()) == 0 || failure(outcomes) == nil {
-			cancel()
+		patience := bootTime
+		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.err != nil && !errors.Is(o.err, errRefused) }) {
+			patience = bootRefused
+		}
+		if len(s.o.Zones.Missing()) == 0 || failure(outcomes) == nil || time.Since(began)+bootPause > patience {
 			return
 		}
-		<-bounded.Done()
-		cancel()
-		if ctx.Err() != nil {
-			return
+		select {
+		case <-ctx.Done():
+		case <-time.After(bootPause):
 		}
 	}
 }

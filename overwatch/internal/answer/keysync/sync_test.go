@@ -86,7 +86,7 @@ func TestRow32_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
 		test(t, func(t *testing.T, n *network) {
 			began := time.Now()
 			nodes := startTogether(n, names...)
-			if took := time.Since(began); took > bootTime {
+			if took := time.Since(began); took > bootRefused {
 				t.Errorf("they served after %s", took)
 			}
 			var ds []uint16 // the parent takes the first that any node tells
@@ -107,6 +107,16 @@ func TestRow32_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
 			stopAll(nodes...)
 		})
 	}
+}
+
+// Nodes that start together have one another's key within two seconds, and answer within one.
+func TestBootstrap_NodesThatStartTogetherMeetAtOnce(t *testing.T) {
+	test(t, func(t *testing.T, n *network) {
+		nodes := startTogether(n, "a", "b", "c")
+		defer stopAll(nodes...)
+		time.Sleep(time.Second) // of synctest
+		alike(t, 1, nodes...)
+	})
 }
 
 // The zones that have keys are answered at once, also while the peer is away that might have the key of a new one.
