@@ -37,6 +37,7 @@ var homes = map[string][]string{
 		"gslb.internal/gslbctl/internal/screen", "gslb.internal/gslbctl/internal/render", "gslb.internal/integration/demo",
 	},
 	"github.com/charmbracelet/x/vt": {"gslb.internal/integration"},
+	"github.com/standard-webhooks":  {"gslb.internal/integration/replication"},
 	"github.com/miekg/dns": {
 		"gslb.internal/overwatch/internal/answer/delegation", "gslb.internal/overwatch/internal/leaf/resolve",
 		"gslb.internal/overwatch/internal/state/zonefile",

@@ -520,7 +520,7 @@ func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
 	s := testbed.NewSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
 	n.File.Routing = &harness.Routing{DecisionSample: 1}
-	testbed.Notify("http://"+testbed.UnusedAddress(t), n)
+	testbed.Notify("webhook", "http://"+testbed.UnusedAddress(t), n)
 	s.StartPrograms(t) // without a watch, whose questions would in the end take the place of the sampled one
 	testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 	var sampled api.RoutingDecisionList

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -13,12 +14,14 @@ import (
 	"testing"
 	"time"
 
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
-// receiver is a webhook.
+// receiver is a webhook, which verifies what it gets by the library of Standard Webhooks.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -36,10 +39,16 @@ type message struct {
 
 func newReceiver(t *testing.T) *receiver {
 	r := &receiver{}
+	verifier, err := standardwebhooks.NewWebhook(testbed.WebhookSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		var m message
-		if err := json.NewDecoder(req.Body).Decode(&m); err != nil || req.Header.Get("webhook-id") != m.Data.ID {
-			t.Errorf("%v: %+v %v", err, m, req.Header)
+		text, err := io.ReadAll(req.Body)
+		if err = errors.Join(err, verifier.Verify(text, req.Header), json.Unmarshal(text, &m)); err != nil ||
+			req.Header.Get("webhook-id") != m.Data.ID {
+			t.Errorf("%v: %s %v", err, text, req.Header)
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -108,7 +117,7 @@ func TestNotifications_OneNodeTellsAndAnotherWhenItIsKilled(t *testing.T) {
 			Secret: secret, Peers: []string{"http://" + s.Nodes[1-i].API.String()}}
 		n.File.Overwatch.Replication.Enabled = true
 	}
-	testbed.Notify(r.URL, s.Nodes...)
+	testbed.Notify("webhook", r.URL, s.Nodes...)
 	s.StartPrograms(t)
 	for _, n := range s.Nodes {
 		testbed.Until(t, time.Minute, n.Name+" to reach the other", func(ctx context.Context) error {

@@ -6,11 +6,17 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Notify has nodes, which have not started, notify a webhook of what happens to backends.
-func Notify(url string, nodes ...*harness.Node) {
+// WebhookSecret signs what nodes send to a webhook.
+const WebhookSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+// Notify has nodes, which have not started, notify a target of a type of what happens to backends.
+func Notify(kind, url string, nodes ...*harness.Node) {
+	target := map[string]any{"name": "hook", "type": kind, "url": url, "group_wait": "1s", "kinds": []string{"backend"}}
+	if kind == "webhook" {
+		target["secret"] = WebhookSecret
+	}
 	for _, n := range nodes {
-		n.File.Overwatch.Notifications = map[string]any{"targets": []map[string]any{
-			{"name": "hook", "type": "webhook", "url": url, "group_wait": "1s", "kinds": []string{"backend"}}}}
+		n.File.Overwatch.Notifications = map[string]any{"targets": []any{target}}
 	}
 }
 
@@ -18,7 +24,7 @@ func Notify(url string, nodes ...*harness.Node) {
 func NotifiedSite(t *testing.T, nodes, backends int) *Site {
 	t.Helper()
 	s := NewSite(t, nodes, backends)
-	Notify("http://"+UnusedAddress(t), s.Nodes...)
+	Notify("webhook", "http://"+UnusedAddress(t), s.Nodes...)
 	s.StartAll(t)
 	return s
 }
