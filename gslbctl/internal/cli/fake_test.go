@@ -40,6 +40,9 @@ type node struct {
 	safe  []string // of those, with if_safe
 }
 
+// breaksOff is the answer of a node that dies while it is asked.
+const breaksOff = "dead"
+
 func startNode(t *testing.T) *node {
 	t.Helper()
 	n := &node{answers: wellAnswers()}
@@ -71,6 +74,8 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch refused, isError := answer.(*api.Error); {
 	case !found:
 		status, answer = http.StatusNotFound, api.ErrorBody{Error: "no such thing is known"}
+	case answer == breaksOff:
+		panic(http.ErrAbortHandler)
 	case isError:
 		status, answer = refused.Status, api.ErrorBody{Error: refused.Message, Problems: refused.Problems}
 	}

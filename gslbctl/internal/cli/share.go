@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -37,18 +38,38 @@ func (a *app) shareAll(ctx context.Context, apply func(context.Context, *api.Cli
 	if via == nil {
 		return a.changeAll(ctx, apply, say)
 	}
-	return a.shareOn(ctx, via, apply, say)
+	others := slices.DeleteFunc(slices.Clone(clients), func(c *api.Client) bool { return c == via })
+	return a.shareOn(ctx, via, others, apply, say)
 }
 
-// shareOn makes a change on one node, which carries it to the others.
-func (a *app) shareOn(ctx context.Context, via *api.Client, apply func(context.Context, *api.Client) (string, error),
-	say bool) error {
+// shareOn makes a change on one node, which carries it to the others. If that one breaks off, the next of the others is
+// told: to make a change twice is no harm, and where it is refused the error says that it may have been made.
+func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client,
+	apply func(context.Context, *api.Client) (string, error), say bool) error {
+	var broke *api.Client
 	stop := a.progress("changing " + via.Node())
 	message, err := apply(ctx, via)
+	for ; err != nil && len(others) > 0 && ctx.Err() == nil; message, err = apply(ctx, via) {
+		if _, silent := errors.AsType[*api.UnreachableError](err); !silent {
+			break
+		}
+		stop()
+		fmt.Fprintf(a.Err, "gslbctl: %s: asking %s\n", render.Printable(err.Error()), others[0].Node())
+		if !certain(err) {
+			broke = via
+		}
+		via, others = others[0], others[1:]
+		stop = a.progress("changing " + via.Node())
+	}
 	if err != nil {
 		stop()
 		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
 			return a.changeAll(ctx, apply, say) // another may have it, such as an agent that never came here
+		}
+		if broke != nil {
+			code, sentence := verdict(err)
+			return &outcome{code, fmt.Sprintf("%s; %s broke off before: it may have made the change, so look before you "+
+				"repeat it", sentence, broke.Node()), err}
 		}
 		return unchanged(err)
 	}

@@ -150,3 +150,39 @@ func TestShare_WhatTheToldNodeDoesNotKnowGoesToEach(t *testing.T) {
 		t.Errorf("exit %d, sent to %v: %s%s", r.code, sentTo(nodes), r.out, r.errors)
 	}
 }
+
+// A node that dies while it is told does not keep the change from the next one, which may have it from the first.
+func TestShare_TheNextNodeIsToldWhereOneBreaksOff(t *testing.T) {
+	const request = "POST /api/v1/domains"
+	for _, tc := range []struct {
+		name  string
+		next  any
+		code  int
+		words []string
+	}{
+		{"the next takes it", nil, exitWell, []string{"gslbctl: no answer from", "is answered", "ns3: has it too"}},
+		{"the next has it", &api.Error{Status: 409, Message: "domain shop.example.com exists"}, 1,
+			[]string{"domain shop.example.com exists", "it may have made the change, so look before you repeat it"}},
+		{"it dies too", breaksOff, exitWell, []string{"is answered"}},
+	} {
+		nodes := startNodes(t, 3)
+		replicating(nodes, 0, false)
+		nodes[0].answers[request] = breaksOff
+		want := []int{1, 1, 0}
+		if tc.next != nil {
+			nodes[1].answers[request] = tc.next
+		}
+		if tc.next == breaksOff {
+			want[2] = 1
+		}
+		r := call(t, System{}, nodes, append(threeNodes(), "domains", "add", "shop.example.com")...)
+		if r.code != tc.code || !slices.Equal(sentTo(nodes), want) {
+			t.Errorf("%s: exit %d, sent to %v: %s%s", tc.name, r.code, sentTo(nodes), r.out, r.errors)
+		}
+		for _, word := range tc.words {
+			if !strings.Contains(r.out+r.errors, word) {
+				t.Errorf("%s: no %q in %s%s", tc.name, word, r.out, r.errors)
+			}
+		}
+	}
+}

@@ -85,7 +85,7 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 					"in its audit log: name another node with --api, and an audit id; %s", r.node, nothingChanged)}
 			}
 		}
-		return a.shareOn(ctx, clients[newest], undoing(strconv.FormatUint(last.Entry, 10)), true)
+		return a.shareOn(ctx, clients[newest], nil, undoing(strconv.FormatUint(last.Entry, 10)), true)
 	}
 	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		own := replies[slices.IndexFunc(replies, func(r reply[api.Undone]) bool { return r.node == c.Node() })]
