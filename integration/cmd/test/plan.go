@@ -97,7 +97,11 @@ func rest(o options) ([][]step, error) {
 			dir: m, env: []string{"GOWORK=off"}, argv: []string{"go", "build", "-o", "/dev/null", "./..."},
 		})
 	}
-	return append(inTurn(alone),
+	return append(inTurn(append(alone, step{
+		name: "charts", about: "Helm renders the charts, and Kubernetes' types and our programs take what comes out",
+		dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 4,
+		argv: goTest("10m", "-count=1", "./..."),
+	})),
 		[]step{{
 			name:  "exact",
 			about: "promises about allocations and processor time, and the whole of what is short with the race detector",
