@@ -30,12 +30,14 @@ options => { listen => { %[1]s => { udp_threads = 1, tcp_threads = 1 } }, run_di
 service_types => {
   web => { plugin => http_status, port => %[3]d, vhost => www.d.test, url_path => /healthy, ok_codes => [ 200, 204 ],
     interval => 2, timeout => 1, up_thresh => 1, down_thresh => 2 }
+  slow => { plugin => tcp_connect, port => %[3]d, interval => 10, timeout => 1, down_thresh => 3 }
   tcp = { plugin = tcp_connect port = %[3]d interval = 2 timeout = 1 up_thresh = 1 down_thresh = 2 ok_thresh = 1 }
 }
 plugins => {
   multifo => {
     $include{more/*.conf}
     checked => { service_types => web, up_thresh => 0.1, a => 127.0.7.1, b => 127.0.7.2, c => 127.0.7.3 }
+    calm => { service_types => [ slow, up ], a => 127.0.7.1, b => 127.0.7.2 }
     toofew => { service_types => [ up, web ], up_thresh => 0.7, a => 127.0.7.1, b => 127.0.7.2, c => 127.0.7.3 }
   }
   weighted => {
@@ -43,7 +45,7 @@ plugins => {
     alike => { multi => true, a => [ 192.0.2.13, 5 ], b => [ 192.0.2.14, 5 ] }
   }
   simplefo => { service_types => tcp, s => { primary => 127.0.7.3, secondary => 127.0.7.1 } }
-  static => { one => 192.0.2.30 }
+  static => { one => 192.0.2.30, other => Other.example.net. }
   metafo => { service_types => tcp, resources => {
     m => { datacenters => [ dead, live ], dcmap => { dead => 127.0.7.3, live => { p => 127.0.7.1, q => 127.0.7.2 } } }
     d => { datacenters => [ x, y ] dcmap => { x => %%multifo!three, y => %%simplefo!s } }
@@ -75,11 +77,13 @@ three 60 DYNA multifo!three
 three 300 MX 10 mail.@Z
 both 60/60 DYNA multifo!both ; a comment
 checked 60/5 DYNA multifo!checked
+calm 60/5 DYNA multifo!calm
 toofew 2/2 IN DYNA multifo!toofew
 w IN DYNA weighted!w
 alike 5M DYNC weighted!alike
 s 30 DYNA simplefo!s
 one 30 DYNC static!one
+other 30/5 DYNC static!other
 m 100/10 DYNA metafo!m
 d 300 DYNA metafo!d
 dy 300 DYNA metafo!d/y
@@ -225,13 +229,13 @@ func TestImport_AnswersAsGdnsdDoes(t *testing.T) {
 	dir := filepath.Join(s.Dir, "g")
 	theirs := startGdnsd(t, dir)
 	testbed.Command(t, testbed.Binaries(t).Control, "import", "gdnsd", filepath.Join(dir, "config"), "--into", s.Dir).
-		Want(t, 0, "25 taken, 0 left out", "NA/US: when iad is down")
+		Want(t, 0, "27 taken, 0 left out", "NA/US: when iad is down")
 	n := s.Nodes[0]
 	n.File.Includes = []string{filepath.Join(s.Dir, "gdnsd.yaml")}
 	s.StartPrograms(t)
 
 	var names []string
-	for _, n := range strings.Fields("three both checked toofew w alike s one m d dy all geo failing wild q.wild alias nx sub " +
+	for _, n := range strings.Fields("three both checked calm other toofew w alike s one m d dy all geo failing wild q.wild alias nx sub " +
 		"www.sub inc.sub i.inc.sub") {
 		names = append(names, n+"."+gdnsdZone)
 	}

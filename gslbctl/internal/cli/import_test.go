@@ -64,8 +64,8 @@ func TestImportBind(t *testing.T) {
 // Names that plugins answer become domains; what has no like is told, and nothing that is there is written over.
 func TestImportGdnsd(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"config": "plugins => { static => { one => 192.0.2.1, two => a.example.net. } }",
-		"zones/example.com": "@ 60 SOA ns1 admin 1 2 3 4 60\n@ NS ns1\none DYNA static!one\ntwo DYNC static!two\n"} {
+	for name, text := range map[string]string{"config": "plugins => { static => { one => 192.0.2.1, two => a.example.net. }, null => {} }",
+		"zones/example.com": "@ 60 SOA ns1 admin 1 2 3 4 60\n@ NS ns1\none DYNA static!one\ntwo DYNC static!two\nthree DYNA null\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestImportGdnsd(t *testing.T) {
 	}
 	line := []string{"import", "gdnsd", filepath.Join(dir, "config"), "--into", dir}
 	r := call(t, System{}, nil, line...)
-	if r.code != 0 || !strings.Contains(r.out, "3 taken, 1 left out") || !strings.Contains(r.out, "left out: two.example.com.") {
+	if r.code != 0 || !strings.Contains(r.out, "4 taken, 1 left out") || !strings.Contains(r.out, "left out: three.example.com.") {
 		t.Errorf("%+v", r)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "gdnsd.yaml"))

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/miekg/dns"
 
 	"gslb.internal/gslbctl/internal/imports"
 )
@@ -42,7 +45,11 @@ func Read(path string) (*imports.Result, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	return ReadFS(root.FS(), filepath.Base(path), folder)
+	result, err := ReadFS(root.FS(), filepath.Base(path), folder)
+	if err != nil {
+		return nil, fmt.Errorf("in %s: %w", folder, err)
+	}
+	return result, nil
 }
 
 // ReadFS reads the configuration of the given name. folder is where files is, for the paths that it names.
@@ -91,6 +98,13 @@ func (r *reader) takeZone(file string) error {
 	for _, rr := range records {
 		rr.Header().Ttl = max(rr.Header().Ttl, r.minTTL)
 	}
+	names = slices.DeleteFunc(names, func(s steered) bool {
+		alias := r.alias(s)
+		if alias != nil {
+			records = append(records, alias)
+		}
+		return alias != nil
+	})
 	if err := r.result.AddZone(zone, records); err != nil {
 		return fmt.Errorf("zones/%s: %w", file, err)
 	}
@@ -103,6 +117,18 @@ func (r *reader) takeZone(file string) error {
 		r.result.Taken++
 	}
 	return nil
+}
+
+// alias returns the record of a name that is always answered with the same other name; nil if it is not.
+func (r *reader) alias(s steered) dns.RR {
+	plugin, name, _ := strings.Cut(s.ref, "!")
+	target := r.root.sub("plugins").sub(plugin).text(name)
+	_, valid := dns.IsDomainName(target)
+	if _, err := netip.ParseAddr(target); err == nil || plugin != "static" || !valid || target == "" {
+		return nil
+	}
+	return &dns.CNAME{Hdr: dns.RR_Header{Name: s.name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET,
+		Ttl: max(s.most, r.minTTL)}, Target: dns.CanonicalName(target)}
 }
 
 // takeName makes a domain of a record, or nothing.
@@ -177,7 +203,11 @@ func (b *domainBuilder) add(p part, res resource) error {
 			s.Weight = weights[i]
 		}
 		if slices.ContainsFunc(b.servers, func(o *imports.Server) bool { return o.Address == s.Address }) {
-			return fmt.Errorf("its address %s is there twice", s.Address)
+			if res.world != "" {
+				return fmt.Errorf("its address %s is there twice", s.Address)
+			}
+			b.tells = append(b.tells, fmt.Sprintf("its address %s is there twice: once will do", s.Address))
+			continue
 		}
 		for _, tell := range m.tells {
 			if !slices.Contains(b.tells, tell) {
@@ -194,6 +224,10 @@ func (b *domainBuilder) add(p part, res resource) error {
 		families[a.at.Is4()]++
 		b.most = max(b.most, families[a.at.Is4()])
 		b.regions, b.servers = append(b.regions, p.name), append(b.servers, s)
+	}
+	if len(families) == 0 {
+		b.domain.Regions = b.domain.Regions[:len(b.domain.Regions)-1]
+		return nil
 	}
 	for _, is4 := range []bool{true, false} {
 		if had := b.families[is4]; res.chain && len(b.domain.Regions) > 1 && (had > 0) != (families[is4] > 0) {
@@ -218,9 +252,11 @@ func (b *domainBuilder) thresholds(res resource) {
 			needs = min(first, len(p.addresses)) // always up
 		}
 		switch {
-		case res.chain && b.domain.Algorithm != "failover" && needs > 1:
-			b.tells = append(b.tells, fmt.Sprintf("%s is left when no address is up, not when fewer than %d are", p.name,
-				needs))
+		case res.chain && b.domain.Algorithm != "failover":
+			if needs > 1 {
+				b.tells = append(b.tells, fmt.Sprintf("%s is left when no address is up, not when fewer than %d are", p.name,
+					needs))
+			}
 		case res.chain && needs != first:
 			b.tells = append(b.tells, fmt.Sprintf("%s is left when fewer than %d addresses are up, not %d", p.name, first,
 				needs))

@@ -32,18 +32,19 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	    metafo => { resources => { loop => { datacenters => [ a ], dcmap => { a => %metafo!loop } }
 	      name => { datacenters => [ a, b ], dcmap => { a => 192.0.2.1, b => www.example.net. } }
 	      nowhere => { datacenters => [ a ] }, mixed => { datacenters => [ a, b ], dcmap => { a => 192.0.2.1
-	      b => 2001:db8::1 } } } }
+	      b => 2001:db8::1 } }, again => { datacenters => [ a, b, c ],
+	      dcmap => { a => 192.0.2.1, b => 192.0.2.1, c => 192.0.2.2 } } } }
 	    geoip => { maps => { m => { datacenters => [ a ] }, o => { datacenters => [ a ] } }
 	      resources => { m => { map => m, dcmap => { a => 192.0.2.1 } }, o => { map => o, dcmap => { a => 192.0.2.1 } } } }
 	    reflect => {} }`
 	zone := soa
 	want := map[string]string{
 		"multifo!down": "marks it as down", "multifo!gone": "marks it as down", "multifo!prog": "has no extmon",
-		"multifo!two": "ok_thresh of service type slow is 10, not 7", "multifo!twice": "there twice",
+		"multifo!two": "ok_thresh of service type slow is 10, not 7", "multifo!twice": "once will do",
 		"multifo!none": "has no addresses", "multifo!thresh": "up_thresh", "multifo!absent": "no resource absent",
 		"weighted!groups": "groups", "weighted!uneven": "weights that differ", "weighted!big": "are rounded",
 		"metafo!loop": "refer to one another", "metafo!name": "CNAME", "metafo!nowhere": "datacenter a has no addresses",
-		"metafo!mixed": "of both families", "geoip!o": "one map of the world", "reflect": "no like", "nothing!x": "no plugin",
+		"metafo!mixed": "of both families", "metafo!again": "once will do", "geoip!o": "one map of the world", "reflect": "no like", "nothing!x": "no plugin",
 	}
 	for ref := range want {
 		if ref != "geoip!o" {
@@ -53,6 +54,10 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	r, err := read(map[string]string{"config": plugins, "zones/example.com": zone + "m DYNA geoip!m\no DYNA geoip!o\n"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	text, err := r.Config.Text()
+	if err != nil || !strings.Contains(text, "name: metafo-again.example.com\n    routing_algorithm: failover\n    regions: [a, c]") {
+		t.Errorf("%v %s", err, text)
 	}
 	for ref, why := range want {
 		found := ""
