@@ -59,12 +59,14 @@ func alertsOf(ctx context.Context, url string) (about []string, err error) {
 	return about, nil
 }
 
-// An Alertmanager has an alert of a name for as long as one of its backends is unhealthy.
+// An Alertmanager that a reload adds has an alert of a name for as long as one of its backends is unhealthy.
 func TestNotifications_AnAlertmanagerShowsThemUntilTheyEnd(t *testing.T) {
 	url := startAlertmanager(t)
 	s := testbed.NewSite(t, 1, 2)
-	testbed.Notify("alertmanager", url, s.Nodes...)
 	s.StartPrograms(t)
+	testbed.Notify("alertmanager", url, s.Nodes...)
+	testbed.Rewrite(t, s.Nodes[0])
+	testbed.HangUp(t, s.Nodes[0])
 	shows := func(what, want string) {
 		t.Helper()
 		testbed.Until(t, time.Minute, "the Alertmanager to show "+what, func(ctx context.Context) error {

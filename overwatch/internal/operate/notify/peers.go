@@ -17,7 +17,7 @@ const (
 	// Path is the API's path for peers, below a node's base URL.
 	Path = "/api/v1/notifications/told"
 	// askTimeout bounds how long peers are waited for: one that does not answer by then is as one that is down.
-	askTimeout = 3 * time.Second
+	askTimeout = 5 * time.Second
 	// maxAnswer bounds a peer's answer, in octets.
 	maxAnswer = 8 << 20
 )

@@ -117,7 +117,7 @@ func (e *email) text(m *Message) []byte {
 	}
 	b.WriteString("\r\n")
 	w := quotedprintable.NewWriter(&b)
-	_, _ = fmt.Fprintf(w, "%s\n\nTold by node %s.\n", m.lines(), m.Node)
+	_, _ = fmt.Fprintf(w, "%s\nTold by node %s.\n", m.lines(), m.Node)
 	_ = w.Close()
 	return b.Bytes()
 }

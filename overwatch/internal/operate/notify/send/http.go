@@ -66,6 +66,9 @@ func do(client *http.Client, req *http.Request) error {
 		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err
 		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			return errors.New("it gives no answer in time")
+		}
 		return fmt.Errorf("it cannot be reached: %w", err)
 	}
 	defer resp.Body.Close()

@@ -116,7 +116,12 @@ func TestWebhook_AnswersMeanWhatHTTPSays(t *testing.T) {
 	if err := s.Send(t.Context(), aMessage); err == nil || strings.Contains(err.Error(), "private") {
 		t.Errorf("closed: %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if err := s.Send(ctx, aMessage); err == nil || err.Error() != "it gives no answer in time" {
+		t.Errorf("too late: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	if err := s.Send(ctx, aMessage); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
