@@ -215,7 +215,11 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 		IdentityWaits: n.identityWaits, Registerer: n.registerer,
 		Servers: n.servers, Orders: &n.orders,
 		Replication: func() *replication.Replication { return n.replication },
-		Reloaded:    func(cfg *config.Config) { n.notifier.Reconfigure(notify.SettingsOf(cfg)) },
+		Reloaded: func(cfg *config.Config) {
+			if n.notifier != nil {
+				n.notifier.Reconfigure(notify.SettingsOf(cfg))
+			}
+		},
 	})
 	return err
 }
