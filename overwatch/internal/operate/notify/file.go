@@ -18,10 +18,10 @@ const (
 	version = 1
 )
 
-// content is what the file has.
-type content struct {
-	Version int             `json:"version"`
-	Targets map[string]kept `json:"targets"`
+// content is what the file has: of each target, by its name, what is kept or its text.
+type content[T any] struct {
+	Version int          `json:"version"`
+	Targets map[string]T `json:"targets"`
 }
 
 // read returns what the file has of each target.
@@ -30,7 +30,7 @@ func read(path string) (targets map[string]kept, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]kept{}, nil
 	}
-	var c content
+	var c content[kept]
 	if err == nil {
 		err = json.Unmarshal(text, &c)
 	}
@@ -95,11 +95,16 @@ func (n *Notifier) write(ctx context.Context) {
 	}
 }
 
-// writeFile replaces the file.
+// writeFile replaces the file. Without targets there is none.
 func (n *Notifier) writeFile() error {
 	_, targets := n.current()
-	c := content{version, map[string]kept{}}
-	parts := make(map[string]json.RawMessage, len(targets))
+	if len(targets) == 0 {
+		if err := os.Remove(n.o.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	c := content[json.RawMessage]{version, make(map[string]json.RawMessage, len(targets))}
 	for _, t := range targets {
 		t.mu.Lock()
 		text, err := json.Marshal(t.kept)
@@ -107,12 +112,9 @@ func (n *Notifier) writeFile() error {
 		if err != nil {
 			return err
 		}
-		parts[t.c.Name] = text
+		c.Targets[t.c.Name] = text
 	}
-	text, err := json.Marshal(struct {
-		Version int                        `json:"version"`
-		Targets map[string]json.RawMessage `json:"targets"`
-	}{c.Version, parts})
+	text, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}

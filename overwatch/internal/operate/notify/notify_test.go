@@ -3,6 +3,8 @@ package notify_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -321,6 +323,9 @@ func TestNotifier_AReloadKeepsWhatWaits(t *testing.T) {
 		w.want(long, "")
 		if status := w.nodes["a"].notifier.Status(); len(status) != 0 {
 			t.Errorf("%+v", status)
+		}
+		if _, err := os.Stat(w.nodes["a"].path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("without targets there is a file: %v", err)
 		}
 	})
 }
