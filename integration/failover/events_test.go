@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -106,34 +105,8 @@ func TestEvents_AStreamTellsAKillAndGoesOnOverARestart(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	stream.until(api.EventName, testbed.AppName, "answered")
-	agree(t, n)
-}
-
-// agree compares the journal with the audit log and the metrics: each reload and change of the log has one event, and
-// the counts are those of the list.
-func agree(t *testing.T, n *harness.Node) {
-	t.Helper()
 	if _, err := n.Client.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	testbed.Until(t, testbed.StartBound, "journal and audit log to say the same", func(ctx context.Context) error {
-		audit, err := n.Client.AuditLog(ctx, url.Values{"actions": {"reload,create,update,delete"}})
-		if err != nil {
-			return err
-		}
-		events, err := n.Client.Events(ctx, url.Values{"kinds": {"reload,change"}, "limit": {"1000"}})
-		if err != nil {
-			return err
-		}
-		times := map[uint64]int{}
-		for _, e := range events.Events {
-			times[e.Audit]++
-		}
-		for _, e := range audit.Entries {
-			if times[e.ID] != 1 {
-				return fmt.Errorf("audit entry %d, %s of %s, has %d events", e.ID, e.Action, e.Resource, times[e.ID])
-			}
-		}
-		return nil
-	})
+	testbed.Agree(t, n)
 }
