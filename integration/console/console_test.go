@@ -35,6 +35,8 @@ func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 	p.reads(".now", "asia", s.backends[4].At.Addr().String()+" 100%")
 	p.click(fmt.Sprintf("a[href='#/names/%s']", shopName))
 	p.reads("table", "unhealthy")
+	victim := s.backends[2].At
+	p.reads("[aria-labelledby=history]", shopName, victim.String(), "unhealthy", "to now")
 
 	testbed.Start(t, s.backends[2])
 	p.reads("main", "5 of 5 serve")

@@ -8,6 +8,7 @@ import { Table } from '../table.js';
 import { clientsOf, servingTone } from './names.js';
 import { Ask } from './ask.js';
 import { Drains } from './drains.js';
+import { History } from './history.js';
 import { Recent } from './recent.js';
 
 const listed = 12; // addresses of an answer that are shown
@@ -70,5 +71,5 @@ export function Name({ path: [name] }) {
       <span>needs ${d.min_healthy || '1'}</span><span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
       <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
       ${d.description && html`<p>${d.description}</p>`}
-      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${Ask} name=${name} /><${Recent} name=${name} shown="50" />`}`;
+      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${History} name=${name} /><${Ask} name=${name} /><${Recent} name=${name} shown="50" />`}`;
 }
