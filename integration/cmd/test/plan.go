@@ -150,6 +150,11 @@ func long(o options) (stages [][]step, err error) {
 			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/answer/replication"),
 		},
 		{
+			name: "rolls", about: "1 000 random histories of signing keys that are rolled, and some 1 000 cancelled halfway",
+			dir: "overwatch", tests: 2,
+			argv: goTest("30m", "-count=1", "-run", "^TestRoll_", "./internal/answer/dnssec/roll", "-rolls=1000"),
+		},
+		{
 			name: "model", about: "60 random histories, judged by a model",
 			dir: "overwatch", env: []string{"GSLB_MODEL_HISTORIES=60"}, tests: 1,
 			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", "."),

@@ -1,0 +1,73 @@
+package roll_test
+
+import (
+	"fmt"
+	"testing"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+)
+
+// A roll of each kind is cancelled when a node has come to each of its stages, while nodes are killed, cut off and
+// restored. No answer is bogus, and each history ends with one key. The random histories seldom cancel a roll halfway.
+func TestRoll_IsCancelledAtEachStage(t *testing.T) {
+	for _, kind := range []struct {
+		name, algorithm string
+		emergency       bool
+		first           roll.Stage
+	}{
+		{"plain", "A", false, roll.Published},
+		{"algorithm", "B", false, roll.Signing},
+		{"emergency", "A", true, roll.Published},
+		{"emergency algorithm", "B", true, roll.Signing},
+	} {
+		for stage := kind.first; stage < roll.Done; stage++ {
+			t.Run(fmt.Sprintf("%s at %s", kind.name, stage), func(t *testing.T) {
+				for seed := range uint64(max(1, *histories/14)) {
+					w := newWorld(t, seed)
+					w.step(false)
+					old := w.nodes[0].keys[0]
+					w.begin(w.nodes[0], w.key(kind.algorithm), kind.emergency)
+					n := w.until(stage)
+					w.begin(n, old, kind.emergency)
+					for range w.rng.IntN(1000) {
+						w.step(true)
+					}
+					w.end()
+				}
+			})
+		}
+	}
+}
+
+// until returns the first node that comes to a stage and answers. Disturbance ends where it keeps all from it.
+func (w *world) until(stage roll.Stage) *node {
+	w.t.Helper()
+	for i := range 8000 {
+		for _, n := range w.nodes {
+			if n.up && !n.asks && n.progress != nil && n.progress.Stage == stage {
+				return n
+			}
+		}
+		if i == 2000 {
+			w.mend()
+		}
+		w.step(i < 2000)
+	}
+	w.fail("no node comes to %s", stage)
+	return nil
+}
+
+// end ends all disturbance, and waits until one key is left.
+func (w *world) end() {
+	w.t.Helper()
+	w.mend()
+	for i := 0; !w.done(); i++ {
+		if i > 5000 {
+			for _, n := range w.nodes {
+				w.tell("%s: %+v waits for %+v, has %v", n.name, n.progress, n.wait, n.keys)
+			}
+			w.fail("the roll does not end")
+		}
+		w.step(false)
+	}
+}
