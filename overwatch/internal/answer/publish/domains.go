@@ -8,6 +8,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/zonefile"
@@ -65,7 +66,7 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 func (d *domain) follows(c *config.Domain, regions []string) bool {
 	return d.written == c.Name && d.answers == max(c.MaxAnswers, 1) && d.unsigned == c.Unsigned() &&
 		d.from.from == keysOf(c) &&
-		slices.Equal(d.rules.Regions, regions)
+		slices.Equal(d.rules.Regions, regions) && d.https.Equal(&c.HTTPS)
 }
 
 // makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
@@ -76,7 +77,8 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	}
 	from := p.rules(c)
 	return &domain{plan: p, written: c.Name, service: service, name: name, rules: from.rules, from: from,
-		answers: max(c.MaxAnswers, 1), unsigned: c.Unsigned(), clients: p.places.clients, placed: from.rules.NeedsRegion()}
+		answers: max(c.MaxAnswers, 1), unsigned: c.Unsigned(), clients: p.places.clients, placed: from.rules.NeedsRegion(),
+		https: c.HTTPS, types: typesOf(&c.HTTPS)}
 }
 
 func keysOf(c *config.Domain) ruleKeys {
@@ -184,6 +186,13 @@ func (p *plan) move(number int, apex string, outside bool) {
 // compare notes for each zone the names that are added, removed and changed.
 func (p *plan) compare(before *plan, known map[string]*domain) {
 	for _, d := range p.changed {
+		if d.types != nil {
+			e := p.edit(d.zone)
+			if e.types == nil {
+				e.types = make(map[string][]*zone.Type)
+			}
+			e.types[d.name] = d.types
+		}
 		switch was := known[d.service]; {
 		case was == nil:
 			e := p.edit(d.zone)
@@ -238,6 +247,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 		z.Steered, z.version.names = was.Steered, was.version.names
 	}
 	z.Steered, z.Renewed = edited(z.Steered, e), e.renewed
+	z.takeTypes(was, e)
 	z.version.names.addAll(e.come, 1)
 	z.version.names.addAll(e.gone, -1)
 	if kept {
@@ -261,7 +271,7 @@ func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
 		p.relaid && z.key != "" {
 		return false
 	}
-	for _, names := range [][]string{e.come, e.gone} { // a name may exclude records, or no longer exclude them
+	for _, names := range [][]string{e.come, e.gone, e.renewed} { // a name may exclude records, or no longer exclude them
 		if slices.ContainsFunc(names, func(name string) bool {
 			return was.types[name] != nil || slices.Contains(was.nameservers, name)
 		}) {

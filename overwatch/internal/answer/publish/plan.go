@@ -53,7 +53,10 @@ type ruleKeys struct {
 }
 
 // edit lists the steered names of a zone that are added, removed and changed since the plan before.
-type edit struct{ come, gone, renewed []string }
+type edit struct {
+	come, gone, renewed []string
+	types               map[string][]*zone.Type // of those that have more than addresses
+}
 
 // zonePlan is the plan of one zone. It does not change once the whole plan is made.
 type zonePlan struct {
@@ -87,6 +90,8 @@ type domain struct {
 	rules   *policy.Rules
 	from    *sharedRules
 	answers int // distinct addresses per answer
+	https   config.HTTPS
+	types   []*zone.Type // nil: addresses alone
 
 	unsigned bool // its settings say so; its zone decides
 

@@ -213,6 +213,8 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 		return fmt.Sprintf("TTL %d: a TTL is at most %d seconds (RFC 2181 section 8)", rr.Header().Ttl, maxTTL)
 	case steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME):
 		return fmt.Sprintf("%s is a domain, whose addresses are steered; remove the record or the domain", owner)
+	case rtype == dns.TypeHTTPS && z.Types[owner] != nil:
+		return fmt.Sprintf("%s is a domain with https; remove the record or the key", owner)
 	case rtype == dns.TypeCNAME && len(types) > 0, slices.Contains(types, dns.TypeCNAME):
 		return fmt.Sprintf("%s has other records, and an alias has none beside it (RFC 1034 section 3.6.2)", owner)
 	}

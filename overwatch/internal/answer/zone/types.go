@@ -19,8 +19,8 @@ type Type struct {
 	Data func(to []byte, address netip.Addr) []byte
 }
 
-// addressTypes are the types that a steered name has unless Contents gives it others.
-var addressTypes = []*Type{
+// AddressTypes are A and AAAA: the types that a steered name has unless Contents gives it others.
+var AddressTypes = []*Type{
 	{dns.TypeA, policy.IPv4, net.IPv4len, func(to []byte, address netip.Addr) []byte {
 		octets := address.As4()
 		return append(to, octets[:]...)
@@ -32,14 +32,14 @@ var addressTypes = []*Type{
 }
 
 // addressType returns the type of the records that hold addresses of a family.
-func addressType(f policy.Family) *Type { return addressTypes[f] }
+func addressType(f policy.Family) *Type { return AddressTypes[f] }
 
 // types returns what a name of Steered answers.
 func (c *Contents) types(name string) []*Type {
 	if types := c.Types[name]; types != nil {
 		return types
 	}
-	return addressTypes
+	return AddressTypes
 }
 
 // undecided returns the candidates of types before the first decision: nobody.
@@ -56,14 +56,20 @@ func (a *answers) has(types []*Type) bool {
 	return slices.EqualFunc(a.steered, types, func(c candidates, t *Type) bool { return c.kind == t })
 }
 
-// steeredAs returns the place in steered of a record type, -1 where the name is not steered with it.
+// steeredAs returns the place in steered of a record type, -1 where the name is not steered with it. Of two, one for
+// each family, it is the first that there is a record of.
 func (a *answers) steeredAs(rtype uint16) int {
+	found := -1
 	for i := range a.steered {
-		if a.steered[i].kind.Number == rtype {
+		switch {
+		case a.steered[i].kind.Number != rtype:
+		case a.steered[i].state != noData:
 			return i
+		case found < 0:
+			found = i
 		}
 	}
-	return -1
+	return found
 }
 
 // steeredFor returns the place in steered of the first type that a family decides, -1 if there is none.

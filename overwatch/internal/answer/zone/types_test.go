@@ -26,7 +26,7 @@ func hintType() *Type {
 func hinted(t *testing.T) Contents {
 	t.Helper()
 	c := contents(t, "gslb.test.", "@ NS ns.example.", "steer app", "steer plain", "plain HTTPS 1 . alpn=h2")
-	c.Types = map[string][]*Type{"app.gslb.test.": append(slices.Clone(addressTypes), hintType())}
+	c.Types = map[string][]*Type{"app.gslb.test.": append(slices.Clone(AddressTypes), hintType())}
 	return c
 }
 

@@ -105,8 +105,8 @@ func (v *View) steered(name string) (*Zone, *owner, error) {
 // record of now.
 func (l *link) denials(a *answers) (found []*Signature) {
 	for i := range a.steered {
-		if a.steered[i].state == noData {
-			found = append(found, l.deny(a.steered[i].kind.Number))
+		if number := a.steered[i].kind.Number; a.steered[i].state == noData && a.steeredAs(number) == i {
+			found = append(found, l.deny(number))
 		}
 	}
 	return found

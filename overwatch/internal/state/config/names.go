@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"net/netip"
+	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/policy"
@@ -209,6 +210,23 @@ type Domain struct {
 	Proximity         Proximity     `key:"proximity"`
 	ClientHash        ClientHash    `key:"client_hash"`
 	Brake             DomainBrake   `key:"brake"`
+	HTTPS             HTTPS         `key:"https"`
+}
+
+// HTTPS is what the HTTPS records of a domain say (RFC 9460), beside the address of a backend that may serve.
+type HTTPS struct {
+	// Protocols that all its backends speak besides HTTP/1.1, such as `h2` and `h3`. With them the domain is answered
+	// with [HTTPS records](dns.md#https-records) as well. Left out: it has none. `max_answers` is then at most 16.
+	ALPN []string `key:"alpn"`
+	// Where all its backends listen; 0: 443.
+	Port int `key:"port" min:"0" max:"65535"`
+	// ECHConfigList of its backends in base64, for Encrypted Client Hello.
+	ECH string `key:"ech"`
+}
+
+// Equal reports whether two domains have the same HTTPS records but for addresses.
+func (h *HTTPS) Equal(other *HTTPS) bool {
+	return h.Port == other.Port && h.ECH == other.ECH && slices.Equal(h.ALPN, other.ALPN)
 }
 
 // Unsigned reports whether the domain is not to be signed although the node signs.

@@ -209,6 +209,24 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
 			`8: domains[3].proximity.tolerance_km: "20039": give kilometres from 0 to 20038`}},
 
+		{"https", "domains:\n- {name: a, https: {port: 443}}\n- {name: b, max_answers: 17, https: {alpn: [h2, 'h 3', h2, " +
+			"http/1.1], ech: x}}\n- {name: c, https: {alpn: [h3, ''], port: 65536, ech: AAA=}}\n", []string{
+			`2: domains[0].https.alpn: give the protocols, such as h2, or remove https: without them there are no HTTPS ` +
+				`records`,
+			`3: domains[1].https.alpn[1]: "h 3": give a protocol as TLS names it, such as h2 or h3: 1 to 32 letters, ` +
+				`digits and any of ./_-`,
+			`3: domains[1].https.alpn[2]: "h2": is in this list already: keep one`,
+			`3: domains[1].https.alpn[3]: "http/1.1": remove it: HTTPS records mean it by themselves (RFC 9460)`,
+			`3: domains[1].https.ech: "x": it is no base64: illegal base64 data at input byte 0: give the ECHConfigList ` +
+				`of the backends in base64`,
+			`3: domains[1].max_answers: "17": give at most 16 to a domain with https`,
+			`4: domains[2].https.alpn[1]: give a protocol as TLS names it, such as h2 or h3: 1 to 32 letters, digits ` +
+				`and any of ./_-`,
+			`4: domains[2].https.ech: "AAA=": its first two octets do not say its length: give the ECHConfigList of the ` +
+				`backends in base64`,
+			`4: domains[2].https.port: "65536": give a number from 0 to 65535`,
+		}},
+
 		{"targets", "domains:\n- name: x\n- name: '*.w'\nregions:\n- name: a\n  servers:\n  - {target: X, port: 1}\n" +
 			"  - {target: a.b.w, port: 1}\n  - {target: 192.0.2.1, port: 1}\n  - {target: y, address: 192.0.2.1, port: 1}\n" +
 			"  - {allowed_cidrs: [192.0.2.0/24], port: 1}\n" +

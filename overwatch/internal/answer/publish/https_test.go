@@ -1,0 +1,128 @@
+package publish
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// asks returns the data of the records that a client gets, and how it was answered.
+func asks(p *Publisher, rtype uint16, client string, turns *zone.Turns) (data []string, kind zone.Kind) {
+	r := p.View().Resolve("a.gslb.test.", rtype, false, netip.MustParseAddr(client), turns)
+	for _, rr := range r.Answer {
+		data = append(data, strings.TrimPrefix(rr.String(), rr.Header().String()))
+	}
+	slices.Sort(data)
+	return data, r.Kind
+}
+
+func steeredHTTPS(t *testing.T, algorithm string, h config.HTTPS, list ...string) (*Publisher, *backends, Settings) {
+	t.Helper()
+	s, b := testSettings(), new(backends)
+	s.Domains = []config.Domain{{Name: "a.gslb.test", RoutingAlgorithm: algorithm, TTL: 10, HTTPS: h,
+		ClientHash: config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}}}
+	b.set("a.gslb.test", list...)
+	p := newPublisher(t, b, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	go p.Run(ctx)
+	return p, b, s
+}
+
+func TestHTTPS_FollowsSettingsAndHealth(t *testing.T) {
+	p, b, s := steeredHTTPS(t, "weighted", config.HTTPS{}, "10.0.0.1", "10.0.0.2", "2001:db8::1")
+	turns := zone.NewTurns(1, 1)
+	expect := func(when, want string) {
+		t.Helper()
+		if got, kind := asks(p, dns.TypeHTTPS, "192.0.2.1", turns); strings.Join(got, "; ") != want {
+			t.Errorf("%s: %v %q, want %q", when, kind, got, want)
+		}
+	}
+	set := func(h config.HTTPS, answers int) {
+		s.Domains = []config.Domain{s.Domains[0]}
+		s.Domains[0].HTTPS, s.Domains[0].MaxAnswers = h, answers
+		if err := p.Reconfigure(t.Context(), s, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve := func(list ...string) {
+		b.set("a.gslb.test", list...)
+		p.Mark("a.gslb.test")
+		p.Flush(t.Context())
+	}
+	expect("without https", "")
+	set(config.HTTPS{ALPN: []string{"h2", "h3"}}, 2)
+	expect("both", `1 . alpn="h2,h3" ipv4hint="10.0.0.1"; 1 . alpn="h2,h3" ipv4hint="10.0.0.2"`)
+	serve("10.0.0.1 down", "10.0.0.2", "2001:db8::1")
+	expect("one down", `1 . alpn="h2,h3" ipv4hint="10.0.0.2"`)
+	set(config.HTTPS{ALPN: []string{"h2"}, Port: 8443, ECH: "AAMBAgM="}, 1)
+	expect("port and ech", `1 . alpn="h2" port="8443" ipv4hint="10.0.0.2" ech="AAMBAgM="`)
+	serve("2001:db8::1")
+	expect("IPv6 alone", `1 . alpn="h2" port="8443" ech="AAMBAgM=" ipv6hint="2001:db8::1"`)
+	serve()
+	expect("nobody", "")
+	serve("10.0.0.1 down")
+	if _, kind := asks(p, dns.TypeHTTPS, "192.0.2.1", turns); kind != zone.Failed {
+		t.Errorf("all down: %v, want SERVFAIL", kind)
+	}
+	serve("10.0.0.1")
+	set(config.HTTPS{}, 1)
+	expect("https taken away", "")
+}
+
+// A client network has one backend by client-hash, whatever it asks for.
+func TestHTTPS_HintIsTheAddressOfAWhereThePolicyIsFixed(t *testing.T) {
+	h := config.HTTPS{ALPN: []string{"h2"}}
+	p, _, _ := steeredHTTPS(t, "client-hash", h, "10.0.0.1", "10.0.0.2", "10.0.0.3")
+	turns, seen := zone.NewTurns(1, 1), map[string]bool{}
+	for _, client := range []string{"192.0.2.1", "198.51.100.1", "203.0.113.1", "9.9.9.9", "8.8.8.8", "1.1.1.1"} {
+		a, _ := asks(p, dns.TypeA, client, turns)
+		hint, _ := asks(p, dns.TypeHTTPS, client, turns)
+		if len(a) != 1 || len(hint) != 1 || hint[0] != `1 . alpn="h2" ipv4hint="`+a[0]+`"` {
+			t.Errorf("%s: A %q, HTTPS %q", client, a, hint)
+		}
+		seen[a[0]] = true
+	}
+	if len(seen) < 2 {
+		t.Errorf("all clients have the same backend %v: the test shows nothing", seen)
+	}
+}
+
+func TestHTTPS_HintsHaveTheSharesOfA(t *testing.T) {
+	h := config.HTTPS{ALPN: []string{"h2"}}
+	p, _, _ := steeredHTTPS(t, "weighted", h, "10.0.0.1", "10.0.0.2", "10.0.0.3")
+	turns, counts := zone.NewTurns(1, 1), map[string]int{}
+	for range 300 {
+		a, _ := asks(p, dns.TypeA, "192.0.2.1", turns)
+		hint, _ := asks(p, dns.TypeHTTPS, "192.0.2.1", turns)
+		counts[a[0]]++
+		counts[strings.Trim(strings.TrimPrefix(hint[0], `1 . alpn="h2" ipv4hint=`), `"`)]--
+	}
+	if len(counts) != 3 {
+		t.Errorf("addresses %v, want 3", counts)
+	}
+	for address, more := range counts {
+		if more < -1 || more > 1 {
+			t.Errorf("%s is %d times more often in A than in hints", address, more)
+		}
+	}
+}
+
+func TestHTTPS_ARecordOfTheZoneBesideIsRefused(t *testing.T) {
+	s := testSettings()
+	s.DNS.Zones[0].Records = []string{"app HTTPS 1 . alpn=h2"}
+	if problems := Check(s); len(problems) != 0 {
+		t.Errorf("without https: %v", problems)
+	}
+	s.Domains[0].HTTPS.ALPN = []string{"h2"}
+	if problems := Check(s); len(problems) != 1 {
+		t.Errorf("with https: %v, want one problem", problems)
+	}
+}
