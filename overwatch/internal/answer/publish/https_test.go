@@ -1,4 +1,4 @@
-package publish
+package publish // inside: it uses testSettings and newPublisher
 
 import (
 	"context"
