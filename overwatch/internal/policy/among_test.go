@@ -16,7 +16,7 @@ func TestDue_AddressesOfAHostNameShareItsWeight(t *testing.T) {
 				Among: among})
 		}
 		own, shared := 0, 0
-		for _, d := range due(all, in, Weighted) {
+		for _, d := range due(false, all, in, Weighted) {
 			if d.Address == all[0].Address {
 				own = d.Parts
 			} else {

@@ -48,6 +48,9 @@ type Rules struct {
 	OnAllDown         OnAllDown
 	MinHealthy        Minimum // with fewer backends that may serve, it is as if none might
 	TTL               uint32  // seconds
+	// Names: answers are the names of targets, each with its whole weight while one of its addresses may serve. Every
+	// candidate has a Target, and addresses of both families count alike.
+	Names bool
 
 	Client      string                 // geolocation: the client's region, empty for a client in none
 	Coordinates map[string]Coordinates // where regions are, as far as that is known
@@ -98,6 +101,9 @@ const (
 	IPv4 Family = iota
 	IPv6
 )
+
+// Takes reports whether a candidate may answer questions for a family.
+func (r *Rules) Takes(f Family, c *Candidate) bool { return r.Names || f.Has(c.Address) }
 
 // Has says whether addr is of the family f.
 func (f Family) Has(addr netip.Addr) bool {

@@ -45,7 +45,7 @@ func (s *selection) decide() Decision {
 	if within.choose != nil {
 		within.choose(s, decision.Group)
 	}
-	decision.Due = due(s.candidates, s.in, within)
+	decision.Due = due(s.rules.Names, s.candidates, s.in, within)
 	if within.KeepsClients && len(decision.Due) > 1 {
 		decision.Hashed, decision.ClientBits = true, s.rules.ClientBits
 	}
@@ -70,7 +70,7 @@ func (s *selection) sift(in []int) (decision Decision) {
 			return decision
 		}
 	}
-	s.keep(OtherFamily, func(c *Candidate) bool { return s.family.Has(c.Address) })
+	s.keep(OtherFamily, func(c *Candidate) bool { return s.rules.Takes(s.family, c) })
 	if len(s.in) == 0 {
 		decision.Outcome, decision.TTL = NoData, rules.TTL
 		return decision

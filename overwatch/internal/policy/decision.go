@@ -24,7 +24,7 @@ type Decision struct {
 	Region    string     // failover, geolocation and proximity: the region that serves; of several, the nearest
 	// Group tells the backends of this decision from those that other clients of the same name are sent to.
 	Group string
-	Due   []Due // the addresses that answer, in the order of addresses
+	Due   []Due // what answers, in the order of addresses or names
 	// Hashed: a client network keeps to one of Due (Rendezvous); otherwise they take turns. ClientBits is what a network
 	// is.
 	Hashed     bool
@@ -33,10 +33,29 @@ type Decision struct {
 	Basis      *Basis     // what it follows from, where that is kept
 }
 
-// Due is an address and the parts of all answers that are due to it.
+// Due is an address, or under Rules.Names a target, and the parts of all answers that are due to it.
 type Due struct {
-	Address netip.Addr
-	Parts   int // at least 1; what counts is the proportion to the other addresses
+	Address netip.Addr // of a target, the first of those that may answer
+	Target  string     // "" for an address
+	Parts   int        // at least 1; what counts is the proportion to the others
+}
+
+// Name returns what answers: the target, else the address.
+func (d Due) Name() string {
+	if d.Target != "" {
+		return d.Target
+	}
+	return d.Address.String()
+}
+
+// Of returns the due that a candidate has a part in, nil if there is none.
+func (c *Candidate) Of(list []Due) *Due {
+	for i := range list {
+		if d := &list[i]; d.Target == "" && d.Address == c.Address || d.Target != "" && d.Target == c.Target {
+			return d
+		}
+	}
+	return nil
 }
 
 // Excluded is a candidate that does not answer, and why.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/binary"
+	"hash/fnv"
 	"math"
 	"net/netip"
 )
@@ -9,7 +10,7 @@ import (
 // Rendezvous gives each client network one of the addresses, so that each address has its share of all networks. A
 // network keeps its address until that goes; then only the networks of that address move, and each of the others takes
 // its share of them. The same holds, in proportion, when a share changes. All nodes choose alike, since nothing but the
-// addresses and the shares goes in.
+// addresses, or the names of targets, and the shares goes in.
 //
 // It is weighted rendezvous hashing (Thaler and Ravishankar 1998; Schindelhauer and Schomaker 2005): each pair of
 // network and address draws a number, exponentially distributed with the share as its rate, and the lowest wins.
@@ -23,7 +24,9 @@ func NewRendezvous(due []Due) *Rendezvous {
 	r := &Rendezvous{seeds: make([]uint64, len(due))}
 	equal := true
 	for i, d := range due {
-		r.seeds[i] = seedOf(d.Address)
+		if r.seeds[i] = seedOf(d.Address); d.Target != "" {
+			r.seeds[i] = seedOfName(d.Target)
+		}
 		equal = equal && d.Parts == due[0].Parts
 	}
 	if !equal {
@@ -82,4 +85,10 @@ func seedOf(address netip.Addr) uint64 {
 	const golden = 0x9e3779b97f4a7c15
 	high := mix(binary.BigEndian.Uint64(octets[:8]) + golden)
 	return mix(high ^ binary.BigEndian.Uint64(octets[8:]) + golden)
+}
+
+func seedOfName(name string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	return mix(h.Sum64())
 }

@@ -13,7 +13,7 @@ import (
 func backendsOf(parts ...int) []Due {
 	due := make([]Due, len(parts))
 	for i, n := range parts {
-		due[i] = Due{netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), n}
+		due[i] = Due{Address: netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), Parts: n}
 	}
 	return due
 }
@@ -109,8 +109,8 @@ func TestRendezvous_AWeightThatChangesMovesNoMoreThanItMust(t *testing.T) {
 
 // What a network gets must never differ between nodes or releases.
 func TestRendezvous_IsTheSameForEver(t *testing.T) {
-	r := NewRendezvous([]Due{{netip.MustParseAddr("192.0.2.1"), 100}, {netip.MustParseAddr("192.0.2.2"), 50},
-		{netip.MustParseAddr("2001:db8::1"), 100}})
+	r := NewRendezvous([]Due{{Address: netip.MustParseAddr("192.0.2.1"), Parts: 100}, {Address: netip.MustParseAddr("192.0.2.2"), Parts: 50},
+		{Address: netip.MustParseAddr("2001:db8::1"), Parts: 100}})
 	picks := ""
 	for network := range uint64(32) {
 		picks += fmt.Sprint(r.Pick(network << 8))

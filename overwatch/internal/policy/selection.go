@@ -55,13 +55,13 @@ func (s *selection) known() (count int) {
 // knows reports whether an answer of the family may be expected: a name without any candidate may get some of either.
 func (s *selection) knows() bool {
 	return len(s.candidates) == 0 ||
-		slices.ContainsFunc(s.candidates, func(c Candidate) bool { return s.family.Has(c.Address) })
+		slices.ContainsFunc(s.candidates, func(c Candidate) bool { return s.rules.Takes(s.family, &c) })
 }
 
 // expects reports whether a region has backends of the family, whatever their health.
 func (s *selection) expects(region string) bool {
 	return slices.ContainsFunc(s.candidates, func(c Candidate) bool {
-		return c.Region == region && s.family.Has(c.Address)
+		return c.Region == region && s.rules.Takes(s.family, &c)
 	})
 }
 
@@ -76,7 +76,7 @@ func (s *selection) regions() (found []string) {
 // expected returns the regions that have candidates of the family, whatever their health, in the order of names.
 func (s *selection) expected() (found []string) {
 	for i := range s.candidates {
-		if s.family.Has(s.candidates[i].Address) {
+		if s.rules.Takes(s.family, &s.candidates[i]) {
 			found = insertRegion(found, s.candidates[i].Region)
 		}
 	}

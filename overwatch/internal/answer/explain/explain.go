@@ -34,7 +34,7 @@ type Explanation struct {
 	Outcome   policy.Outcome
 	Kind      zone.Kind
 	Records   []string     // in zone-file form
-	Addresses []netip.Addr // the first is the one that was selected
+	Addresses []netip.Addr // the first is the one that was selected; of an answer that is a name, one of its target's
 	TTL       uint32       // seconds
 	Scope     uint8        // how many bits of the client's address the answer depends on
 
@@ -52,7 +52,7 @@ type Explanation struct {
 // Backend is a candidate with the decision's result for it.
 type Backend struct {
 	*policy.Candidate
-	Share    float64 // part of the answers that begin with its address
+	Share    float64 // part of the answers that begin with its address, or with the name of its target
 	Excluded string  // why it has none; empty for one that has
 }
 
@@ -96,6 +96,9 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 			continue // another table has come into force between the answer and the explanation
 		}
 		e.decide(basis, q.Family, client)
+		if lead := int(probe.Steered.Lead); basis.Rules.Names && lead < len(e.Decision.Due) {
+			e.Addresses = []netip.Addr{e.Decision.Due[lead].Address}
+		}
 		return e, nil
 	}
 }
@@ -132,7 +135,9 @@ func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client p
 	}
 	for i := range e.Backends {
 		if b := &e.Backends[i]; b.Excluded == "" {
-			b.Share = Share(e.Decision.Due, b.Address)
+			if due := b.Of(e.Decision.Due); due != nil {
+				b.Share = Share(e.Decision.Due, due.Address)
+			}
 		}
 	}
 	e.WouldBe = wouldBe(basis, e.Decision, family, client)

@@ -67,7 +67,7 @@ func (e *Explanation) health() Factor {
 	for i := range e.Backends {
 		if b := &e.Backends[i]; b.MayServe {
 			serving++
-			if e.Family.Has(b.Address) {
+			if e.Basis.Rules.Takes(e.Family, b.Candidate) {
 				family++
 			}
 		}

@@ -20,6 +20,9 @@ func Lines(view *zone.View, name string, client netip.Addr, subnet bool) (lines 
 		if err != nil || e.Basis == nil {
 			return nil
 		}
+		if family == policy.IPv6 && e.Basis.Rules.Names { // as for IPv4
+			break
+		}
 		if e.Outcome != policy.NoData || family == policy.IPv4 {
 			lines = append(lines, e.lines()...)
 		}
@@ -29,7 +32,10 @@ func Lines(view *zone.View, name string, client netip.Addr, subnet bool) (lines 
 
 func (e *Explanation) lines() []string {
 	kind := "A"
-	if e.Family == policy.IPv6 {
+	switch {
+	case e.Basis.Rules.Names:
+		kind = "CNAME"
+	case e.Family == policy.IPv6:
 		kind = "AAAA"
 	}
 	first := fmt.Sprintf("%s: %s by %s", kind, e.Outcome, e.Decision.Algorithm)
@@ -73,7 +79,7 @@ func (w *WouldBe) sentence() string {
 	}
 	var answers []string
 	for _, due := range w.Decision.Due {
-		answers = append(answers, fmt.Sprintf("%s %.1f%%", due.Address, 100*Share(w.Decision.Due, due.Address)))
+		answers = append(answers, fmt.Sprintf("%s %.1f%%", due.Name(), 100*Share(w.Decision.Due, due.Address)))
 	}
 	if len(answers) == 0 {
 		answers = []string{"nothing"}

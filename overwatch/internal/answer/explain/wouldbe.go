@@ -48,7 +48,9 @@ func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, cli
 func revive(c *policy.Candidate) { c.MayServe, c.Forbidden, c.Share = true, false, 1 }
 
 func differs(a, b policy.Decision) bool {
-	return a.Outcome != b.Outcome || a.TTL != b.TTL || !slices.Equal(a.Due, b.Due)
+	return a.Outcome != b.Outcome || a.TTL != b.TTL || !slices.EqualFunc(a.Due, b.Due, func(x, y policy.Due) bool {
+		return x.Name() == y.Name() && Share(a.Due, x.Address) == Share(b.Due, y.Address)
+	})
 }
 
 // RegionAnswer is the answer to the clients of one region.

@@ -94,16 +94,16 @@ func (z *zonePlan) add(rr dns.RR) {
 func (p *plan) checkNameservers(z *zonePlan) {
 	for i, name := range z.nameservers {
 		in := p.enclosing(name)
-		if in == nil || in.has(name) {
+		if in == nil || in.has(name) && !in.aliased(name) {
 			continue
 		}
 		key := fmt.Sprintf("%s.nameservers[%d]", z.key, i)
 		switch types := in.types[name]; {
-		case slices.Contains(types, dns.TypeCNAME):
+		case slices.Contains(types, dns.TypeCNAME), in.aliased(name):
 			p.wrong(
 				key,
 				name,
-				"a nameserver must not be an alias; give %s A or AAAA records instead of the CNAME",
+				"a nameserver must not be an alias; answer %s with addresses instead of a CNAME",
 				name,
 			)
 		case !slices.Contains(types, dns.TypeA) && !slices.Contains(types, dns.TypeAAAA):

@@ -12,7 +12,7 @@ import (
 func (p *decider) basis(d *domain) *policy.Basis {
 	b := &policy.Basis{
 		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
-		Candidates: p.candidates(p.backends.Service(d.service), p.measurements.smoothed[d.service]),
+		Candidates: p.candidates(d.servers(p.backends.Service(d.service)), p.measurements.smoothed[d.service]),
 		Number:     p.bases.Add(1), Generation: p.generation, At: p.now(),
 	}
 	if d.rules.NeedsPosition() && p.positions.atlas != nil {

@@ -64,7 +64,7 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 
 // follows reports whether a domain was made of the same settings, with regions in that order.
 func (d *domain) follows(c *config.Domain, regions []string) bool {
-	return d.written == c.Name && d.answers == max(c.MaxAnswers, 1) && d.unsigned == c.Unsigned() &&
+	return d.written == c.Name && d.answers == answersOf(c) && d.unsigned == c.Unsigned() &&
 		d.from.from == keysOf(c) &&
 		slices.Equal(d.rules.Regions, regions) && d.https.Equal(&c.HTTPS)
 }
@@ -77,15 +77,23 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	}
 	from := p.rules(c)
 	return &domain{plan: p, written: c.Name, service: service, name: name, rules: from.rules, from: from,
-		answers: max(c.MaxAnswers, 1), unsigned: c.Unsigned(), clients: p.places.clients, placed: from.rules.NeedsRegion(),
-		https: c.HTTPS, types: typesOf(&c.HTTPS)}
+		answers: answersOf(c), unsigned: c.Unsigned(), clients: p.places.clients, placed: from.rules.NeedsRegion(),
+		https: c.HTTPS, types: typesOf(c)}
+}
+
+// answersOf returns how many records an answer has at most. A name has one alias (RFC 1034 section 3.6.2).
+func answersOf(c *config.Domain) int {
+	if c.AnswersNames() {
+		return 1
+	}
+	return max(c.MaxAnswers, 1)
 }
 
 func keysOf(c *config.Domain) ruleKeys {
 	return ruleKeys{
 		algorithm: c.RoutingAlgorithm, fallback: c.FallbackAlgorithm, onAllDown: c.OnAllDown, minHealthy: c.MinHealthy,
 		threshold: c.FailoverThreshold, ttl: c.TTL, proximity: c.Proximity, clientHash: c.ClientHash,
-		latency: c.LatencyConfig,
+		latency: c.LatencyConfig, names: c.AnswersNames(),
 	}
 }
 

@@ -3,7 +3,6 @@ package publish
 import (
 	"encoding/binary"
 	"maps"
-	"net/netip"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -13,10 +12,14 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// typesOf returns the types of a domain with HTTPS records (RFC 9460), nil without: their hint is the address of a
-// backend, an IPv6 one where the domain has no IPv4 one.
-func typesOf(h *config.HTTPS) []*zone.Type {
-	if len(h.ALPN) == 0 {
+// typesOf returns the types of a domain, nil for addresses alone: one whose answers are names has aliases. With HTTPS
+// records (RFC 9460) their hint is the address of a backend, an IPv6 one where the domain has no IPv4 one.
+func typesOf(c *config.Domain) []*zone.Type {
+	h := &c.HTTPS
+	switch {
+	case c.AnswersNames():
+		return zone.AliasTypes
+	case len(h.ALPN) == 0:
 		return nil
 	}
 	types := slices.Clone(zone.AddressTypes)
@@ -48,8 +51,8 @@ func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 	}
 	return &zone.Type{
 		Number: dns.TypeHTTPS, Family: addresses.Family, Length: len(head) + addresses.Length + len(tail),
-		Data: func(to []byte, address netip.Addr) []byte {
-			return append(addresses.Data(append(to, head...), address), tail...)
+		Data: func(to []byte, due policy.Due) []byte {
+			return append(addresses.Data(append(to, head...), due), tail...)
 		},
 	}
 }

@@ -50,6 +50,7 @@ type ruleKeys struct {
 	proximity                                  config.Proximity
 	clientHash                                 config.ClientHash
 	latency                                    config.LatencyConfig
+	names                                      bool
 }
 
 // edit lists the steered names of a zone that are added, removed and changed since the plan before.
@@ -157,6 +158,7 @@ func newPlan(s Settings, before *plan, known map[string]*domain, moved bool) *pl
 	p.takeDomains(before, known, moved)
 	p.layOut(before)
 	p.leaveUnsigned(before)
+	p.checkAliases()
 	p.compare(before, known)
 	for i, z := range p.zones {
 		p.zones[i] = p.planZone(z, before)
@@ -257,6 +259,7 @@ func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {
 		MaxLatency: time.Duration(c.latency.MaxLatencyMs) * time.Millisecond,
 		MinSamples: c.latency.MinSamples,
 	}
+	rules.Names = c.names
 	rules.MinHealthy, _ = policy.ParseMinimum(c.minHealthy) // checked by package config
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy

@@ -211,6 +211,9 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 		return fmt.Sprintf("%s is in the zone %s; move it there", owner, in.Apex)
 	case rr.Header().Ttl > maxTTL:
 		return fmt.Sprintf("TTL %d: a TTL is at most %d seconds (RFC 2181 section 8)", rr.Header().Ttl, maxTTL)
+	case z.aliased(owner):
+		return fmt.Sprintf("%s is a domain with answer: cname, and an alias has nothing beside it (RFC 1034 section 3.6.2); "+
+			"remove the record, or leave answer out", owner)
 	case steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME):
 		return fmt.Sprintf("%s is a domain, whose addresses are steered; remove the record or the domain", owner)
 	case rtype == dns.TypeHTTPS && z.Types[owner] != nil:

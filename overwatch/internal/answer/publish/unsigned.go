@@ -50,16 +50,10 @@ func (p *plan) leaveUnsigned(before *plan) {
 
 // mixes notes that a domain says that it is not signed, in a zone that is.
 func (p *plan) mixes(d *domain, apex, beside string) {
-	number := 0
-	for i, c := range p.settings.allDomains {
-		if c.Name == d.written {
-			number = i
-		}
-	}
 	why := fmt.Sprintf("dnssec_enabled is false, and an unsigned name cannot be inside a signed zone: %s is signed as a "+
 		"whole or not at all, and it also has %s", apex, beside)
 	if p.settings.RefuseMixed {
-		p.wrong(fmt.Sprintf("domains[%d].dnssec_enabled", number), d.written, "%s", why)
+		p.wrong(fmt.Sprintf("domains[%d].dnssec_enabled", p.number(d)), d.written, "%s", why)
 	} else {
 		p.mixtures = append(p.mixtures, d.written+": "+why)
 	}

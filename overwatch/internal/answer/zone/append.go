@@ -52,7 +52,8 @@ type Answer struct {
 }
 
 // Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It
-// never writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was.
+// never writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was, but
+// for a steered one that leads out of the zone.
 //
 // Signatures that have not been made yet are made, which takes some 20 microseconds each, once.
 func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
@@ -104,6 +105,10 @@ func (r *reply) name(o *owner, turns *Turns) {
 		r.answer.Kind = Elsewhere
 		return
 	}
+	if which := a.steeredAs(dns.TypeCNAME); which >= 0 {
+		r.steered(o, a, which, turns)
+		return
+	}
 	r.noData(o)
 }
 
@@ -119,15 +124,18 @@ func (r *reply) steered(o *owner, a *answers, which int, turns *Turns) {
 		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	}
+	if a.steered[which].inside {
+		r.answer.Kind = Elsewhere
+		return
+	}
 	var c *candidates
 	var position uint32
 	c, position, r.answer.Scope, r.answer.Steered = a.pick(r.view, which, r.q, turns)
-	size := c.schedule.Size()
-	if !r.room(size * c.recordLength()) {
+	if !r.room(c.length(position)) {
 		return
 	}
 	r.msg = c.appendRecords(r.msg, position)
-	r.answer.Answers = uint16(size)
+	r.answer.Answers = uint16(c.schedule.Size())
 	if r.signed {
 		r.answer.Answers += r.signature(c.signature(c.schedule.Answer(position)), "", true, c.ttl)
 		r.expanded()

@@ -26,6 +26,7 @@ type candidates struct {
 	ttl      uint32 // seconds
 	turn     uint32 // where Turns has its position; of clients in different places, where they share one
 	state    state
+	inside   bool           // a record is an alias for a name of the zone, which has to be followed
 	far      bool           // the data is in more
 	near     [nearData]byte // else: that of one record after the other
 	sigs     [nearSigs]*Signature
@@ -40,6 +41,7 @@ const (
 // more is what candidates have no room for; immutable.
 type more struct {
 	data []byte
+	ends []int // where each record's data ends; nil: all are of the type's length
 	sigs []*Signature
 }
 
@@ -47,7 +49,12 @@ type more struct {
 const MaxAnswers = maxSet / (2 + fixedPart + net.IPv6len)
 
 // compile turns a decision into the candidates of a type.
-func compile(kind *Type, decision *policy.Decision, answers int, schedules *policy.Scheduler) candidates {
+func (z *Zone) compile(
+	kind *Type,
+	decision *policy.Decision,
+	answers int,
+	schedules *policy.Scheduler,
+) candidates {
 	switch {
 	case len(decision.Due) > 0:
 	case decision.Outcome == policy.NoData:
@@ -58,15 +65,19 @@ func compile(kind *Type, decision *policy.Decision, answers int, schedules *poli
 	out := candidates{
 		kind: kind, state: answering, schedule: schedules.For(turnsOf(decision), answers), ttl: decision.TTL,
 	}
-	data := out.near[:0]
+	data, ends := out.near[:0], []int(nil)
 	if size := len(decision.Due) * kind.Length; size > nearData {
 		data = make([]byte, 0, size)
 	}
 	for _, due := range decision.Due {
-		data = kind.Data(data, due.Address)
+		begin := len(data)
+		if data = kind.Data(data, due); kind.Length == 0 {
+			out.inside = out.inside || canonical(data[begin:]).within(z.apex)
+			ends = append(ends, len(data))
+		}
 	}
-	if len(data) > nearData {
-		out.far, out.more = true, &more{data: data}
+	if len(data) > nearData || ends != nil {
+		out.far, out.more = true, &more{data: data, ends: ends}
 	}
 	return out
 }
@@ -84,18 +95,26 @@ func turnsOf(d *policy.Decision) []policy.Due {
 	return alike
 }
 
-// recordLength is the length of a packed record whose owner is the question's name.
-func (c *candidates) recordLength() int { return 2 + fixedPart + c.kind.Length }
+// length is that of the packed records of the question's name at a position of the schedule.
+func (c *candidates) length(position uint32) (octets int) {
+	octets = c.schedule.Size() * (2 + fixedPart + c.kind.Length)
+	if c.kind.Length == 0 {
+		for k := range c.schedule.Size() {
+			octets += len(c.one(c.schedule.Pick(position, k)))
+		}
+	}
+	return octets
+}
 
 // appendRecords packs the records of the question's name at a position of the schedule.
 func (c *candidates) appendRecords(msg []byte, position uint32) []byte {
 	// The owner, type, class and TTL of each, the length of its data, and that.
 	head := questionName<<48 | uint64(c.kind.Number)<<32 | classIN<<16 | uint64(c.ttl>>16)
-	tail, data := c.ttl<<16|uint32(c.kind.Length), c.data()
 	for k := range c.schedule.Size() {
+		data := c.one(c.schedule.Pick(position, k))
+		tail := c.ttl<<16 | uint32(len(data))
 		msg = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(msg, head), tail)
-		at := c.schedule.Pick(position, k) * c.kind.Length
-		msg = append(msg, data[at:at+c.kind.Length]...)
+		msg = append(msg, data...)
 	}
 	return msg
 }
@@ -111,7 +130,14 @@ func (c *candidates) data() []byte {
 // one is the data of one record.
 func (c *candidates) one(number int) []byte {
 	length := c.kind.Length
-	return c.data()[number*length : (number+1)*length]
+	if length > 0 {
+		return c.data()[number*length : (number+1)*length]
+	}
+	begin := 0
+	if number > 0 {
+		begin = c.more.ends[number-1]
+	}
+	return c.more.data[begin:c.more.ends[number]]
 }
 
 // same says whether two give the same answers in the same turns.
@@ -148,7 +174,7 @@ func (c *candidates) keep(sigs []*Signature) {
 	c.sigs = [nearSigs]*Signature{}
 	var next more
 	if c.far {
-		next.data = c.more.data
+		next.data, next.ends = c.more.data, c.more.ends
 	}
 	if c.more = nil; len(sigs) > nearSigs {
 		next.sigs = sigs

@@ -12,7 +12,7 @@ func TestAppend_AllocatesNothing(t *testing.T) {
 	turns := NewTurns(1, 1)
 	room := make([]byte, 0, 4096)
 	for _, name := range []string{"app.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.",
-		"www.example.org.", "down.gslb.test."} {
+		"www.example.org.", "down.gslb.test.", "cdn.gslb.test.", "x.cdns.gslb.test."} {
 		msg, q := question(t, name, dns.TypeA)
 		msg = append(room, msg...)
 		if n := testing.AllocsPerRun(100, func() { v.Append(msg, q, turns) }); n != 0 {
@@ -27,7 +27,8 @@ func TestAppend_AllocatesNothingForSignedAnswers(t *testing.T) {
 		turns := NewTurns(1, 1)
 		room := make([]byte, 0, 1<<16)
 		for _, asked := range []string{"app.gslb.test.", "dual.gslb.test.", "big.gslb.test.", "nx.gslb.test.",
-			"x.wild.gslb.test.", "gslb.test.", "v6.gslb.test.", "ent.gslb.test."} {
+			"x.wild.gslb.test.", "gslb.test.", "v6.gslb.test.", "ent.gslb.test.", "cdn.gslb.test.",
+			"x.cdns.gslb.test."} {
 			msg, q := question(t, asked, dns.TypeA)
 			q.DO = true
 			msg = append(room, msg...)
@@ -44,7 +45,7 @@ func TestAppend_AllocatesNothingForSignedAnswers(t *testing.T) {
 func TestAppend_ASignedAnswerIsWholeOrNotThere(t *testing.T) {
 	v, _ := signedSample(t, NSEC3)
 	for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "x.static.gslb.test.",
-		"gslb.test."} {
+		"gslb.test.", "cdn.gslb.test."} {
 		msg, q := question(t, name, dns.TypeMX)
 		q.DO = true
 		whole, want := v.Append(msg, q, NewTurns(1, 1))
@@ -92,7 +93,7 @@ func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
 func FuzzAppend(f *testing.F) {
 	for _, name := range []string{"\x03app\x04gslb\x04test\x00", "\x03aPP\x04gSLb\x04test\x00",
 		"\x01*\x04wild\x04gslb\x04test\x00", "\x02nx\x05child\x04gslb\x04test\x00",
-		"\x00", "\x04test\x00", "\x02\x00.\x04gslb\x04test\x00", "\x03www\x04gslb\x04test\x00"} {
+		"\x03cdn\x04gslb\x04test\x00", "\x04near\x04gslb\x04test\x00", "\x00", "\x04test\x00", "\x02\x00.\x04gslb\x04test\x00", "\x03www\x04gslb\x04test\x00"} {
 		for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeANY, dns.TypeSOA, dns.TypeDS} {
 			f.Add([]byte(name), rtype, uint64(1))
 		}

@@ -167,10 +167,11 @@ func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, an
 	for i := range steered {
 		kind := steered[i].kind
 		by := choices[kind.Family]
-		base := compile(kind, &by.Decisions[0], answers, w.schedules)
+		base := z.compile(kind, &by.Decisions[0], answers, w.schedules)
 		if base.state == answering {
 			after[i] = w.variants(v, z, o, kind, &before[i], like, by, answers)
 			base = after[i].variants[0].candidates
+			base.inside = slices.ContainsFunc(after[i].variants, func(in variant) bool { return in.inside })
 		}
 		if was.placed == nil || !base.same(&steered[i]) || !after[i].same(&before[i]) {
 			changed = true
@@ -225,7 +226,7 @@ func (w *Writer) variant(
 	answers int,
 ) variant {
 	next := variant{
-		candidates: compile(kind, decision, answers, w.schedules),
+		candidates: z.compile(kind, decision, answers, w.schedules),
 		affinity:   affinityOf(decision),
 		group:      decision.Group,
 	}

@@ -19,7 +19,7 @@ type Probe struct {
 	Steered   Steered
 	Records   []string     // of the answer section, in zone-file form
 	Addresses []netip.Addr // of the question's family among them, in their order
-	TTL       uint32       // of the last of these, seconds
+	TTL       uint32       // of the last of these, or of an alias without any, seconds
 }
 
 // ErrName is wrapped where what was asked for is not a domain name.
@@ -59,6 +59,8 @@ func (p *Probe) note(answer []dns.RR, family policy.Family) {
 		p.Records = append(p.Records, strings.ReplaceAll(rr.String(), "\t", " "))
 		var address netip.Addr
 		switch rr := rr.(type) {
+		case *dns.CNAME:
+			p.TTL = rr.Hdr.Ttl
 		case *dns.A:
 			address, _ = netip.AddrFromSlice(rr.A.To4())
 		case *dns.AAAA:

@@ -110,21 +110,25 @@ func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype
 		r.positive(zone, o, alias.records, alias.sig)
 		return alias.records[0].(*dns.CNAME).Target
 	}
+	if which := a.steeredAs(dns.TypeCNAME); which >= 0 {
+		return r.steered(v, zone, o, a, which, turns)
+	}
 	r.deny(NoData, zone)
 	r.proveNoData(zone, o, rtype)
 	return ""
 }
 
-func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Turns) {
+// steered answers with what was decided. It returns the name that an alias leads to.
+func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Turns) (target string) {
 	switch a.steered[which].state {
 	case failing:
 		*r = Resolution{Kind: Failed, Steered: a.unanswered(v, which, r.client), apex: r.apex}
-		return
+		return ""
 	case noData:
 		r.Steered = a.unanswered(v, which, r.client)
 		r.deny(NoData, zone)
 		r.proveNoData(zone, o, a.steered[which].kind.Number)
-		return
+		return ""
 	}
 	var c *candidates
 	var position uint32
@@ -134,17 +138,21 @@ func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int
 		rr, err := c.record(c.schedule.Pick(position, k))
 		if err != nil {
 			*r = Resolution{Kind: Failed, apex: r.apex}
-			return
+			return ""
 		}
 		records = append(records, rr)
 	}
 	r.positive(zone, o, records, c.signature(c.schedule.Answer(position)))
+	if alias, is := records[0].(*dns.CNAME); is {
+		return alias.Target
+	}
+	return ""
 }
 
 // record is one of the records, without an owner.
 func (c *candidates) record(number int) (dns.RR, error) {
 	header := dns.RR_Header{
-		Rrtype: c.kind.Number, Class: dns.ClassINET, Ttl: c.ttl, Rdlength: uint16(c.kind.Length),
+		Rrtype: c.kind.Number, Class: dns.ClassINET, Ttl: c.ttl, Rdlength: uint16(len(c.one(number))),
 	}
 	rr, _, err := dns.UnpackRRWithHeader(header, slices.Clone(c.one(number)), 0)
 	return rr, err

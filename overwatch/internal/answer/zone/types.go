@@ -2,7 +2,6 @@ package zone
 
 import (
 	"net"
-	"net/netip"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -10,24 +9,33 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Type is a record type that steered names answer: one record for each address that was decided for.
+// Type is a record type that steered names answer: one record for each address, or name, that was decided for.
 type Type struct {
 	Number uint16        // as in a question
 	Family policy.Family // of the addresses: the decision for this family counts
-	Length int           // octets of a record's data
-	// Data appends the data of the record for an address of the family: Length octets.
-	Data func(to []byte, address netip.Addr) []byte
+	Length int           // octets of a record's data; 0: they differ
+	// Data appends the data of the record for what is due, an address of the family or a name: Length octets.
+	Data func(to []byte, due policy.Due) []byte
 }
 
 // AddressTypes are A and AAAA: the types that a steered name has unless Contents gives it others.
 var AddressTypes = []*Type{
-	{dns.TypeA, policy.IPv4, net.IPv4len, func(to []byte, address netip.Addr) []byte {
-		octets := address.As4()
+	{dns.TypeA, policy.IPv4, net.IPv4len, func(to []byte, due policy.Due) []byte {
+		octets := due.Address.As4()
 		return append(to, octets[:]...)
 	}},
-	{dns.TypeAAAA, policy.IPv6, net.IPv6len, func(to []byte, address netip.Addr) []byte {
-		octets := address.As16()
+	{dns.TypeAAAA, policy.IPv6, net.IPv6len, func(to []byte, due policy.Due) []byte {
+		octets := due.Address.As16()
 		return append(to, octets[:]...)
+	}},
+}
+
+// AliasTypes are those of a name whose answers are names (policy.Rules.Names): a CNAME, whatever is asked for. Such a
+// name has no other records.
+var AliasTypes = []*Type{
+	{dns.TypeCNAME, policy.IPv4, 0, func(to []byte, due policy.Due) []byte {
+		name, _ := canonicalName(due.Target) // which is checked where it is configured
+		return append(to, name...)
 	}},
 }
 
@@ -72,9 +80,12 @@ func (a *answers) steeredAs(rtype uint16) int {
 	return found
 }
 
-// steeredFor returns the place in steered of the first type that a family decides, -1 if there is none.
+// steeredFor returns the place in steered of the first type that a family decides, -1 if there is none. An alias is
+// decided for both alike.
 func (a *answers) steeredFor(f policy.Family) int {
-	return slices.IndexFunc(a.steered, func(c candidates) bool { return c.kind.Family == f })
+	return slices.IndexFunc(a.steered, func(c candidates) bool {
+		return c.kind.Family == f || c.kind.Number == dns.TypeCNAME
+	})
 }
 
 // sameTypes reports whether two names are steered with the same types.

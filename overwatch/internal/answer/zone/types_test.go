@@ -15,8 +15,8 @@ import (
 func hintType() *Type {
 	return &Type{
 		Number: dns.TypeHTTPS, Family: policy.IPv4, Length: 11,
-		Data: func(to []byte, address netip.Addr) []byte {
-			octets := address.As4()
+		Data: func(to []byte, due policy.Due) []byte {
+			octets := due.Address.As4()
 			return append(append(to, 0, 1, 0, 0, 4, 0, 4), octets[:]...)
 		},
 	}

@@ -34,6 +34,7 @@ func askSigned(t testing.TB, v *View, name string, rtype uint16, fast, slow *Tur
 		t.Fatal(err)
 	}
 	if answer.Kind == Elsewhere {
+		v.Resolve(name, rtype, true, netip.Addr{}, fast) // which takes the turn
 		got = want
 	} else if answer.Kind != r.Kind || int(answer.Answers) != len(r.Answer) || int(answer.Authority) != len(r.Authority) ||
 		!bytes.Equal(got, want) {

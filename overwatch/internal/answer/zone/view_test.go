@@ -26,6 +26,14 @@ func contents(t testing.TB, apex string, lines ...string) Contents {
 			c.Steered = append(c.Steered, dnsutil.AddOrigin(name, apex))
 			continue
 		}
+		if name, ok := strings.CutPrefix(line, "alias "); ok {
+			name = dnsutil.AddOrigin(name, apex)
+			if c.Steered = append(c.Steered, name); c.Types == nil {
+				c.Types = make(map[string][]*Type)
+			}
+			c.Types[name] = AliasTypes
+			continue
+		}
 		parser := dns.NewZoneParser(strings.NewReader(line), apex, "")
 		parser.SetDefaultTTL(300)
 		rr, ok := parser.Next()
@@ -59,7 +67,7 @@ func inOrder(zones ...Contents) (all []*Contents) {
 	return all
 }
 
-// decide reads addresses, each with its parts behind a slash ("10.0.0.1/3"), or "down".
+// decide reads addresses and names, each with its parts behind a slash ("10.0.0.1/3", "a.test./2"), or "down".
 func decide(words string) [2]policy.Decision {
 	d := [2]policy.Decision{{Outcome: policy.NoData}, {Outcome: policy.NoData}}
 	for _, word := range strings.Fields(words) {
@@ -67,10 +75,12 @@ func decide(words string) [2]policy.Decision {
 			return [2]policy.Decision{{Outcome: policy.NoHealthyBackend}, {Outcome: policy.NoHealthyBackend}}
 		}
 		text, parts, _ := strings.Cut(word, "/")
-		due := policy.Due{Address: netip.MustParseAddr(text), Parts: 1}
+		due := policy.Due{Parts: 1}
 		fmt.Sscan(parts, &due.Parts)
 		f := policy.IPv4
-		if due.Address.Is6() {
+		if strings.HasSuffix(text, ".") {
+			due.Target = text
+		} else if due.Address = netip.MustParseAddr(text); due.Address.Is6() {
 			f = policy.IPv6
 		}
 		d[f] = policy.Decision{Outcome: policy.Success, TTL: 60, Due: append(d[f].Due, due)}
@@ -117,6 +127,12 @@ func sampleZones(t testing.TB) []Contents {
 			"steer big",
 			"steer down",
 			"steer *.wild",
+			"alias cdn",
+			"alias *.cdns",
+			"alias near",
+			"alias cdndown",
+			"tocdn CNAME cdn",
+			"nearcdn CNAME near",
 			"app TXT hello",
 			"steer "+strings.TrimSuffix(longTestName, ".gslb.test."),
 			"www CNAME app",
@@ -149,6 +165,9 @@ func steerSample(t testing.TB, v *View) {
 	steer(t, w, v, "*.wild.gslb.test.", "10.0.0.8", 1)
 	steer(t, w, v, "www.child.gslb.test.", "10.0.0.7", 1)
 	steer(t, w, v, "other.example.", "10.0.0.6", 1)
+	steer(t, w, v, "cdn.gslb.test.", "a.cdn.example./2 Other.CDN.example.", 1)
+	steer(t, w, v, "*.cdns.gslb.test.", "a-name-that-is-longer-than-sixteen-octets.example.", 1)
+	steer(t, w, v, "near.gslb.test.", "dual.gslb.test. a.cdn.example. nx.gslb.test. x.wild.gslb.test.", 1)
 	var hundred []string
 	for i := range 100 {
 		hundred = append(hundred, fmt.Sprintf("10.1.0.%d", i+1))
@@ -185,6 +204,7 @@ func ask(t testing.TB, v *View, name string, rtype uint16, fast, slow *Turns) Re
 		t.Fatal(err)
 	}
 	if answer.Kind == Elsewhere {
+		v.Resolve(name, rtype, false, netip.Addr{}, fast) // which takes the turn
 		if !bytes.Equal(got, msg) {
 			t.Errorf("%s: an alias was left to Resolve, but the message was changed", name)
 		}

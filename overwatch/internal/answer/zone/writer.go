@@ -60,7 +60,7 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 	for i := range steered {
 		kind := steered[i].kind
 		decision := &decisions[kind.Family]
-		next := compile(kind, decision, answers, w.schedules)
+		next := z.compile(kind, decision, answers, w.schedules)
 		if was.placed == nil && next.same(&steered[i]) {
 			continue
 		}

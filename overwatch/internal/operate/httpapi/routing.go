@@ -148,7 +148,7 @@ func wouldBe(w explain.WouldBe) api.RoutingWouldBe {
 		out.IfUp = explain.Endpoint(w.If)
 	}
 	for _, due := range w.Decision.Due {
-		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Address.String(),
+		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Name(),
 			Share: explain.Share(w.Decision.Due, due.Address)})
 	}
 	return out

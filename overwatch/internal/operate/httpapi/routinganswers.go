@@ -48,7 +48,7 @@ func routingAnswer(g *explain.RegionAnswer) api.RoutingAnswer {
 		Algorithm: g.Decision.Algorithm.String(), TTL: int(g.Decision.TTL), Addresses: []api.RoutingShare{},
 	}
 	for _, due := range g.Decision.Due {
-		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Address.String(),
+		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Name(),
 			Share: explain.Share(g.Decision.Due, due.Address)})
 	}
 	return view

@@ -211,7 +211,21 @@ type Domain struct {
 	ClientHash        ClientHash    `key:"client_hash"`
 	Brake             DomainBrake   `key:"brake"`
 	HTTPS             HTTPS         `key:"https"`
+	// What the answers are: `address`, the addresses of servers; or `cname`, the name of a server's `target`, as a CNAME
+	// for clients to follow. All servers of the domain then have a `target`, nothing else stands at the name, and it is
+	// not the apex of a zone. An answer has one name, whatever `max_answers` is. See
+	// [answers that are names](dns.md#answers-that-are-names).
+	Answer string `key:"answer" default:"address"`
 }
+
+// What the answers of a domain are.
+const (
+	AnswerAddress = "address"
+	AnswerCNAME   = "cname"
+)
+
+// AnswersNames reports whether the answers of the domain are the names of its targets.
+func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
 
 // HTTPS is what the HTTPS records of a domain say (RFC 9460), beside the address of a backend that may serve.
 type HTTPS struct {

@@ -19,6 +19,7 @@ type validator struct {
 	regionsUnread bool
 	domains       map[string]int32 // by name: first index
 	has           []bool           // by domain: a server names it
+	namedBy       map[string]string
 	cautions
 }
 

@@ -113,6 +113,7 @@ func (v *validator) domain(i int, algorithms []string) {
 	v.latency(&d.LatencyConfig, key)
 	v.signing(d, key)
 	v.https(d, key)
+	v.answer(d, key)
 	if d.FallbackAlgorithm != "" {
 		v.fallback(d, key, algorithms)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (v *validator) servers() {
-	v.has = make([]bool, len(v.config.Domains))
+	v.has, v.namedBy = make([]bool, len(v.config.Domains)), v.named()
 	known := newEndpoints(v.config)
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
@@ -25,6 +25,7 @@ func (v *validator) servers() {
 			at := serverPlace{int32(i), int32(k)}
 			s := &r.Servers[k]
 			domain = v.server(at, s, domain)
+			v.nameless(at, s, domain)
 			if !s.Address.IsValid() {
 				continue
 			}

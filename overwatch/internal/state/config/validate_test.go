@@ -227,6 +227,18 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`4: domains[2].https.port: "65536": give a number from 0 to 65535`,
 		}},
 
+		{"answers that are names", "domains:\n- {name: a, answer: CNAME}\n- {name: b, answer: cname, https: {alpn: [h2]}}\n" +
+			"- {name: c, answer: cname, regions: [eu]}\n- {name: d, regions: [eu]}\nregions:\n- name: eu\n  servers:\n" +
+			"  - {address: 192.0.2.1, port: 1, service: b}\n  - {target: x.test, port: 1, service: b}\n" +
+			"  - {address: 192.0.2.1, port: 1}\n  - {target: x.test, port: 1}\n  - {address: 192.0.2.1, port: 1, service: d}\n",
+			[]string{
+				`2: domains[0].answer: "CNAME": did you mean cname?`,
+				`3: domains[1].https.alpn: "[h2]": stands beside answer: cname, and an alias has nothing beside it (RFC 1034 ` +
+					`section 3.6.2): remove one of the two`,
+				`9: regions[0].servers[0].address: "192.0.2.1": is a server of domain "b", whose answers are names (answer: ` +
+					`cname): give the host name of the server as its target, or leave answer out`,
+				`11: regions[0].servers[2].address: "192.0.2.1": is a server of domain "c", whose answers are names (answer: ` +
+					`cname): give the host name of the server as its target, or leave answer out`}},
 		{"targets", "domains:\n- name: x\n- name: '*.w'\nregions:\n- name: a\n  servers:\n  - {target: X, port: 1}\n" +
 			"  - {target: a.b.w, port: 1}\n  - {target: 192.0.2.1, port: 1}\n  - {target: y, address: 192.0.2.1, port: 1}\n" +
 			"  - {allowed_cidrs: [192.0.2.0/24], port: 1}\n" +

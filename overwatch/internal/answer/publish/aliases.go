@@ -1,0 +1,53 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// servers returns those of a domain's backends that it can be answered with: where answers are names, the addresses of
+// targets.
+func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
+	if !d.rules.Names {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Part().Target == "" })
+}
+
+// aliased reports whether a name of the zone is steered to names.
+func (z *zonePlan) aliased(name string) bool {
+	return slices.ContainsFunc(z.Types[name], func(t *zone.Type) bool { return t.Number == dns.TypeCNAME })
+}
+
+// checkAliases finds domains that are to be aliases and cannot, since they are apexes.
+func (p *plan) checkAliases() {
+	for _, d := range p.domains {
+		if !d.rules.Names || d.name != d.zone {
+			continue
+		}
+		why := "give a name below it, or leave answer out"
+		if d.outside {
+			why = "no zone of dns.zones has this name, so it makes a zone of its own: add the zone above it to dns.zones, or " +
+				"leave answer out"
+		}
+		p.wrong(fmt.Sprintf("domains[%d].answer", p.number(d)), config.AnswerCNAME,
+			"%s is the apex of a zone, which has SOA and NS records, and an alias has nothing beside it (RFC 1034 section "+
+				"3.6.2): %s", d.written, why)
+	}
+}
+
+// number returns the place of a domain in the settings.
+func (p *plan) number(d *domain) (number int) {
+	for i, c := range p.settings.allDomains {
+		if c.Name == d.written {
+			number = i
+		}
+	}
+	return number
+}

@@ -1,0 +1,107 @@
+package zone // inside: it uses sample
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// A steered alias is answered whatever is asked for, followed inside the zone, and has no data beside it.
+func TestAlias_AnswersEveryTypeWithOneName(t *testing.T) {
+	v := sample(t)
+	for _, c := range []struct {
+		name  string
+		rtype uint16
+		want  []string
+	}{
+		{"cdn.gslb.test.", dns.TypeA, []string{"positive", "cdn.gslb.test. CNAME a.cdn.example."}},
+		{"CDN.gslb.test.", dns.TypeMX, []string{"positive", "CDN.gslb.test. CNAME other.cdn.example."}},
+		{"cdn.gslb.test.", dns.TypeCNAME, []string{"positive", "cdn.gslb.test. CNAME a.cdn.example."}},
+		{"cdn.gslb.test.", dns.TypeANY, []string{"positive", "cdn.gslb.test. CNAME a.cdn.example."}},
+		{"cdn.gslb.test.", dns.TypeRRSIG, []string{"positive", "cdn.gslb.test. CNAME a.cdn.example."}},
+		{"x.cdns.gslb.test.", dns.TypeHTTPS, []string{"positive",
+			"x.cdns.gslb.test. CNAME a-name-that-is-longer-than-sixteen-octets.example."}},
+		{"cdndown.gslb.test.", dns.TypeTXT, []string{"failed"}},
+		{"tocdn.gslb.test.", dns.TypeA, []string{"positive", "tocdn.gslb.test. CNAME cdn.gslb.test.",
+			"cdn.gslb.test. CNAME a.cdn.example."}},
+		{"near.gslb.test.", dns.TypeA, []string{"positive", "near.gslb.test. CNAME dual.gslb.test.",
+			"dual.gslb.test. A 10.0.1.1"}},
+		{"near.gslb.test.", dns.TypeA, []string{"nxdomain", "near.gslb.test. CNAME nx.gslb.test."}},
+		{"near.gslb.test.", dns.TypeCNAME, []string{"positive", "near.gslb.test. CNAME dual.gslb.test."}},
+		{"near.gslb.test.", dns.TypeTXT, []string{"nodata", "near.gslb.test. CNAME dual.gslb.test."}},
+	} {
+		seen := ""
+		turns := NewTurns(1, 1)
+		if !slices.ContainsFunc(make([]int, 8), func(int) bool { // in one of the turns
+			r := v.Resolve(c.name, c.rtype, false, netip.Addr{}, turns)
+			got := words(r)
+			seen += "\n" + r.String()
+			return slices.Equal(got, c.want)
+		}) {
+			t.Errorf("%s %s: never %q, but%s", c.name, dns.Type(c.rtype), c.want, seen)
+		}
+	}
+}
+
+// words are the kind and the records of the answer.
+func words(r Resolution) []string {
+	list := []string{[]string{"positive", "nodata", "nxdomain", "refused", "failed", "elsewhere"}[r.Kind]}
+	for _, rr := range r.Answer {
+		fields := dns.Copy(rr)
+		fields.Header().Ttl = 0
+		list = append(list, fields.Header().Name+" "+dns.Type(rr.Header().Rrtype).String()+" "+dns.Field(rr, 1))
+	}
+	return list
+}
+
+// What a query has follows takes one turn of the schedule, so that shares are exact.
+func TestAlias_ANameInsideTheZoneTakesOneTurn(t *testing.T) {
+	v, turns, seen := sample(t), NewTurns(1, 1), map[string]int{}
+	for range 400 {
+		msg, q := question(t, "near.gslb.test.", dns.TypeA)
+		if _, answer := v.Append(msg, q, turns); answer.Kind != Elsewhere {
+			t.Fatalf("%+v, want it left to Resolve", answer)
+		}
+		seen[dns.Field(v.Resolve("near.gslb.test.", dns.TypeA, false, netip.Addr{}, turns).Answer[0], 1)]++
+	}
+	for name, n := range seen {
+		if n != 100 || len(seen) != 4 {
+			t.Errorf("%s: %d of 400 answers, want 100: %v", name, n, seen)
+		}
+	}
+}
+
+// The proof of what a steered alias lacks says CNAME and nothing of addresses.
+func TestAlias_DenialSaysCNAMEOnly(t *testing.T) {
+	for way, denial := range denials {
+		v, _ := signedSample(t, denial)
+		l := v.zones["\x04gslb\x04test\x00"].chain.find("\x03cdn\x04gslb\x04test\x00")
+		want := []uint16{dns.TypeCNAME, dns.TypeRRSIG}
+		if denial == NSEC {
+			want = append(want, dns.TypeNSEC)
+		}
+		if got := typesIn(l.types); !slices.Equal(got, want) {
+			t.Errorf("%s: types %v, want %v", way, got, want)
+		}
+	}
+}
+
+// One region's name inside the zone leaves all clients to Resolve, since nobody's turn is known before.
+func TestAlias_InsideForOneRegionIsFollowed(t *testing.T) {
+	v, w := sample(t), NewWriter()
+	outside, inside := decide("a.cdn.example."), decide("dual.gslb.test.")
+	for i := range 2 {
+		outside[i].Group, inside[i].Group = "one", "other"
+	}
+	if _, err := w.Place(v, "cdn.gslb.test.", [][2]policy.Decision{outside, inside}, 1); err != nil {
+		t.Fatal(err)
+	}
+	msg, q := question(t, "cdn.gslb.test.", dns.TypeA)
+	if _, answer := v.Append(msg, q, NewTurns(1, 1)); answer.Kind != Elsewhere {
+		t.Errorf("%+v, want it left to Resolve", answer)
+	}
+}

@@ -1,0 +1,73 @@
+package policy_test
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// servers makes a candidate of each word, "target/address", with "down/" before it for one that may not serve.
+func servers(words ...string) (list []policy.Candidate) {
+	for _, word := range words {
+		rest, down := strings.CutPrefix(word, "down/")
+		target, address, _ := strings.Cut(rest, "/")
+		list = append(list, policy.Candidate{Address: netip.MustParseAddr(address), Target: target, Weight: 100, Share: 1,
+			MayServe: !down, Among: 9})
+	}
+	return list
+}
+
+// A target is one answer, with its whole weight while one of its addresses may serve, of either family.
+func TestNames_TargetsHaveTheirWeightWhileAnAddressServes(t *testing.T) {
+	a1, a2, a3, b := "a.test/192.0.2.1", "a.test/192.0.2.2", "a.test/2001:db8::1", "b.test/192.0.2.9"
+	for _, c := range []struct {
+		list []policy.Candidate
+		want []string
+	}{
+		{servers(a1, a2, a3, b), []string{"a.test", "b.test"}},
+		{servers("down/"+a1, "down/"+a2, a3, b), []string{"a.test", "b.test"}},
+		{servers("down/"+a1, "down/"+a2, "down/"+a3, b), []string{"b.test"}},
+		{servers(a3), []string{"a.test"}},
+		{servers("down/" + a3), nil},
+	} {
+		for _, algorithm := range []*policy.Algorithm{policy.Weighted, policy.RoundRobin, policy.ClientHash} {
+			for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
+				d := policy.Decide(policy.Rules{Names: true, Algorithm: algorithm}, c.list, family)
+				var got []string
+				for _, due := range d.Due {
+					got = append(got, due.Name())
+					if due.Parts != d.Due[0].Parts {
+						t.Errorf("%s: %v, want equal parts", algorithm, d.Due)
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("%s: %v, want %v", algorithm, d.Due, c.want)
+				}
+				if (d.Outcome == policy.NoHealthyBackend) != (c.want == nil) {
+					t.Errorf("%s: outcome %s with %v", algorithm, d.Outcome, d.Due)
+				}
+			}
+		}
+	}
+}
+
+// Client networks keep to a target whatever becomes of its addresses.
+func TestNames_ClientsKeepTheirTarget(t *testing.T) {
+	rules := policy.Rules{Names: true, Algorithm: policy.ClientHash}
+	before := policy.Decide(rules, servers("a.test/192.0.2.1", "b.test/192.0.2.9"), policy.IPv4)
+	after := policy.Decide(rules, servers("a.test/198.51.100.7", "a.test/198.51.100.8", "b.test/192.0.2.5"), policy.IPv4)
+	one, other := policy.NewRendezvous(before.Due), policy.NewRendezvous(after.Due)
+	seen := map[string]bool{}
+	for network := range uint64(1000) {
+		was, is := before.Due[one.Pick(network)].Target, after.Due[other.Pick(network)].Target
+		if seen[was] = true; was != is {
+			t.Fatalf("network %d moves from %s to %s", network, was, is)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("all networks have %v: the test shows nothing", seen)
+	}
+}
