@@ -157,6 +157,7 @@ type Domain struct {
 	Regions          []string `yaml:"regions"`
 	TTL              int      `yaml:"ttl"` // seconds
 	MaxAnswers       int      `yaml:"max_answers,omitempty"`
+	Answer           string   `yaml:"answer,omitempty"`
 }
 
 // AgentFile is the configuration file of an agent. A test may change it before the agent is started.
