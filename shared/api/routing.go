@@ -109,7 +109,7 @@ type RoutingWouldBe struct {
 	Answers  []RoutingShare      `json:"answers"`
 }
 
-// RoutingShare is an address and its part of the answers.
+// RoutingShare is an address, or the name of a target that is the answer, and its part of the answers.
 type RoutingShare struct {
 	Address string  `json:"address"`
 	Share   float64 `json:"share"`

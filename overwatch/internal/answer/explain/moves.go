@@ -13,11 +13,11 @@ import (
 
 // Shift is how the answers of a name to the clients of one region differ between two views. A part is from 0 to 1.
 type Shift struct {
-	Region    string // of the clients; empty: in none, or all of them
-	Everybody bool   // clients in all regions
-	Before    map[netip.Addr]float64
-	After     map[netip.Addr]float64
-	Elsewhere float64          // the part whose first address is another
+	Region    string             // of the clients; empty: in none, or all of them
+	Everybody bool               // clients in all regions
+	Before    map[string]float64 // by address, or by the name of a target
+	After     map[string]float64
+	Elsewhere float64          // the part whose first address, or name, is another
 	Moves     map[Move]float64 // the parts that go to another region
 }
 
@@ -46,14 +46,14 @@ func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shif
 	return list, nil
 }
 
-// part is an address's part of answers, and its region.
+// part is the part of answers of an address or a name, and its region.
 type part struct {
 	share  float64
 	region string
 }
 
 // answersByRegion are the parts of a name's answers by the region of the clients; everybody's are those of "" alone.
-type answersByRegion map[string]map[netip.Addr]part
+type answersByRegion map[string]map[string]part
 
 // portions returns what clients get by their region. Where those of one region get different answers, by their place,
 // each place counts the same.
@@ -73,13 +73,13 @@ func portions(view *zone.View, name string, family policy.Family) (answersByRegi
 			sum += due.Parts
 		}
 		if all[a.Region] == nil {
-			all[a.Region] = map[netip.Addr]part{}
+			all[a.Region] = map[string]part{}
 		}
 		for _, due := range a.Decision.Due {
-			p := all[a.Region][due.Address]
+			p := all[a.Region][due.Name()]
 			p.share += float64(due.Parts) / float64(sum) / float64(places[a.Region])
 			p.region = regionOf(a.Decision.Basis, due.Address)
-			all[a.Region][due.Address] = p
+			all[a.Region][due.Name()] = p
 		}
 	}
 	return all, nil
@@ -107,14 +107,14 @@ func (a answersByRegion) everybody(b answersByRegion) map[string]bool {
 }
 
 // of returns what the clients of a region get: those of no region's, where nobody is told apart.
-func (a answersByRegion) of(region string) map[netip.Addr]part {
+func (a answersByRegion) of(region string) map[string]part {
 	if answers, told := a[region]; told || len(a) != 1 {
 		return answers
 	}
 	return a[""]
 }
 
-func shift(region string, everybody bool, before, after map[netip.Addr]part) Shift {
+func shift(region string, everybody bool, before, after map[string]part) Shift {
 	s := Shift{Region: region, Everybody: everybody, Before: shares(before), After: shares(after),
 		Moves: map[Move]float64{}}
 	if len(before) == 0 || len(after) == 0 {
@@ -140,7 +140,7 @@ func shift(region string, everybody bool, before, after map[netip.Addr]part) Shi
 }
 
 // byRegion returns by how much regions have more in one answer than in the other. No answer at all is one of no region.
-func byRegion(one, other map[netip.Addr]part) map[string]float64 {
+func byRegion(one, other map[string]part) map[string]float64 {
 	sum := map[string]float64{}
 	for _, p := range one {
 		sum[p.region] += p.share
@@ -158,8 +158,8 @@ func byRegion(one, other map[netip.Addr]part) map[string]float64 {
 	return sum
 }
 
-func shares(parts map[netip.Addr]part) map[netip.Addr]float64 {
-	out := make(map[netip.Addr]float64, len(parts))
+func shares(parts map[string]part) map[string]float64 {
+	out := make(map[string]float64, len(parts))
 	for address, p := range parts {
 		out[address] = p.share
 	}

@@ -164,17 +164,17 @@ func (e *effects) unused(name string) error {
 		if err != nil {
 			return err
 		}
-		used := map[netip.Addr]bool{}
+		used := map[string]bool{}
 		for _, a := range answers {
 			for _, due := range a.Decision.Due {
-				used[due.Address] = true
+				used[due.Name()] = true
 			}
 		}
 		if len(answers) == 0 {
 			continue
 		}
 		for _, c := range answers[0].Decision.Basis.Candidates {
-			if !used[c.Address] && (c.Address.Is4() == (family == policy.IPv4)) {
+			if !used[c.Address.String()] && !used[c.Target] && family.Has(c.Address) {
 				e.result.Unused = append(e.result.Unused, name+":"+netip.AddrPortFrom(c.Address, c.Port).String())
 			}
 		}
@@ -207,13 +207,10 @@ func (e *effects) finish() api.PlanAnswers {
 // percent returns a part in percent, with three decimals.
 func percent(part float64) float64 { return float64(int64(part*100_000+0.5)) / 1000 }
 
-func routingShares(parts map[netip.Addr]float64) []api.RoutingShare {
+func routingShares(parts map[string]float64) []api.RoutingShare {
 	list := make([]api.RoutingShare, 0, len(parts))
-	for _, address := range slices.SortedFunc(maps.Keys(parts), netip.Addr.Compare) {
-		list = append(
-			list,
-			api.RoutingShare{Address: address.String(), Share: float64(int64(parts[address]*1e6+0.5)) / 1e6},
-		)
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		list = append(list, api.RoutingShare{Address: name, Share: float64(int64(parts[name]*1e6+0.5)) / 1e6})
 	}
 	return list
 }

@@ -35,6 +35,10 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 	if err != nil {
 		return answer{}, err
 	}
+	if domain.AnswersNames() {
+		return answer{}, badRequest("service is %q, whose answers are names (answer: cname): give it servers with a target "+
+			"in the file, since an address is never answered", id.Service)
+	}
 	if req.Weight != nil {
 		weight = *req.Weight
 	}

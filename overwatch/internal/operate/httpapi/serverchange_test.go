@@ -200,3 +200,17 @@ func TestOverride_OfABackendThatDrainsSaysWhatEndsThat(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 }
+
+// An address that would never be answered is refused where it is given.
+func TestServers_AreRefusedForADomainWhoseAnswersAreNames(t *testing.T) {
+	w := newWorld(t)
+	cfg := *w.cfg.Load()
+	cfg.Domains = []config.Domain{{Name: service, Answer: config.AnswerCNAME}}
+	w.cfg.Store(&cfg)
+	for path, body := range map[string]string{
+		"/api/v1/servers":                          `{"service": "` + service + `", "address": "192.0.2.77", "port": 80, "region": "eu"}`,
+		"/api/v1/domains/" + service + "/backends": `{"address": "192.0.2.77", "port": 80, "region": "eu"}`,
+	} {
+		w.wantError(path, w.send("POST", path, body), 400, service, "answer: cname", "target")
+	}
+}
