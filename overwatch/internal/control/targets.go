@@ -95,11 +95,15 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 	for _, s := range named {
 		s.Address = netip.IPv4Unspecified()
 		key := s.ID() + " " + s.Target.Name
-		addresses := t.addresses(key, before[key], cfg, s, steered)
+		addresses, problem, detail := t.addresses(before[key], cfg, s, steered)
 		t.kept[key] = addresses
 		addresses = slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool {
 			return taken[registry.ID{Service: s.Service, Address: a, Port: s.Port}]
 		})
+		if problem == "" && len(addresses) == 0 {
+			problem, detail = "another server before it has its addresses and port", ""
+		}
+		t.tell(key, s, problem, detail, len(addresses))
 		for _, a := range addresses {
 			s.Address = a
 			d := declarationOf(s)
@@ -117,16 +121,16 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 }
 
 // addresses returns the addresses of one server in use from now on: those that its name has and that may be, else those
-// before. Of too many, those before stay and the first of the others fill up. What is wrong is logged once.
-func (t *Targets) addresses(key string, before []netip.Addr, cfg *config.Config, s config.StaticServer,
-	steered map[string]bool) []netip.Addr {
+// before. Of too many, those before stay and the first of the others fill up. problem and detail say what is
+// wrong.
+func (t *Targets) addresses(before []netip.Addr, cfg *config.Config, s config.StaticServer,
+	steered map[string]bool) (next []netip.Addr, problem, detail string) {
 	entry := t.book.Get(s.Target.Name)
 	agents := cfg.Overwatch.AgentPolicies[s.Service].AllowedCIDRs
 	takes := func(a netip.Addr) bool {
 		return t.o.Takes(netip.AddrPortFrom(a, s.Port), s.Target.Allowed, agents)
 	}
 	var refused []string
-	var next []netip.Addr
 	for _, a := range entry.Addresses {
 		if a = a.Unmap(); takes(a) {
 			next = append(next, a)
@@ -136,7 +140,6 @@ func (t *Targets) addresses(key string, before []netip.Addr, cfg *config.Config,
 	}
 	before = slices.DeleteFunc(slices.Clone(before), func(a netip.Addr) bool { return !takes(a) })
 	own := slices.IndexFunc(entry.Names, func(name string) bool { return config.Steers(steered, name) })
-	problem, detail := "", ""
 	switch {
 	case own >= 0:
 		problem, detail, next = "it leads to a name that this node answers itself", entry.Names[own], before
@@ -152,9 +155,7 @@ func (t *Targets) addresses(key string, before []netip.Addr, cfg *config.Config,
 	if len(next) == 0 {
 		next = before
 	}
-	next = bounded(before, next)
-	t.tell(key, s, problem, detail, len(next))
-	return next
+	return bounded(before, next), problem, detail
 }
 
 // bounded returns at most maxAddresses of next, those of before first, in their order.

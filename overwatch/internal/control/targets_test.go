@@ -53,6 +53,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 			{[]string{"lb.test. 1 A 127.0.0.1"}, []string{"192.0.2.1"}},
 			{[]string{"lb.test. 1 CNAME a.wild.test.", "a.wild.test. 1 A 192.0.2.3"}, []string{"192.0.2.1"}},
 			{[]string{"lb.test. 1 CNAME x.test.", "x.test. 1 A 192.0.2.4"}, []string{"192.0.2.4"}},
+			{[]string{"lb.test. 1 A 192.0.2.2"}, nil}, // which is the other server's
 		} {
 			records.Store(&step.records)
 			time.Sleep(3 * time.Second)
@@ -70,7 +71,8 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 				}
 			}
 		}
-		for _, problem := range []string{"has no address", "127.0.0.1", "a.wild.test", "resolved again"} {
+		for _, problem := range []string{"has no address", "127.0.0.1", "a.wild.test", "resolved again",
+			"another server before it"} {
 			if n := strings.Count(log.String(), problem); n != 1 {
 				t.Errorf("%q is told %d times:\n%s", problem, n, &log)
 			}
