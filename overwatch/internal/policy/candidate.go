@@ -51,6 +51,7 @@ type Rules struct {
 	// Names: answers are the names of targets, each with its whole weight while one of its addresses may serve. Every
 	// candidate has a Target, and addresses of both families count alike.
 	Names bool
+	Ports bool // decisions have Ports
 
 	Client      string                 // geolocation: the client's region, empty for a client in none
 	Coordinates map[string]Coordinates // where regions are, as far as that is known

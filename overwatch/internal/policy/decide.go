@@ -46,6 +46,9 @@ func (s *selection) decide() Decision {
 		within.choose(s, decision.Group)
 	}
 	decision.Due = due(s.rules.Names, s.candidates, s.in, within)
+	if s.rules.Ports {
+		decision.Ports = ports(s.candidates, s.in, within)
+	}
 	if within.KeepsClients && len(decision.Due) > 1 {
 		decision.Hashed, decision.ClientBits = true, s.rules.ClientBits
 	}

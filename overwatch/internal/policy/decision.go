@@ -25,6 +25,7 @@ type Decision struct {
 	// Group tells the backends of this decision from those that other clients of the same name are sent to.
 	Group string
 	Due   []Due // what answers, in the order of addresses or names
+	Ports []Due // under Rules.Ports: the ports behind Due, in ascending order, at most MaxPorts; parts are of a hundred
 	// Hashed: a client network keeps to one of Due (Rendezvous); otherwise they take turns. ClientBits is what a network
 	// is.
 	Hashed     bool
@@ -37,6 +38,7 @@ type Decision struct {
 type Due struct {
 	Address netip.Addr // of a target, the first of those that may answer
 	Target  string     // "" for an address
+	Port    uint16     // in Decision.Ports alone, which have no address
 	Parts   int        // at least 1; what counts is the proportion to the others
 }
 

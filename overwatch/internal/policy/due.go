@@ -18,12 +18,7 @@ func due(names bool, candidates []Candidate, in []int, algorithm *Algorithm) []D
 	whole := divisible(names, candidates, in, algorithm)
 	for _, i := range in {
 		c := &candidates[i]
-		weight := max(c.Weight, 1)
-		if algorithm.IgnoresWeights {
-			weight = 1
-		}
-		share := int(math.Round(min(max(c.Share, 0), 1) * sharePrecision))
-		parts := max(weight*max(share, 1)*whole/sharers(names, candidates, in, c, algorithm), 1)
+		parts := max(c.parts(algorithm)*whole/sharers(names, candidates, in, c, algorithm), 1)
 		one := Due{Address: c.Address, Parts: parts}
 		if names {
 			one.Target = c.Target
@@ -36,6 +31,15 @@ func due(names bool, candidates []Candidate, in []int, algorithm *Algorithm) []D
 		}
 	}
 	return out
+}
+
+// parts returns the weight of a candidate times its share, at least 1.
+func (c *Candidate) parts(algorithm *Algorithm) int {
+	weight := max(c.Weight, 1)
+	if algorithm.IgnoresWeights {
+		weight = 1
+	}
+	return weight * max(int(math.Round(min(max(c.Share, 0), 1)*sharePrecision)), 1)
 }
 
 func compareDue(a, b Due) int {

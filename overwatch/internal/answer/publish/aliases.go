@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/miekg/dns"
-
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
@@ -20,9 +18,9 @@ func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
 	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Part().Target == "" })
 }
 
-// aliased reports whether a name of the zone is steered to names.
-func (z *zonePlan) aliased(name string) bool {
-	return slices.ContainsFunc(z.Types[name], func(t *zone.Type) bool { return t.Number == dns.TypeCNAME })
+// steers reports whether a name of the zone has steered records of a type, beside addresses.
+func (z *zonePlan) steers(name string, rtype uint16) bool {
+	return slices.ContainsFunc(z.Types[name], func(t *zone.Type) bool { return t.Number == rtype })
 }
 
 // checkAliases finds domains that are to be aliases and cannot, since they are apexes.

@@ -94,12 +94,12 @@ func (z *zonePlan) add(rr dns.RR) {
 func (p *plan) checkNameservers(z *zonePlan) {
 	for i, name := range z.nameservers {
 		in := p.enclosing(name)
-		if in == nil || in.has(name) && !in.aliased(name) {
+		if in == nil || in.has(name) && !in.steers(name, dns.TypeCNAME) {
 			continue
 		}
 		key := fmt.Sprintf("%s.nameservers[%d]", z.key, i)
 		switch types := in.types[name]; {
-		case slices.Contains(types, dns.TypeCNAME), in.aliased(name):
+		case slices.Contains(types, dns.TypeCNAME), in.steers(name, dns.TypeCNAME):
 			p.wrong(
 				key,
 				name,

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -47,21 +48,24 @@ func (p *decider) beside(positions *positions) *decider {
 // decide has the policy decide a domain and puts its answers into the view. It returns the worst outcome.
 func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	basis := p.basis(d)
-	var err error
 	decisions := p.decisions[:0] // the same memory for all names
+	var choices [2]zone.Choices
 	switch {
 	case d.rules.NeedsPosition() && p.positions.atlas != nil:
-		var choices [2]zone.Choices
 		choices, decisions = atEachSpot(p.positions.atlas, basis, decisions)
-		_, err = p.writer.PlaceAt(view, d.name, p.positions.spots, choices, d.answers)
 	case d.placed:
 		for _, region := range d.clients {
 			decisions = append(decisions, bothFamilies(basis, policy.Spot{Region: region}, decisions))
 		}
-		_, err = p.writer.Place(view, d.name, decisions, d.answers)
 	default:
 		decisions = append(decisions, bothFamilies(basis, policy.Spot{}, nil))
-		_, err = p.writer.Steer(view, d.name, decisions[0], d.answers)
+	}
+	err := p.steer(view, d, d.name, choices, decisions, d.answers)
+	if len(d.srv) > 0 {
+		choices, decisions := choicesByPort(choices), byPort(decisions)
+		for _, name := range d.srv {
+			err = errors.Join(err, p.steer(view, d, name, choices, decisions, policy.MaxPorts))
+		}
 	}
 	if err != nil {
 		// The view has been built from the same domains, so this is a fault of the code; the old answers stay.
@@ -70,6 +74,27 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	p.measurements.hold(d, basis.Candidates, decisions)
 	p.decisions = decisions
 	return worst(decisions...)
+}
+
+// steer gives a name of a domain what was decided: choices where clients are told apart by their position, else
+// decisions.
+func (p *decider) steer(
+	view *zone.View,
+	d *domain,
+	name string,
+	choices [2]zone.Choices,
+	decisions [][2]policy.Decision,
+	answers int,
+) (err error) {
+	switch {
+	case choices[0].Decisions != nil:
+		_, err = p.writer.PlaceAt(view, name, p.positions.spots, choices, answers)
+	case d.placed:
+		_, err = p.writer.Place(view, name, decisions, answers)
+	default:
+		_, err = p.writer.Steer(view, name, decisions[0], answers)
+	}
+	return err
 }
 
 // atEachSpot decides for clients at all spots of the atlas. decisions has each different decision once, in memory if it

@@ -8,7 +8,6 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/zonefile"
@@ -66,7 +65,7 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 func (d *domain) follows(c *config.Domain, regions []string) bool {
 	return d.written == c.Name && d.answers == answersOf(c) && d.unsigned == c.Unsigned() &&
 		d.from.from == keysOf(c) &&
-		slices.Equal(d.rules.Regions, regions) && d.https.Equal(&c.HTTPS)
+		slices.Equal(d.rules.Regions, regions) && d.https.Equal(&c.HTTPS) && slices.Equal(d.srv, srvNames(c))
 }
 
 // makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
@@ -78,7 +77,7 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	from := p.rules(c)
 	return &domain{plan: p, written: c.Name, service: service, name: name, rules: from.rules, from: from,
 		answers: answersOf(c), unsigned: c.Unsigned(), clients: p.places.clients, placed: from.rules.NeedsRegion(),
-		https: c.HTTPS, types: typesOf(c)}
+		https: c.HTTPS, types: typesOf(c), srv: srvNames(c)}
 }
 
 // answersOf returns how many records an answer has at most. A name has one alias (RFC 1034 section 3.6.2).
@@ -93,7 +92,7 @@ func keysOf(c *config.Domain) ruleKeys {
 	return ruleKeys{
 		algorithm: c.RoutingAlgorithm, fallback: c.FallbackAlgorithm, onAllDown: c.OnAllDown, minHealthy: c.MinHealthy,
 		threshold: c.FailoverThreshold, ttl: c.TTL, proximity: c.Proximity, clientHash: c.ClientHash,
-		latency: c.LatencyConfig, names: c.AnswersNames(),
+		latency: c.LatencyConfig, names: c.AnswersNames(), ports: len(c.SRV) > 0,
 	}
 }
 
@@ -195,12 +194,9 @@ func (p *plan) move(number int, apex string, outside bool) {
 func (p *plan) compare(before *plan, known map[string]*domain) {
 	for _, d := range p.changed {
 		if d.types != nil {
-			e := p.edit(d.zone)
-			if e.types == nil {
-				e.types = make(map[string][]*zone.Type)
-			}
-			e.types[d.name] = d.types
+			p.edit(d.zone).gives(d.name, d.types)
 		}
+		p.editSRV(known[d.service], d)
 		switch was := known[d.service]; {
 		case was == nil:
 			e := p.edit(d.zone)
@@ -220,6 +216,7 @@ func (p *plan) compare(before *plan, known map[string]*domain) {
 		if d.plan != p {
 			e := p.edit(d.zone)
 			e.gone = append(e.gone, d.name)
+			p.editSRV(d, nil)
 			p.gone = append(p.gone, d)
 		}
 	}
@@ -249,8 +246,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	if kept && len(e.come)+len(e.gone)+len(e.renewed) == 0 {
 		return was
 	}
-	slices.Sort(e.come)
-	slices.Sort(e.gone)
+	e.settle()
 	if was != nil {
 		z.Steered, z.version.names = was.Steered, was.version.names
 	}

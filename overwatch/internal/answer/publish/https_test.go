@@ -13,9 +13,11 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
+const steered = "a.gslb.test."
+
 // asks returns the data of the records that a client gets, and how it was answered.
-func asks(p *Publisher, rtype uint16, client string, turns *zone.Turns) (data []string, kind zone.Kind) {
-	r := p.View().Resolve("a.gslb.test.", rtype, false, netip.MustParseAddr(client), turns)
+func asks(p *Publisher, name string, rtype uint16, client string, turns *zone.Turns) (data []string, kind zone.Kind) {
+	r := p.View().Resolve(name, rtype, false, netip.MustParseAddr(client), turns)
 	for _, rr := range r.Answer {
 		data = append(data, strings.TrimPrefix(rr.String(), rr.Header().String()))
 	}
@@ -41,7 +43,7 @@ func TestHTTPS_FollowsSettingsAndHealth(t *testing.T) {
 	turns := zone.NewTurns(1, 1)
 	expect := func(when, want string) {
 		t.Helper()
-		if got, kind := asks(p, dns.TypeHTTPS, "192.0.2.1", turns); strings.Join(got, "; ") != want {
+		if got, kind := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns); strings.Join(got, "; ") != want {
 			t.Errorf("%s: %v %q, want %q", when, kind, got, want)
 		}
 	}
@@ -69,7 +71,7 @@ func TestHTTPS_FollowsSettingsAndHealth(t *testing.T) {
 	serve()
 	expect("nobody", "")
 	serve("10.0.0.1 down")
-	if _, kind := asks(p, dns.TypeHTTPS, "192.0.2.1", turns); kind != zone.Failed {
+	if _, kind := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns); kind != zone.Failed {
 		t.Errorf("all down: %v, want SERVFAIL", kind)
 	}
 	serve("10.0.0.1")
@@ -83,8 +85,8 @@ func TestHTTPS_HintIsTheAddressOfAWhereThePolicyIsFixed(t *testing.T) {
 	p, _, _ := steeredHTTPS(t, "client-hash", h, "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	turns, seen := zone.NewTurns(1, 1), map[string]bool{}
 	for _, client := range []string{"192.0.2.1", "198.51.100.1", "203.0.113.1", "9.9.9.9", "8.8.8.8", "1.1.1.1"} {
-		a, _ := asks(p, dns.TypeA, client, turns)
-		hint, _ := asks(p, dns.TypeHTTPS, client, turns)
+		a, _ := asks(p, steered, dns.TypeA, client, turns)
+		hint, _ := asks(p, steered, dns.TypeHTTPS, client, turns)
 		if len(a) != 1 || len(hint) != 1 || hint[0] != `1 . alpn="h2" ipv4hint="`+a[0]+`"` {
 			t.Errorf("%s: A %q, HTTPS %q", client, a, hint)
 		}
@@ -100,8 +102,8 @@ func TestHTTPS_HintsHaveTheSharesOfA(t *testing.T) {
 	p, _, _ := steeredHTTPS(t, "weighted", h, "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	turns, counts := zone.NewTurns(1, 1), map[string]int{}
 	for range 300 {
-		a, _ := asks(p, dns.TypeA, "192.0.2.1", turns)
-		hint, _ := asks(p, dns.TypeHTTPS, "192.0.2.1", turns)
+		a, _ := asks(p, steered, dns.TypeA, "192.0.2.1", turns)
+		hint, _ := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns)
 		counts[a[0]]++
 		counts[strings.Trim(strings.TrimPrefix(hint[0], `1 . alpn="h2" ipv4hint=`), `"`)]--
 	}

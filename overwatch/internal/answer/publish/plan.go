@@ -50,7 +50,7 @@ type ruleKeys struct {
 	proximity                                  config.Proximity
 	clientHash                                 config.ClientHash
 	latency                                    config.LatencyConfig
-	names                                      bool
+	names, ports                               bool
 }
 
 // edit lists the steered names of a zone that are added, removed and changed since the plan before.
@@ -93,6 +93,7 @@ type domain struct {
 	answers int // distinct addresses per answer
 	https   config.HTTPS
 	types   []*zone.Type // nil: addresses alone
+	srv     []string     // names of SRV records (srvNames)
 
 	unsigned bool // its settings say so; its zone decides
 
@@ -159,6 +160,7 @@ func newPlan(s Settings, before *plan, known map[string]*domain, moved bool) *pl
 	p.layOut(before)
 	p.leaveUnsigned(before)
 	p.checkAliases()
+	p.checkSRV()
 	p.compare(before, known)
 	for i, z := range p.zones {
 		p.zones[i] = p.planZone(z, before)
@@ -259,7 +261,7 @@ func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {
 		MaxLatency: time.Duration(c.latency.MaxLatencyMs) * time.Millisecond,
 		MinSamples: c.latency.MinSamples,
 	}
-	rules.Names = c.names
+	rules.Names, rules.Ports = c.names, c.ports
 	rules.MinHealthy, _ = policy.ParseMinimum(c.minHealthy) // checked by package config
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy

@@ -40,8 +40,12 @@ func (b *backends) set(service string, lines ...string) {
 	b.data[service] = nil
 	for _, line := range lines {
 		address, down, _ := strings.Cut(line, " ")
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			at = netip.AddrPortFrom(netip.MustParseAddr(address), 80)
+		}
 		b.data[service] = append(b.data[service], &registry.Backend{
-			ID:     registry.ID{Service: service, Address: netip.MustParseAddr(address), Port: 80},
+			ID:     registry.ID{Service: service, Address: at.Addr(), Port: at.Port()},
 			Weight: 100, Share: 1, MayServe: down == "",
 		})
 	}

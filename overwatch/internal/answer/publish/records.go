@@ -211,12 +211,17 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 		return fmt.Sprintf("%s is in the zone %s; move it there", owner, in.Apex)
 	case rr.Header().Ttl > maxTTL:
 		return fmt.Sprintf("TTL %d: a TTL is at most %d seconds (RFC 2181 section 8)", rr.Header().Ttl, maxTTL)
-	case z.aliased(owner):
+	case z.steers(owner, dns.TypeCNAME):
 		return fmt.Sprintf("%s is a domain with answer: cname, and an alias has nothing beside it (RFC 1034 section 3.6.2); "+
 			"remove the record, or leave answer out", owner)
+	case z.steers(owner, dns.TypeSRV):
+		if rtype == dns.TypeSRV || rtype == dns.TypeCNAME {
+			return fmt.Sprintf("%s has the SRV records of a domain with srv; remove the record, or take the label out of srv",
+				owner)
+		}
 	case steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME):
 		return fmt.Sprintf("%s is a domain, whose addresses are steered; remove the record or the domain", owner)
-	case rtype == dns.TypeHTTPS && z.Types[owner] != nil:
+	case z.steers(owner, rtype):
 		return fmt.Sprintf("%s is a domain with https; remove the record or the key", owner)
 	case rtype == dns.TypeCNAME && len(types) > 0, slices.Contains(types, dns.TypeCNAME):
 		return fmt.Sprintf("%s has other records, and an alias has none beside it (RFC 1034 section 3.6.2)", owner)

@@ -216,6 +216,9 @@ type Domain struct {
 	// not the apex of a zone. An answer has one name, whatever `max_answers` is. See
 	// [answers that are names](dns.md#answers-that-are-names).
 	Answer string `key:"answer" default:"address"`
+	// Services, such as `_sip._tcp`, of which the domain has [SRV records](dns.md#srv-records): the ports of backends
+	// that serve. At most 8. All servers of the domain then listen at one port.
+	SRV []string `key:"srv"`
 }
 
 // What the answers of a domain are.

@@ -114,6 +114,7 @@ func (v *validator) domain(i int, algorithms []string) {
 	v.signing(d, key)
 	v.https(d, key)
 	v.answer(d, key)
+	v.srv(d, key)
 	if d.FallbackAlgorithm != "" {
 		v.fallback(d, key, algorithms)
 	}

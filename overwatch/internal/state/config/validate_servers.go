@@ -14,7 +14,7 @@ import (
 
 func (v *validator) servers() {
 	v.has, v.namedBy = make([]bool, len(v.config.Domains)), v.named()
-	known := newEndpoints(v.config)
+	known, ports := newEndpoints(v.config), v.srvPorts()
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		if r.HealthCheck != nil {
@@ -26,6 +26,7 @@ func (v *validator) servers() {
 			s := &r.Servers[k]
 			domain = v.server(at, s, domain)
 			v.nameless(at, s, domain)
+			v.onePort(ports, at, s, domain)
 			if !s.Address.IsValid() {
 				continue
 			}

@@ -239,6 +239,24 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 					`cname): give the host name of the server as its target, or leave answer out`,
 				`11: regions[0].servers[2].address: "192.0.2.1": is a server of domain "c", whose answers are names (answer: ` +
 					`cname): give the host name of the server as its target, or leave answer out`}},
+		{"srv", "domains:\n- {name: a, srv: [_sip._tcp, _SIP._tcp, sip, _-x._udp]}\n- {name: b, answer: cname, srv: [_a._b]}\n" +
+			"- {name: '*.c', srv: [_a._b]}\n- {name: d, regions: [eu], srv: [_a._b, _a._c, _a._d, _a._e, _a._f, _a._g, _a._h, " +
+			"_a._i, _a._j]}\n- {name: e, srv: [_xmpp-client._tcp]}\n- {name: f}\nregions:\n- name: eu\n  servers:\n" +
+			"  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.2, port: 2, service: e}\n" +
+			"  - {address: 192.0.2.1, port: 3, service: d}\n  - {address: 192.0.2.1, port: 4, service: f}\n" +
+			"  - {address: 192.0.2.3, port: 2, service: e}\n  - {address: 192.0.2.1, port: 5, service: f}\n", []string{
+			`2: domains[0].srv[1]: "_SIP._tcp": is in this list already: keep one`,
+			`2: domains[0].srv[2]: "sip": give a service and its protocol, each behind an underscore, such as _sip._tcp (RFC ` +
+				`2782): letters, digits and hyphens, 62 at most`,
+			`2: domains[0].srv[3]: "_-x._udp": give a service and its protocol, each behind an underscore, such as _sip._tcp ` +
+				`(RFC 2782): letters, digits and hyphens, 62 at most`,
+			`3: domains[1].srv: "[_a._b]": stands beside answer: cname, and the target of an SRV record is no alias (RFC ` +
+				`2782): remove one of the two`,
+			`4: domains[2].srv: "[_a._b]": the target of an SRV record is one name, and *.c stands for many: give srv to a ` +
+				`domain without an asterisk`,
+			`5: domains[3].srv: "9": give at most 8 services`,
+			`13: regions[0].servers[2].port: "3": is not 1, that of regions[0].servers[0], and all servers of "d" listen at ` +
+				`one port, since it has srv: give them one port, or two domains`}},
 		{"targets", "domains:\n- name: x\n- name: '*.w'\nregions:\n- name: a\n  servers:\n  - {target: X, port: 1}\n" +
 			"  - {target: a.b.w, port: 1}\n  - {target: 192.0.2.1, port: 1}\n  - {target: y, address: 192.0.2.1, port: 1}\n" +
 			"  - {allowed_cidrs: [192.0.2.0/24], port: 1}\n" +

@@ -1,0 +1,142 @@
+package publish
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// srvNames returns the names at which a domain has SRV records (RFC 2782), in the order of its settings.
+func srvNames(c *config.Domain) (names []string) {
+	for _, service := range c.SRV {
+		names = append(names, fqdn(service+"."+c.Name))
+	}
+	return names
+}
+
+// srvTypes returns "0 PART PORT NAME" by the decision for IPv4, and by that for IPv6, which counts where no backend of
+// the domain has an IPv4 address. The target is the domain itself, whose addresses are steered.
+func srvTypes(d *domain) (types []*zone.Type) {
+	target := make([]byte, len(d.name)+1)
+	end, err := dns.PackDomainName(d.name, target, 0, nil, false)
+	if err != nil {
+		return nil // the name has been found right before
+	}
+	for _, addresses := range zone.AddressTypes {
+		types = append(types, &zone.Type{
+			Number: dns.TypeSRV, Family: addresses.Family, Length: 6 + end,
+			Data: func(to []byte, due policy.Due) []byte {
+				to = binary.BigEndian.AppendUint16(append(to, 0, 0), uint16(due.Parts))
+				return append(binary.BigEndian.AppendUint16(to, due.Port), target[:end]...)
+			},
+		})
+	}
+	return types
+}
+
+// byPort returns decisions for ports in place of addresses. An answer has all of them. They are not explained: the
+// decisions for addresses are.
+func byPort(decisions [][2]policy.Decision) [][2]policy.Decision {
+	out := slices.Clone(decisions)
+	for i := range out {
+		for f := range out[i] {
+			toPorts(&out[i][f])
+		}
+	}
+	return out
+}
+
+// choicesByPort is byPort for clients that are told apart by their position.
+func choicesByPort(choices [2]zone.Choices) [2]zone.Choices {
+	for f := range choices {
+		list := slices.Clone(choices[f].Decisions)
+		for i := range list {
+			toPorts(&list[i])
+		}
+		choices[f].Decisions = list
+	}
+	return choices
+}
+
+func toPorts(d *policy.Decision) { d.Due, d.Hashed, d.Basis = d.Ports, false, nil }
+
+// editSRV notes the names of SRV records that come, go or are renewed, as a domain takes the place of the one before.
+// Either may be nil.
+func (p *plan) editSRV(was, now *domain) {
+	stays := was != nil && now != nil && was.zone == now.zone
+	if was != nil {
+		for _, name := range was.srv {
+			if !stays || !slices.Contains(now.srv, name) {
+				e := p.edit(was.zone)
+				e.gone = append(e.gone, name)
+			}
+		}
+	}
+	if now == nil || len(now.srv) == 0 {
+		return
+	}
+	e, types := p.edit(now.zone), srvTypes(now)
+	for _, name := range now.srv {
+		e.gives(name, types)
+		if stays && slices.Contains(was.srv, name) {
+			e.renewed = append(e.renewed, name)
+		} else {
+			e.come = append(e.come, name)
+		}
+	}
+}
+
+// gives notes the types of a name that has more, or others, than addresses.
+func (e *edit) gives(name string, types []*zone.Type) {
+	if e.types == nil {
+		e.types = make(map[string][]*zone.Type)
+	}
+	e.types[name] = types
+}
+
+// settle sorts the names. One that goes as a domain and comes with SRV records, or the reverse, is renewed.
+func (e *edit) settle() {
+	slices.Sort(e.come)
+	slices.Sort(e.gone)
+	e.come = slices.DeleteFunc(e.come, func(name string) bool {
+		at, both := slices.BinarySearch(e.gone, name)
+		if both {
+			e.gone, e.renewed = slices.Delete(e.gone, at, at+1), append(e.renewed, name)
+		}
+		return both
+	})
+}
+
+// checkSRV finds names of SRV records that cannot be.
+func (p *plan) checkSRV() {
+	owners := make(map[string]*domain)
+	for _, d := range p.domains {
+		for _, name := range d.srv {
+			owners[name] = d
+			if !isName(name) {
+				p.wrongSRV(d, name, "the name would be too long: an SRV name has at most 255 octets")
+			} else if z := p.enclosing(name); z == nil || z.Apex != d.zone {
+				p.wrongSRV(d, name, "%s belongs to another zone than %s: take the label out of srv, or the zone out of "+
+					"dns.zones", name, d.written)
+			}
+		}
+	}
+	if len(owners) == 0 {
+		return
+	}
+	for _, d := range p.domains {
+		if with := owners[d.name]; with != nil {
+			p.wrongSRV(with, d.name, "a domain has this name too: take the label out of srv, or remove that domain")
+		}
+	}
+}
+
+func (p *plan) wrongSRV(d *domain, name, format string, args ...any) {
+	p.wrong(fmt.Sprintf("domains[%d].srv", p.number(d)), name, format, args...)
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const maxSRV = 8 // services of a domain
+
+// srv checks the names of a domain's SRV records.
+func (v *validator) srv(d *Domain, key func(string) string) {
+	if len(d.SRV) == 0 {
+		return
+	}
+	switch {
+	case len(d.SRV) > maxSRV:
+		v.Addf(key("srv"), fmt.Sprint(len(d.SRV)), "give at most %d services", maxSRV)
+	case d.AnswersNames():
+		v.Add(key("srv"), fmt.Sprint(d.SRV), "stands beside answer: cname, and the target of an SRV record is no alias (RFC "+
+			"2782): remove one of the two")
+	case strings.HasPrefix(d.Name, "*"):
+		v.Addf(key("srv"), fmt.Sprint(d.SRV), "the target of an SRV record is one name, and %s stands for many: give srv to "+
+			"a domain without an asterisk", d.Name)
+	}
+	for at, service := range d.SRV {
+		d.SRV[at] = strings.ToLower(service)
+		if !isSRV(service) {
+			v.Add(key(fmt.Sprintf("srv[%d]", at)), service, "give a service and its protocol, each behind an underscore, such "+
+				"as _sip._tcp (RFC 2782): letters, digits and hyphens, 62 at most")
+		} else if slices.Index(d.SRV, d.SRV[at]) < at {
+			v.Add(key(fmt.Sprintf("srv[%d]", at)), service, "is in this list already: keep one")
+		}
+	}
+}
+
+func isSRV(text string) bool {
+	labels := strings.Split(strings.ToLower(text), ".")
+	return len(labels) == 2 && !slices.ContainsFunc(labels, func(label string) bool {
+		name, ok := strings.CutPrefix(label, "_")
+		return !ok || name == "" || len(name) > 62 || name[0] == '-' || name[len(name)-1] == '-' ||
+			strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != ""
+	})
+}
+
+// srvPorts is where the servers of domains with srv listen.
+type srvPorts struct {
+	byRegion map[string][]int32    // the domains whose servers without a service are those of the region
+	first    map[int32]serverPlace // by domain: the first server
+}
+
+// srvPorts returns the domains with srv by region, nil if there are none.
+func (v *validator) srvPorts() *srvPorts {
+	var p *srvPorts
+	for i := range v.config.Domains {
+		d := &v.config.Domains[i]
+		if len(d.SRV) == 0 {
+			continue
+		}
+		if p == nil {
+			p = &srvPorts{map[string][]int32{}, map[int32]serverPlace{}}
+		}
+		for _, region := range d.Regions {
+			p.byRegion[region] = append(p.byRegion[region], int32(i))
+		}
+	}
+	return p
+}
+
+// onePort checks that a server listens where the others of its domain with srv do: the target of an SRV record is the
+// domain's name, at each of whose addresses clients use the record's port.
+func (v *validator) onePort(p *srvPorts, at serverPlace, s *Server, domain int32) {
+	if p == nil {
+		return
+	}
+	domains := p.byRegion[v.config.Regions[at.region].Name]
+	if s.Service != "" {
+		domains = []int32{domain}
+	}
+	for _, i := range domains {
+		if i == noDomain || len(v.config.Domains[i].SRV) == 0 {
+			continue
+		}
+		first, there := p.first[i]
+		if !there {
+			p.first[i] = at
+			continue
+		}
+		if port := v.config.Regions[first.region].Servers[first.server].Port; port != s.Port {
+			v.Addf(at.String()+".port", fmt.Sprint(s.Port), "is not %d, that of %s, and all servers of %q listen at one port, "+
+				"since it has srv: give them one port, or two domains", port, first, v.config.Domains[i].Name)
+		}
+	}
+}
