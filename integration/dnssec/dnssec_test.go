@@ -24,8 +24,12 @@ var bothDenials = []string{"nsec", "nsec3"}
 func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
-			_, n := signed.Site(t, denial)
+			s, n := signed.Site(t, denial)
 			r := signed.Unbound(t, n, signed.DS(t, n).DSRecord)
+			hasRecord(t, r, "_sip._tcp."+testbed.OtherName, dns.TypeSRV,
+				fmt.Sprintf("0 100 %d %s.", s.Backends[0].At.Port(), testbed.OtherName))
+			hasRecord(t, r, testbed.OtherName, dns.TypeHTTPS,
+				fmt.Sprintf(`1 . alpn="h2,h3" ipv4hint="%s"`, s.Backends[0].At.Addr()))
 			for _, name := range signed.Names {
 				for _, rtype := range signed.Types {
 					if !signed.Askable(name, rtype) {
@@ -40,6 +44,18 @@ func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 			drillChases(t, n)
 		})
 	}
+}
+
+// hasRecord waits until a resolver finds a name's one record of a type, with this data.
+func hasRecord(t *testing.T, r *signed.Resolver, name string, rtype uint16, data string) {
+	t.Helper()
+	testbed.Until(t, time.Minute, data, func(context.Context) error {
+		reply, err := r.Ask(name, rtype)
+		if err == nil && (len(reply.Answer) != 2 || !strings.HasSuffix(reply.Answer[0].String(), "\t"+data)) {
+			err = fmt.Errorf("%s %s: %v", name, dns.Type(rtype), reply.Answer)
+		}
+		return err
+	})
 }
 
 // Validators whose clocks are off by hours either way, or the node's clock jumped before it signed, which is the same,
@@ -70,7 +86,7 @@ func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 // delvAll has delv look at one name of each kind.
 func delvAll(t *testing.T, n *harness.Node) {
 	t.Helper()
-	delv(t, n, testbed.AppName+" A", testbed.AppName+" TXT", "q.wild."+testbed.ZoneName+" A",
+	delv(t, n, "_sip._tcp."+testbed.OtherName+" SRV", testbed.OtherName+" HTTPS", testbed.AppName+" A", testbed.AppName+" TXT", "q.wild."+testbed.ZoneName+" A",
 		"q.wild."+testbed.ZoneName+" MX", "ent."+testbed.ZoneName+" A", "nx."+testbed.ZoneName+" A",
 		testbed.ZoneName+" SOA", testbed.ZoneName+" DNSKEY", testbed.ChildZone+" DS", "www."+testbed.ChildZone+" A",
 		"nx."+testbed.ChildZone+" A")

@@ -158,6 +158,13 @@ type Domain struct {
 	TTL              int      `yaml:"ttl"` // seconds
 	MaxAnswers       int      `yaml:"max_answers,omitempty"`
 	Answer           string   `yaml:"answer,omitempty"`
+	SRV              []string `yaml:"srv,omitempty"`
+	HTTPS            HTTPS    `yaml:"https,omitempty"`
+}
+
+// HTTPS is the key `https` of a Domain.
+type HTTPS struct {
+	ALPN []string `yaml:"alpn,omitempty"`
 }
 
 // AgentFile is the configuration file of an agent. A test may change it before the agent is started.

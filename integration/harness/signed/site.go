@@ -23,11 +23,12 @@ var Names = []string{
 	"a.b.ent." + testbed.ZoneName, "c.ent." + testbed.ZoneName, "z.a.b.ent." + testbed.ZoneName, "nx." + testbed.ZoneName,
 	"0." + testbed.ZoneName, "zzzz." + testbed.ZoneName, "a.b.c.d.nx." + testbed.ZoneName, "x." + testbed.AppName,
 	"ow-1." + testbed.ZoneName, testbed.ChildZone, "www." + testbed.ChildZone, "nx." + testbed.ChildZone,
+	"_sip._tcp." + testbed.OtherName, "_tcp." + testbed.OtherName, "_sips._tcp." + testbed.OtherName,
 	"deep." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone, "y.deep." + testbed.ChildZone, "APP.test.GSLB.test",
 }
 
 var Types = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY,
-	dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA}
+	dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA, dns.TypeHTTPS, dns.TypeSRV}
 
 // Site is a site with one node that signs the zones with the given denial.
 func Site(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
@@ -47,7 +48,10 @@ func Prepared(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 	domain := n.File.Domains[0]
 	n.File.Domains = nil
 	for _, name := range steeredNames {
-		domain.Name = name
+		domain.Name, domain.SRV, domain.HTTPS.ALPN = name, nil, nil
+		if name == testbed.OtherName {
+			domain.SRV, domain.HTTPS.ALPN = []string{"_sip._tcp"}, []string{"h2", "h3"}
+		}
 		n.File.Domains = append(n.File.Domains, domain)
 	}
 	for i := range n.File.Regions {
