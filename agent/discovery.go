@@ -51,7 +51,8 @@ func (d *discovery) configure(c *config.Config) {
 }
 
 // look reads the files that have changed, and reports whether backends have. A file is read once it has looked the same
-// twice, so that one that is being written is left alone, and is gone once it was not there twice; or at once.
+// twice, so that one that is being written is left alone, and is gone once it was not there twice; or at once, where
+// nothing is known of it yet.
 func (d *discovery) look(atOnce bool) bool {
 	named := map[string]*config.BackendsFrom{}
 	for i := range d.config.Agent.BackendsFrom {

@@ -28,7 +28,8 @@ func hidden(path string) bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// open reads the file if it has changed.
+// open reads the file if it has changed: at once, or when it looks as it did before. One that changes is not read at
+// once, since it may be half written, and what it said counts on.
 func (s *source) open(path string, c *config.Config, atOnce bool) {
 	before := s.seen
 	info, err := os.Stat(path)
@@ -37,7 +38,7 @@ func (s *source) open(path string, c *config.Config, atOnce bool) {
 		return
 	}
 	s.seen = info
-	if same(info, s.read) || !atOnce && !same(info, before) {
+	if same(info, s.read) || !same(info, before) && (before != nil || !atOnce) {
 		return
 	}
 	s.read, s.fault, s.pending = info, "", false

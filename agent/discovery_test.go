@@ -104,6 +104,19 @@ func TestDiscovery_AFileCountsAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+// A reload finds a file half written that was whole before.
+func TestDiscovery_AReloadTakesNoFileThatIsBeingWritten(t *testing.T) {
+	f := newFinder(t, t.TempDir())
+	f.write("a.yaml", targets(1, 2))
+	f.twice()
+	f.write("a.yaml", targets(1))
+	f.configure(f.config)
+	f.want("1 2", 0)
+	f.write("a.yaml", targets(1, 2, 3))
+	f.twice()
+	f.want("1 2 3", 0)
+}
+
 func TestDiscovery_WhatVanishesDrainsAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFinder(t, t.TempDir())

@@ -52,6 +52,8 @@ func TestReadBackends(t *testing.T) {
 		{"zero.yaml", "- {targets: ['192.0.2.1:80'], labels: {weight: '0'}}", `"0": give a number from 1 to 1000`},
 		{"both.yaml", "- {targets: ['192.0.2.1:80'], address: 192.0.2.1}", "is a backend and a group of targets"},
 		{"loopback.yaml", "- {targets: ['224.0.0.1:80']}", `"224.0.0.1"`},
+		{"many.yaml", "- targets: [" + strings.Repeat("'192.0.2.1:80', ", 65) + "]",
+			"many.yaml:1: backends[0]: the file has more than 64 backends"},
 		{"large.yaml", "# " + strings.Repeat("x", 1<<20), "has more than 1048576 octets"},
 	} {
 		path := filepath.Join(dir, row.name)
