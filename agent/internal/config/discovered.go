@@ -89,8 +89,8 @@ func (c *Config) ReadBackends(path string, from *BackendsFrom) ([]Backend, error
 				list = append(list, b)
 			}
 			if len(list) > wire.MaxBackends {
-				v.Addf(fmt.Sprintf("backends[%d]", i), "", "the file has more than %d backends up to here, which is what one agent "+
-					"can watch: let another agent, with its own agent_id and data_dir, watch the others", wire.MaxBackends)
+				v.Addf(fmt.Sprintf("backends[%d]", i), "", "the file has more than %d backends up to here, which is what one "+
+					"agent can watch: let another agent, with its own agent_id and data_dir, watch the others", wire.MaxBackends)
 				list = nil
 				break
 			}

@@ -86,7 +86,9 @@ func header(owner string, rtype uint16, ttl uint32) dns.RR_Header {
 func (z *zonePlan) add(rr dns.RR) {
 	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
 	z.static = append(z.static, rr)
-	z.types[owner] = append(z.types[owner], rtype)
+	if !slices.Contains(z.types[owner], rtype) { // there may be 100 000 records of one
+		z.types[owner] = append(z.types[owner], rtype)
+	}
 }
 
 // checkNameservers finds nameservers that resolvers could not reach: names in a zone of ours that have no address there

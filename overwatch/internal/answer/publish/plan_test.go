@@ -29,6 +29,14 @@ func chain(aliases int) (lines []string) {
 	return lines
 }
 
+// addresses is so many address records of one name.
+func addresses(count int) (lines []string) {
+	for i := range count {
+		lines = append(lines, fmt.Sprintf("many A 10.0.%d.%d", i>>8, i&255))
+	}
+	return lines
+}
+
 func TestCheck_AcceptsWhatCanBeServed(t *testing.T) {
 	for _, z := range []config.Zone{
 		{},
@@ -40,6 +48,7 @@ func TestCheck_AcceptsWhatCanBeServed(t *testing.T) {
 		{Records: append(chain(8), "c8 A 192.0.2.1", "x TYPE65280 \\# 1 00", "x TYPE127 \\# 0",
 			"x TYPE256 \\# 5 0001000161")},
 		{Records: append(chain(8), "out CNAME www.example.com.")},
+		{Records: addresses(3000)},
 		{Admin: "host.master@example.com"},
 		{Admin: "hostmaster.example.com."},
 	} {
@@ -57,6 +66,8 @@ func TestCheck_NamesKeyValueAndRemedy(t *testing.T) {
 	}{
 		{record("www A 10.0.0.300"), "dns.zones[0].records[0]", "not a line of a zone file"},
 		{record("www"), "dns.zones[0].records[0]", "no record in it"},
+		{record(addresses(4000)...), "dns.zones[0]",
+			"4000 records of type A at many.gslb.test.: 64000 octets, more than fit"},
 		{record(" A 10.0.0.1"), "dns.zones[0].records[0]", "begin with the owner"},
 		{record(""), "dns.zones[0].records[0]", "no record in it"},
 		{record("; only a comment"), "dns.zones[0].records[0]", "no record in it"},

@@ -65,6 +65,31 @@ func (p *plan) records(z *zonePlan) {
 	}
 	p.chains(aliases)
 	p.wildChains(z, aliases)
+	p.sizes(z)
+}
+
+// sizes notes a problem for each RRset that is too long for an answer.
+func (p *plan) sizes(z *zonePlan) {
+	type name struct {
+		owner string
+		rtype uint16
+	}
+	nameOf := func(rr dns.RR) name { return name{fqdn(rr.Header().Name), rr.Header().Rrtype} }
+	octets := make(map[name]int)
+	for _, rr := range z.static {
+		octets[nameOf(rr)] += dns.Len(rr)
+	}
+	for _, rr := range z.static {
+		set := nameOf(rr)
+		if octets[set] <= zone.MaxSet { // also one that was looked at
+			continue
+		}
+		octets[set] = 0
+		records := slices.DeleteFunc(slices.Clone(z.static), func(rr dns.RR) bool { return nameOf(rr) != set })
+		if err := zone.Fits(z.Apex, records); err != nil {
+			p.wrong(z.key, z.from.Name, "%v: remove some", err)
+		}
+	}
 }
 
 // record adds a record to a zone, unless it is wrong, and to aliases if it is one.
@@ -158,9 +183,10 @@ func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 	told := make(map[string]bool)
 	for _, a := range aliases {
 		var chain []string
+		on := make(map[string]bool)
 		name, wild := a.owner, false
-		for name != "" && !told[name] && !slices.Contains(chain, name) && p.enclosing(name) == z {
-			chain = append(chain, name)
+		for name != "" && !told[name] && !on[name] && p.enclosing(name) == z {
+			chain, on[name] = append(chain, name), true
 			if !there[name] {
 				for name = parent(name); !there[name]; name = parent(name) {
 				}
@@ -168,12 +194,12 @@ func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 			}
 			name = targets[name]
 		}
-		if wild && slices.Contains(chain, name) {
+		if wild && on[name] {
 			p.caution(
 				"%s: aliases in a circle through a wildcard (%s) are answered SERVFAIL, until one of these names has a record "+
 					"or is a domain",
 				a.key,
-				strings.Join(append(chain, name), ", "),
+				strings.Join(append(slices.Clone(chain[:min(len(chain), zone.MaxAliases)]), name), ", "),
 			)
 		}
 		for _, name := range chain {

@@ -46,7 +46,7 @@ type more struct {
 }
 
 // MaxAnswers is how many addresses an answer has room for, in either family.
-const MaxAnswers = maxSet / (2 + fixedPart + net.IPv6len)
+const MaxAnswers = MaxSet / (2 + fixedPart + net.IPv6len)
 
 // compile turns a decision into the candidates of a type.
 func (z *Zone) compile(

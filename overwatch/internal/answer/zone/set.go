@@ -39,11 +39,20 @@ func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 		s.records = append(s.records, rr)
 	}
 	s.wire, s.pointers = p.wire, p.pointers
-	if len(s.wire) > maxSet {
+	if len(s.wire) > MaxSet {
 		return set{}, fmt.Errorf("%d records of type %s at %s: %d octets, more than fit into one answer (%d)",
-			len(records), dns.TypeToString[s.rtype], records[0].Header().Name, len(s.wire), maxSet)
+			len(records), dns.TypeToString[s.rtype], records[0].Header().Name, len(s.wire), MaxSet)
 	}
 	return s, nil
+}
+
+// Fits returns an error for records of one owner and type that are too long for an answer in a zone.
+func Fits(apex string, records []dns.RR) error {
+	name, err := canonicalName(apex)
+	if err == nil {
+		_, err = newSet(name, "", records)
+	}
+	return err
 }
 
 // distinct leaves out records that are there already. Those whose names differ in case alone are the same: in canonical
@@ -66,8 +75,8 @@ func distinct(records []dns.RR) (some []dns.RR, err error) {
 	return some, nil
 }
 
-// maxSet is how long an RRset may be so that a message over TCP always has room for it, the question and an OPT record.
-const maxSet = dns.MaxMsgSize - headerSize - maxName - 4 - maxOPT - maxSigned
+// MaxSet is how long an RRset may be so that a message over TCP always has room for it, the question and an OPT record.
+const MaxSet = dns.MaxMsgSize - headerSize - maxName - 4 - maxOPT - maxSigned
 
 // maxOPT is more than any OPT record of ours takes.
 const maxOPT = 1024

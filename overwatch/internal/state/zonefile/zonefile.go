@@ -20,6 +20,8 @@ import (
 const (
 	maxSize    = 16 << 20 // octets
 	maxRecords = 100_000
+	// the parser returns from what was included only at the next record, so each costs memory until then
+	maxFiles = 1000
 )
 
 // generate is a directive of BIND. The library gives its records another TTL than BIND does.
@@ -85,11 +87,15 @@ type folder struct {
 	path  string
 	open  []*source // innermost last
 	left  int       // octets that may still be read
+	files int       // that were opened
 	fault string    // why reading has ended
 }
 
 // Open implements fs.FS.
 func (f *folder) Open(name string) (fs.File, error) {
+	if f.files++; f.files > maxFiles {
+		return nil, fmt.Errorf("more than %d files are included, which is the limit", maxFiles)
+	}
 	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")

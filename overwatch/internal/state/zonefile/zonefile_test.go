@@ -59,6 +59,8 @@ func TestRead_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		"cycle":   {map[string]string{"z/main": "$INCLUDE main\n"}, "too deeply nested"},
 		"folder":  {map[string]string{"z/main/x": ""}, "not a regular file"},
 		"many":    {map[string]string{"z/main": strings.Repeat("h A 192.0.2.1\n", 100_001)}, "z/main:100001: has more"},
+		"includes": {map[string]string{"z/main": strings.Repeat("$INCLUDE e\n", 1_000_000), "z/e": ""},
+			"z/main:1000: "},
 		"generate": {map[string]string{"z/main": "a A 192.0.2.1\n$Generate 1-2 h$ A 192.0.2.$\n"},
 			"z/main:2: $GENERATE is not read"},
 		"large": {map[string]string{"z/main": strings.Repeat(";"+strings.Repeat("x", 1<<10)+"\n", 1<<14)}, "octets"},
