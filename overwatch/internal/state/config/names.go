@@ -111,8 +111,8 @@ type Zone struct {
 	// Further records as lines of a zone file: TXT, MX, CAA, CNAME, SRV...
 	Records []string `key:"records"`
 	// A zone file (RFC 1035) with further records, relative to the file that names it; read again by a reload. Files that
-	// it includes are in its folder or below. At most 16 MiB, 1000 files and 100 000 records. See [Zone
-	// files](dns.md#zone-files).
+	// it includes are in its folder or below. At most 16 MiB, 1000 files, 100 000 records and a million names,
+	// with those that only have others below them. See [Zone files](dns.md#zone-files).
 	File string `key:"file"`
 	// FromFile are the records of File, without the SOA and the NS records of the apex. Load reads them.
 	FromFile []zonefile.Record

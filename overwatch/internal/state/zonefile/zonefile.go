@@ -20,6 +20,7 @@ import (
 const (
 	maxSize    = 16 << 20 // octets
 	maxRecords = 100_000
+	maxNames   = 1_000_000 // with those between a name and the apex, each of which takes some 500 octets
 	// the parser returns from what was included only at the next record, so each costs memory until then
 	maxFiles = 1000
 )
@@ -57,9 +58,14 @@ func Read(path, apex string, ttl uint32) ([]Record, error) {
 	parser.SetIncludeAllowed(true)
 	parser.SetIncludeFS(files)
 	var records []Record
+	names := make(map[string]bool)
 	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
 		if len(records) == maxRecords {
 			return nil, fmt.Errorf("%s: has more than %d records, which is the limit", files.at(), maxRecords)
+		}
+		if note(names, rr.Header().Name, dns.Fqdn(apex)); len(names) > maxNames {
+			return nil, fmt.Errorf("%s: its records make more than %d names, with those between them and %s, which is the limit",
+				files.at(), maxNames, apex)
 		}
 		name, line := files.position()
 		records = append(records, Record{RR: rr, Text: rr.String(), File: name, Line: line})
@@ -71,6 +77,18 @@ func Read(path, apex string, ttl uint32) ([]Record, error) {
 		return nil, fmt.Errorf("%s: %s", files.at(), strings.Replace(err.Error(), "dns: ", "", 1))
 	}
 	return records, nil
+}
+
+// note adds a name and those above it, up to the apex.
+func note(names map[string]bool, name, apex string) {
+	for name != apex && !names[name] {
+		names[name] = true
+		at, end := dns.NextLabel(name, 0)
+		if end {
+			return
+		}
+		name = name[at:]
+	}
 }
 
 // plain removes the path from an error, because the message has it.

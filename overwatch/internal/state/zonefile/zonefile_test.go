@@ -47,6 +47,15 @@ func TestRead_RecordsHaveTheirLines(t *testing.T) {
 	}
 }
 
+// deep is records with 112 names above each that no other has.
+func deep(count int) string {
+	var b strings.Builder
+	for i := range count {
+		fmt.Fprintf(&b, "%sh%d A 192.0.2.1\n", strings.Repeat("a.", 112), i)
+	}
+	return b.String()
+}
+
 func TestRead_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -61,6 +70,7 @@ func TestRead_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		"many":    {map[string]string{"z/main": strings.Repeat("h A 192.0.2.1\n", 100_001)}, "z/main:100001: has more"},
 		"includes": {map[string]string{"z/main": strings.Repeat("$INCLUDE e\n", 1_000_000), "z/e": ""},
 			"z/main:1000: "},
+		"names": {map[string]string{"z/main": deep(9_000)}, "main:8850: its records make more than 1000000 names"},
 		"generate": {map[string]string{"z/main": "a A 192.0.2.1\n$Generate 1-2 h$ A 192.0.2.$\n"},
 			"z/main:2: $GENERATE is not read"},
 		"large": {map[string]string{"z/main": strings.Repeat(";"+strings.Repeat("x", 1<<10)+"\n", 1<<14)}, "octets"},
