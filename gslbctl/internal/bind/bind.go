@@ -16,8 +16,11 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// maxRecords bounds a zone: a node reads no more of one file.
-const maxRecords = 100_000
+// Bounds of a zone: a node reads no more of one file with what it includes.
+const (
+	maxRecords = 100_000
+	maxFiles   = 1000
+)
 
 // Zone is what a zone file becomes.
 type Zone struct {
@@ -60,7 +63,7 @@ func parse(path, zone string) ([]dns.RR, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	files := folder{root}
+	files := &folder{root: root}
 	file, err := files.Open(filepath.Base(path))
 	if err != nil {
 		return nil, err
@@ -80,10 +83,16 @@ func parse(path, zone string) ([]dns.RR, error) {
 }
 
 // folder opens the files of a folder, but none with $GENERATE: the library gives its records another TTL than BIND.
-type folder struct{ root *os.Root }
+type folder struct {
+	root   *os.Root
+	opened int
+}
 
 // Open implements fs.FS.
-func (f folder) Open(name string) (fs.File, error) {
+func (f *folder) Open(name string) (fs.File, error) {
+	if f.opened++; f.opened > maxFiles {
+		return nil, fmt.Errorf("more than %d files, which is all that a node reads of one zone", maxFiles)
+	}
 	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err != nil {
 		return nil, err
@@ -97,7 +106,7 @@ func (f folder) Open(name string) (fs.File, error) {
 	return f.root.Open(filepath.FromSlash(name))
 }
 
-func (f folder) generates(name string) error {
+func (f *folder) generates(name string) error {
 	file, err := f.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return err

@@ -22,7 +22,8 @@ a.example.org. A 192.0.2.3
 func TestImportBind(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"db.zone": bindZone, "more": "www CNAME ns1\n",
-		"generated": "$TTL 1\n$generate 1-2 a$ A 192.0.2.$\n"} {
+		"generated": "$TTL 1\n$generate 1-2 a$ A 192.0.2.$\n", "empty": "",
+		"includes": strings.Repeat("$INCLUDE empty\n", 2000)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,8 @@ func TestImportBind(t *testing.T) {
 			}
 		}
 	}
-	for file, want := range map[string]string{"db.zone": "exists", "generated": "$GENERATE is not read", "none": "no such"} {
+	for file, want := range map[string]string{"db.zone": "exists", "generated": "$GENERATE is not read", "none": "no such",
+		"includes": "more than 1000 files"} {
 		line[2] = filepath.Join(dir, file)
 		if r := call(t, System{}, nil, line...); r.code == 0 || !strings.Contains(r.errors, want) {
 			t.Errorf("%s: %+v", file, r)
