@@ -50,7 +50,7 @@ const (
 	shapeMore   = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
 		"source:s{config|api} " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-" +
-		shapeLaid
+		" https.alpn:a- https.port:i- https.ech:s- srv:a-" + shapeLaid
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
@@ -136,7 +136,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 	order := "/v1/overrides/" + app + "/" + backendAt
 	planned := `"starts_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`
 	const tuned = " fallback_algorithm:s{client-hash} min_healthy:s{1} proximity_tolerance_km:n " +
-		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i"
+		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i https.alpn:a https.port:i https.ech:s srv:a"
 	explained := shapeDecision + " " + shapeFactors + " " + each("selected_backend.", shapeRouted) + " " +
 		optional(each("alternatives[].", shapeRouted))
 	return []row{
@@ -155,6 +155,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/domains", "",
 			`{"name":"new.test.gslb.test","ttl":20,"routing_policy":"proximity","fallback_algorithm":"client-hash",` +
 				`"min_healthy":"1","proximity_tolerance_km":50.5,"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
+				`"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],` +
 				`"dnssec_enabled":true,"enabled":true,"description":"x","regions":["eu"],"tags":["shop"]}`, 201,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+tuned)},
 		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test"}`, 409, shapeProblem},
@@ -166,7 +167,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/domains/{name}", "/v1/domains/none.example", "", 404, shapeProblem},
 		{"PUT /api/v1/domains/{name}", made,
 			`{"name":"new.test.gslb.test","ttl":30,"proximity_tolerance_km":0,"client_hash_ipv4_prefix":32,` +
-				`"client_hash_ipv6_prefix":64,"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
+				`"client_hash_ipv6_prefix":64,"https":{"alpn":[],"port":0,"ech":""},"srv":[],"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
 				`"regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings)},
 		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":31}`, 200,

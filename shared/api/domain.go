@@ -20,6 +20,9 @@ type Domain struct {
 	ProximityToleranceKm *float64 `json:"proximity_tolerance_km,omitempty"`
 	ClientHashIPv4Prefix *int     `json:"client_hash_ipv4_prefix,omitempty"` // bits
 	ClientHashIPv6Prefix *int     `json:"client_hash_ipv6_prefix,omitempty"`
+	// HTTPS is set if it has HTTPS records beside its addresses, SRV if it has SRV records.
+	HTTPS *DomainHTTPS `json:"https,omitempty"`
+	SRV   []string     `json:"srv,omitempty"` // services, such as _sip._tcp
 	// HealthCheckID is the id of the first of its servers that the node checks. Each server has a check of its own, at
 	// /servers/{id}/health-check. Empty: none is checked.
 	HealthCheckID   string    `json:"health_check_id"`
@@ -35,6 +38,13 @@ type Domain struct {
 	Overlay         *Overlay  `json:"overlay,omitempty"` // what the API has laid over one of the configuration
 	// Settings are set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
+}
+
+// DomainHTTPS is what the HTTPS records of a domain say beside addresses.
+type DomainHTTPS struct {
+	ALPN []string `json:"alpn"`           // such as h2 and h3; none: no HTTPS records
+	Port int      `json:"port,omitempty"` // 0: 443
+	ECH  string   `json:"ech,omitempty"`  // ECHConfigList in base64
 }
 
 // DomainSettings are the routing details of a domain.
@@ -97,6 +107,10 @@ type DomainChange struct {
 	// that make a client's network, with client-hash. New domains have 24 and 56.
 	ClientHashIPv4Prefix *int `json:"client_hash_ipv4_prefix,omitempty"`
 	ClientHashIPv6Prefix *int `json:"client_hash_ipv6_prefix,omitempty"`
+	// HTTPS replaces what the HTTPS records say, SRV the services with SRV records. Without an alpn, or
+	// with an empty list, there are none.
+	HTTPS *DomainHTTPS `json:"https,omitempty"`
+	SRV   *[]string    `json:"srv,omitempty"`
 	// DNSSECEnabled is false for a name whose answers are not signed although the node signs. All that is
 	// in one zone must be the same. New domains are as overwatch.dnssec.enabled says.
 	DNSSECEnabled *bool     `json:"dnssec_enabled,omitempty"`

@@ -44,6 +44,21 @@ func decodeObject(body []byte, into any) error {
 	if err := json.Unmarshal(body, into); err != nil {
 		return typeProblem(err, fields, into)
 	}
+	return decodeInner(fields, into)
+}
+
+// decodeInner holds the objects in an object to the same as decodeObject holds that.
+func decodeInner(fields map[string]json.RawMessage, into any) error {
+	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if fields[name] == nil || field.Type.Kind() != reflect.Pointer || field.Type.Elem().Kind() != reflect.Struct ||
+			field.Type.Implements(reflect.TypeFor[json.Unmarshaler]()) {
+			continue
+		}
+		if err := decodeObject(fields[name], reflect.New(field.Type.Elem()).Interface()); err != nil {
+			return badRequest("%s: %v", name, err)
+		}
+	}
 	return nil
 }
 

@@ -301,11 +301,14 @@ func writtenDomain(d *store.Domain) api.DocumentDomain {
 		Name: d.Name, TTL: unless(d.TTL, 0), RoutingPolicy: &d.RoutingPolicy,
 		FallbackAlgorithm: unless(d.FallbackAlgorithm, ""), MinHealthy: unless(d.MinHealthy, ""),
 		ProximityToleranceKm: d.Tolerance, ClientHashIPv4Prefix: d.IPv4Prefix, ClientHashIPv6Prefix: d.IPv6Prefix,
-		DNSSECEnabled: unless(!d.Unsigned, true),
+		HTTPS: d.HTTPS, DNSSECEnabled: unless(!d.Unsigned, true),
 		Enabled:       unless(d.Enabled, true), Description: unless(d.Description, ""),
 	}}
 	if len(d.Regions) > 0 {
 		w.Regions = &d.Regions
+	}
+	if len(d.SRV) > 0 {
+		w.SRV = &d.SRV
 	}
 	if len(d.Tags) > 0 {
 		w.Tags = &d.Tags

@@ -90,7 +90,10 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 		kind: definitions.OverDomain, name: name, configured: definitions.DomainFields(&file), change: req,
 		check: func(all api.DomainChange) error {
 			trial := store.Domain{RoutingPolicy: file.RoutingAlgorithm, FallbackAlgorithm: file.FallbackAlgorithm}
-			if err := s.editDomain(&trial, all); err != nil || req.Regions == nil {
+			if err := s.editDomain(&trial, all); err != nil {
+				return err
+			}
+			if err := checkRecords(definitions.LayRecords(file, &all)); err != nil || req.Regions == nil {
 				return err
 			}
 			return checkRegionsIn(d, *req.Regions)
@@ -193,6 +196,17 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if err := editSettings(d, req); err != nil {
 		return err
 	}
+	if req.HTTPS != nil {
+		if d.HTTPS = req.HTTPS; len(req.HTTPS.ALPN) == 0 && req.HTTPS.Port == 0 && req.HTTPS.ECH == "" {
+			d.HTTPS = nil
+		}
+	}
+	if req.SRV != nil {
+		d.SRV = *req.SRV
+	}
+	if err := checkRecords(definitions.Domain(d)); err != nil {
+		return err
+	}
 	switch signs := s.o.SigningKeys != nil; {
 	case req.DNSSECEnabled == nil:
 	case *req.DNSSECEnabled && !signs:
@@ -216,6 +230,14 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	}
 	if req.Regions != nil {
 		return setRegions(d, *req.Regions)
+	}
+	return nil
+}
+
+// checkRecords checks what HTTPS and SRV records of a domain say.
+func checkRecords(d config.Domain) error {
+	for _, p := range d.RecordProblems() {
+		return badRequest("%s is %.64q: %s", p.Key, p.Value, p.Message)
 	}
 	return nil
 }

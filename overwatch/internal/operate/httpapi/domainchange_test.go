@@ -54,6 +54,20 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 		!strings.Contains(r.body, `"min_healthy":"50%"`) {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
+	const records = `"https":{"alpn":["h2","h3"],"port":8443},"srv":["_sip._tcp"]`
+	for _, name := range []string{"shop.example", "app.example"} { // of the API, and of the file
+		if r := w.send("PATCH", "/api/v1/domains/"+name, "{"+records+"}"); r.status != 200 ||
+			!strings.Contains(r.body, records) {
+			t.Errorf("PATCH: %d %s", r.status, r.body)
+		}
+		if r := w.send("PATCH", "/api/v1/domains/"+name, `{"ttl":9}`); r.status != 200 || !strings.Contains(r.body, records) {
+			t.Errorf("they went with another field: %d %s", r.status, r.body)
+		}
+		if r := w.send("PATCH", "/api/v1/domains/"+name, `{"https":{"alpn":[]},"srv":[]}`); r.status != 200 ||
+			strings.Contains(r.body, "h3") || strings.Contains(r.body, "_sip") {
+			t.Errorf("taken away: %d %s", r.status, r.body)
+		}
+	}
 	if list, err := w.client.Domains(t.Context()); err != nil || list.Total != 3 {
 		t.Errorf("one that is switched off is not listed: %+v, %v", list, err)
 	}
@@ -90,14 +104,22 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"a.example","proximity_tolerance_km":20039}`:                             "from 0 to 20038",
 		`{"name":"a.example","client_hash_ipv4_prefix":33}`: "client_hash_ipv4_prefix is " +
 			"33: it must be from 8 to 32",
-		`{"name":"a.example","client_hash_ipv6_prefix":0}`:    "from 16 to 64",
-		`{"name":"a.example","client_hash_ipv6_prefix":"48"}`: `client_hash_ipv6_prefix is "48"`,
-		`{"name":"a.example","min_healthy":"0"}`:              `min_healthy is "0"`,
-		`{"name":"a.example","min_healthy":"101%"}`:           "from 1% to 100%",
-		`{"name":"a.example","min_healthy":2}`:                "min_healthy is 2: it must be a string",
-		`{"name":"a.example","dnssec_enabled":true}`:          "overwatch.dnssec.enabled is false",
-		`{"name":"a.example","description":"\n"}`:             "description",
-		`{"name":"a.example","backend_count":1}`:              `"backend_count"`,
+		`{"name":"a.example","client_hash_ipv6_prefix":0}`:          "from 16 to 64",
+		`{"name":"a.example","client_hash_ipv6_prefix":"48"}`:       `client_hash_ipv6_prefix is "48"`,
+		`{"name":"a.example","min_healthy":"0"}`:                    `min_healthy is "0"`,
+		`{"name":"a.example","min_healthy":"101%"}`:                 "from 1% to 100%",
+		`{"name":"a.example","min_healthy":2}`:                      "min_healthy is 2: it must be a string",
+		`{"name":"a.example","dnssec_enabled":true}`:                "overwatch.dnssec.enabled is false",
+		`{"name":"a.example","description":"\n"}`:                   "description",
+		`{"name":"a.example","https":{"port":443}}`:                 "https.alpn is",
+		`{"name":"a.example","https":{"alpn":["h2"],"port":65536}}`: `https.port is "65536": give a number`,
+		`{"name":"a.example","https":{"alpn":["h2"],"ech":"x"}}`:    `https.ech is "x"`,
+		`{"name":"a.example","https":{"alpn":["h2"],"x":1}}`:        `https: the body has unknown fields: "x"`,
+		`{"name":"a.example","https":{"alpn":"h2"}}`:                `alpn`,
+		`{"name":"a.example","srv":["sip"]}`:                        `srv[0] is "sip": give a service and its protocol`,
+		`{"name":"a.example","srv":"_sip._tcp"}`:                    "srv is",
+		`{"name":"*.a.example","srv":["_sip._tcp"]}`:                "without an asterisk",
+		`{"name":"a.example","backend_count":1}`:                    `"backend_count"`,
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/domains", body), 400, words)
 	}

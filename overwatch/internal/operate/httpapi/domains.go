@@ -148,12 +148,16 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		RoutingPolicy:     d.RoutingAlgorithm,
 		FallbackAlgorithm: d.FallbackAlgorithm,
 		MinHealthy:        d.MinHealthy,
+		SRV:               d.SRV,
 		DNSSECEnabled:     s.o.SigningKeys != nil && !d.Unsigned(),
 		Enabled:           true, // only the API switches one off
 		Source:            api.FromConfig,
 		Tags:              []string{},
 		CreatedAt:         stamp(since),
 		UpdatedAt:         stamp(since),
+	}
+	if len(d.HTTPS.ALPN) > 0 {
+		view.HTTPS = (*api.DomainHTTPS)(&d.HTTPS)
 	}
 	if at := s.o.createdAt(d.Name); !at.IsZero() {
 		view.CreatedAt = stamp(at)

@@ -1,17 +1,10 @@
 package config
 
-import "fmt"
+import "slices"
 
 // answer checks what the answers of a domain are.
 func (v *validator) answer(d *Domain, key func(string) string) {
-	switch d.Answer {
-	case AnswerAddress:
-	case AnswerCNAME:
-		if len(d.HTTPS.ALPN) > 0 {
-			v.Add(key("https.alpn"), fmt.Sprint(d.HTTPS.ALPN), "stands beside answer: cname, and an alias has nothing beside "+
-				"it (RFC 1034 section 3.6.2): remove one of the two")
-		}
-	default:
+	if !slices.Contains([]string{AnswerAddress, AnswerCNAME}, d.Answer) {
 		v.oneOf(key("answer"), d.Answer, []string{AnswerAddress, AnswerCNAME})
 	}
 }

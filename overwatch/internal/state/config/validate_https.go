@@ -4,7 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
+
+	"gslb.internal/shared/settings"
 )
 
 // Bounds of HTTPS records: an answer with the most of them, each at its longest, still fits into a message.
@@ -15,36 +18,53 @@ const (
 	maxECH          = 1024 // octets
 )
 
-// https checks what a domain's HTTPS records say.
-func (v *validator) https(d *Domain, key func(string) string) {
-	h := &d.HTTPS
-	if len(h.ALPN) == 0 {
-		if h.Port != 0 || h.ECH != "" {
-			v.Add(key("https.alpn"), "", "give the protocols, such as h2, or remove https: without them there are no "+
-				"HTTPS records")
-		}
-		return
+// RecordProblems returns what is wrong with https and srv, each with its key in the domain.
+func (d *Domain) RecordProblems() (found settings.Problems) {
+	if len(d.HTTPS.ALPN) > 0 || d.HTTPS.Port != 0 || d.HTTPS.ECH != "" {
+		found = d.httpsProblems()
 	}
-	if len(h.ALPN) > maxProtocols {
-		v.Addf(key("https.alpn"), fmt.Sprint(len(h.ALPN)), "give at most %d protocols", maxProtocols)
+	if len(d.SRV) > 0 {
+		found = append(found, d.srvProblems()...)
+	}
+	return found
+}
+
+func (d *Domain) httpsProblems() (found settings.Problems) {
+	add := func(key, value, format string, args ...any) {
+		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
+	}
+	h := &d.HTTPS
+	switch {
+	case len(h.ALPN) == 0:
+		add("https.alpn", "", "give the protocols, such as h2, or remove https: without them there are no HTTPS records")
+		return found
+	case len(h.ALPN) > maxProtocols:
+		add("https.alpn", fmt.Sprint(len(h.ALPN)), "give at most %d protocols", maxProtocols)
+	case h.Port < 0 || h.Port > math.MaxUint16:
+		add("https.port", fmt.Sprint(h.Port), "give a number from 0 to 65535")
+	case d.MaxAnswers > maxHTTPSAnswers:
+		add("max_answers", fmt.Sprint(d.MaxAnswers), "give at most %d to a domain with https", maxHTTPSAnswers)
 	}
 	for at, id := range h.ALPN {
+		key := fmt.Sprintf("https.alpn[%d]", at)
 		switch {
 		case !isProtocol(id):
-			v.Addf(key(fmt.Sprintf("https.alpn[%d]", at)), id, "give a protocol as TLS names it, such as h2 or h3: "+
-				"1 to %d letters, digits and any of ./_-", maxProtocol)
+			add(key, id, "give a protocol as TLS names it, such as h2 or h3: 1 to %d letters, digits and any of ./_-",
+				maxProtocol)
 		case id == "http/1.1":
-			v.Add(key(fmt.Sprintf("https.alpn[%d]", at)), id, "remove it: HTTPS records mean it by themselves (RFC 9460)")
+			add(key, id, "remove it: HTTPS records mean it by themselves (RFC 9460)")
 		case slices.Index(h.ALPN, id) < at:
-			v.Add(key(fmt.Sprintf("https.alpn[%d]", at)), id, "is in this list already: keep one")
+			add(key, id, "is in this list already: keep one")
 		}
 	}
-	if d.MaxAnswers > maxHTTPSAnswers {
-		v.Addf(key("max_answers"), fmt.Sprint(d.MaxAnswers), "give at most %d to a domain with https", maxHTTPSAnswers)
-	}
 	if _, err := h.ECHConfigs(); err != nil {
-		v.Addf(key("https.ech"), h.ECH, "%v: give the ECHConfigList of the backends in base64", err)
+		add("https.ech", h.ECH, "%v: give the ECHConfigList of the backends in base64", err)
 	}
+	if d.AnswersNames() {
+		add("https.alpn", fmt.Sprint(h.ALPN), "stands beside answer: cname, and an alias has nothing beside it (RFC 1034 "+
+			"section 3.6.2): remove one of the two")
+	}
+	return found
 }
 
 // isProtocol reports whether an ALPN protocol id is one that can be written in zone files as it is.

@@ -112,9 +112,10 @@ func (v *validator) domain(i int, algorithms []string) {
 	}
 	v.latency(&d.LatencyConfig, key)
 	v.signing(d, key)
-	v.https(d, key)
+	for _, p := range d.RecordProblems() {
+		v.Add(key(p.Key), p.Value, p.Message)
+	}
 	v.answer(d, key)
-	v.srv(d, key)
 	if d.FallbackAlgorithm != "" {
 		v.fallback(d, key, algorithms)
 	}

@@ -4,34 +4,36 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gslb.internal/shared/settings"
 )
 
 const maxSRV = 8 // services of a domain
 
-// srv checks the names of a domain's SRV records.
-func (v *validator) srv(d *Domain, key func(string) string) {
-	if len(d.SRV) == 0 {
-		return
+func (d *Domain) srvProblems() (found settings.Problems) {
+	add := func(key, value, format string, args ...any) {
+		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case len(d.SRV) > maxSRV:
-		v.Addf(key("srv"), fmt.Sprint(len(d.SRV)), "give at most %d services", maxSRV)
+		add("srv", fmt.Sprint(len(d.SRV)), "give at most %d services", maxSRV)
 	case d.AnswersNames():
-		v.Add(key("srv"), fmt.Sprint(d.SRV), "stands beside answer: cname, and the target of an SRV record is no alias (RFC "+
-			"2782): remove one of the two")
+		add("srv", fmt.Sprint(d.SRV), "stands beside answer: cname, and the target of an SRV record is no alias (RFC 2782): "+
+			"remove one of the two")
 	case strings.HasPrefix(d.Name, "*"):
-		v.Addf(key("srv"), fmt.Sprint(d.SRV), "the target of an SRV record is one name, and %s stands for many: give srv to "+
-			"a domain without an asterisk", d.Name)
+		add("srv", fmt.Sprint(d.SRV), "the target of an SRV record is one name, and %s stands for many: give srv to a domain "+
+			"without an asterisk", d.Name)
 	}
 	for at, service := range d.SRV {
-		d.SRV[at] = strings.ToLower(service)
-		if !isSRV(service) {
-			v.Add(key(fmt.Sprintf("srv[%d]", at)), service, "give a service and its protocol, each behind an underscore, such "+
-				"as _sip._tcp (RFC 2782): letters, digits and hyphens, 62 at most")
-		} else if slices.Index(d.SRV, d.SRV[at]) < at {
-			v.Add(key(fmt.Sprintf("srv[%d]", at)), service, "is in this list already: keep one")
+		same := func(other string) bool { return strings.EqualFold(service, other) }
+		if key := fmt.Sprintf("srv[%d]", at); !isSRV(service) {
+			add(key, service, "give a service and its protocol, each behind an underscore, such as _sip._tcp (RFC 2782): "+
+				"letters, digits and hyphens, 62 at most")
+		} else if slices.ContainsFunc(d.SRV[:at], same) {
+			add(key, service, "is in this list already: keep one")
 		}
 	}
+	return found
 }
 
 func isSRV(text string) bool {

@@ -201,7 +201,8 @@ func FuzzOver(f *testing.F) {
 func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	km, bits := 7.5, 20
 	s, err := definitions.New(store.Definitions{
-		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits},
+		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits,
+			HTTPS: &api.DomainHTTPS{ALPN: []string{"h2"}, Port: 8443}, SRV: []string{"_sip._tcp"}},
 			{Name: "b.example", Enabled: true}},
 		Regions: []store.Region{{Name: "fra", Enabled: true, Pool: "latency", Bias: -20}},
 	})
@@ -212,7 +213,8 @@ func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	var want config.Domain
 	want.SetDefaults()
 	want.Proximity.ToleranceKm, want.ClientHash.IPv4Prefix = 7.5, 20
-	if got := c.Defined()[0]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
+	if got := c.Defined()[0]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash ||
+		got.HTTPS.Port != 8443 || len(got.HTTPS.ALPN)+len(got.SRV) != 2 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	want.SetDefaults()

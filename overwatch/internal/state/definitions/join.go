@@ -104,6 +104,10 @@ func Domain(d *store.Domain) config.Domain {
 	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy,
 		d.FallbackAlgorithm, d.Regions
 	c.MinHealthy = d.MinHealthy
+	c.SRV = d.SRV
+	if d.HTTPS != nil {
+		c.HTTPS = config.HTTPS(*d.HTTPS)
+	}
 	if d.Unsigned {
 		c.DNSSECEnabled = new(bool)
 	}

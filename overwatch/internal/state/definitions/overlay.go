@@ -213,12 +213,20 @@ func layDomain(d *config.Domain, o *api.DomainChange, known map[string]bool) {
 	put(&d.Proximity.ToleranceKm, o.ProximityToleranceKm)
 	put(&d.ClientHash.IPv4Prefix, o.ClientHashIPv4Prefix)
 	put(&d.ClientHash.IPv6Prefix, o.ClientHashIPv6Prefix)
+	*d = LayRecords(*d, o)
 	if o.DNSSECEnabled != nil {
 		d.DNSSECEnabled = o.DNSSECEnabled
 	}
 	if o.Regions != nil {
 		d.Regions = slices.DeleteFunc(slices.Clone(*o.Regions), func(region string) bool { return !known[region] })
 	}
+}
+
+// LayRecords returns a domain with what a change says of its HTTPS and SRV records.
+func LayRecords(d config.Domain, o *api.DomainChange) config.Domain {
+	put(&d.SRV, o.SRV)
+	put(&d.HTTPS, (*config.HTTPS)(o.HTTPS))
+	return d
 }
 
 func layRegions(list []config.Region, over map[string]api.RegionChange) {
@@ -255,11 +263,13 @@ func put[T any](to, value *T) {
 
 // DomainFields returns what the file says of a domain, as the body of PATCH.
 func DomainFields(d *config.Domain) api.DomainChange {
-	regions := append([]string{}, d.Regions...)
+	regions, services := append([]string{}, d.Regions...), append([]string{}, d.SRV...)
+	https := api.DomainHTTPS(d.HTTPS)
+	https.ALPN = append([]string{}, https.ALPN...)
 	f := api.DomainChange{RoutingPolicy: &d.RoutingAlgorithm, FallbackAlgorithm: &d.FallbackAlgorithm,
 		MinHealthy: &d.MinHealthy, ProximityToleranceKm: &d.Proximity.ToleranceKm,
 		ClientHashIPv4Prefix: &d.ClientHash.IPv4Prefix, ClientHashIPv6Prefix: &d.ClientHash.IPv6Prefix,
-		DNSSECEnabled: d.DNSSECEnabled, Enabled: new(true), Description: new(""), Regions: &regions, Tags: &[]string{}}
+		HTTPS: &https, SRV: &services, DNSSECEnabled: d.DNSSECEnabled, Enabled: new(true), Description: new(""), Regions: &regions, Tags: &[]string{}}
 	if d.TTL > 0 {
 		f.TTL = &d.TTL
 	}

@@ -120,18 +120,20 @@ type Domain struct {
 	RoutingPolicy     string `json:"routing_policy"`
 	FallbackAlgorithm string `json:"fallback_algorithm,omitempty"` // empty: none
 	// as policy.ParseMinimum reads it; empty: no minimum
-	MinHealthy  string    `json:"min_healthy,omitempty"`
-	Tolerance   *float64  `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
-	IPv4Prefix  *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
-	IPv6Prefix  *int      `json:"client_hash_ipv6_prefix,omitempty"`
-	Unsigned    bool      `json:"unsigned,omitempty"` // also where the node signs
-	Regions     []string  `json:"regions"`
-	Enabled     bool      `json:"enabled"`
-	Description string    `json:"description"`
-	Tags        []string  `json:"tags,omitempty"`
-	Owner       string    `json:"owner,omitempty"` // who applies it from a document; empty: nobody
-	CreatedAt   time.Time `json:"created_at"`
-	UpdatedAt   time.Time `json:"updated_at"`
+	MinHealthy  string           `json:"min_healthy,omitempty"`
+	Tolerance   *float64         `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
+	IPv4Prefix  *int             `json:"client_hash_ipv4_prefix,omitempty"` // bits
+	IPv6Prefix  *int             `json:"client_hash_ipv6_prefix,omitempty"`
+	HTTPS       *api.DomainHTTPS `json:"https,omitempty"`    // nil: no HTTPS records
+	SRV         []string         `json:"srv,omitempty"`      // services, such as _sip._tcp
+	Unsigned    bool             `json:"unsigned,omitempty"` // also where the node signs
+	Regions     []string         `json:"regions"`
+	Enabled     bool             `json:"enabled"`
+	Description string           `json:"description"`
+	Tags        []string         `json:"tags,omitempty"`
+	Owner       string           `json:"owner,omitempty"` // who applies it from a document; empty: nobody
+	CreatedAt   time.Time        `json:"created_at"`
+	UpdatedAt   time.Time        `json:"updated_at"`
 }
 
 // Region is a place that the API created.
