@@ -32,7 +32,8 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 			"id service address port weight region source effective_status agent_healthy draining created_at updated_at"},
 		{api.DomainChange{Name: text, TTL: new(int), RoutingPolicy: &text, FallbackAlgorithm: &text, MinHealthy: &text,
 			ProximityToleranceKm: new(float64), ClientHashIPv4Prefix: new(int), ClientHashIPv6Prefix: new(int),
-			HTTPS: &api.DomainHTTPS{Port: 1, ECH: text}, SRV: &[]string{}, DNSSECEnabled: new(bool), Enabled: new(bool), Description: &text, Regions: &[]string{},
+			HTTPS: &api.DomainHTTPS{Port: 1, ECH: text}, SRV: &[]string{},
+			DNSSECEnabled: new(bool), Enabled: new(bool), Description: &text, Regions: &[]string{},
 			Tags: &[]string{}},
 			"name ttl routing_policy fallback_algorithm min_healthy proximity_tolerance_km client_hash_ipv4_prefix " +
 				"client_hash_ipv6_prefix https srv dnssec_enabled enabled description regions tags"},

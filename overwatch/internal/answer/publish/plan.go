@@ -222,6 +222,10 @@ func (p *plan) validDomain(key func() string, name string, c *config.Domain) boo
 		p.wrong(key()+".name", c.Name, "not a domain name; write a name such as app.example.com")
 		return false
 	}
+	for _, problem := range c.RecordProblems() { // of the API's: the file may have changed since
+		p.wrong(key()+"."+problem.Key, problem.Value, "%s", problem.Message)
+		return false
+	}
 	if c.MaxAnswers > zone.MaxAnswers {
 		p.wrong(
 			key()+".max_answers",

@@ -14,9 +14,6 @@ import (
 
 // srvNames returns the names at which a domain has SRV records (RFC 2782), in the order of its settings.
 func srvNames(c *config.Domain) (names []string) {
-	if c.AnswersNames() { // the API has laid srv over a domain that has become an alias in the file
-		return nil
-	}
 	for _, service := range c.SRV {
 		names = append(names, fqdn(service+"."+c.Name))
 	}

@@ -113,7 +113,8 @@ func TestSRV_NamesThatCannotBeAreRefused(t *testing.T) {
 		"_sip._tcp.app.gslb.test. ": func(s *Settings) {
 			s.DNS.Zones = append(s.DNS.Zones, config.Zone{Name: "_tcp.app.gslb.test"})
 		},
-		" ": func(s *Settings) { s.DNS.Zones[0].Records = []string{"_sip._tcp.app TXT beside"} },
+		"[_sip._tcp]": func(s *Settings) { s.Domains[0].Answer = config.AnswerCNAME },
+		" ":           func(s *Settings) { s.DNS.Zones[0].Records = []string{"_sip._tcp.app TXT beside"} },
 	} {
 		s := testSettings()
 		s.Domains[0].SRV = []string{"_sip._tcp"}

@@ -302,7 +302,7 @@ func writtenDomain(d *store.Domain) api.DocumentDomain {
 		FallbackAlgorithm: unless(d.FallbackAlgorithm, ""), MinHealthy: unless(d.MinHealthy, ""),
 		ProximityToleranceKm: d.Tolerance, ClientHashIPv4Prefix: d.IPv4Prefix, ClientHashIPv6Prefix: d.IPv6Prefix,
 		HTTPS: d.HTTPS, DNSSECEnabled: unless(!d.Unsigned, true),
-		Enabled:       unless(d.Enabled, true), Description: unless(d.Description, ""),
+		Enabled: unless(d.Enabled, true), Description: unless(d.Description, ""),
 	}}
 	if len(d.Regions) > 0 {
 		w.Regions = &d.Regions

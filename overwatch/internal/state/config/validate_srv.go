@@ -21,8 +21,8 @@ func (d *Domain) srvProblems() (found settings.Problems) {
 		add("srv", fmt.Sprint(d.SRV), "stands beside answer: cname, and the target of an SRV record is no alias (RFC 2782): "+
 			"remove one of the two")
 	case strings.HasPrefix(d.Name, "*"):
-		add("srv", fmt.Sprint(d.SRV), "the target of an SRV record is one name, and %s stands for many: give srv to a domain "+
-			"without an asterisk", d.Name)
+		add("srv", fmt.Sprint(d.SRV), "the target of an SRV record is one name, and %s stands for many: give srv to a "+
+			"domain without an asterisk", d.Name)
 	}
 	for at, service := range d.SRV {
 		same := func(other string) bool { return strings.EqualFold(service, other) }

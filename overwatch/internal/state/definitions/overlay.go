@@ -269,7 +269,8 @@ func DomainFields(d *config.Domain) api.DomainChange {
 	f := api.DomainChange{RoutingPolicy: &d.RoutingAlgorithm, FallbackAlgorithm: &d.FallbackAlgorithm,
 		MinHealthy: &d.MinHealthy, ProximityToleranceKm: &d.Proximity.ToleranceKm,
 		ClientHashIPv4Prefix: &d.ClientHash.IPv4Prefix, ClientHashIPv6Prefix: &d.ClientHash.IPv6Prefix,
-		HTTPS: &https, SRV: &services, DNSSECEnabled: d.DNSSECEnabled, Enabled: new(true), Description: new(""), Regions: &regions, Tags: &[]string{}}
+		HTTPS: &https, SRV: &services,
+		DNSSECEnabled: d.DNSSECEnabled, Enabled: new(true), Description: new(""), Regions: &regions, Tags: &[]string{}}
 	if d.TTL > 0 {
 		f.TTL = &d.TTL
 	}
