@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/monitor"
+	"gslb.internal/shared/logging"
 )
 
 const (
@@ -25,6 +26,7 @@ type discovery struct {
 	files   map[string]*source
 	leaving map[monitor.Backend]time.Time // backends that no file names any more, and when their drain is over
 	full    bool                          // there are more files than maxFiles
+	gone    map[string]logging.Lines      // of files that were there
 	logger  zerolog.Logger
 	count   *prometheus.GaugeVec
 }
@@ -32,6 +34,7 @@ type discovery struct {
 func newDiscovery(logger zerolog.Logger) *discovery {
 	return &discovery{
 		files: map[string]*source{}, leaving: map[monitor.Backend]time.Time{}, logger: logger,
+		gone: map[string]logging.Lines{},
 		count: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "gslb_agent_discovery_files",
 			Help: "Files of agent.backends_from by state: read, or refused, for which the content of before counts.",
@@ -67,7 +70,7 @@ func (d *discovery) look(atOnce bool) bool {
 	for path, s := range d.files {
 		if named[path] == nil && !hidden(path) {
 			if s.seen == nil || atOnce {
-				d.logger.Info().Str("file", path).Int("backends", len(s.backends)).Msg("a file with backends is gone")
+				d.goes(path, len(s.backends))
 				delete(d.files, path)
 			}
 			s.seen = nil
@@ -88,6 +91,26 @@ func (d *discovery) look(atOnce bool) bool {
 	d.settle()
 	d.tell(len(named))
 	return d.depart(before)
+}
+
+// goes tells that a file is gone.
+func (d *discovery) goes(path string, backends int) {
+	if len(d.gone) >= maxFiles {
+		clear(d.gone)
+	}
+	lines := d.gone[path]
+	if ok, last := lines.Take(time.Now()); ok {
+		d.logger.Info().Str("file", path).Int("backends", backends).Msg("a file with backends is gone" + often(last))
+	}
+	d.gone[path] = lines
+}
+
+// often is what the last line of a file says that changes often.
+func often(last bool) string {
+	if last {
+		return "; it changes often: no more is told of it for ten minutes"
+	}
+	return ""
 }
 
 // settle puts what the files say into force, as far as it goes together. A backend may move from one file to another,
@@ -120,7 +143,8 @@ func (d *discovery) discovered() (all []monitor.Backend) {
 	return all
 }
 
-// tell counts the files, and tells once what is wrong: with one of them, or that there are too many.
+// tell counts the files, and tells once what is wrong: with one of them, or that there are too many. Of a file that
+// flaps it tells some times.
 func (d *discovery) tell(named int) {
 	wrong := 0
 	for path, s := range d.files {
@@ -130,12 +154,16 @@ func (d *discovery) tell(named int) {
 		if s.fault == s.told {
 			continue
 		}
+		ok, last := s.lines.Take(time.Now())
+		if !ok {
+			continue
+		}
 		s.told = s.fault
 		event, message := d.logger.Info(), "the file with backends is right again"
 		if s.fault != "" {
 			event, message = d.logger.Warn().Str("error", s.fault), "a file with backends is refused: what it said before counts"
 		}
-		event.Str("file", path).Int("backends", len(s.backends)).Msg(message)
+		event.Str("file", path).Int("backends", len(s.backends)).Msg(message + often(last))
 	}
 	d.count.WithLabelValues("read").Set(float64(len(d.files) - wrong))
 	d.count.WithLabelValues("refused").Set(float64(wrong))

@@ -8,6 +8,7 @@ import (
 
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/monitor"
+	"gslb.internal/shared/logging"
 )
 
 // source is one file of agent.backends_from, with what it says.
@@ -20,6 +21,7 @@ type source struct {
 	backends []monitor.Backend // what it said when it was right
 	fault    string            // why next does not count, or cannot be read
 	told     string            // the fault that was logged
+	lines    logging.Lines
 }
 
 // hidden reports whether a file may be there and cannot be seen, as below a directory that others have closed.

@@ -117,6 +117,33 @@ func TestDiscovery_AReloadTakesNoFileThatIsBeingWritten(t *testing.T) {
 	f.want("1 2 3", 0)
 }
 
+// Files that come, go and change all the time are told of for a while.
+func TestDiscovery_WhatFlapsIsToldSomeTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFinder(t, t.TempDir())
+		for range 300 { // of half a second
+			f.write("a.yaml", targets(1))
+			f.write("b.yaml", targets(2))
+			f.twice()
+			f.write("a.yaml", "wrong")
+			if err := os.Remove(filepath.Join(f.dir, "b.yaml")); err != nil {
+				t.Fatal(err)
+			}
+			f.twice()
+			time.Sleep(time.Second)
+		}
+		if lines := strings.Count(f.log.String(), "\n"); lines != 16 || strings.Count(f.log.String(), "changes often") != 2 {
+			t.Errorf("%d lines:\n%s", lines, f.log)
+		}
+		f.want("1 2", 1)
+		time.Sleep(10 * time.Minute)
+		f.twice()
+		if !strings.Contains(f.log.String()[strings.LastIndex(f.log.String(), "changes often"):], "refused") {
+			t.Errorf("how it is in the end is not told: %s", f.log)
+		}
+	})
+}
+
 func TestDiscovery_WhatVanishesDrainsAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFinder(t, t.TempDir())

@@ -13,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/leaf/resolve"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/logging"
 )
 
 const (
@@ -29,7 +30,13 @@ type Targets struct {
 
 	mu   sync.Mutex
 	kept map[string][]netip.Addr // by service, name and port: the addresses in use
-	told map[string]string       // what was logged of each last
+	told map[string]told         // of each
+}
+
+// told is what was logged of a target last.
+type told struct {
+	problem string
+	lines   logging.Lines
 }
 
 // TargetOptions configures Targets.
@@ -43,7 +50,7 @@ type TargetOptions struct {
 
 // NewTargets makes Targets, which nobody resolves before Run.
 func NewTargets(o TargetOptions) *Targets {
-	return &Targets{o: o, kept: make(map[string][]netip.Addr), told: make(map[string]string),
+	return &Targets{o: o, kept: make(map[string][]netip.Addr), told: make(map[string]told),
 		book: resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
 			MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: o.Changed})}
 }
@@ -180,16 +187,25 @@ func bounded(before, next []netip.Addr) []netip.Addr {
 	return next
 }
 
-// tell logs what is wrong with a target when it begins and when it ends. The caller holds mu.
+// tell logs what is wrong with a target when it begins and when it ends, of one that flaps some times. The caller holds
+// mu.
 func (t *Targets) tell(key string, s config.StaticServer, problem, detail string, addresses int) {
-	if t.told[key] == problem {
+	before := t.told[key]
+	if before.problem == problem {
 		return
 	}
-	t.told[key] = problem
+	ok, last := before.lines.Take(time.Now())
+	if !ok {
+		return
+	}
+	t.told[key] = told{problem, before.lines}
 	event, message := t.o.Logger.Warn().Str("problem", problem).Str("detail", detail),
 		"the target of a server is not as it should be: what is good of it serves, or what was good last"
 	if problem == "" {
 		event, message = t.o.Logger.Info(), "the target of a server is resolved again"
+	}
+	if last {
+		message += "; it changes often: no more is told of it for ten minutes"
 	}
 	event.Str("service", s.Service).Str("target", s.Target.Name).Int("addresses", addresses).Msg(message)
 }

@@ -77,5 +77,13 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 				t.Errorf("%q is told %d times:\n%s", problem, n, &log)
 			}
 		}
+		for i := range 60 { // it flaps
+			records.Store(&[][]string{nil, {"lb.test. 1 A 192.0.2.5"}}[i%2])
+			time.Sleep(3 * time.Second)
+			targets.declarations(t.Context(), cfg)
+		}
+		if n := strings.Count(log.String(), "\n"); n != 8 || strings.Count(log.String(), "changes often") != 1 {
+			t.Errorf("%d lines:\n%s", n, &log)
+		}
 	})
 }

@@ -1,0 +1,29 @@
+package logging
+
+import "time"
+
+// What Lines lets through in a span: enough for a person who mends something, few for what flaps.
+const (
+	LinesSpan = 10 * time.Minute
+	linesMost = 8
+)
+
+// Lines bounds what is logged of one thing that may change often. The zero Lines is ready for use, by one goroutine at
+// a time.
+type Lines struct {
+	began time.Time
+	count int
+}
+
+// Take reports whether one more line may be written now, and whether it is the last one until LinesSpan is over, which
+// it should say.
+func (l *Lines) Take(now time.Time) (ok, last bool) {
+	if l.count == 0 || now.Sub(l.began) >= LinesSpan {
+		*l = Lines{began: now}
+	}
+	if l.count == linesMost {
+		return false, false
+	}
+	l.count++
+	return true, l.count == linesMost
+}
