@@ -108,6 +108,9 @@ func startReplicas(ctx context.Context, binaries harness.Binaries, together bool
 			}
 			n.File.Overwatch.DNSSEC.KeySync, n.File.Overwatch.Replication.Enabled = sync, true
 		}
+		for _, other := range r.nodes { // nodes that stand alone gossip too: what differs is replication
+			n.File.Overwatch.Gossip.Seeds = append(n.File.Overwatch.Gossip.Seeds, other.Gossip.String())
+		}
 		if err := n.Start(); err != nil {
 			return r, err
 		}
