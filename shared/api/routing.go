@@ -9,10 +9,25 @@ import (
 
 // RoutingTestRequest is the body of POST /api/v1/routing/test.
 type RoutingTestRequest struct {
-	Domain    string       `json:"domain"`
-	ClientIP  string       `json:"client_ip"`  // of the resolver that would ask
+	Domain   string `json:"domain"`
+	ClientIP string `json:"client_ip,omitempty"` // of the resolver that would ask
+	// Place is where the client is, in the place of ClientIP: a network that the geolocation database has near it asks.
+	Place     *Place       `json:"place,omitempty"`
 	QueryType string       `json:"query_type"` // A or AAAA; "" is A
 	EDNS      *RoutingEDNS `json:"edns,omitempty"`
+}
+
+// Place is a point on the earth.
+type Place struct {
+	Latitude  float64 `json:"latitude"`  // degrees, north is positive
+	Longitude float64 `json:"longitude"` // degrees, east is positive
+}
+
+// RoutingNearby is the network that asked for a place.
+type RoutingNearby struct {
+	Place
+	Network    string  `json:"network"`
+	Kilometres float64 `json:"kilometres"` // from the place that was asked for
 }
 
 // RoutingEDNS are the EDNS options of the tested query.
@@ -27,12 +42,14 @@ type RoutingTest struct {
 
 // RoutingResult is an answer and its explanation.
 type RoutingResult struct {
-	Domain        string `json:"domain"`
-	QueryType     string `json:"query_type"`
-	ClientIP      string `json:"client_ip"`
-	ClientSubnet  string `json:"client_subnet"` // whose place counted instead of client_ip's, "" for none
-	ClientCountry string `json:"client_country"`
-	ClientRegion  string `json:"client_region"`
+	Domain    string `json:"domain"`
+	QueryType string `json:"query_type"`
+	ClientIP  string `json:"client_ip"`
+	// Nearby is the network that ClientIP is of, where a place was asked for; else null.
+	Nearby        *RoutingNearby `json:"nearby"`
+	ClientSubnet  string         `json:"client_subnet"` // whose place counted instead of client_ip's, "" for none
+	ClientCountry string         `json:"client_country"`
+	ClientRegion  string         `json:"client_region"`
 	// LocatedBy is custom_mapping, database or default. If the client's place is unknown, it is ecs
 	// or resolver: the source of the client's address.
 	LocatedBy string `json:"located_by"`

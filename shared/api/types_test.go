@@ -124,12 +124,14 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{api.DNSSECKeys{}, "enabled keys"},
 		{api.DNSSECKey{}, "zone key_tag algorithm algorithm_name flags public_key created_at state origin_node"},
 		{api.GossipNodeList{}, "nodes total healthy generated_at"},
-		{api.RoutingTestRequest{EDNS: &api.RoutingEDNS{}}, "domain client_ip query_type edns"},
+		{api.RoutingTestRequest{ClientIP: text, Place: &api.Place{}, EDNS: &api.RoutingEDNS{}},
+			"domain client_ip place query_type edns"},
+		{api.RoutingNearby{}, "latitude longitude network kilometres"},
 		{api.RoutingEDNS{}, "client_subnet"},
 		{api.RoutingTest{}, "result"},
 		{api.RoutingResult{},
-			"domain query_type client_ip client_subnet client_country client_region located_by algorithm selected_backend " +
-				"alternatives excluded " +
+			"domain query_type client_ip nearby client_subnet client_country client_region located_by algorithm " +
+				"selected_backend alternatives excluded " +
 				"factors would_be decision answer ecs_scope ttl decision_time_us snapshot_generation timestamp"},
 		{api.RoutingBackend{}, "address port region weight priority healthy share"},
 		{api.RoutingExcluded{}, "address port region reason"},

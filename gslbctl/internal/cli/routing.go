@@ -22,7 +22,7 @@ func (a *app) routingCommand() *cobra.Command {
 
 func (a *app) routingTestCommand() *cobra.Command {
 	var req api.RoutingTestRequest
-	var subnet string
+	var subnet, place string
 	cmd := a.watchable(&cobra.Command{
 		Use:   "test <name>",
 		Short: "Show what a client is answered for a name, and why; exit code 1 if it gets no answer",
@@ -32,6 +32,15 @@ func (a *app) routingTestCommand() *cobra.Command {
 			if subnet != "" {
 				req.EDNS = &api.RoutingEDNS{ClientSubnet: subnet}
 			}
+			switch {
+			case place == "" && req.ClientIP == "":
+				return &misuse{cmd.CommandPath(), "--client is missing: the resolver that would ask, such as --client 192.0.2.1"}
+			case place != "":
+				var err error
+				if req.Place, err = placeOf(place); err != nil {
+					return err
+				}
+			}
 			test, err := read(cmd.Context(), a, with((*api.Client).TestRouting, req))
 			if err != nil {
 				return err
@@ -40,13 +49,26 @@ func (a *app) routingTestCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.firstArgument(domainNames),
 	})
-	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask (required)")
+	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask")
+	cmd.Flags().StringVar(&place, "place", "",
+		"in the place of --client, the `latitude,longitude` of a client, such as 50.1,8.7")
 	cmd.Flags().StringVar(&req.QueryType, "type", "A", "A or AAAA")
 	cmd.Flags().StringVar(&subnet, "ecs", "",
 		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
-	need(cmd, [2]string{"client", "the resolver that would ask, such as --client 192.0.2.1"})
+	cmd.MarkFlagsMutuallyExclusive("client", "place")
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(families, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// placeOf reads the value of --place. The node judges whether it is on the earth.
+func placeOf(value string) (*api.Place, error) {
+	north, east, _ := strings.Cut(value, ",")
+	latitude, err := strconv.ParseFloat(strings.TrimSpace(north), 64)
+	longitude, err2 := strconv.ParseFloat(strings.TrimSpace(east), 64)
+	if err != nil || err2 != nil {
+		return nil, fmt.Errorf("--place is %q: it must be latitude,longitude in degrees, such as 50.1,8.7", value)
+	}
+	return &api.Place{Latitude: latitude, Longitude: longitude}, nil
 }
 
 func (a *app) routingWhyCommand() *cobra.Command {
@@ -97,6 +119,10 @@ func (a *app) explanationFacts(r *api.RoutingResult) func() error {
 	client := r.ClientIP
 	if r.ClientSubnet != "" {
 		client = r.ClientSubnet + ", told by " + r.ClientIP
+	}
+	if n := r.Nearby; n != nil {
+		client = fmt.Sprintf("%s, in %s at %g,%g: %.0f km from there", client, n.Network, n.Latitude, n.Longitude,
+			n.Kilometres)
 	}
 	place := "no region"
 	if r.ClientRegion != "" {

@@ -90,13 +90,31 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 		`{"domain":"app.example.com","client_ip":"203.0.113.7","query_type":"AAAA"}`) {
 		t.Errorf("asked was %s", asked)
 	}
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", "app.example.com"); r.code != 2 ||
-		!strings.Contains(r.errors, "client") {
-		t.Errorf("without a client: %+v", r)
+	for flags, want := range map[string]string{"": "client", "--place here": `--place is "here"`,
+		"--place 1,2 --client 192.0.2.1": "client"} {
+		args := append([]string{"--api", documented(0), "routing", "test", "app.example.com"}, strings.Fields(flags)...)
+		if r := call(t, System{}, []*node{n}, args...); r.code != 2 || !strings.Contains(r.errors, want) {
+			t.Errorf("with %q: %+v, want exit code 2 and %q", flags, r, want)
+		}
 	}
 	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "decisions", "--limit", "0"); r.code != 2 ||
 		!strings.Contains(r.errors, "--limit is 0") {
 		t.Errorf("a limit of 0: %+v", r)
+	}
+}
+
+func TestRoutingTest_AsksFromAPlace(t *testing.T) {
+	n := startNode(t)
+	e := fakeExplanation()
+	e.Nearby = &api.RoutingNearby{Place: api.Place{Latitude: -33.9, Longitude: 18.4}, Network: "203.0.113.0/24",
+		Kilometres: 12}
+	n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
+	r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", "app.example.com", "--place", "-34, 18.5")
+	if r.code != 0 || !strings.Contains(r.out, "203.0.113.0/24 at -33.9,18.4: 12 km from there") {
+		t.Errorf("%+v", r)
+	}
+	if asked := n.changes()[0]; !strings.Contains(asked, `"place":{"latitude":-34,"longitude":18.5}`) {
+		t.Errorf("asked was %s", asked)
 	}
 }
 

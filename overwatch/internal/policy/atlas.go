@@ -129,7 +129,7 @@ func (a *Atlas) column(region string, to Coordinates, known bool) []float32 {
 	column := make([]float32, len(a.spots))
 	for i, spot := range a.spots {
 		if spot.Position != nil {
-			column[i] = float32(distance(*spot.Position, to))
+			column[i] = float32(Distance(*spot.Position, to))
 		}
 	}
 	a.far[region] = column

@@ -10,8 +10,8 @@ type Coordinates struct {
 // earthRadius is the mean radius of the earth in kilometres.
 const earthRadius = 6371
 
-// distance returns the way between two places along the great circle, in kilometres (haversine formula).
-func distance(a, b Coordinates) float64 {
+// Distance returns the way between two places along the great circle, in kilometres (haversine formula).
+func Distance(a, b Coordinates) float64 {
 	const radian = math.Pi / 180
 	sinLatitude := math.Sin((b.Latitude - a.Latitude) * radian / 2)
 	sinLongitude := math.Sin((b.Longitude - a.Longitude) * radian / 2)

@@ -33,7 +33,7 @@ func nearestToRegion(s *selection) regionChoice {
 		}
 		key := rank{distance: math.Inf(1), place: slices.Index(s.rules.Regions, region), name: region}
 		if to, known := s.rules.Coordinates[region]; placed && known {
-			key.distance = distance(from, to)
+			key.distance = Distance(from, to)
 		}
 		if key.place < 0 {
 			key.place = len(s.rules.Regions)

@@ -25,7 +25,7 @@ func TestDistance_IsAlongTheGreatCircle(t *testing.T) {
 		{"across the date line", auckland, samoa, 2896},
 		{"to the other side of the earth", Coordinates{0, 0}, Coordinates{0, 180}, math.Pi * earthRadius},
 	} {
-		if got := distance(c.a, c.b); math.Abs(got-c.kilometres) > 30 {
+		if got := Distance(c.a, c.b); math.Abs(got-c.kilometres) > 30 {
 			t.Errorf("%s: %.0f km, want %.0f", c.name, got, c.kilometres)
 		}
 	}

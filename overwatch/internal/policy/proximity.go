@@ -69,7 +69,7 @@ func (d *distances) to(region string) float32 {
 	if !known {
 		return unknownDistance
 	}
-	return biased(float32(distance(d.from, to)), d.rules.Bias[region])
+	return biased(float32(Distance(d.from, to)), d.rules.Bias[region])
 }
 
 // band is proximity: the nearest of the regions, of which there must be one, and all that are within the tolerance of

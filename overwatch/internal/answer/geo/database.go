@@ -27,8 +27,9 @@ type Place struct {
 // country, continent_code or continent). Positions are in location.latitude and location.longitude, or in latitude
 // and longitude. It holds the whole file in memory, so that the file may be replaced or cut short meanwhile.
 type Database struct {
-	reader *maxminddb.Reader
-	places map[uintptr]Place // by the record's offset: many networks share one, and they are gone through more than once
+	reader  *maxminddb.Reader
+	samples samples
+	places  map[uintptr]Place // by the record's offset: many networks share one, and they are gone through more than once
 }
 
 // ReadDatabase reads and checks the file at path.
@@ -65,7 +66,7 @@ func parseDatabase(content []byte) (*Database, error) {
 	if reader.Metadata.NodeCount > uint(len(content)) {
 		return nil, fmt.Errorf("promises %d nodes in %d octets", reader.Metadata.NodeCount, len(content))
 	}
-	d := &Database{reader: reader, places: make(map[uintptr]Place)}
+	d := &Database{reader: reader, places: make(map[uintptr]Place), samples: make(samples)}
 	for r := range reader.Networks() {
 		if err := d.learn(r); err != nil {
 			return nil, err
@@ -87,6 +88,7 @@ func (d *Database) learn(r maxminddb.Result) error {
 		return fmt.Errorf("record of %s: %w", r.Prefix(), err)
 	}
 	d.places[r.Offset()] = p
+	d.samples.add(r.Prefix(), p.Position)
 	return nil
 }
 

@@ -39,11 +39,12 @@ func routingOperations() []Operation {
 		{Method: get, Path: v1 + "/routing/algorithms/{id}", handle: (*Server).getRoutingAlgorithm,
 			Summary: "One routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
 		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
-			Summary:     "What a client is answered, and why",
-			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes.",
+			Summary: "What a client is answered, and why",
+			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes. It needs client_ip, or " +
+				"place: then a network asks that the geolocation database has near it.",
 			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",
 				EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
-			Required: []string{"domain", "client_ip"}, Status: 200, Answer: test},
+			Required: []string{"domain"}, Status: 200, Answer: test},
 		{Method: post, Path: v1 + "/routing/consequences", handle: decoded((*Server).postConsequences), Role: api.RoleOperate,
 			Summary: "Which names would be left with too few backends",
 			Description: "If these backends, those in these regions and those that live by these agents were drained, or " +

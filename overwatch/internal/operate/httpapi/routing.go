@@ -29,6 +29,10 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	if err := decodeObject(body, &req); err != nil {
 		return result, err
 	}
+	nearby, err := s.standIn(&req)
+	if err != nil {
+		return result, err
+	}
 	q, subnet, err := req.query()
 	if err != nil {
 		return result, err
@@ -45,7 +49,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 		return result, err
 	}
 	result = s.explanation(&e)
-	result.Domain, result.ClientIP = wire.CanonicalService(req.Domain), req.ClientIP
+	result.Nearby, result.Domain, result.ClientIP = nearby, wire.CanonicalService(req.Domain), req.ClientIP
 	if q.Subnet {
 		result.ClientSubnet = subnet.String()
 	} else if subnet.IsValid() {
@@ -58,6 +62,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 type routingTest struct {
 	Domain    string          `json:"domain"`
 	ClientIP  string          `json:"client_ip"`
+	Place     json.RawMessage `json:"place"`
 	QueryType string          `json:"query_type"`
 	EDNS      json.RawMessage `json:"edns"`
 }
@@ -70,8 +75,8 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	}
 	q.Client, err = netip.ParseAddr(r.ClientIP)
 	if err != nil || q.Client.Zone() != "" {
-		return q, subnet, badRequest("client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7",
-			r.ClientIP)
+		return q, subnet, badRequest(
+			"client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7; or give place", r.ClientIP)
 	}
 	if q.Family, err = familyOf(r.QueryType); err != nil {
 		return q, subnet, err

@@ -62,7 +62,7 @@ func backendAt(at, region string, change func(*registry.Backend)) *registry.Back
 	return b
 }
 
-func geoWorld(t *testing.T) *world {
+func geoWorld(t *testing.T, adjust ...func(*Options)) *world {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	view := steeredBy(t, someBackends{"geo.test": {
 		backendAt("10.0.0.1:443", "eu", nil),
@@ -85,7 +85,7 @@ func geoWorld(t *testing.T) *world {
 			MaxAnswers: 1},
 		config.Domain{Name: "down.test", RoutingAlgorithm: "weighted"},
 		config.Domain{Name: "*.any.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 5})
-	return newWorld(t, func(o *Options) { o.DNSView = view })
+	return newWorld(t, append(adjust, func(o *Options) { o.DNSView = view })...)
 }
 
 func (w *world) route(body string) api.RoutingResult {
