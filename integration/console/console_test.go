@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,8 +73,14 @@ func (p *page) asksOnly(node *harness.Node) {
 // it was left out.
 func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	t.Parallel()
-	s, p := startScene(t), newPage(t)
+	s, p := newScene(t), newPage(t)
 	node := s.nodes[0]
+	cities, err := filepath.Abs(testbed.Databases + "GeoIP2-City-Test.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	node.File.Overwatch.Geolocation.DatabasePath = cities
+	s.start(t)
 	p.open(node.Client.Node(), "names/"+shopName)
 	p.reads("main", "5 of 5 serve", "clients in asia")
 	p.fill("input[name=client]", "127.0.0.1")
@@ -87,6 +94,18 @@ func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	if dug, said := strings.Fields(answer.Output), strings.Fields(records); !slices.Equal(dug, said) {
 		t.Errorf("dig answers %v, the console says %v", dug, said)
 	}
+	// A place is as good as an address, written or clicked. The middle of the map is in the gulf of Guinea.
+	p.fill("input[name=subnet]", "")
+	p.fill("input[name=client]", "51.5, -0.1")
+	p.click("[aria-labelledby=ask] button.main")
+	p.reads(".explained", "km from there", "is in eu, GB, by the database")
+	p.click(".onmap summary")
+	p.wait("the map to be drawn", "(document.querySelector('.onmap .land')?.getAttribute('d') || '').length > 1000")
+	p.wait("a click in the middle of the map", `(() => { const e = document.querySelector('.onmap svg'), b = e.getBoundingClientRect();
+		return e.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: b.left + b.width / 2, clientY: b.top + b.height / 2})); })()`)
+	p.wait("the place that was clicked", "/^1[0-9.]+, -?0(\\.[0-9])?$/.test(document.querySelector('input[name=client]').value)")
+	p.wait("its answer", "!document.querySelector('.explained').textContent.includes('GB')")
+	p.reads(".explained", "km from there", "success")
 }
 
 // Where there are tokens the console asks for one, refuses a wrong one in the node's words, keeps it in the tab alone

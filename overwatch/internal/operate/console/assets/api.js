@@ -63,13 +63,13 @@ export function authorized(headers = {}) {
 
 // request resolves with the decoded answer, or rejects with a Refusal whose message is the node's sentence. Its status
 // is 0 where the node did not answer at all.
-export async function request(path, { method = 'GET', body } = {}) {
+export async function request(path, { method = 'GET', body, patience = 15000 } = {}) {
   const headers = authorized(body === undefined ? {} : { 'Content-Type': 'application/json' });
   const token = session.token;
   let response;
   try {
     response = await fetch('/api' + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(15000) });
+      signal: AbortSignal.timeout(patience) });
   } catch (cause) {
     update({ silentSince: session.silentSince || Date.now() });
     throw new Refusal(0, 'the node does not answer');

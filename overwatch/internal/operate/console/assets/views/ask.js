@@ -1,14 +1,17 @@
 // Ask as a client: the answer with every step, and every backend that was left out.
-import { html, useState } from '../dom.js';
+import { html, useRef, useState } from '../dom.js';
 import { request } from '../api.js';
-import { endpoint, percent } from '../format.js';
+import { endpoint, number, percent } from '../format.js';
 import { Panel, Share, Status } from '../parts.js';
+import { height, Land, placeAt, width } from './map.js';
 
 const places = { custom_mapping: 'a mapping', database: 'the database', default: 'the default', ecs: 'its subnet', resolver: "its resolver's address" };
 
 function Steps({ r }) {
   const where = r.client_region ? `in ${r.client_region}` : 'in no region';
   return html`<ol class="steps">
+    ${r.nearby && html`<li>The network <span class="mono">${r.nearby.network}</span> asks: the geolocation database has it at ${r.nearby.latitude}, ${r.nearby.longitude},
+      ${' '}${number(r.nearby.kilometres)} km from there.</li>`}
     <li>${r.client_subnet ? html`The client in <span class="mono">${r.client_subnet}</span>` : html`The client <span class="mono">${r.client_ip}</span>`} is ${where}${r.client_country && `, ${r.client_country}`},
       by ${places[r.located_by] || r.located_by}.</li>
     ${r.factors.map((f) => html`<li key=${f.name + f.value}><span class="factor">${f.type}</span> <span class=${/^[\d[]/.test(f.name) ? 'mono' : ''}>${f.name.replaceAll('_', ' ')}</span>:
@@ -29,12 +32,30 @@ function LeftOut({ r }) {
       ${' '}${w.answers.map((a) => `${a.address} ${percent(a.share)}`).join(', ') || w.decision}</li>`)}</ul>`}`;
 }
 
+// who is the client that a text names: an address, or a latitude and a longitude.
+function who(text) {
+  const place = /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)$/.exec(text);
+  return place ? { place: { latitude: Number(place[1]), longitude: Number(place[2]) } } : { client_ip: text };
+}
+
+// OnMap is a map whose click names a place. Who has no pointer writes the latitude and longitude.
+function OnMap({ choose }) {
+  const [open, setOpen] = useState(false);
+  return html`<details class="onmap" onToggle=${(e) => setOpen(e.currentTarget.open)}><summary>Choose a place on the map</summary>
+    ${open && html`<svg viewBox=${`0 0 ${width} ${height}`} aria-hidden="true" onClick=${(e) => choose(placeAt(e))}><${Land} /></svg>`}</details>`;
+}
+
 export function Ask({ name }) {
   const [state, setState] = useState({});
+  const form = useRef();
+  const choose = ({ latitude, longitude }) => {
+    form.current.elements.client.value = `${latitude}, ${longitude}`;
+    form.current.requestSubmit();
+  };
   const ask = async (event) => {
     event.preventDefault();
     const { client, subnet, kind } = event.target.elements;
-    const body = { domain: name.replace('*', 'any'), client_ip: client.value.trim(), query_type: kind.value };
+    const body = { domain: name.replace('*', 'any'), ...who(client.value.trim()), query_type: kind.value };
     if (subnet.value.trim()) body.edns = { client_subnet: subnet.value.trim() };
     try {
       setState({ result: (await request('/v1/routing/test', { method: 'POST', body })).result });
@@ -43,11 +64,11 @@ export function Ask({ name }) {
     }
   };
   const r = state.result;
-  return html`<${Panel} title="Ask as a client" id="ask"><form class="line" onSubmit=${ask}>
-    <label>Address of the client or its resolver <input name="client" class="mono" required placeholder="198.51.100.7" autocomplete="off" /></label>
+  return html`<${Panel} title="Ask as a client" id="ask"><form class="line" ref=${form} onSubmit=${ask}>
+    <label>Address of the client or its resolver, or latitude, longitude <input name="client" class="mono" required placeholder="198.51.100.7 or 50.1, 8.7" autocomplete="off" /></label>
     <label>Client subnet (EDNS) <input name="subnet" class="mono" placeholder="none" autocomplete="off" /></label>
     <label>Type <select name="kind"><option>A</option><option>AAAA</option></select></label>
-    <button class="main">Ask</button></form>
+    <button class="main">Ask</button></form><${OnMap} choose=${choose} />
     ${state.error && html`<p class="notice bad" role="alert">${state.error}</p>`}
     ${r && html`<div class="explained" aria-live="polite"><${Steps} r=${r} /><${Chosen} r=${r} /><${LeftOut} r=${r} /></div>`}<//>`;
 }

@@ -5,10 +5,17 @@ import { number, percent } from '../format.js';
 import { Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 
-const width = 1000, height = 440; // of the drawing; degrees are laid out evenly
+export const width = 1000, height = 440; // of the drawing; degrees are laid out evenly
 const x = (longitude) => (longitude + 180) * width / 360;
 const y = (latitude) => (84 - latitude) * height / 144; // without the ice in the south
 const hour = 3600e3;
+
+// placeAt is the inverse of x and y: the place under a click.
+export function placeAt(event) {
+  const box = event.currentTarget.getBoundingClientRect();
+  const degrees = (part, from, span) => Math.round((from + part * span) * 10) / 10;
+  return { latitude: degrees((event.clientY - box.top) / box.height, 84, -144), longitude: degrees((event.clientX - box.left) / box.width, -180, 360) };
+}
 
 // outline makes one path of the rings of a TopoJSON file: each is some arcs, the complement of a number for a reversed one,
 // and the points of an arc are differences of whole numbers. A ring over the edge of the map is drawn at both edges.
@@ -30,7 +37,7 @@ function outline({ objects, arcs, transform: { scale, translate } }) {
   return objects.land.geometries.flatMap((g) => g.arcs).flat().map(ring).join('');
 }
 
-function Land() {
+export function Land() {
   const [path, setPath] = useState('');
   useEffect(() => { fetch('/console/vendor/land.json').then((r) => r.json()).then((land) => setPath(outline(land)), () => {}); }, []);
   return html`<path class="land" d=${path} />`;

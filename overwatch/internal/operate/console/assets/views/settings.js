@@ -4,6 +4,7 @@ import { useLive } from '../api.js';
 import { clock, none } from '../format.js';
 import { Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
+import { Notifications } from './notifications.js';
 
 const written = (value) => (value === null || value === '' ? none : Array.isArray(value) ? value.join(', ') || none : String(value));
 
@@ -31,7 +32,7 @@ function System() {
 }
 
 export function Settings() {
-  return html`<h1>Settings</h1><p class="dim">What the API has set lies over the file, and survives a restart; <code>gslbctl config</code> changes it, and takes it back.</p><${System} />
+  return html`<h1>Settings</h1><p class="dim">What the API has set lies over the file, and survives a restart; <code>gslbctl config</code> changes it, and takes it back.</p><${System} /><${Notifications} />
     <${Section} title="DNS" path="/v1/config/dns" /><${Section} title="Checks of this node" path="/v1/config/health-check" />
     <${Section} title="Gossip" path="/v1/gossip/config" /><${Section} title="Log" path="/v1/config/logging" />`;
 }
