@@ -1,16 +1,61 @@
 package console_test
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"testing"
 
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 )
+
+// timing notes when the first row of the table is drawn, in milliseconds from the beginning of the navigation, and how
+// long the longest task without a break took.
+const timing = `window.drawn = 0; window.longest = 0;
+	new PerformanceObserver((list) => list.getEntries().forEach((e) => { window.longest = Math.max(window.longest, e.duration); }))
+		.observe({ type: 'longtask', buffered: true });
+	new MutationObserver((_, observer) => {
+		if (!document.querySelector('[aria-labelledby=backends] tr[aria-rowindex]')) return;
+		window.drawn = performance.now();
+		observer.disconnect();
+	}).observe(document, { childList: true, subtree: true });`
+
+// scrolling goes through the whole table in a hundred frames, and resolves with the longest time between two of them.
+const scrolling = `new Promise((done) => {
+	const frame = document.querySelector('[aria-labelledby=backends] .frame');
+	let last = performance.now(), longest = 0, at = 0;
+	const step = (now) => {
+		longest = Math.max(longest, now - last);
+		last = now;
+		if (++at > 100) { frame.scrollTop = 0; done(longest); return; }
+		frame.scrollTop = frame.scrollHeight * at / 100;
+		requestAnimationFrame(step);
+	};
+	requestAnimationFrame(step);
+})`
+
+// interactive is what is promised of a page with ten thousand backends, in milliseconds.
+const interactive = 1000
+
+// paced logs how soon the page was there and how evenly it scrolls. Only a machine at rest is judged.
+func (p *page) paced(t *testing.T) {
+	t.Helper()
+	var drawn, longest, frame float64
+	p.do(chromedp.Evaluate("window.drawn", &drawn), chromedp.Evaluate(scrolling, &frame,
+		func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }),
+		chromedp.Evaluate("window.longest", &longest))
+	t.Logf("the table was drawn after %.0f ms, the longest task took %.0f ms, the longest frame of scrolling %.0f ms",
+		drawn, longest, frame)
+	if testbed.Timed && drawn > interactive {
+		t.Errorf("promised are %d ms to the table", interactive)
+	}
+}
 
 // Of ten thousand backends the page draws those that can be seen; the keyboard reaches the last of them, and the copy
 // has them all.
@@ -30,9 +75,14 @@ func TestConsole_TenThousandBackends(t *testing.T) {
 	if err := n.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := cdppage.AddScriptToEvaluateOnNewDocument(timing).Do(ctx)
+		return err
+	}))
 	p.open(n.Client.Node(), "names/"+apiName)
 	const drawn = "document.querySelectorAll('[aria-labelledby=backends] tbody tr[aria-rowindex]').length"
 	p.wait("a part of the table", drawn+" > 5 && "+drawn+" < 200")
+	p.paced(t)
 	p.do(chromedp.Focus("[aria-labelledby=backends] .frame"), chromedp.KeyEvent(kb.End))
 	p.wait("its last row", fmt.Sprintf("document.querySelector('[aria-labelledby=backends] tr[aria-rowindex=\"%d\"]')", count+1))
 	p.do(chromedp.Evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }", nil))
