@@ -103,7 +103,8 @@ const (
 	shapeUse     = " memory.used_bytes:i? memory.available_bytes:i? memory.total_bytes:i? memory.percent:n " +
 		"cpu.used_percent:n cpu.cores:i "
 	shapeRouted   = "address:s port:i region:s weight:i priority:i healthy:b share:n"
-	shapeDecision = "domain:s query_type:s{A|AAAA} client_ip:s nearby:o? client_subnet:s client_country:s client_region:s " +
+	shapeDecision = "domain:s query_type:s{A|AAAA} client_ip:s client_subnet:s client_country:s client_region:s " +
+		"nearby:o? nearby.network:s- nearby.kilometres:n- nearby.latitude:n- nearby.longitude:n- " +
 		"located_by:s{ecs|resolver|custom_mapping|database|default} algorithm:s " +
 		"decision:s{success|failover|fallback|no_data|no_healthy_backend|domain_not_found|not_steered} answer:a " +
 		"ecs_scope:i ttl:i decision_time_us:n snapshot_generation:i timestamp:t"

@@ -18,8 +18,9 @@ import (
 // timing notes when the first row of the table is drawn, in milliseconds from the beginning of the navigation, and how
 // long the longest task without a break took.
 const timing = `window.drawn = 0; window.longest = 0;
-	new PerformanceObserver((list) => list.getEntries().forEach((e) => { window.longest = Math.max(window.longest, e.duration); }))
-		.observe({ type: 'longtask', buffered: true });
+	new PerformanceObserver((list) => list.getEntries().forEach((e) => {
+		window.longest = Math.max(window.longest, e.duration);
+	}))		.observe({ type: 'longtask', buffered: true });
 	new MutationObserver((_, observer) => {
 		if (!document.querySelector('[aria-labelledby=backends] tr[aria-rowindex]')) return;
 		window.drawn = performance.now();

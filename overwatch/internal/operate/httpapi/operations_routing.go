@@ -40,8 +40,8 @@ func routingOperations() []Operation {
 			Summary: "One routing algorithm", Status: 200, Answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
 		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
 			Summary: "What a client is answered, and why",
-			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes. It needs client_ip, or " +
-				"place: then a network asks that the geolocation database has near it.",
+			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes. It needs client_ip, " +
+				"or place: then a network asks that the geolocation database has near it.",
 			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",
 				EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
 			Required: []string{"domain"}, Status: 200, Answer: test},
