@@ -34,7 +34,7 @@ type resource struct {
 }
 
 // errNames refuses what answers with names.
-var errNames = errors.New("it answers with a CNAME, and a steered name with addresses")
+var errNames = errors.New("it answers with a CNAME: write a domain with answer: cname, whose servers have targets")
 
 // leaves are the keys of multifo, weighted and simplefo that are no addresses.
 var leaves = []string{"up_thresh", "service_types", "ignore_health", "multi"}

@@ -116,6 +116,7 @@ func NoCheck() *Check { return &Check{Enabled: new(bool)} }
 // Domain is a steered name.
 type Domain struct {
 	Name              string     `yaml:"name"`
+	Answer            string     `yaml:"answer,omitempty"`
 	Algorithm         string     `yaml:"routing_algorithm"`
 	Regions           []string   `yaml:"regions,flow"`
 	TTL               uint32     `yaml:"ttl"`

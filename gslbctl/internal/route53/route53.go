@@ -130,6 +130,8 @@ type builder struct {
 	regions []string
 	counts  map[string]int // addresses of a family in a region
 	records int
+	// addresses: a set is answered with addresses, so that CNAME records would be another answer
+	addresses bool
 }
 
 var errOnly = errors.New("addresses are steered, and names that lead to some; nothing else is")
@@ -170,6 +172,7 @@ func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 	if !slices.Contains(b.domain.Regions, region) {
 		b.domain.Regions = append(b.domain.Regions, region)
 	}
+	b.addresses = b.addresses || s.Type != "CNAME"
 	for _, server := range servers {
 		b.add(s, server, region)
 	}
@@ -218,7 +221,10 @@ func (b *builder) serversOf(s *recordSet, addresses []string, target string) (ou
 		}
 		out = append(out, server)
 	}
-	if target != "" {
+	switch {
+	case target != "" && s.Type == "CNAME":
+		tells = append(tells, "answered only once this node finds an address of "+target)
+	case target != "":
 		tells = append(tells, "answered with the IPv4 and IPv6 addresses of "+target+", whose health is not asked for")
 	}
 	for _, tell := range tells {
@@ -249,6 +255,7 @@ func (b *builder) keep() {
 	for i, s := range b.servers {
 		region := c.Region(b.regions[i])
 		region.Servers = append(region.Servers, s)
+		b.addresses = b.addresses || s.Target == ""
 		if s.Target != "" {
 			b.domain.MaxAnswers = 8
 		}
@@ -256,7 +263,15 @@ func (b *builder) keep() {
 	for _, count := range b.counts {
 		b.domain.MaxAnswers = max(b.domain.MaxAnswers, min(count, 8))
 	}
-	if b.domain.Algorithm == "weighted" {
+	switch {
+	case !b.addresses:
+		b.domain.Answer, b.domain.MaxAnswers = "cname", 0
+		for i, s := range b.servers { // an address and port is one target's, and CDNs have many on one address
+			if s.Check.Enabled != nil {
+				s.Port = unchecked + i
+			}
+		}
+	case b.domain.Algorithm == "weighted":
 		b.domain.MaxAnswers = 1
 	}
 	if i := slices.Index(b.domain.Regions, anyPlace); i >= 0 { // where a client goes whose place is down

@@ -54,6 +54,7 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 		`l.example.com. A 192.0.2.10 "Region":"eu-west-1"`,
 		`p.example.com. A 192.0.2.11 "GeoProximityLocation":{"Bias":-5,"Coordinates":{"Latitude":"1.5","Longitude":"-2"}}`,
 		`elb.example.com. A @dualstack.lb.example.org.`, `elb.example.com. AAAA @dualstack.lb.example.org.`,
+		`cdn.example.com. CNAME a.cdn.example.net "Weight":3`, `cdn.example.com. CNAME b.cdn.example.net. "Weight":1`,
 	), checks)
 	if err != nil || len(r.Left) > 0 {
 		t.Fatalf("%v %+v", err, r)
@@ -69,6 +70,9 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 		"port: 25, weight: 30, health_check: {type: tcp, interval: 30s, timeout: 10s",
 		"weight: 5, health_check: {enabled: false}", "regions: [primary, secondary]\n    ttl: 300\n    max_answers: 2",
 		"regions: [default, continent-EU]", "continents: [EU]", "default_region: default", "ecs_enabled: true",
+		"{service: cdn.example.com, target: a.cdn.example.net, port: 80, weight: 3, health_check: {enabled: false}}",
+		"target: b.cdn.example.net, port: 81, weight: 1",
+		"- name: cdn.example.com\n    answer: cname\n    routing_algorithm: weighted\n    regions: [main]\n    ttl: 300\n    on",
 		"latitude: 53.3", "proximity_bias: -5", "tolerance_km: 0", "target: dualstack.lb.example.org", "ttl: 60\n",
 		"- name: m.example.com\n    routing_algorithm: round-robin\n    regions: [main]\n    ttl: 300\n    max_answers: 2"} {
 		if !strings.Contains(text, want) {
