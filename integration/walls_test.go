@@ -38,6 +38,7 @@ var homes = map[string][]string{
 	},
 	"github.com/charmbracelet/x/vt": {"gslb.internal/integration"},
 	"github.com/standard-webhooks":  {"gslb.internal/integration/replication"},
+	"github.com/emersion":           {"gslb.internal/integration/observability"},
 	"github.com/miekg/dns": {
 		"gslb.internal/overwatch/internal/answer/delegation", "gslb.internal/overwatch/internal/leaf/resolve",
 		"gslb.internal/overwatch/internal/state/zonefile",
