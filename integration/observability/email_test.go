@@ -103,8 +103,8 @@ func startMailServer(t *testing.T) (at, certificate string, taken <-chan mailOf)
 	return l.Addr().String(), files[0], mails
 }
 
-// A mail server that takes nothing without STARTTLS and a login has a mail of a name when its backend dies, and one when
-// all is well again.
+// A mail server that takes nothing without STARTTLS and a login has a mail of a name when its backend dies, and one
+// when all is well again.
 func TestNotifications_AMailServerTakesThem(t *testing.T) {
 	at, certificate, taken := startMailServer(t)
 	s := testbed.NewSite(t, 1, 2)
