@@ -136,6 +136,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.gossipCommand(),
 		a.preferencesCommand(),
 		a.importCommand(),
+		a.externalDNSCommand(),
 		a.initCommand(),
 		a.keygenCommand(),
 		a.routingCommand(),

@@ -31,7 +31,7 @@ var once = map[string]string{
 	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment",
 	"backends validate": "has the node do something",
 	"config validate":   "a file", "context show": "a file", "gossip generate-key": "a new one each time",
-	"events": "has -f",
+	"events": "has -f", "external-dns": "runs until it is stopped",
 	"export": "a file", "plan": "has an exit code of its own", "keygen gossip": "a new one each time",
 	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
 	"import bind": "files", "import gdnsd": "files", "import route53": "files",

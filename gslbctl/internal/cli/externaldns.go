@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/externaldns"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) externalDNSCommand() *cobra.Command {
+	var p externaldns.Provider
+	var listen, health string
+	cmd := &cobra.Command{
+		Use:   "external-dns",
+		Short: "Let ExternalDNS keep servers: a provider for its webhook",
+		Long: "external-dns answers ExternalDNS (provider webhook, protocol version 1) until it is stopped. The addresses\n" +
+			"of a cluster's Services, Ingresses and Gateways become servers of --owner. Each cluster has an owner of its\n" +
+			"own, and the servers of all clusters answer for one name.",
+		Example: "  gslbctl external-dns --owner eu-1 --region eu --api ns1.example.net:8080",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.Owner == "" || len(p.Owner) > api.MaxOwner {
+				return fmt.Errorf("--owner is %.80q: it must be a name of this cluster, with at most %d characters, such as eu-1",
+					p.Owner, api.MaxOwner)
+			}
+			if p.Port < 1 || p.Port > 65535 {
+				return fmt.Errorf("--port is %d: it must be from 1 to 65535", p.Port)
+			}
+			if _, err := a.clients(); err != nil {
+				return err
+			}
+			p.Node, p.Log = a.oneNode, slog.New(slog.NewJSONHandler(a.Err, nil))
+			return serveExternalDNS(cmd.Context(), &p, listen, health)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&p.Owner, "owner", "", "whose servers they are: a `name` of this cluster that no other has")
+	flags.StringVar(&p.Region, "region", "", "the `region` of servers without the annotation webhook-gslb-region")
+	flags.IntVar(&p.Port, "port", 443, "the port of servers without the annotation webhook-gslb-port")
+	flags.BoolVar(&p.Force, "force", false, "go on where more than 30 % of what the owner has would change or go")
+	flags.StringVar(&listen, "listen", "127.0.0.1:8888", "where ExternalDNS asks, as `address:port`")
+	flags.StringVar(&health, "health-listen", "0.0.0.0:8080", "where /healthz is, as `address:port`")
+	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
+	return cmd
+}
+
+func serveExternalDNS(ctx context.Context, p *externaldns.Provider, listen, health string) error {
+	var config net.ListenConfig
+	provider, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	alive, err := config.Listen(ctx, "tcp", health)
+	if err != nil {
+		return errors.Join(fmt.Errorf("--health-listen: %w", err), provider.Close())
+	}
+	p.Log.Info("serving", "listen", provider.Addr().String(), "health", alive.Addr().String(), "owner", p.Owner)
+	return p.Serve(ctx, provider, alive)
+}
+
+// oneNode returns a node that takes a change for all nodes.
+func (a *app) oneNode(ctx context.Context) (*api.Client, error) {
+	clients, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	if len(clients) == 1 {
+		return clients[0], nil
+	}
+	if via := carrier(ctx, clients); via != nil {
+		return via, nil
+	}
+	return nil, errors.New("no node carries changes to all of the others: none of them answers, or they do not " +
+		"replicate; then run one gslbctl external-dns for each node")
+}

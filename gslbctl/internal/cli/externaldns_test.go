@@ -1,0 +1,82 @@
+package cli // inside: it shares fake_test.go
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestExternalDNS_ServesUntilItIsStopped(t *testing.T) {
+	n := startNode(t)
+	reader, writer := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	sys := System{Out: io.Discard, Err: writer, In: strings.NewReader(""), Getenv: func(string) string { return "" }}
+	go func() {
+		ended <- Run(ctx, sys, []string{"external-dns", "--owner", "shop", "--listen", "127.0.0.1:0", "--health-listen",
+			"127.0.0.1:0", "--api", n.url})
+		writer.Close()
+	}()
+	var told struct{ Msg, Listen, Health, Owner string }
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	if err != nil || json.Unmarshal([]byte(line), &told) != nil || told.Msg != "serving" || told.Owner != "shop" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	for address, want := range map[string]string{
+		told.Listen + "/": `{"include":["example.com","example.org"]}`, told.Listen + "/records": "[]",
+		told.Health + "/healthz": "ok"} {
+		answer, err := http.Get("http://" + address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK || strings.TrimSpace(string(body)) != want {
+			t.Errorf("%s: %d %s", address, answer.StatusCode, body)
+		}
+	}
+	stop()
+	if code := <-ended; code != exitWell {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestExternalDNS_RefusesFlagsBeforeItListens(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                   "--owner is \"\": it must be a name of this cluster",
+		"--owner " + strings.Repeat("a", 65): "at most 64 characters",
+		"--owner eu --port 0":                "--port is 0: it must be from 1 to 65535",
+		"--owner eu --listen nowhere":        "--listen: ",
+		"--owner eu --listen 127.0.0.1:0 --health-listen 127.0.0.1:99999": "--health-listen: ",
+		"--owner eu --api http://":                                        "it names no host",
+	} {
+		if r := call(t, System{}, nil, append([]string{"external-dns"}, strings.Fields(args)...)...); r.code != exitNotAsked ||
+			!strings.Contains(r.errors, want) {
+			t.Errorf("%q: %+v, want %q", args, r, want)
+		}
+	}
+}
+
+// Nodes that do not carry changes to one another would drift apart: ExternalDNS sees the records of one.
+func TestExternalDNS_AsksNodesThatReplicateOnly(t *testing.T) {
+	nodes := startNodes(t, 3)
+	a := &app{System: System{Getenv: func(string) string { return "" }}}
+	for _, n := range nodes {
+		a.nodes = append(a.nodes, n.url)
+	}
+	if _, err := a.oneNode(t.Context()); err == nil || !strings.Contains(err.Error(), "do not replicate") {
+		t.Errorf("%v", err)
+	}
+	replicating(nodes, 0, false)
+	if node, err := a.oneNode(t.Context()); err != nil || node.Node() != nodes[0].url {
+		t.Errorf("%v, %v", node, err)
+	}
+	a.nodes = a.nodes[1:2]
+	if node, err := a.oneNode(t.Context()); err != nil || node.Node() != nodes[1].url {
+		t.Errorf("%v, %v", node, err)
+	}
+}

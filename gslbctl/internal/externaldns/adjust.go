@@ -1,0 +1,186 @@
+package externaldns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gslb.internal/shared/api"
+)
+
+// known is what a cluster's endpoints are held against.
+type known struct {
+	zones   []string
+	regions []string
+	records map[string]*endpoint // the owner's, by key
+	others  map[serverID]string  // servers of other owners
+}
+
+func (p *Provider) known(ctx context.Context, node *api.Client) (k known, err error) {
+	settings, err := node.DNSConfig(ctx)
+	if err != nil {
+		return k, err
+	}
+	regions, err := node.Regions(ctx)
+	if err != nil {
+		return k, err
+	}
+	doc, err := node.Document(ctx)
+	if err != nil {
+		return k, err
+	}
+	k = known{zones: settings.Config.Zones, records: map[string]*endpoint{}, others: map[serverID]string{}}
+	for i := range regions.Regions {
+		k.regions = append(k.regions, regions.Regions[i].ID)
+	}
+	for _, e := range recordsOf(doc, p.Owner) {
+		k.records[e.key()] = e
+	}
+	for i := range doc.Servers {
+		if s := &doc.Servers[i]; s.Owner != p.Owner {
+			k.others[idOf(s)] = s.Owner
+		}
+	}
+	return k, nil
+}
+
+// adjust brings endpoints into the form that records has, so that only what differs is changed. What cannot be a server
+// is left out, or stays as it is where the name has something already; the reason is logged once.
+func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, error) {
+	node, err := p.Node(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := p.known(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	told := map[string]bool{}
+	adjusted, byKey := []*endpoint{}, map[string]*endpoint{}
+	for _, e := range list {
+		if e == nil {
+			continue
+		}
+		wanted, problems := p.wanted(e, &k)
+		if first := byKey[keyOf(wanted)]; first != nil {
+			problems = append(problems, merge(first, wanted))
+		} else if wanted != nil {
+			byKey[wanted.key()], adjusted = wanted, append(adjusted, wanted)
+		}
+		for _, problem := range problems {
+			if problem != nil {
+				told[fmt.Sprintf("%.260q %.10q: %v", e.DNSName, e.RecordType, problem)] = true
+			}
+		}
+	}
+	p.tell(told)
+	return adjusted, nil
+}
+
+func keyOf(e *endpoint) string {
+	if e == nil {
+		return ""
+	}
+	return e.key()
+}
+
+// merge adds the targets of another endpoint of the same name and type.
+func merge(first, other *endpoint) error {
+	if !slices.Equal(first.ProviderSpecific, other.ProviderSpecific) {
+		return errors.New("another resource of this cluster gives the name another region or port: give both the same")
+	}
+	for _, target := range other.Targets {
+		if !slices.Contains(first.Targets, target) {
+			first.Targets = append(first.Targets, target)
+		}
+	}
+	return nil
+}
+
+// tell logs the problems that the call before did not have.
+func (p *Provider) tell(problems map[string]bool) {
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	for problem := range problems {
+		if !p.told[problem] {
+			p.Log.Warn("an endpoint is left as it was", "endpoint", problem)
+		}
+	}
+	p.told = problems
+}
+
+// wanted returns the endpoint that is to be; nil: none.
+func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
+	name, err := canonical(e.DNSName)
+	if err != nil {
+		return nil, []error{err}
+	}
+	made := &endpoint{DNSName: name, RecordType: e.RecordType}
+	switch {
+	case e.RecordType == "CNAME":
+		err = fmt.Errorf("its target is the name %.260q, and a server needs an address", strings.Join(e.Targets, ", "))
+	case !e.addresses():
+		err = fmt.Errorf("nodes take no %.20q records of ExternalDNS, only A and AAAA", e.RecordType)
+	case !within(k.zones, name):
+		err = fmt.Errorf("it is outside every zone of the nodes (%s): add its zone to dns.zones", strings.Join(k.zones, ", "))
+	}
+	if err != nil {
+		return nil, []error{err}
+	}
+	if err := p.place(made, e, k); err != nil {
+		return k.records[made.key()], []error{err}
+	}
+	var problems []error
+	for _, target := range e.Targets {
+		address, err := parseTarget(target, e.RecordType)
+		if err == nil {
+			err = free(made, address.String(), k)
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		made.Targets = append(made.Targets, address.String())
+	}
+	if len(made.Targets) == 0 {
+		return nil, append(problems, errors.New("it has no target that can be a server"))
+	}
+	return made, problems
+}
+
+// place gives an endpoint its region and port: those of the annotations, or of the flags.
+func (p *Provider) place(made, e *endpoint, k *known) error {
+	region := e.region()
+	if region == "" {
+		region = p.Region
+	}
+	if !slices.Contains(k.regions, region) && (region != "" || len(k.regions) > 0) {
+		return fmt.Errorf("its region is %.64q: it must be one of %s, in the annotation webhook-gslb-region or in --region",
+			region, strings.Join(k.regions, ", "))
+	}
+	made.ProviderSpecific = e.ProviderSpecific
+	port := p.Port
+	if made.property(propertyPort) != "" {
+		var err error
+		if port, err = made.port(); err != nil {
+			return err
+		}
+	}
+	made.setProperties(region, port)
+	return nil
+}
+
+// free refuses an address that another owner's server of the name has.
+func free(made *endpoint, address string, k *known) error {
+	port, err := strconv.Atoi(made.property(propertyPort))
+	if err != nil {
+		return err
+	}
+	if owner, taken := k.others[serverID{made.DNSName, address, port}]; taken {
+		return fmt.Errorf("the server %s port %d belongs to the owner %q", address, port, owner)
+	}
+	return nil
+}

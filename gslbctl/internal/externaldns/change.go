@@ -1,0 +1,197 @@
+package externaldns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"gslb.internal/shared/api"
+)
+
+// Tag marks the names that a Provider has made, and takes away with their last server.
+const Tag = "external-dns"
+
+// apply makes what the owner has what ExternalDNS wants. Its servers change together or not at all; a name that does
+// not exist yet is made before, since it belongs to all clusters.
+func (p *Provider) apply(ctx context.Context, c changes) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	node, err := p.Node(ctx)
+	if err != nil {
+		return err
+	}
+	doc, err := node.Document(ctx)
+	if err != nil {
+		return err
+	}
+	wanted, err := p.document(doc, c)
+	if err != nil {
+		return err
+	}
+	if err := p.makeNames(ctx, node, doc, slices.Concat(c.Create, c.UpdateNew)); err != nil {
+		return err
+	}
+	if err := p.applyServers(ctx, node, wanted); err != nil {
+		return err
+	}
+	p.removeNames(ctx, node, doc, slices.Concat(c.Delete, c.UpdateOld))
+	return nil
+}
+
+// document returns all that the owner is to have. Servers that stay keep what others have set of them.
+func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
+	wanted := api.Document{}
+	for _, r := range doc.Regions {
+		if r.Owner == p.Owner {
+			wanted.Regions = append(wanted.Regions, r)
+		}
+	}
+	for _, d := range doc.Domains {
+		if d.Owner == p.Owner {
+			wanted.Domains = append(wanted.Domains, d)
+		}
+	}
+	for _, m := range doc.Mappings {
+		if m.Owner == p.Owner {
+			wanted.Mappings = append(wanted.Mappings, m)
+		}
+	}
+	for _, a := range doc.Agents {
+		if a.Owner == p.Owner {
+			wanted.Agents = append(wanted.Agents, a)
+		}
+	}
+	before := map[serverID]api.DocumentServer{}
+	for _, s := range doc.Servers {
+		if s.Owner == p.Owner {
+			before[idOf(&s)] = s
+			wanted.Servers = append(wanted.Servers, s)
+		}
+	}
+	for _, e := range slices.Concat(c.Delete, c.UpdateOld) {
+		name := strings.ToLower(strings.TrimSuffix(e.DNSName, "."))
+		wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool {
+			return e.addresses() && s.Service == name && slices.Contains(e.Targets, s.Address)
+		})
+	}
+	for _, e := range slices.Concat(c.Create, c.UpdateNew) {
+		if e.RecordType == "TXT" {
+			continue // of the TXT registry: who owns a server is known without
+		}
+		if err := p.add(&wanted, before, e); err != nil {
+			return wanted, fmt.Errorf("%.260q %.10q: %w", e.DNSName, e.RecordType, err)
+		}
+	}
+	return wanted, nil
+}
+
+// add adds the servers of an endpoint.
+func (p *Provider) add(wanted *api.Document, before map[serverID]api.DocumentServer, e *endpoint) error {
+	name, err := canonical(e.DNSName)
+	if err != nil {
+		return err
+	}
+	if !e.addresses() {
+		return errors.New("only A and AAAA records can be servers")
+	}
+	port, err := e.port()
+	if err != nil {
+		return err
+	}
+	for _, target := range e.Targets {
+		address, err := parseTarget(target, e.RecordType)
+		if err != nil {
+			return err
+		}
+		id := serverID{name, address.String(), port}
+		s, there := before[id]
+		if !there {
+			s.ServerCreate = api.ServerCreate{Service: name, Address: id.address, Port: port}
+		}
+		s.Region, s.Owner = e.region(), p.Owner
+		wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool { return idOf(&s) == id })
+		wanted.Servers = append(wanted.Servers, s)
+	}
+	return nil
+}
+
+// makeNames makes the names that are to get servers and do not exist. They have no owner, so that people can take them
+// over.
+func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) error {
+	var missing api.Document
+	for _, e := range list {
+		name, err := canonical(e.DNSName)
+		if err != nil || !e.addresses() || hasDomain(doc, name) || hasDomain(missing, name) {
+			continue
+		}
+		_, err = node.Domain(ctx, name)
+		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
+			missing.Domains = append(missing.Domains, api.DocumentDomain{
+				DomainChange: api.DomainChange{Name: name, Tags: &[]string{Tag}}})
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(missing.Domains) == 0 {
+		return nil
+	}
+	_, err := node.Apply(ctx, api.ApplyRequest{Document: missing})
+	return err
+}
+
+func hasDomain(doc api.Document, name string) bool {
+	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Name == name })
+}
+
+// applyServers applies the owner's document. That names lose their servers is what ExternalDNS has decided; that much
+// of what the owner has would change or go is refused without Force, since a cluster whose API server lies looks like
+// that.
+func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted api.Document) error {
+	req := api.ApplyRequest{Document: wanted, Owner: p.Owner, Prune: true}
+	plan, err := node.Plan(ctx, req)
+	if err != nil {
+		return err
+	}
+	losses := 0
+	if len(plan.Answers.Losses) > 0 {
+		losses = 1 // one reason for all of them
+	}
+	if len(plan.Force) > losses && !p.Force {
+		return fmt.Errorf("nothing was changed: %s: start gslbctl external-dns with --force if that is meant", plan.Force[0])
+	}
+	req.Force = true
+	plan, err = node.Apply(ctx, req)
+	for _, change := range plan.Changes {
+		p.Log.Info("changed", "action", string(change.Action), "kind", change.Kind, "id", change.ID)
+	}
+	return err
+}
+
+// removeNames removes the names that a Provider has made and that have no backend any more.
+func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) {
+	seen := map[string]bool{}
+	for _, e := range list {
+		name, err := canonical(e.DNSName)
+		if err != nil || seen[name] || !made(doc, name) {
+			continue
+		}
+		seen[name] = true
+		now, err := node.Domain(ctx, name)
+		if err == nil && now.Domain.BackendCount == 0 {
+			err = node.DeleteDomain(ctx, name)
+		}
+		if err != nil {
+			p.Log.Warn("a name without servers stays: remove it with gslbctl domains remove", "name", name, "error", err)
+		}
+	}
+}
+
+// made reports whether a Provider has made a name, and nobody has taken it over.
+func made(doc api.Document, name string) bool {
+	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool {
+		return d.Name == name && d.Owner == "" && d.Tags != nil && slices.Contains(*d.Tags, Tag)
+	})
+}

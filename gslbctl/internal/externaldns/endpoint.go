@@ -1,0 +1,164 @@
+// Package externaldns lets ExternalDNS keep servers of gslb: it speaks the provider's side of its webhook protocol,
+// version 1. What one cluster's Services, Ingresses and Gateways have becomes servers that one owner has, as with an
+// apply; other clusters have other owners, and the servers of all answer for one name.
+package externaldns
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gslb.internal/shared/api"
+)
+
+// MediaType is the form of every body.
+const MediaType = "application/external.dns.webhook+json;version=1"
+
+// The properties of an endpoint that count here. ExternalDNS makes them of the annotations
+// external-dns.alpha.kubernetes.io/webhook-gslb-region and -port.
+const (
+	propertyRegion = "webhook/gslb-region"
+	propertyPort   = "webhook/gslb-port"
+)
+
+// endpoint is the addresses of one type that a name has.
+type endpoint struct {
+	DNSName          string            `json:"dnsName,omitempty"`
+	Targets          []string          `json:"targets,omitempty"`
+	RecordType       string            `json:"recordType,omitempty"`
+	SetIdentifier    string            `json:"setIdentifier,omitempty"`
+	RecordTTL        int64             `json:"recordTTL,omitempty"`
+	Labels           map[string]string `json:"labels,omitempty"`
+	ProviderSpecific []property        `json:"providerSpecific,omitempty"`
+}
+
+// property is a setting of an endpoint that only some providers know.
+type property struct {
+	Name  string `json:"name,omitempty"`
+	Value string `json:"value,omitempty"`
+}
+
+// changes are what ExternalDNS wants changed. What it updates is in both of its lists, as it was and as it is to be.
+type changes struct {
+	Create    []*endpoint `json:"create,omitempty"`
+	UpdateOld []*endpoint `json:"updateOld,omitempty"`
+	UpdateNew []*endpoint `json:"updateNew,omitempty"`
+	Delete    []*endpoint `json:"delete,omitempty"`
+}
+
+// clean leaves out what is null.
+func (c changes) clean() changes {
+	for _, list := range []*[]*endpoint{&c.Create, &c.UpdateOld, &c.UpdateNew, &c.Delete} {
+		*list = slices.DeleteFunc(*list, func(e *endpoint) bool { return e == nil })
+	}
+	return c
+}
+
+// domainFilter says which names a provider has a place for.
+type domainFilter struct {
+	Include []string `json:"include,omitempty"`
+}
+
+func (e *endpoint) property(name string) string {
+	for _, p := range e.ProviderSpecific {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// setProperties replaces all properties with region and port.
+func (e *endpoint) setProperties(region string, port int) {
+	e.ProviderSpecific = []property{{propertyPort, strconv.Itoa(port)}, {propertyRegion, region}}
+}
+
+// region returns what setProperties has set.
+func (e *endpoint) region() string { return e.property(propertyRegion) }
+
+// port returns the port, or how an annotation must be instead.
+func (e *endpoint) port() (int, error) {
+	text := e.property(propertyPort)
+	port, err := strconv.Atoi(text)
+	if err != nil || port < 1 || port > 65535 {
+		return 0, fmt.Errorf("%s is %.40q: it must be a port from 1 to 65535", propertyPort, text)
+	}
+	return port, nil
+}
+
+// addresses reports whether its targets are addresses.
+func (e *endpoint) addresses() bool { return e.RecordType == "A" || e.RecordType == "AAAA" }
+
+func (e *endpoint) key() string { return e.RecordType + " " + e.DNSName }
+
+// recordType is the type of the records that an address is answered in.
+func recordType(address netip.Addr) string {
+	if address.Is4() {
+		return "A"
+	}
+	return "AAAA"
+}
+
+// parseTarget reads an address of a record type.
+func parseTarget(text, wanted string) (netip.Addr, error) {
+	address, err := netip.ParseAddr(text)
+	if err != nil || recordType(address) != wanted || address.Zone() != "" || address.Is4In6() ||
+		address.IsUnspecified() || address.IsMulticast() {
+		return address, fmt.Errorf("its target is %.80q: it must be an address for %s records", text, wanted)
+	}
+	return address, nil
+}
+
+// canonical returns a name in the form that nodes keep, or what is wrong with it.
+func canonical(name string) (string, error) {
+	plain := strings.ToLower(strings.TrimSuffix(name, "."))
+	labels := strings.Split(strings.TrimPrefix(plain, "*."), ".")
+	if len(plain) > 253 || slices.ContainsFunc(labels, func(label string) bool {
+		return label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
+	}) {
+		return "", fmt.Errorf("the name is %.260q: it must be one that DNS knows, such as app.example.com", name)
+	}
+	return plain, nil
+}
+
+// within reports whether a name is in one of the zones.
+func within(zones []string, name string) bool {
+	return slices.ContainsFunc(zones, func(zone string) bool {
+		zone = strings.ToLower(strings.Trim(zone, "."))
+		return zone == "" || name == zone || strings.HasSuffix(name, "."+zone)
+	})
+}
+
+// serverID identifies a server, as nodes do.
+type serverID struct {
+	name, address string
+	port          int
+}
+
+func idOf(s *api.DocumentServer) serverID { return serverID{s.Service, s.Address, s.Port} }
+
+// recordsOf returns the endpoints that an owner's servers are, in the order of the document. The label makes them the
+// owner's for the TXT registry of ExternalDNS too, which needs no TXT records then.
+func recordsOf(doc api.Document, owner string) []*endpoint {
+	list, byKey := []*endpoint{}, map[string]*endpoint{}
+	for i := range doc.Servers {
+		s := &doc.Servers[i]
+		address, err := netip.ParseAddr(s.Address)
+		if s.Owner != owner || err != nil {
+			continue
+		}
+		e := &endpoint{DNSName: s.Service, RecordType: recordType(address), Labels: map[string]string{"owner": owner}}
+		if known := byKey[e.key()]; known != nil {
+			e = known
+		} else {
+			e.setProperties(s.Region, s.Port)
+			byKey[e.key()], list = e, append(list, e)
+		}
+		if !slices.Contains(e.Targets, s.Address) {
+			e.Targets = append(e.Targets, s.Address)
+		}
+	}
+	return list
+}

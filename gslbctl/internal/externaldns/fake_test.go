@@ -1,0 +1,175 @@
+package externaldns // inside: it shares provider_test.go, which uses the types of the protocol
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+// fakeNode keeps a document as a node does, as far as a Provider can see.
+type fakeNode struct {
+	t  *testing.T
+	mu sync.Mutex
+
+	doc      api.Document
+	plan     api.Plan // of the next plans
+	refuse   string   // the request that is refused with 409
+	requests []string
+	client   *api.Client
+}
+
+func startFake(t *testing.T) *fakeNode {
+	t.Helper()
+	n := &fakeNode{t: t, doc: api.Document{
+		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "app.example.com"}}},
+		Servers: []api.DocumentServer{fakeServer("app.example.com", "203.0.113.9", "us", "us-1")},
+	}}
+	server := httptest.NewServer(n)
+	t.Cleanup(server.Close)
+	client, err := api.NewClient(api.ClientOptions{Node: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.client = client
+	return n
+}
+
+func fakeServer(name, address, region, owner string) api.DocumentServer {
+	return api.DocumentServer{Owner: owner,
+		ServerCreate: api.ServerCreate{Service: name, Address: address, Port: 443, Region: region}}
+}
+
+func (n *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	line := r.Method + " " + r.URL.Path
+	if r.Method != http.MethodGet {
+		n.requests = append(n.requests, line)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	status, answer := n.answer(line, r)
+	w.WriteHeader(status)
+	if status != http.StatusNoContent {
+		_ = json.NewEncoder(w).Encode(answer)
+	}
+}
+
+func (n *fakeNode) answer(line string, r *http.Request) (int, any) {
+	name := strings.TrimPrefix(r.URL.Path, "/api/v1/domains/")
+	switch {
+	case line == n.refuse:
+		return http.StatusConflict, api.ErrorBody{Error: "somebody else was faster",
+			Problems: []api.DocumentProblem{{Object: "servers[0]", Problem: "it is taken"}}}
+	case line == "GET /api/v1/config/dns":
+		answer := api.DNSConfigAnswer{}
+		answer.Config.Zones = []string{"example.com."}
+		return http.StatusOK, answer
+	case line == "GET /api/v1/regions":
+		return http.StatusOK, api.RegionList{Regions: []api.Region{{ID: "eu"}, {ID: "us"}}, Total: 2}
+	case line == "GET /api/v1/document":
+		return http.StatusOK, n.doc
+	case line == "POST /api/v1/document/plan":
+		return http.StatusOK, n.plan
+	case line == "POST /api/v1/document/apply":
+		var req api.ApplyRequest
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			n.t.Error(err)
+		}
+		n.apply(req)
+		return http.StatusOK, api.Plan{Applied: true}
+	case r.Method == http.MethodDelete:
+		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Name == name })
+		return http.StatusNoContent, nil
+	case strings.HasPrefix(line, "GET /api/v1/domains/") && hasDomain(n.doc, name):
+		detail := api.DomainDetail{Domain: api.Domain{Name: name}}
+		for _, s := range n.doc.Servers {
+			if s.Service == name {
+				detail.Domain.BackendCount++
+			}
+		}
+		return http.StatusOK, detail
+	}
+	return http.StatusNotFound, api.ErrorBody{Error: "no such thing is known"}
+}
+
+func (n *fakeNode) apply(req api.ApplyRequest) {
+	if req.Prune {
+		if !req.Force {
+			n.t.Error("an apply of servers without force")
+		}
+		n.doc.Servers = slices.DeleteFunc(n.doc.Servers, func(s api.DocumentServer) bool { return s.Owner == req.Owner })
+		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Owner == req.Owner })
+	}
+	for _, d := range req.Document.Domains {
+		if !hasDomain(n.doc, d.Name) {
+			n.doc.Domains = append(n.doc.Domains, d)
+		}
+	}
+	for _, s := range req.Document.Servers {
+		if !hasDomain(n.doc, s.Service) {
+			n.t.Errorf("a server of %s, which is no name yet", s.Service)
+		}
+		n.doc.Servers = append(n.doc.Servers, s)
+	}
+}
+
+// servers returns what the node has, such as "us-1 app.example.com 203.0.113.9 us".
+func (n *fakeNode) servers() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var list []string
+	for _, s := range n.doc.Servers {
+		list = append(list, strings.Join([]string{s.Owner, s.Service, s.Address, s.Region}, " "))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// instance is a Provider of a node, and what it logs.
+type instance struct {
+	t *testing.T
+	*Provider
+	log *bytes.Buffer
+}
+
+func startInstance(t *testing.T, n *fakeNode, owner, region string) *instance {
+	t.Helper()
+	i := &instance{t: t, log: &bytes.Buffer{}}
+	i.Provider = &Provider{Node: func(context.Context) (*api.Client, error) { return n.client, nil }, Owner: owner,
+		Region: region, Port: 443, Log: slog.New(slog.NewTextHandler(i.log, nil))}
+	return i
+}
+
+// ask sends a request as ExternalDNS does, and returns what it gets.
+func (i *instance) ask(method, path, body string) (int, string) {
+	i.t.Helper()
+	r := httptest.NewRequestWithContext(i.t.Context(), method, path, strings.NewReader(body))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", MediaType)
+	}
+	w := httptest.NewRecorder()
+	i.Handler().ServeHTTP(w, r)
+	if w.Code == http.StatusOK && w.Header().Get("Content-Type") != MediaType {
+		i.t.Errorf("%s %s: Content-Type is %q", method, path, w.Header().Get("Content-Type"))
+	}
+	return w.Code, strings.TrimSpace(w.Body.String())
+}
+
+// well is ask where the status must be good.
+func (i *instance) well(method, path, body string) string {
+	i.t.Helper()
+	code, answer := i.ask(method, path, body)
+	if code >= 300 {
+		i.t.Fatalf("%s %s %s: %d %s", method, path, body, code, answer)
+	}
+	return answer
+}

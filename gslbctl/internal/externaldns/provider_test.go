@@ -1,0 +1,270 @@
+package externaldns // inside: it uses the types of the protocol
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+const properties = `"providerSpecific":[{"name":"webhook/gslb-port","value":"443"},{"name":"webhook/gslb-region","value":"eu"}]`
+
+// What is adjusted, created and read again must be the same, or ExternalDNS would change it for ever.
+func TestProvider_WhatIsAppliedReadsAsItWasAdjusted(t *testing.T) {
+	n := startFake(t)
+	i := startInstance(t, n, "eu-1", "eu")
+	if got := i.well("GET", "/", ""); got != `{"include":["example.com"]}` {
+		t.Errorf("negotiate: %s", got)
+	}
+	if got := i.well("GET", "/records", ""); got != "[]" {
+		t.Errorf("the servers of another owner are its own: %s", got)
+	}
+	adjusted := i.well("POST", "/adjustendpoints", `[
+		{"dnsName":"App.example.com.","recordType":"A","targets":["192.0.2.1"],"recordTTL":60,"setIdentifier":"x",
+		 "providerSpecific":[{"name":"alias","value":"false"}],"labels":{"resource":"service/default/app"},"later":1},
+		{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.2","192.0.2.1"]},
+		{"dnsName":"app.example.com","recordType":"AAAA","targets":["2001:DB8:0::1"]},
+		{"dnsName":"*.new.example.com","recordType":"A","targets":["192.0.2.3"]}]`)
+	if want := `[{"dnsName":"app.example.com","targets":["192.0.2.1","192.0.2.2"],"recordType":"A",` + properties + `},` +
+		`{"dnsName":"app.example.com","targets":["2001:db8::1"],"recordType":"AAAA",` + properties + `},` +
+		`{"dnsName":"*.new.example.com","targets":["192.0.2.3"],"recordType":"A",` + properties + `}]`; adjusted != want {
+		t.Fatalf("adjusted\n%s\nwant\n%s", adjusted, want)
+	}
+	txt := `,{"dnsName":"a-app.example.com","recordType":"TXT","targets":["\"heritage=external-dns\""]}]`
+	if code, body := i.ask("POST", "/records", `{"create":`+strings.TrimSuffix(adjusted, "]")+txt+`}`); code != 204 ||
+		body != "" {
+		t.Fatalf("apply: %d %s", code, body)
+	}
+	owned := strings.ReplaceAll(adjusted, properties, `"labels":{"owner":"eu-1"},`+properties)
+	if got := i.well("GET", "/records", ""); got != owned {
+		t.Errorf("records\n%s\nwant\n%s", got, owned)
+	}
+	if log := i.log.String(); strings.Contains(log, "WARN") {
+		t.Errorf("%s", log)
+	}
+}
+
+// Two clusters have servers of one name; what one of them does leaves the other's as they are.
+func TestProvider_OneClusterGoesAndTheOtherStays(t *testing.T) {
+	n := startFake(t)
+	eu, asia := startInstance(t, n, "eu-1", "eu"), startInstance(t, n, "us-2", "us")
+	endpoint := func(address, region string) string {
+		return `[{"dnsName":"both.example.com","recordType":"A","targets":["` + address + `"],` +
+			strings.ReplaceAll(properties, `"eu"`, `"`+region+`"`) + `}]`
+	}
+	eu.well("POST", "/records", `{"create":`+endpoint("192.0.2.1", "eu")+`}`)
+	asia.well("POST", "/records", `{"create":`+endpoint("192.0.2.2", "us")+`}`)
+	const others = "us-1 app.example.com 203.0.113.9 us"
+	both := "eu-1 both.example.com 192.0.2.1 eu, " + others + ", us-2 both.example.com 192.0.2.2 us"
+	if got := n.servers(); got != both {
+		t.Fatalf("both: %s", got)
+	}
+	n.doc.Servers[1].Weight = new(7)
+	n.doc.Servers[1].HealthCheck = &api.HealthCheckChange{Path: new("/live")}
+	kept := n.doc.Servers[1]
+	asia.well("POST", "/records", `{"updateOld":`+endpoint("192.0.2.2", "us")+`,"updateNew":`+endpoint("192.0.2.4", "us")+`}`)
+	eu.well("POST", "/records", `{"updateOld":`+endpoint("192.0.2.1", "eu")+`,"updateNew":`+endpoint("192.0.2.1", "us")+`}`)
+	for _, s := range n.doc.Servers {
+		if s.Owner == kept.Owner && (*s.Weight != 7 || *s.HealthCheck.Path != "/live") {
+			t.Errorf("what people have set of a server is gone: %+v", s)
+		}
+	}
+	eu.well("POST", "/records", `{"delete":`+endpoint("192.0.2.1", "us")+`}`)
+	if got := n.servers(); got != others+", us-2 both.example.com 192.0.2.4 us" || !hasDomain(n.doc, "both.example.com") {
+		t.Fatalf("one is gone: %s", got)
+	}
+	asia.well("POST", "/records", `{"delete":`+endpoint("192.0.2.4", "us")+`}`)
+	if got := n.servers(); got != others || hasDomain(n.doc, "both.example.com") || !hasDomain(n.doc, "app.example.com") {
+		t.Errorf("both are gone: %s, %+v", got, n.doc.Domains)
+	}
+}
+
+func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
+	n := startFake(t)
+	n.doc.Servers = append(n.doc.Servers, fakeServer("app.example.com", "192.0.2.1", "eu", "eu-1"))
+	i := startInstance(t, n, "eu-1", "eu")
+	const region, port = `"providerSpecific":[{"name":"webhook/gslb-region","value":"mars"}]`,
+		`"providerSpecific":[{"name":"webhook/gslb-port","value":"http"}]`
+	here := `{"dnsName":"app.example.com","targets":["192.0.2.1"],"recordType":"A","labels":{"owner":"eu-1"},` +
+		properties + `}`
+	for _, tc := range []struct{ endpoint, want, told string }{
+		{`{"dnsName":"a.example.com","recordType":"CNAME","targets":["lb.cloud.example"]}`, "", "a server needs an address"},
+		{`{"dnsName":"a.example.com","recordType":"MX","targets":["10 a"]}`, "", "only A and AAAA"},
+		{`{"dnsName":"a.example.org","recordType":"A","targets":["192.0.2.1"]}`, "", "outside every zone of the nodes (example.com.)"},
+		{`{"dnsName":"a example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "one that DNS knows"},
+		{`{"recordType":"A","targets":["192.0.2.1"]}`, "", "one that DNS knows"},
+		{`{"dnsName":"a.example.com","recordType":"A","targets":["2001:db8::1"]}`, "", "an address for A records"},
+		{`{"dnsName":"a.example.com","recordType":"AAAA","targets":["::ffff:192.0.2.1"]}`, "", "an address for AAAA records"},
+		{`{"dnsName":"a.example.com","recordType":"A","targets":["0.0.0.0"]}`, "", "an address for A records"},
+		{`{"dnsName":"b.example.com","recordType":"A"}`, "", "no target"},
+		{`{"dnsName":"app.example.com","recordType":"A","targets":["203.0.113.9"]}`, "", "belongs to the owner \\\"us-1\\\""},
+		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + region + `}`, here, "one of eu, us"},
+		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + port + `}`, here, "a port from 1 to 65535"},
+		{`null`, "", ""},
+	} {
+		i.log.Reset()
+		if got := i.well("POST", "/adjustendpoints", "["+tc.endpoint+"]"); got != "["+tc.want+"]" {
+			t.Errorf("%s: %s, want %s", tc.endpoint, got, tc.want)
+		}
+		log := i.log.String()
+		i.well("POST", "/adjustendpoints", "["+tc.endpoint+"]")
+		if !strings.Contains(log, tc.told) || (log == "") != (tc.told == "") || i.log.String() != log {
+			t.Errorf("%s is told %q, then %q, want %q once", tc.endpoint, log, i.log.String(), tc.told)
+		}
+	}
+	two := `[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.1"]},{"dnsName":"app.example.com",` +
+		`"recordType":"A","targets":["192.0.2.2"],"providerSpecific":[{"name":"webhook/gslb-region","value":"us"}]}]`
+	if got := i.well("POST", "/adjustendpoints", two); strings.Contains(got, "192.0.2.2") ||
+		!strings.Contains(i.log.String(), "give both the same") {
+		t.Errorf("two regions: %s, %s", got, i.log)
+	}
+}
+
+// A cluster whose API server lies may not take away what its owner has.
+func TestApply_MuchNeedsForceAndALostNameDoesNot(t *testing.T) {
+	n := startFake(t)
+	n.plan = api.Plan{Force: []string{"5 of the 12 objects would go", "app.example.com would have no backend"},
+		Answers: api.PlanAnswers{Losses: []api.Consequence{{Name: "app.example.com"}}}}
+	i := startInstance(t, n, "us-1", "us")
+	change := `{"delete":[{"dnsName":"app.example.com","recordType":"A","targets":["203.0.113.9"]}]}`
+	if code, body := i.ask("POST", "/records", change); code != 500 || !strings.Contains(body, "5 of the 12 objects") ||
+		!strings.Contains(body, "--force") || n.servers() == "" {
+		t.Errorf("%d %s", code, body)
+	}
+	n.plan.Force = n.plan.Force[1:]
+	i.well("POST", "/records", change)
+	if n.servers() != "" || !hasDomain(n.doc, "app.example.com") {
+		t.Errorf("%s: a name that people have made is theirs: %+v", n.servers(), n.doc.Domains)
+	}
+}
+
+func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
+	n := startFake(t)
+	i := startInstance(t, n, "eu-1", "eu")
+	good := `[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.1"],` + properties + `}]`
+	for _, tc := range []struct {
+		method, path, kind, body string
+		want                     int
+	}{
+		{"POST", "/records", "application/json", `{}`, 415},
+		{"POST", "/records", "", `{}`, 415},
+		{"POST", "/records", "application/external.dns.webhook+json;version=2", `{}`, 415},
+		{"POST", "/adjustendpoints", "text/plain", `[]`, 415},
+		{"POST", "/records", "application/external.dns.webhook+json; version=1", `{}`, 204},
+		{"POST", "/records", MediaType, ``, 400},
+		{"POST", "/records", MediaType, `{"create":`, 400},
+		{"POST", "/records", MediaType, `{"create":{}}`, 400},
+		{"POST", "/records", MediaType, `{} {}`, 400},
+		{"POST", "/records", MediaType, `{"create":[null],"delete":[null]}`, 204},
+		{"POST", "/records", MediaType, `{"create":[{"dnsName":"` + strings.Repeat("a", api.MaxDocument) + `"}]}`, 413},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"443"`, `"0"`) + `}`, 500},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"A"`, `"CNAME"`) + `}`, 500},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `192.0.2.1`, `b`) + `}`, 500},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `app.`, `..`) + `}`, 500},
+		{"POST", "/adjustendpoints", MediaType, `{}`, 400},
+		{"POST", "/adjustendpoints", MediaType, `null`, 200},
+		{"PUT", "/records", MediaType, `{}`, 405},
+		{"POST", "/", MediaType, `{}`, 405},
+		{"GET", "/healthz", "", ``, 404},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, strings.NewReader(tc.body))
+		r.Header.Set("Content-Type", tc.kind)
+		w := httptest.NewRecorder()
+		i.Handler().ServeHTTP(w, r)
+		if w.Code != tc.want {
+			t.Errorf("%s %s %q %.80s: %d %s, want %d", tc.method, tc.path, tc.kind, tc.body, w.Code, w.Body, tc.want)
+		}
+	}
+	for _, request := range n.requests {
+		if request == "DELETE" || !strings.HasPrefix(request, "POST /api/v1/document/") {
+			t.Errorf("a node was asked %s", request)
+		}
+	}
+}
+
+// ExternalDNS ends at 4xx and tries again after 5xx: a node that is away or refuses is the latter.
+func TestHandler_ANodeThatIsAwayOrRefusesIsAskedAgain(t *testing.T) {
+	n := startFake(t)
+	i := startInstance(t, n, "eu-1", "eu")
+	n.refuse = "POST /api/v1/document/apply"
+	change := `{"create":[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.1"],` + properties + `}]}`
+	before := n.servers()
+	if code, body := i.ask("POST", "/records", change); code != 500 || n.servers() != before ||
+		!strings.Contains(body, "servers[0]: it is taken") || !strings.Contains(i.log.String(), "it is taken") {
+		t.Errorf("refused: %d %s", code, body)
+	}
+	n.refuse = ""
+	gone, err := api.NewClient(api.ClientOptions{Node: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.Node = func(context.Context) (*api.Client, error) { return gone, nil }
+	for _, r := range [][3]string{{"GET", "/", ""}, {"GET", "/records", ""}, {"POST", "/adjustendpoints", "[]"},
+		{"POST", "/records", change}} {
+		if code, body := i.ask(r[0], r[1], r[2]); code != 500 {
+			t.Errorf("%s %s: %d %s", r[0], r[1], code, body)
+		}
+	}
+}
+
+func TestServe_AnswersOnTwoPortsUntilItIsStopped(t *testing.T) {
+	i := startInstance(t, startFake(t), "eu-1", "eu")
+	listeners := make([]net.Listener, 2)
+	for k := range listeners {
+		var config net.ListenConfig
+		var err error
+		if listeners[k], err = config.Listen(t.Context(), "tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- i.Serve(ctx, listeners[0], listeners[1]) }()
+	for k, path := range []string{"/records", "/healthz"} {
+		answer, err := http.Get("http://" + listeners[k].Addr().String() + path)
+		if err != nil || answer.StatusCode != 200 {
+			t.Fatalf("%s: %v, %v", path, answer, err)
+		}
+		answer.Body.Close()
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := listeners[0].Accept(); err == nil {
+		t.Error("it still listens")
+	}
+}
+
+// FuzzBody looks for bodies that a provider does not survive, or answers with what it would not take itself.
+func FuzzBody(f *testing.F) {
+	f.Add(`[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.1"],"providerSpecific":[{"name":"a"}]}]`)
+	f.Add(`{"create":[{"dnsName":"*.example.com","recordType":"TXT"}],"updateOld":[null],"delete":[{}]}`)
+	p := Provider{Owner: "eu-1", Region: "eu", Port: 443}
+	k := known{zones: []string{"example.com"}, regions: []string{"eu"}}
+	f.Fuzz(func(t *testing.T, body string) {
+		var c changes
+		if json.Unmarshal([]byte(body), &c) == nil {
+			_, _ = p.document(api.Document{}, c.clean())
+		}
+		var list []*endpoint
+		if json.Unmarshal([]byte(body), &list) != nil {
+			return
+		}
+		for _, e := range list {
+			if e == nil {
+				continue
+			}
+			if made, _ := p.wanted(e, &k); made != nil {
+				if _, err := p.document(api.Document{}, changes{Create: []*endpoint{made}}); err != nil {
+					t.Errorf("%q is adjusted and not applied: %v", body, err)
+				}
+			}
+		}
+	})
+}
