@@ -37,6 +37,7 @@ type Decision struct {
 // Due is an address, or under Rules.Names a target, and the parts of all answers that are due to it.
 type Due struct {
 	Address netip.Addr // of a target, the first of those that may answer
+	Beside  netip.Addr // of IPv6, in records that have both (Pair)
 	Target  string     // "" for an address
 	Port    uint16     // in Decision.Ports alone, which have no address
 	Parts   int        // at least 1; what counts is the proportion to the others

@@ -60,6 +60,9 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	default:
 		decisions = append(decisions, bothFamilies(basis, policy.Spot{}, nil))
 	}
+	if len(d.https.ALPN) > 0 {
+		pair(choices, decisions)
+	}
 	err := p.steer(view, d, d.name, choices, decisions, d.answers)
 	if len(d.srv) > 0 {
 		choices, decisions := choicesByPort(choices), byPort(decisions)

@@ -13,7 +13,7 @@ import (
 )
 
 // typesOf returns the types of a domain, nil for addresses alone: one whose answers are names has aliases. With HTTPS
-// records (RFC 9460) their hint is the address of a backend, an IPv6 one where the domain has no IPv4 one.
+// records (RFC 9460) these are by the decision for IPv4, or by that for IPv6 where the domain has no IPv4 address.
 func typesOf(c *config.Domain) []*zone.Type {
 	h := &c.HTTPS
 	switch {
@@ -29,8 +29,8 @@ func typesOf(c *config.Domain) []*zone.Type {
 	return types
 }
 
-// httpsType is "1 . alpn=... port=... ipv4hint=ADDRESS ech=...", or ipv6hint for IPv6 addresses. Parameters are in
-// ascending order of their keys (RFC 9460 section 2.2).
+// httpsType is "1 . alpn=... port=... ipv4hint=ADDRESS ech=... ipv6hint=ADDRESS", without what there is none of.
+// Parameters are in ascending order of their keys (RFC 9460 section 2.2).
 func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 	var ids, ech []byte
 	for _, id := range h.ALPN {
@@ -43,17 +43,31 @@ func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 	if h.Port != 0 {
 		head = binary.BigEndian.AppendUint16(param(head, dns.SVCB_PORT, 2), uint16(h.Port))
 	}
-	var tail []byte
-	if addresses.Family == policy.IPv4 {
-		head, tail = param(head, dns.SVCB_IPV4HINT, addresses.Length), ech
-	} else {
-		head = param(append(head, ech...), dns.SVCB_IPV6HINT, addresses.Length)
-	}
 	return &zone.Type{
-		Number: dns.TypeHTTPS, Family: addresses.Family, Length: len(head) + addresses.Length + len(tail),
+		Number: dns.TypeHTTPS, Family: addresses.Family,
 		Data: func(to []byte, due policy.Due) []byte {
-			return append(addresses.Data(append(to, head...), due), tail...)
+			to = append(to, head...)
+			if due.Address.Is4() {
+				to = addresses.Data(param(to, dns.SVCB_IPV4HINT, addresses.Length), due)
+				due.Address = due.Beside
+			}
+			if to = append(to, ech...); due.Address.IsValid() {
+				v6 := zone.AddressTypes[policy.IPv6]
+				to = v6.Data(param(to, dns.SVCB_IPV6HINT, v6.Length), due)
+			}
+			return to
 		},
+	}
+}
+
+// pair gives decisions for IPv4 the addresses of IPv6 that HTTPS records have beside theirs. Where clients are told
+// apart by their position, both families must tell the same ones apart.
+func pair(choices [2]zone.Choices, decisions [][2]policy.Decision) {
+	if !slices.Equal(choices[policy.IPv4].By, choices[policy.IPv6].By) {
+		return
+	}
+	for i := range decisions {
+		policy.Pair(&decisions[i][policy.IPv4], &decisions[i][policy.IPv6])
 	}
 }
 

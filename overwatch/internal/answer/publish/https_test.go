@@ -61,11 +61,15 @@ func TestHTTPS_FollowsSettingsAndHealth(t *testing.T) {
 	}
 	expect("without https", "")
 	set(config.HTTPS{ALPN: []string{"h2", "h3"}}, 2)
-	expect("both", `1 . alpn="h2,h3" ipv4hint="10.0.0.1"; 1 . alpn="h2,h3" ipv4hint="10.0.0.2"`)
+	expect("both", `1 . alpn="h2,h3" ipv4hint="10.0.0.1" ipv6hint="2001:db8::1"; `+
+		`1 . alpn="h2,h3" ipv4hint="10.0.0.2" ipv6hint="2001:db8::1"`)
 	serve("10.0.0.1 down", "10.0.0.2", "2001:db8::1")
-	expect("one down", `1 . alpn="h2,h3" ipv4hint="10.0.0.2"`)
+	expect("one down", `1 . alpn="h2,h3" ipv4hint="10.0.0.2" ipv6hint="2001:db8::1"`)
+	serve("10.0.0.1 down", "10.0.0.2", "2001:db8::1 down")
+	expect("IPv6 down too", `1 . alpn="h2,h3" ipv4hint="10.0.0.2"`)
+	serve("10.0.0.1 down", "10.0.0.2", "2001:db8::1")
 	set(config.HTTPS{ALPN: []string{"h2"}, Port: 8443, ECH: "AAMBAgM="}, 1)
-	expect("port and ech", `1 . alpn="h2" port="8443" ipv4hint="10.0.0.2" ech="AAMBAgM="`)
+	expect("port and ech", `1 . alpn="h2" port="8443" ipv4hint="10.0.0.2" ech="AAMBAgM=" ipv6hint="2001:db8::1"`)
 	serve("2001:db8::1")
 	expect("IPv6 alone", `1 . alpn="h2" port="8443" ech="AAMBAgM=" ipv6hint="2001:db8::1"`)
 	serve()
@@ -113,6 +117,50 @@ func TestHTTPS_HintsHaveTheSharesOfA(t *testing.T) {
 	for address, more := range counts {
 		if more < -1 || more > 1 {
 			t.Errorf("%s is %d times more often in A than in hints", address, more)
+		}
+	}
+}
+
+// Where both families are chosen alike, each hint has the share that its address has in A or AAAA; where a client keeps
+// to one of several addresses of each family, there is one hint.
+func TestHTTPS_HasBothFamiliesWhereTheirSharesCanBeKept(t *testing.T) {
+	list := []string{"10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::2"}
+	p, _, _ := steeredHTTPS(t, "round-robin", config.HTTPS{ALPN: []string{"h2"}}, list...)
+	turns, counts := zone.NewTurns(1, 1), map[string]int{}
+	for range 100 {
+		hints, _ := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns)
+		counts[strings.TrimPrefix(hints[0], `1 . alpn="h2" `)]++
+	}
+	for _, both := range []string{`ipv4hint="10.0.0.1" ipv6hint="2001:db8::1"`,
+		`ipv4hint="10.0.0.2" ipv6hint="2001:db8::2"`} {
+		if counts[both] != 50 {
+			t.Errorf("%s is answered %d times of 100: %v", both, counts[both], counts)
+		}
+	}
+	p, _, _ = steeredHTTPS(t, "client-hash", config.HTTPS{ALPN: []string{"h2"}}, list...)
+	if hints, _ := asks(p, steered, dns.TypeHTTPS, "192.0.2.1", turns); len(hints) != 1 ||
+		strings.Contains(hints[0], "ipv6hint") {
+		t.Errorf("client-hash: %q", hints)
+	}
+	for _, algorithm := range []string{"proximity", "failover"} {
+		b, s := placedSettings(t, config.Domain{RoutingAlgorithm: algorithm, HTTPS: config.HTTPS{ALPN: []string{"h2"}}})
+		for _, backend := range b.data["app.gslb.test"] {
+			six := *backend
+			octets := backend.Address.As4()
+			six.Address = netip.AddrFrom16([16]byte{0: 0x20, 13: octets[1], 14: octets[2], 15: octets[3]})
+			b.data["app.gslb.test"] = append(b.data["app.gslb.test"], &six)
+		}
+		p := newPublisher(t, b, s)
+		for _, client := range []string{"198.51.100.7", "203.0.113.7"} {
+			hints, _ := asks(p, "app.gslb.test.", dns.TypeHTTPS, client, turns)
+			var four, six string
+			if len(hints) == 1 {
+				_, addresses, _ := strings.Cut(hints[0], `ipv4hint="10.0.`)
+				four, six, _ = strings.Cut(strings.TrimSuffix(addresses, `"`), `" ipv6hint="2000::`)
+			}
+			if four == "" || strings.ReplaceAll(four, ".", "0") != six {
+				t.Errorf("%s, %s: %q has not the same backend twice", algorithm, client, hints)
+			}
 		}
 	}
 }

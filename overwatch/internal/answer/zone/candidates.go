@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"net"
 
+	"github.com/miekg/dns"
+
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -72,7 +74,7 @@ func (z *Zone) compile(
 	for _, due := range decision.Due {
 		begin := len(data)
 		if data = kind.Data(data, due); kind.Length == 0 {
-			out.inside = out.inside || canonical(data[begin:]).within(z.apex)
+			out.inside = out.inside || kind.Number == dns.TypeCNAME && canonical(data[begin:]).within(z.apex)
 			ends = append(ends, len(data))
 		}
 	}

@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Pair gives each address of IPv4 that is due one of IPv6 beside it, in records that have both, so that each of these
+// has just its share too. It does nothing where that cannot be: the shares of IPv6 are no sums of those of IPv4, the
+// families are served by different groups, or a client keeps to one of several addresses of IPv6.
+func Pair(v4, v6 *Decision) {
+	if v4.Group != v6.Group || v4.TTL != v6.TTL || v6.Hashed || len(v4.Due)*len(v6.Due) == 0 {
+		return
+	}
+	parts4, sum4 := leastParts(v4.Due)
+	parts6, sum6 := leastParts(v6.Due)
+	if max(sum4, sum6) > math.MaxInt32 { // which their product has room for
+		return
+	}
+	order4, order6 := greatestFirst(v4.Due), greatestFirst(v6.Due)
+	beside := make([]int, len(v4.Due))
+	next, left := 0, 0 // of v6, and what is left of its share, as all shares in parts of sum4*sum6
+	for _, i := range order4 {
+		if left == 0 {
+			left = parts6[order6[next]] * sum4
+			next++
+		}
+		if left -= parts4[i] * sum6; left < 0 {
+			return
+		}
+		beside[i] = order6[next-1]
+	}
+	for i, j := range beside {
+		v4.Due[i].Beside = v6.Due[j].Address
+	}
+}
+
+// leastParts returns the parts without their common divisor, and their sum.
+func leastParts(list []Due) (parts []int, sum int) {
+	divisor := 0
+	for _, d := range list {
+		divisor = gcd(divisor, d.Parts)
+	}
+	for _, d := range list {
+		parts = append(parts, d.Parts/divisor)
+		sum += d.Parts / divisor
+	}
+	return parts, sum
+}
+
+// greatestFirst returns the indices of due by their parts, so that backends with both families meet themselves.
+func greatestFirst(list []Due) []int {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[b].Parts, list[a].Parts) })
+	return order
+}
