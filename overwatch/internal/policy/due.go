@@ -15,17 +15,26 @@ const sharePrecision = 100
 // parts: those of the addresses that are left, which have its weight between them.
 func due(names bool, candidates []Candidate, in []int, algorithm *Algorithm) []Due {
 	out := make([]Due, 0, len(in))
-	whole := divisible(names, candidates, in, algorithm)
+	left := addressesLeft(names, candidates, in)
+	among := func(c *Candidate) int {
+		switch {
+		case names:
+			return left[server{c.Target, c.Port}]
+		case algorithm.IgnoresWeights:
+			return 1
+		}
+		return max(c.Among, 1)
+	}
+	whole := divisible(candidates, in, among)
 	for _, i := range in {
 		c := &candidates[i]
-		parts := max(c.parts(algorithm)*whole/sharers(names, candidates, in, c, algorithm), 1)
-		one := Due{Address: c.Address, Parts: parts}
+		one := Due{Address: c.Address, Parts: max(c.parts(algorithm)*whole/among(c), 1)}
 		if names {
 			one.Target = c.Target
 		}
 		at, known := slices.BinarySearchFunc(out, one, compareDue)
 		if known {
-			out[at].Parts += parts
+			out[at].Parts += one.Parts
 		} else { // mostly at the end, since candidates come in the order of addresses
 			out = slices.Insert(out, at, one)
 		}
@@ -42,6 +51,24 @@ func (c *Candidate) parts(algorithm *Algorithm) int {
 	return weight * max(int(math.Round(min(max(c.Share, 0), 1)*sharePrecision)), 1)
 }
 
+// server is one that was declared by its host name.
+type server struct {
+	target string
+	port   uint16
+}
+
+// addressesLeft counts the addresses that may answer for each server, nil without names.
+func addressesLeft(names bool, candidates []Candidate, in []int) map[server]int {
+	if !names {
+		return nil
+	}
+	left := make(map[server]int)
+	for _, i := range in {
+		left[server{candidates[i].Target, candidates[i].Port}]++
+	}
+	return left
+}
+
 func compareDue(a, b Due) int {
 	if a.Target != "" {
 		return strings.Compare(a.Target, b.Target)
@@ -49,32 +76,15 @@ func compareDue(a, b Due) int {
 	return a.Address.Compare(b.Address)
 }
 
-// sharers returns how many of those that are left share the weight that a candidate has.
-func sharers(names bool, candidates []Candidate, in []int, c *Candidate, algorithm *Algorithm) int {
-	switch {
-	case names:
-		count := 0
-		for _, i := range in {
-			if o := &candidates[i]; o.Target == c.Target && o.Port == c.Port {
-				count++
-			}
-		}
-		return count
-	case algorithm.IgnoresWeights:
-		return 1
-	}
-	return max(c.Among, 1)
-}
-
 // maxWhole bounds the common multiple of the numbers of addresses that share a weight: beyond it, their shares are
 // rounded, by less than a thousandth.
 const maxWhole = 2520
 
 // divisible returns a number that each weight is multiplied with, so that addresses that share one get whole parts.
-func divisible(names bool, candidates []Candidate, in []int, algorithm *Algorithm) int {
+func divisible(candidates []Candidate, in []int, among func(*Candidate) int) int {
 	whole := 1
 	for _, i := range in {
-		n := sharers(names, candidates, in, &candidates[i], algorithm)
+		n := among(&candidates[i])
 		if whole%n == 0 {
 			continue
 		}
