@@ -32,7 +32,7 @@ func views() []view {
 	return []view{
 		{"overview", "overview", "new kernel"}, {"names", "names", "127.0.4.5 100%"},
 		{"name", "names/" + shopName, "of its weight is left"}, {"map", "map", "Where answers went"},
-		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "It waits for"}, {"changes", "changes", "drain"},
+		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "to give the parent the DS record"}, {"changes", "changes", "Replication"},
 		{"settings", "settings", "bind_address"},
 	}
 }

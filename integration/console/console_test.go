@@ -31,6 +31,8 @@ func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 	p.reads("h1", "degraded")
 	p.reads(".recent .bad, .recent .warn", "backend")
 	p.reads("main", s.backends[2].At.Addr().String(), "gslbctl")
+	p.click(fmt.Sprintf(".band a[href='#/names/%s']", shopName))
+	p.reads("h1", shopName)
 	p.click("nav a[href='#/names']")
 	p.reads("table", shopName, "4 of 5")
 	p.reads(".now", "asia", s.backends[4].At.Addr().String()+" 100%")

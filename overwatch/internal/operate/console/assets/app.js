@@ -88,7 +88,10 @@ function Frame() {
   const s = useSession();
   const [key, title, View] = views.find(([name]) => name === view) || views[0];
   useEffect(() => { document.title = `${rest[0] || title} - ${system?.node_name || 'gslb'}`; });
-  useEffect(() => { document.querySelector('main')?.scrollTo(0, 0); scrollTo(0, 0); }, [view, rest[0]]);
+  useEffect(() => {
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest' }); // on a phone
+    scrollTo(0, 0);
+  }, [view, rest[0]]);
   const Shown = key === 'names' && rest[0] ? Name : View;
   return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.getElementById('content').focus(); }}>To the content</a>
     <header class="top"><div class="brand"><span class="logo" aria-hidden="true"></span><strong>${system?.node_name || 'gslb'}</strong>

@@ -40,6 +40,16 @@ export function bytes(n) {
   return `${(n / 1024 ** i).toFixed(i ? 1 : 0)} ${units[i]}`;
 }
 
+const aboutName = /^(name|backend|agents_held|brake|override|weight|drain|region_empty)/;
+const views = [[/^(agent|certificate|token|region_unknown|refused)/, 'agents'], [/^(sign|key)/, 'signing'], [/^(change|not_replicated|replication)/, 'changes']];
+
+// viewOf is the address of the view that shows more of a condition or an event; undefined: there is none.
+export function viewOf({ kind, subject }) {
+  if (aboutName.test(kind) && subject) return '#/names/' + encodeURIComponent(subject.split(/[ :]/)[0]);
+  const found = views.find(([kinds]) => kinds.test(kind));
+  return found && '#/' + found[1];
+}
+
 export const endpoint = (address, port) => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`);
 
 const tones = {

@@ -60,7 +60,7 @@ export function Table({ caption, columns: all, rows, keyOf, empty = 'None.', too
             : html`<span class=${c.class === 'act' ? 'unseen' : ''}>${c.title}</span>`}</th>`)}</tr></thead>
         <tbody><${Gap} rows=${first} span=${columns.length} />
           ${shown.slice(first, last).map((row, i) => html`<tr key=${keyOf(row)} aria-rowindex=${first + i + 2}>
-            ${columns.map((c) => html`<td class=${c.class}>${c.cell ? c.cell(row) : c.csv(row)}</td>`)}</tr>`)}
+            ${columns.map((c) => html`<td class=${c.class} data-title=${c.title}>${c.cell ? c.cell(row) : c.csv(row)}</td>`)}</tr>`)}
           <${Gap} rows=${shown.length - last} span=${columns.length} /></tbody></table>
       ${!rows.length && html`<p class="dim">${empty}</p>`}</div></div>`;
 }

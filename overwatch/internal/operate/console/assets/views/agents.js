@@ -9,15 +9,15 @@ import { Table, useFilter } from '../table.js';
 const soon = 30 * 24; // hours
 
 const columns = (now, revoke) => [
-  { title: 'Agent', csv: (a) => a.agent_id, cell: (a) => html`<strong>${a.agent_id}</strong>` },
+  { title: 'Agent', csv: (a) => a.agent_id, cell: (a) => html`<strong>${a.agent_id}</strong><span class="note mono" title=${a.fingerprint}>${a.fingerprint.slice(7, 19)}</span>` },
   { title: 'Status', csv: (a) => a.state, cell: (a) => html`<${Status} word=${a.state} title=${a.revoked_reason} />` },
   { title: 'Region', csv: (a) => a.region || none }, { title: 'Services', csv: (a) => a.services.join(' '), class: 'why' },
   { title: 'Backends', csv: (a) => a.backends, class: 'num' }, { title: 'Version', csv: (a) => a.version || none },
   { title: 'Pinned', csv: (a) => a.first_seen, cell: (a) => html`<span title=${a.first_seen}>${since(a.first_seen, now)}</span>`, class: 'num' },
   { title: 'Heard', csv: (a) => a.last_seen || none, cell: (a) => since(a.last_seen, now), class: 'num' },
-  { title: 'Certificate ends', csv: (a) => a.not_after, class: 'num', cell: (a) => (a.expires_in_hours < soon
+  { title: 'Certificate', csv: (a) => a.not_after, class: 'num', cell: (a) => (a.expires_in_hours < soon
     ? html`<${Status} tone=${a.expires_in_hours < 0 ? 'bad' : 'warn'} word=${a.expires_in_hours < 0 ? 'over' : `in ${span(a.expires_in_hours * 3600)}`} />` : `in ${span(a.expires_in_hours * 3600)}`) },
-  { title: 'Fingerprint', csv: (a) => a.fingerprint, class: 'mono', cell: (a) => html`<span title=${a.fingerprint}>${a.fingerprint.slice(7, 19)}</span>` },
+  { title: 'Fingerprint', csv: (a) => a.fingerprint, hidden: true },
   ...(mayOperate() ? [{ title: 'Action', class: 'act', cell: (a) => !a.revoked && html`<button type="button" class="small" aria-label=${`Revoke ${a.agent_id}`} onClick=${() => revoke(a)}>Revoke</button>` }] : []),
 ];
 

@@ -5,10 +5,11 @@ import { clock } from '../format.js';
 import { Change, Dialog } from '../dialog.js';
 import { Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
+import { Replication } from './replication.js';
 
 const page = 100;
-const actions = ['create', 'update', 'delete', 'revoke', 'drain', 'undrain', 'weight', 'override', 'begin', 'expire', 'hold', 'release', 'reload', 'sync', 'validate', 'refused'];
-const resources = ['domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences', 'gossip', 'request', 'brake'];
+const actions = ['create', 'update', 'delete', 'revoke', 'drain', 'undrain', 'weight', 'override', 'begin', 'expire', 'hold', 'release', 'reload', 'roll', 'cancel', 'confirm', 'sync', 'validate', 'refused'];
+const resources = ['domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences', 'gossip', 'request', 'brake', 'overlay'];
 const undone = ['domain', 'server', 'region', 'backend', 'override', 'geo_mapping'];
 
 const Choice = ({ name, label, words, value, choose }) => html`<label>${label} <select name=${name} value=${value} onChange=${(e) => choose({ [name]: e.target.value })}>
@@ -58,5 +59,5 @@ export function Changes() {
     ${total > page && html`<p class="choice"><button type="button" disabled=${!filter.offset} onClick=${() => setFilter({ ...filter, offset: Math.max(0, filter.offset - page) })}>Newer</button>
       <button type="button" disabled=${filter.offset + page >= total} onClick=${() => setFilter({ ...filter, offset: filter.offset + page })}>Older</button>
       <span class="dim">${filter.offset + 1} to ${Math.min(total, filter.offset + page)} of ${total}</span></p>`}
-    ${shown && html`<${Entry} e=${shown} close=${() => show(null)} />`}${undoing && html`<${Undo} e=${undoing} close=${() => undo(null)} />`}`;
+    <${Replication} />${shown && html`<${Entry} e=${shown} close=${() => show(null)} />`}${undoing && html`<${Undo} e=${undoing} close=${() => undo(null)} />`}`;
 }

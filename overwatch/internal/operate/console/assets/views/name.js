@@ -41,8 +41,9 @@ export function Marks({ b }) {
 const columns = (now, order) => [
   { title: 'Backend', csv: (b) => endpoint(b.address, b.port), cell: (b) => html`<span class="mono">${endpoint(b.address, b.port)}</span><span class="note">${b.region || 'no region'}</span>` },
   { title: 'Region', csv: (b) => b.region || none, hidden: true },
-  { title: 'Status', csv: (b) => b.effective_status, cell: (b) => html`<${Status} word=${b.effective_status} /><${Marks} b=${b} />` },
-  { title: 'Serves', csv: (b) => (b.may_serve ? 'yes' : 'no'), cell: (b) => html`<${Status} word=${b.may_serve ? 'yes' : 'no'} />` },
+  { title: 'Status', csv: (b) => b.effective_status, cell: (b) => html`<${Status} word=${b.effective_status} /><${Marks} b=${b} />
+    <span class="note">${b.may_serve ? 'serves' : 'does not serve'}</span>` },
+  { title: 'Serves', csv: (b) => (b.may_serve ? 'yes' : 'no'), hidden: true },
   { title: 'Weight', csv: (b) => b.weight_override?.weight ?? b.weight, class: 'num', cell: (b) => html`${b.weight_override?.weight ?? b.weight}
     ${b.share < 1 && html`<span class="dim"> × ${percent(b.share, 0)}</span>`}` },
   { title: 'Agent says', csv: (b) => (b.agent_healthy === null ? none : b.agent_healthy ? 'healthy' : 'unhealthy'),
@@ -69,7 +70,8 @@ export function Name({ path: [name] }) {
   return html`<p class="crumbs"><a href="#/names">Names</a></p><h1 class="mono">${name}</h1><${Waiting} live=${live} />
     ${d && html`<p class="summary"><${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count} serve`} />
       <span>needs ${d.min_healthy || '1'}</span><span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
-      <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
+      <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.https && html`<span>HTTPS ${d.https.alpn.join(', ')}${d.https.port && `, port ${d.https.port}`}${d.https.ech && ', ECH'}</span>`}
+      ${d.srv && html`<span>SRV ${d.srv.join(', ')}</span>`}${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
       ${d.description && html`<p>${d.description}</p>`}
       <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${History} name=${name} /><${Ask} name=${name} /><${Recent} name=${name} shown="50" />`}`;
 }

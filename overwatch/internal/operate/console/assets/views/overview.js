@@ -2,7 +2,7 @@
 import { html, useRef } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { Chart } from '../chart.js';
-import { count, none, number, percent, since, span } from '../format.js';
+import { count, none, number, percent, since, span, viewOf } from '../format.js';
 import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { Recent } from './recent.js';
@@ -25,7 +25,7 @@ function Band() {
   return html`<section class=${'band ' + tone} aria-labelledby="band"><h1 id="band"><span role="status"><span class="word">${word}</span>${rest}</span></h1>
     ${(total > 0 || waiting) && html`<ul>${waiting && html`<li>not ready: ${ready.message}</li>`}
       ${conditions.map((c) => html`<li key=${c.kind + c.sentence}><span class=${'severity ' + (c.severity === 'unhealthy' ? 'bad' : 'warn')}>${c.severity}</span>
-        <span>${c.sentence}</span> <code>${c.command}</code></li>`)}
+        <a href=${viewOf(c)}>${c.sentence}</a> <code>${c.command}</code></li>`)}
       ${total > conditions.length && html`<li>and ${total - conditions.length} more</li>`}</ul>`}</section>`;
 }
 
@@ -100,7 +100,6 @@ function Outcomes() {
 }
 
 function Day() {
-  
   const live = useLive('/v1/metrics/history?duration=24h&resolution=1m', { pause: 20000 });
   const points = live.data?.data_points || [];
   return html`<${Panel} title="Last 24 hours" id="day"><div class="charts">
@@ -115,6 +114,6 @@ export function Overview() {
   const domains = useList('/v1/domains', 'domains').data?.domains;
   const overview = useLive('/v1/metrics/overview').data?.overview;
   return html`<${Band} /><${Tiles} stats=${stats} domains=${domains} overview=${overview} />
-    <${Day} /><div class="two"><${Recent} /><${Outcomes} /></div>
-    <div class="two"><${Nodes} /><${Facts} stats=${stats} domains=${domains} /></div>`;
+    <${Day} /><div class="two"><div><${Recent} /><${Nodes} /></div>
+      <div><${Facts} stats=${stats} domains=${domains} /><${Outcomes} /></div></div>`;
 }

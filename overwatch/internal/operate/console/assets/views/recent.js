@@ -1,7 +1,7 @@
 // What happened last.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
-import { clock } from '../format.js';
+import { clock, viewOf } from '../format.js';
 import { Panel, Waiting } from '../parts.js';
 
 const tones = { critical: 'bad', error: 'bad', warning: 'warn', info: 'plain' };
@@ -16,6 +16,6 @@ export function Recent({ name, shown = 12 }) {
   const list = live.data?.events.toReversed() || [];
   return html`<${Panel} title="What happened" id="recent"><${Waiting} live=${live} />${live.data && (list.length ? html`<ol class="recent">${list.map((e) => html`<li key=${e.sequence} class="event">
       <time datetime=${e.time} class="num" title=${e.time}>${name ? clock(e.time) : clock(e.time).slice(11)}</time>
-      <span class=${'status ' + toneOf(e)}><span aria-hidden="true">${marks[toneOf(e)]}</span> <span>${e.kind}</span></span> <span>${e.sentence}</span></li>`)}</ol>`
+      <span class=${'status ' + toneOf(e)}><span aria-hidden="true">${marks[toneOf(e)]}</span> ${name ? html`<span>${e.kind}</span>` : html`<a href=${viewOf(e)}>${e.kind}</a>`}</span> <span>${e.sentence}</span></li>`)}</ol>`
     : html`<p class="dim">Nothing yet.</p>`)}<//>`;
 }

@@ -23,18 +23,41 @@ const peerColumns = [
 
 // Zone is the way of trust of one zone, from the parent down.
 function Zone({ zone, records, keys }) {
-  return html`<${Panel} title=${zone} id=${`zone-${zone}`}><ol class="chain"><li><h3>The parent publishes</h3>${records.length ? records.map((r) => html`<div class="copyable" key=${r.digest}>
+  return html`<${Panel} title=${zone} id=${`zone-${zone}`}><ol class="chain"><li><h3>The parent is to publish</h3>${records.length ? records.map((r) => html`<div class="copyable" key=${r.digest}>
       <pre>${r.ds_record}</pre><${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} /></div>`) : html`<p class="dim">No record is due.</p>`}</li>
     <li><h3>This node signs with</h3><ul class="plain">${keys.map((k) => html`<li key=${k.key_tag}><${Status} word=${k.state} /> key ${k.key_tag}, ${k.algorithm_name}, ${k.flags === 257 ? 'entry point' : 'zone key'}</li>`)}</ul></li></ol><//>`;
 }
 
-// Rolls are the changes of keys that are under way or were made last: what each waits for. What to publish
-// follows from them, and stands with the zone.
+const acts = {
+  replace_ds: (r) => `to give the parent the DS record of key ${r.key_tag} and take all others out`,
+  remove_key: (r) => `to take key ${r.old_keys.join(', ')} away from the nodes`, cancel: (r) => `gslbctl dnssec roll ${r.zone.replace(/\.$/, '')} --cancel`,
+};
+
+// Advice is what is safe to do by hand now, and until when it is not, as gslbctl dnssec check says it.
+const Advice = ({ r, a }) => html`<li><${Status} tone=${a.safe ? 'good' : 'bad'} word=${a.safe ? 'safe now' : a.until ? `not safe before ${clock(a.until)}` : 'not safe now'} />
+  ${' '}${acts[a.act]?.(r) || a.act}${a.reason && html`<span class="note">${a.reason}</span>`}</li>`;
+
+const stages = {
+  signing: 'the new key signs', published: 'the new key is published', offered: 'the parent is to have its DS record',
+  alone: 'the old keys go', done: 'the old keys are gone',
+};
+
+// Roll is the change of a zone's key: the stage it is in, those to come, and what an operator may do now.
+function Roll({ r }) {
+  const parent = r.parent_since ? `The parent has had it alone since ${clock(r.parent_since)}.` : r.confirmed_at && `An operator said at ${clock(r.confirmed_at)} that the parent has it alone.`;
+  return html`<li><h3>${r.zone} to key ${r.key_tag}${r.old_keys.length > 0 && `, from ${r.old_keys.join(', ')}`}</h3>
+    <p class="dim">begun ${clock(r.started_at)} by ${r.started_by}${r.emergency && ', in an emergency'}</p>
+    <ol class="stages"><li aria-current="step"><${Status} tone=${r.stage === 'done' ? 'good' : 'warn'} word=${r.stage} /> <span>since ${clock(r.since)}: ${stages[r.stage]}
+        ${r.waits_for && html`<span class="note">It waits for ${r.waits_for}${r.waits_until && `, until ${clock(r.waits_until)}`}</span>`}</span></li>
+      ${r.schedule.map((s) => html`<li key=${s.stage}><${Status} tone="plain" word=${s.stage} /> <span>not before ${clock(s.not_before)}: ${stages[s.stage]}
+        ${s.waits_for && html`<span class="note">It may wait for ${s.waits_for}</span>`}</span></li>`)}</ol>
+    ${r.stage !== 'done' && html`<h3>For the parent, once it is safe</h3><div class="copyable"><pre>${r.ds_record}</pre><${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} /></div>
+      ${parent && html`<p>${parent}</p>`}<ul class="plain">${r.advice.map((a) => html`<${Advice} key=${a.act} r=${r} a=${a} />`)}</ul>`}</li>`;
+}
+
 function Rolls() {
   const rolls = useLive('/v1/dnssec/rollover').data?.rolls || [];
-  return rolls.length > 0 && html`<${Panel} title="Changes of keys" id="rolls"><ul class="plain">${rolls.map((r) => html`<li key=${r.zone}><strong>${r.zone}</strong>
-    ${' '}<${Status} tone=${r.stage === 'done' ? 'good' : 'warn'} word=${r.stage} /> since ${clock(r.since)}: to key ${r.key_tag}${r.old_keys.length > 0 && `, from ${r.old_keys.join(', ')}`}${r.emergency && ', in an emergency'}
-    ${r.waits_for && html`<p>It waits for ${r.waits_for}${r.waits_until && `, until ${clock(r.waits_until)}`}</p>`}</li>`)}</ul><//>`;
+  return rolls.length > 0 && html`<${Panel} title="Changes of keys" id="rolls"><ul class="plain rolls">${rolls.map((r) => html`<${Roll} key=${r.zone} r=${r} />`)}</ul><//>`;
 }
 
 function Exchange({ sync }) {
