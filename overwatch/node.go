@@ -324,6 +324,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	}
 	n.closers = append(n.closers, func() { _ = n.declared.Wait() }) // its error is openDNS's
 	n.declared.Go(func() (err error) {
+		defer n.targets.Await(ctx, cfg, control.StartAwaits)()
 		if err := control.Declare(ctx, n.registry, n.targets, cfg); err != nil {
 			return err
 		}

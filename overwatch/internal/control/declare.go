@@ -50,7 +50,7 @@ func (p *Plane) declareAhead(ctx context.Context, next *config.Config) (ahead []
 	if len(coming) == 0 {
 		return nil, nil
 	}
-	for _, d := range p.o.Targets.declarations(ctx, next) {
+	for _, d := range p.o.Targets.declarations(next) {
 		if coming[wire.CanonicalService(d.ID.Service)] {
 			ahead = append(ahead, d)
 		}

@@ -54,7 +54,7 @@ func (s *State) Brake(service string) registry.Brake {
 
 // Declare tells the registry which servers a configuration has, instead of those that it was told before.
 func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {
-	return r.SetStatic(ctx, t.declarations(ctx, cfg))
+	return r.SetStatic(ctx, t.declarations(cfg))
 }
 
 func declarationOf(s config.StaticServer) registry.Declaration {

@@ -26,6 +26,8 @@ type Plane struct {
 	o       Options
 	queue   queue
 	reloads *prometheus.CounterVec
+
+	reloading sync.Mutex // held during a reload, also while it waits for what it needs before it changes anything
 }
 
 // Options are the parts of the node that a change reaches.

@@ -24,10 +24,19 @@ const (
 // files that have changed and are in force, and those whose change needs a restart. It is all or nothing: on an error
 // the configuration before stays in force. Neither slice has secrets.
 func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err error) {
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	next, err := Load(p.o.ConfigPath)
+	if err == nil { // changes by the API go on while resolvers are waited for
+		defer p.o.Targets.Await(ctx, next, reloadAwaits)()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.shown.Load().base
-	files, restart, err := p.reload(ctx)
+	var files []string
+	if err == nil {
+		files, restart, err = p.reload(ctx, next)
+	}
 	if err != nil {
 		p.reloads.WithLabelValues(reloadFailed).Inc()
 		p.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
@@ -51,14 +60,10 @@ func (p *Plane) readmit(ctx context.Context, agent string) error {
 	return p.o.Registry.Readmit(ctx, agent, func(id registry.ID) bool { return p.o.Allowed(agent, id) })
 }
 
-// reload puts the configuration that the file has now into force, and signing keys. files are those that have changed
+// reload puts a configuration of the file into force, and signing keys. files are those that have changed
 // beside it and are in force, restart the keys and files whose change needs a restart. On an error the configuration
 // before stays in force. The caller holds steering.mu.
-func (p *Plane) reload(ctx context.Context) (files, restart []string, err error) {
-	next, err := Load(p.o.ConfigPath)
-	if err != nil {
-		return nil, nil, err
-	}
+func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart []string, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -19,8 +20,10 @@ import (
 const (
 	// maxAddresses bounds the addresses of one target.
 	maxAddresses = 32
-	// firstNames bounds how long the start and a reload wait for names that were not asked for before.
-	firstNames = 3 * time.Second
+	// StartAwaits bounds how long a start waits for targets: DNS answers within a second.
+	StartAwaits = 500 * time.Millisecond
+	// reloadAwaits bounds how long a reload waits for targets that it brings, which may take the place of addresses.
+	reloadAwaits = 3 * time.Second
 )
 
 // Targets are the servers that the configuration declares by host name: it makes backends of their addresses.
@@ -28,9 +31,11 @@ type Targets struct {
 	book *resolve.Book
 	o    TargetOptions
 
-	mu   sync.Mutex
-	kept map[string][]netip.Addr // by service, name and port: the addresses in use
-	told map[string]told         // of each
+	mu      sync.Mutex
+	inForce map[string]bool         // names of the last declarations
+	ahead   map[string]bool         // names of a configuration that is to come
+	kept    map[string][]netip.Addr // by service, name and port: the addresses in use
+	told    map[string]told         // of each
 }
 
 // told is what was logged of a target last.
@@ -58,8 +63,44 @@ func NewTargets(o TargetOptions) *Targets {
 // Run asks for the names until ctx ends.
 func (t *Targets) Run(ctx context.Context) error { return t.book.Run(ctx) }
 
-// declarations returns a configuration's backends. Names that it has not been asked for before are waited for a moment.
-func (t *Targets) declarations(ctx context.Context, cfg *config.Config) []registry.Declaration {
+// Await asks for the targets of a configuration that is to come, and waits until all were asked for, atMost so long.
+// They are asked for again and again until done is called, and from then on where they are in force.
+func (t *Targets) Await(ctx context.Context, cfg *config.Config, atMost time.Duration) (done func()) {
+	names := make(map[string]bool)
+	for s := range cfg.StaticServers() {
+		if s.Target != nil {
+			names[s.Target.Name] = true
+		}
+	}
+	done = func() { t.follow(nil, nil) }
+	t.follow(nil, names)
+	if len(names) > 0 {
+		bounded, cancel := context.WithTimeout(ctx, atMost)
+		defer cancel()
+		t.book.Wait(bounded)
+	}
+	return done
+}
+
+// follow has the names in force and those ahead asked for. inForce is nil for those that are.
+func (t *Targets) follow(inForce, ahead map[string]bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if inForce != nil {
+		t.inForce = inForce
+	} else {
+		t.ahead = ahead
+	}
+	all := maps.Clone(t.inForce)
+	if all == nil {
+		all = make(map[string]bool)
+	}
+	maps.Copy(all, t.ahead)
+	t.book.Follow(all)
+}
+
+// declarations returns a configuration's backends, by what is known of targets now.
+func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {
 	all := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
 	var named []config.StaticServer
 	for s := range cfg.StaticServers() {
@@ -73,13 +114,10 @@ func (t *Targets) declarations(ctx context.Context, cfg *config.Config) []regist
 	for _, s := range named {
 		names[s.Target.Name] = true
 	}
-	t.book.Follow(names)
+	t.follow(names, nil)
 	if len(named) == 0 {
 		return all
 	}
-	bounded, cancel := context.WithTimeout(ctx, firstNames)
-	defer cancel()
-	t.book.Wait(bounded)
 	return t.expand(cfg, all, named)
 }
 

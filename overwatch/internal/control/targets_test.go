@@ -44,6 +44,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 				{Service: "app.test", Target: "lb.test", Port: 80, Weight: 100},
 				{Service: "app.test", Address: netip.MustParseAddr("192.0.2.2"), Port: 80, Weight: 10},
 			}}}}
+		defer targets.Await(t.Context(), cfg, time.Second)()
 		for _, step := range []struct {
 			records []string
 			want    []string // beside the one that stands in the file
@@ -59,7 +60,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			for range 3 {
 				var got []string
-				for _, d := range targets.declarations(t.Context(), cfg) {
+				for _, d := range targets.declarations(cfg) {
 					if d.Part.Target == "lb.test" {
 						got = append(got, d.ID.Address.String())
 					} else if d.ID.Address.String() != "192.0.2.2" {
@@ -80,10 +81,60 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 		for i := range 60 { // it flaps
 			records.Store(&[][]string{nil, {"lb.test. 1 A 192.0.2.5"}}[i%2])
 			time.Sleep(3 * time.Second)
-			targets.declarations(t.Context(), cfg)
+			targets.declarations(cfg)
 		}
 		if n := strings.Count(log.String(), "\n"); n != 8 || strings.Count(log.String(), "changes often") != 1 {
 			t.Errorf("%d lines:\n%s", n, &log)
+		}
+	})
+}
+
+// A resolver that never answers holds up nothing but those who wait for it, and them for so long as they say. What they
+// wait for is asked for on, whatever is declared meanwhile.
+func TestTargets_NothingElseWaitsForADeadResolver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dead := make(chan struct{})
+		exchange := func(ctx context.Context, _, name string, kind uint16, _ bool) (*dns.Msg, error) {
+			select {
+			case <-dead:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			reply := new(dns.Msg).SetReply(new(dns.Msg).SetQuestion(dns.Fqdn(name), kind))
+			if rr, err := dns.NewRR(name + " 60 A 192.0.2.1"); err == nil && kind == dns.TypeA {
+				reply.Answer = append(reply.Answer, rr)
+			}
+			return reply, nil
+		}
+		host := trust.Host{Loopback: true}
+		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Logger: zerolog.Nop()})
+		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Minute,
+			Exchange: exchange, Changed: func() {}})
+		go func() { _ = targets.Run(t.Context()) }()
+		of := func(target string) *config.Config {
+			return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+				Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
+		}
+		began := time.Now()
+		if got := targets.declarations(of("old.lb")); len(got) > 0 || time.Since(began) > 0 {
+			t.Errorf("%v after %v", got, time.Since(began))
+		}
+		done := targets.Await(t.Context(), of("new.lb"), 2*time.Second)
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("awaited for %v", took)
+		}
+		targets.declarations(of("old.lb")) // a change by the API
+		close(dead)
+		synctest.Wait()
+		for _, name := range []string{"old.lb", "new.lb"} {
+			if got := targets.declarations(of(name)); len(got) != 1 {
+				t.Errorf("%s has %v", name, got)
+			}
+			targets.declarations(of("old.lb"))
+		}
+		done()
+		if got := targets.book.Get("new.lb"); got.Asked {
+			t.Error("a name that is not in force is followed on")
 		}
 	})
 }
