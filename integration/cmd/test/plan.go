@@ -168,6 +168,8 @@ func long(o options) (stages [][]step, err error) {
 		world("fleet", "10 000 agents", "TestFleet", "GSLB_FLEET=10000"),
 		world("upgrade", "upgrades from two versions, and Prometheus with the dashboard and the alerts",
 			"TestDashboard_HasData TestUpgrade", "GSLB_PROMETHEUS=1", "GSLB_UPGRADE_FROM=8af032147c8d 7dbf207"),
+		world("external-dns", "the real ExternalDNS of two clusters, built from the Go proxy, with servers of one name",
+			"TestExternalDNS_RealProgram", "GSLB_EXTERNAL_DNS=v0.21.0"),
 		world("soak", "random faults, every answer judged", "TestSoak_InvariantsHoldUnder", "GSLB_SOAK="+length.String()),
 		world("ways", "the same between sites on networks that are cut, lossy and long",
 			"TestSoak_InvariantsHoldBetween", "GSLB_SOAK="+length.String()),

@@ -1,0 +1,178 @@
+package api_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
+)
+
+// exchanged is a request of ExternalDNS and the answer of gslbctl external-dns.
+type exchanged struct {
+	Owner       string          `json:"owner"`
+	Request     string          `json:"request"`
+	ContentType string          `json:"content_type,omitempty"`
+	Accept      string          `json:"accept,omitempty"`
+	Body        json.RawMessage `json:"body,omitempty"`
+	Status      int             `json:"status"`
+	Answer      json.RawMessage `json:"answer,omitempty"`
+}
+
+// recording is what externaldns_real_test.go has recorded: the exchanges of each of its steps.
+const recording = "testdata/external-dns.json"
+
+const (
+	clustersName = "app.test.gslb.test"
+	euOwner      = "eu-1"
+	usOwner      = "us-1"
+)
+
+// afterSteps are the servers of the name after each step of the recording, with their owners.
+var afterSteps = [][]string{
+	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "us-1 198.51.100.1 us"},
+	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "us-1 198.51.100.1 us"},
+	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.3 eu", "us-1 198.51.100.1 us"},
+	{"us-1 198.51.100.1 us"},
+	nil,
+}
+
+// What a real ExternalDNS asked of two clusters is asked again: each gets the answers that it got, and has its own
+// servers of the name alone.
+func TestExternalDNS_TwoClustersShareANameAndOneGoes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps [][]exchanged
+	if err := json.Unmarshal(text, &steps); err != nil || len(steps) != len(afterSteps) {
+		t.Fatalf("%d steps, %v", len(steps), err)
+	}
+	n := documentNode(t)
+	at := map[string]string{euOwner: startProvider(t, n, euOwner, "eu"), usOwner: startProvider(t, n, usOwner, "eu")}
+	for i, step := range steps {
+		for _, e := range step {
+			got := repeat(t, at[e.Owner], e)
+			if got.Status != e.Status || !bytes.Equal(plain(t, got.Answer), plain(t, e.Answer)) {
+				t.Fatalf("step %d, %s %s: %d %s, recorded is %d %s", i, e.Owner, e.Request, got.Status, got.Answer, e.Status,
+					e.Answer)
+			}
+		}
+		haveServers(t, n, afterSteps[i])
+	}
+}
+
+// startProvider starts gslbctl external-dns, and returns where it answers.
+func startProvider(t *testing.T, n *harness.Node, owner, region string) string {
+	t.Helper()
+	cmd := exec.Command(testbed.Binaries(t).Control, "external-dns", "--api", n.API.String(), "--owner", owner, //nolint:noctx // ended below
+		"--region", region, "--listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
+	cmd.Env = []string{testbed.RunMark + "=" + os.Getenv(testbed.RunMark), "HOME=" + t.TempDir()}
+	reader, writer := io.Pipe()
+	cmd.Stderr = writer
+	ended, err := harness.StartTied(cmd, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+		writer.Close()
+		if code := cmd.ProcessState.ExitCode(); code != testbed.ExitOK {
+			t.Errorf("gslbctl external-dns of %s ended with %d", owner, code)
+		}
+	})
+	lines := bufio.NewReader(reader)
+	line, err := lines.ReadBytes('\n')
+	var told struct{ Listen string }
+	if err != nil || json.Unmarshal(line, &told) != nil || told.Listen == "" {
+		t.Fatalf("gslbctl external-dns says %q, %v", line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	return "http://" + told.Listen
+}
+
+// repeat asks what was asked, and returns the same with the answer of now.
+func repeat(t *testing.T, at string, e exchanged) exchanged {
+	t.Helper()
+	method, path, _ := strings.Cut(e.Request, " ")
+	r, err := http.NewRequestWithContext(t.Context(), method, at+path, bytes.NewReader(e.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Content-Type": e.ContentType, "Accept": e.Accept} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	e.Status = answer.StatusCode
+	e.Answer, err = io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// plain is JSON without what is for the eye.
+func plain(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil && len(text) > 0 {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return b.Bytes()
+}
+
+// haveServers holds the servers of the name, and the addresses that are answered, against what must be. Without any,
+// the name is gone.
+func haveServers(t *testing.T, n *harness.Node, want []string) {
+	t.Helper()
+	doc, err := n.Client.Document(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, addresses []string
+	for _, s := range doc.Servers {
+		got = append(got, s.Owner+" "+s.Address+" "+s.Region)
+		addresses = append(addresses, s.Address)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Fatalf("the servers are %q, want %q", got, want)
+	}
+	r := testbed.Exchange(t, "udp", n, clustersName, dns.TypeA)
+	if len(want) == 0 {
+		if r.Rcode != dns.RcodeNameError || slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool {
+			return d.Name == clustersName
+		}) {
+			t.Errorf("the name is still there: %v", r)
+		}
+		return
+	}
+	if len(r.Answer) == 0 {
+		t.Fatalf("no answer: %v", r)
+	}
+	for _, rr := range r.Answer {
+		if a, ok := rr.(*dns.A); !ok || !slices.Contains(addresses, a.A.String()) {
+			t.Errorf("%v is answered, and the servers are %q", rr, want)
+		}
+	}
+}
