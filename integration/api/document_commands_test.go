@@ -18,7 +18,7 @@ const everyKind = `regions:
   - {name: Asia, code: as, continent: AS, countries: [JP], priority: 3, latitude: 35.6, longitude: 139.7, owner: net}
 domains:
   - {name: shop.test.gslb.test, routing_policy: weighted, regions: [eu, as], ttl: 30, tags: [x], min_healthy: "1",
-     description: the shop, owner: shop}
+     description: the shop, owner: shop, https: {alpn: [h2, h3], port: 8443}, srv: [_sip._tcp]}
   - {name: off.test.gslb.test, enabled: false}
 servers:
   - {service: shop.test.gslb.test, address: 192.0.2.1, port: 443, region: as, weight: 7, agent: host-1, owner: shop,

@@ -29,7 +29,7 @@ func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 			hasRecord(t, r, "_sip._tcp."+testbed.OtherName, dns.TypeSRV,
 				fmt.Sprintf("0 100 %d %s.", s.Backends[0].At.Port(), testbed.OtherName))
 			hasRecord(t, r, testbed.OtherName, dns.TypeHTTPS,
-				fmt.Sprintf(`1 . alpn="h2,h3" ipv4hint="%s"`, s.Backends[0].At.Addr()))
+				fmt.Sprintf(`1 . alpn="h2,h3" ipv4hint="%s" ipv6hint="2001:db8::7"`, s.Backends[0].At.Addr()))
 			for _, name := range signed.Names {
 				for _, rtype := range signed.Types {
 					if !signed.Askable(name, rtype) {

@@ -3,6 +3,7 @@
 package signed
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/miekg/dns"
@@ -61,6 +62,10 @@ func Prepared(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 				HealthCheck: s.Timing.Check(),
 			})
 		}
+		six := harness.Server{Service: testbed.OtherName, Address: netip.MustParseAddr("2001:db8::7"),
+			Port: s.Backends[0].At.Port(), Weight: 100, HealthCheck: s.Timing.Check()}
+		six.HealthCheck.Address = s.Backends[0].At.Addr().String()
+		n.File.Regions[i].Servers = append(n.File.Regions[i].Servers, six)
 	}
 	return s, n
 }
