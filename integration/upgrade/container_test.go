@@ -170,6 +170,15 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 		*c.dataDir = places[0]
 		w.checks[c.role] = config.Healthcheck.Test[1:] // behind the word CMD
 	}
+	control := w.build("gslbctl.Containerfile", "gslbctl").Docker.Config
+	if control.User != "65532:65532" || !slices.Equal(control.Entrypoint, []string{"/usr/bin/gslbctl"}) {
+		t.Errorf("gslbctl: %+v", control)
+	}
+	container := strings.TrimSpace(w.run("from", "--pull=never", "gslbctl"))
+	if out := w.run("run", "--isolation", "chroot", container, "--", control.Entrypoint[0], "--version"); !strings.Contains(
+		out, "gslbctl") {
+		t.Errorf("gslbctl says %s", out)
+	}
 	s.StartAll(t)
 	for role, check := range w.checks {
 		w.inside(role, append([]string{check[0]}, "--version")...).Want(t, testbed.ExitOK, filepath.Base(check[0]))

@@ -99,7 +99,7 @@ func rest(o options) ([][]step, error) {
 	}
 	return append(inTurn(append(alone, step{
 		name: "charts", about: "Helm renders the charts, and Kubernetes' types and our programs take what comes out",
-		dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 4,
+		dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 5,
 		argv: goTest("10m", "-count=1", "./..."),
 	})),
 		[]step{{
@@ -170,6 +170,11 @@ func long(o options) (stages [][]step, err error) {
 			"TestDashboard_HasData TestUpgrade", "GSLB_PROMETHEUS=1", "GSLB_UPGRADE_FROM=8af032147c8d 7dbf207"),
 		world("external-dns", "the real ExternalDNS of two clusters, built from the Go proxy, with servers of one name",
 			"TestExternalDNS_RealProgram", "GSLB_EXTERNAL_DNS=v0.21.0"),
+		{
+			name: "external-dns-chart", about: "the chart of ExternalDNS takes our values",
+			dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off", "GSLB_EXTERNAL_DNS=v0.21.0"), tests: 1,
+			argv: goTest("10m", "-count=1", "-run", "^TestExternalDNS$", "./..."),
+		},
 		world("soak", "random faults, every answer judged", "TestSoak_InvariantsHoldUnder", "GSLB_SOAK="+length.String()),
 		world("ways", "the same between sites on networks that are cut, lossy and long",
 			"TestSoak_InvariantsHoldBetween", "GSLB_SOAK="+length.String()),

@@ -230,6 +230,96 @@ func TestSidecar(t *testing.T) {
 	program(t, "gslb-agent", filled(t, &d.pods[0], d.configs["agent.yaml"]), agentGate...)
 }
 
+// externalValues are the values that external-dns.yaml gives.
+type externalValues struct {
+	Provider struct {
+		Name    string `json:"name"`
+		Webhook struct {
+			Image struct {
+				Repository string `json:"repository"`
+				Tag        string `json:"tag"`
+			} `json:"image"`
+			Args            []string              `json:"args"`
+			Env             []core.EnvVar         `json:"env"`
+			SecurityContext *core.SecurityContext `json:"securityContext"`
+		} `json:"webhook"`
+	} `json:"provider"`
+	Registry           string   `json:"registry"`
+	Policy             string   `json:"policy"`
+	Sources            []string `json:"sources"`
+	ManagedRecordTypes []string `json:"managedRecordTypes"`
+}
+
+// gslbctl takes the arguments of the values. With GSLB_EXTERNAL_DNS, a version of ExternalDNS, its own chart takes the
+// values too.
+func TestExternalDNS(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "external-dns.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v externalValues
+	if err := unmarshal(string(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	webhook := v.Provider.Webhook
+	if s := webhook.SecurityContext; *s.RunAsUser != 65532 || !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation {
+		t.Errorf("%+v", s)
+	}
+	if bin := os.Getenv("GSLB_BIN"); bin != "" {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "gslbctl"), append(webhook.Args, "--listen=nowhere")...)
+		cmd.Env = []string{webhook.Env[0].Name + "=secret"} // a container of scratch has no HOME
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.HasPrefix(string(out), "gslbctl: --listen: ") {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	if version := os.Getenv("GSLB_EXTERNAL_DNS"); version != "" {
+		officialChart(t, version, text, webhook.Args)
+	}
+}
+
+// officialChart renders the chart that is in the module of ExternalDNS.
+func officialChart(t *testing.T, version string, text []byte, args []string) {
+	t.Helper()
+	var values map[string]any
+	var module struct{ Dir string }
+	out, err := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "sigs.k8s.io/external-dns@"+version).Output()
+	if err := errors.Join(err, yaml.Unmarshal(text, &values), yaml.Unmarshal(out, &module)); err != nil {
+		t.Fatal(err)
+	}
+	chart, err := loader.Load(filepath.Join(module.Dir, "charts", "external-dns"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chartutil.ValidateAgainstSchema(chart, values); err != nil {
+		t.Error(err)
+	}
+	all, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "r1", Namespace: "default"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.Render(chart, all)
+	var deployment apps.Deployment
+	if err := errors.Join(err, unmarshal(files["external-dns/templates/deployment.yaml"], &deployment)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range deployment.Spec.Template.Spec.Containers {
+		switch c.Name {
+		case "external-dns":
+			for _, arg := range []string{"--provider=webhook", "--registry=noop", "--policy=sync"} {
+				if !slices.Contains(c.Args, arg) {
+					t.Errorf("ExternalDNS is not started with %s: %q", arg, c.Args)
+				}
+			}
+		case "webhook":
+			if !slices.Equal(c.Args, args) || c.Ports[0].ContainerPort != 8080 || c.LivenessProbe.HTTPGet.Path != "/healthz" {
+				t.Errorf("%+v", c)
+			}
+			return
+		}
+	}
+	t.Errorf("there is no webhook in %+v", deployment.Spec.Template.Spec.Containers)
+}
+
 // A key that Kubernetes does not know is found, whatever its case.
 func TestDecode_IsStrict(t *testing.T) {
 	for _, key := range []string{"prots", "Ports"} {
