@@ -24,6 +24,9 @@ const (
 	StartAwaits = 500 * time.Millisecond
 	// reloadAwaits bounds how long a reload waits for targets that it brings, which may take the place of addresses.
 	reloadAwaits = 3 * time.Second
+	// overlap is how long the addresses of a target serve on when it has none of them any more: the others have to be
+	// checked first.
+	overlap = 10 * time.Second
 )
 
 // Targets are the servers that the configuration declares by host name: it makes backends of their addresses.
@@ -32,10 +35,27 @@ type Targets struct {
 	o    TargetOptions
 
 	mu      sync.Mutex
-	inForce map[string]bool         // names of the last declarations
-	ahead   map[string]bool         // names of a configuration that is to come
-	kept    map[string][]netip.Addr // by service, name and port: the addresses in use
-	told    map[string]told         // of each
+	inForce map[string]bool  // names of the last declarations
+	ahead   map[string]bool  // names of a configuration that is to come
+	kept    map[string]inUse // by service, name and port
+	told    map[string]told  // of each
+}
+
+// inUse is the addresses of a target: those that it has, and those before, until their time is over.
+type inUse struct {
+	has, had []netip.Addr
+	until    time.Time
+}
+
+// all returns both, at most maxAddresses.
+func (u inUse) all() []netip.Addr {
+	all := slices.Clone(u.has)
+	for _, a := range u.had {
+		if !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all[:min(len(all), maxAddresses)]
 }
 
 // told is what was logged of a target last.
@@ -55,7 +75,7 @@ type TargetOptions struct {
 
 // NewTargets makes Targets, which nobody resolves before Run.
 func NewTargets(o TargetOptions) *Targets {
-	return &Targets{o: o, kept: make(map[string][]netip.Addr), told: make(map[string]told),
+	return &Targets{o: o, kept: make(map[string]inUse), told: make(map[string]told),
 		book: resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
 			MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: o.Changed})}
 }
@@ -136,13 +156,13 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.kept
-	t.kept = make(map[string][]netip.Addr, len(named))
+	t.kept = make(map[string]inUse, len(named))
 	for _, s := range named {
 		s.Address = netip.IPv4Unspecified()
 		key := s.ID() + " " + s.Target.Name
-		addresses, problem, detail := t.addresses(before[key], cfg, s, steered)
-		t.kept[key] = addresses
-		addresses = slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool {
+		use, problem, detail := t.addresses(before[key], cfg, s, steered)
+		t.kept[key] = use
+		addresses := slices.DeleteFunc(use.all(), func(a netip.Addr) bool {
 			return taken[registry.ID{Service: s.Service, Address: a, Port: s.Port}]
 		})
 		if problem == "" && len(addresses) == 0 {
@@ -168,13 +188,14 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 // addresses returns the addresses of one server in use from now on: those that its name has and that may be, else those
 // before. Of too many, those before stay and the first of the others fill up. problem and detail say what is
 // wrong.
-func (t *Targets) addresses(before []netip.Addr, cfg *config.Config, s config.StaticServer,
-	steered map[string]bool) (next []netip.Addr, problem, detail string) {
+func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer,
+	steered map[string]bool) (use inUse, problem, detail string) {
 	entry := t.book.Get(s.Target.Name)
 	agents := cfg.Overwatch.AgentPolicies[s.Service].AllowedCIDRs
 	takes := func(a netip.Addr) bool {
 		return t.o.Takes(netip.AddrPortFrom(a, s.Port), s.Target.Allowed, agents)
 	}
+	var next []netip.Addr
 	var refused []string
 	for _, a := range entry.Addresses {
 		if a = a.Unmap(); takes(a) {
@@ -183,7 +204,8 @@ func (t *Targets) addresses(before []netip.Addr, cfg *config.Config, s config.St
 			refused = append(refused, a.String())
 		}
 	}
-	before = slices.DeleteFunc(slices.Clone(before), func(a netip.Addr) bool { return !takes(a) })
+	bad := func(a netip.Addr) bool { return !takes(a) }
+	before := slices.DeleteFunc(slices.Clone(was.has), bad)
 	own := slices.IndexFunc(entry.Names, func(name string) bool { return config.Steers(steered, name) })
 	switch {
 	case own >= 0:
@@ -200,7 +222,16 @@ func (t *Targets) addresses(before []netip.Addr, cfg *config.Config, s config.St
 	if len(next) == 0 {
 		next = before
 	}
-	return bounded(before, next), problem, detail
+	use = inUse{has: bounded(before, next)}
+	if now := time.Now(); len(before) > 0 && !slices.ContainsFunc(use.has, func(a netip.Addr) bool {
+		return slices.Contains(before, a)
+	}) {
+		use.had, use.until = before, now.Add(overlap)
+		time.AfterFunc(overlap, t.o.Changed)
+	} else if now.Before(was.until) {
+		use.had, use.until = slices.DeleteFunc(slices.Clone(was.had), bad), was.until
+	}
+	return use, problem, detail
 }
 
 // bounded returns at most maxAddresses of next, those of before first, in their order.

@@ -3,6 +3,7 @@ package control // inside: it looks at book and declarations
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 		}
 		var log bytes.Buffer
 		host := trust.Host{Loopback: true}
-		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Logger: zerolog.New(&log)})
+		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Logger: zerolog.New(&log), Changed: func() {}})
 		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Second,
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()
@@ -58,6 +59,8 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 		} {
 			records.Store(&step.records)
 			time.Sleep(3 * time.Second)
+			targets.declarations(cfg)
+			time.Sleep(11 * time.Second) // those before serve on
 			for range 3 {
 				var got []string
 				for _, d := range targets.declarations(cfg) {
@@ -135,6 +138,56 @@ func TestTargets_NothingElseWaitsForADeadResolver(t *testing.T) {
 		done()
 		if got := targets.book.Get("new.lb"); got.Asked {
 			t.Error("a name that is not in force is followed on")
+		}
+	})
+}
+
+// A name that has other addresses altogether keeps those before until the others can have been checked.
+func TestTargets_AddressesThatAreAllOthersOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var last atomic.Uint32
+		exchange := func(_ context.Context, _, name string, kind uint16, _ bool) (*dns.Msg, error) {
+			reply := new(dns.Msg).SetReply(new(dns.Msg).SetQuestion(dns.Fqdn(name), kind))
+			rr, err := dns.NewRR(fmt.Sprintf("lb.test. 1 A 192.0.2.%d", last.Load()))
+			if kind == dns.TypeA {
+				reply.Answer = []dns.RR{rr}
+			}
+			return reply, err
+		}
+		var changed atomic.Uint32
+		host := trust.Host{Loopback: true}
+		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Changed: func() { changed.Add(1) }})
+		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Second,
+			Exchange: exchange, Changed: func() {}})
+		go func() { _ = targets.Run(t.Context()) }()
+		cfg := &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+			Servers: []config.Server{{Service: "app.test", Target: "lb.test", Port: 80, Weight: 100}}}}}
+		for _, step := range []struct {
+			last  uint32
+			after time.Duration
+			want  string
+		}{
+			{1, 0, "[]"},
+			{1, 3 * time.Second, "[192.0.2.1]"},
+			{2, 3 * time.Second, "[192.0.2.2 192.0.2.1]"},
+			{2, 5 * time.Second, "[192.0.2.2 192.0.2.1]"},
+			{2, 6 * time.Second, "[192.0.2.2]"},
+			{3, 3 * time.Second, "[192.0.2.3 192.0.2.2]"},
+			{4, 3 * time.Second, "[192.0.2.4 192.0.2.3]"},
+			{4, 11 * time.Second, "[192.0.2.4]"},
+		} {
+			last.Store(step.last)
+			time.Sleep(step.after)
+			var got []netip.Addr
+			for _, d := range targets.declarations(cfg) {
+				got = append(got, d.ID.Address)
+			}
+			if fmt.Sprint(got) != step.want {
+				t.Errorf("%d: %v, want %s", step.last, got, step.want)
+			}
+		}
+		if changed.Load() != 3 {
+			t.Errorf("the end of an overlap was told %d times, want 3", changed.Load())
 		}
 	})
 }
