@@ -242,7 +242,7 @@ func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 			"remove the record, or leave answer out", owner)
 	case z.steers(owner, dns.TypeSRV):
 		if rtype == dns.TypeSRV || rtype == dns.TypeCNAME {
-			return fmt.Sprintf("%s has the SRV records of a domain with srv; remove the record, or take the label out of srv",
+			return fmt.Sprintf("%s has the SRV records of a domain with srv; remove the record, or take the service out of srv",
 				owner)
 		}
 	case steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME):

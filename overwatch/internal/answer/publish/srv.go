@@ -122,7 +122,7 @@ func (p *plan) checkSRV() {
 			if !isName(name) {
 				p.wrongSRV(d, name, "the name would be too long: an SRV name has at most 255 octets")
 			} else if z := p.enclosing(name); z == nil || z.Apex != d.zone {
-				p.wrongSRV(d, name, "%s belongs to another zone than %s: take the label out of srv, or the zone out of "+
+				p.wrongSRV(d, name, "%s belongs to another zone than %s: take the service out of srv, or the zone out of "+
 					"dns.zones", name, d.written)
 			}
 		}
@@ -132,7 +132,8 @@ func (p *plan) checkSRV() {
 	}
 	for _, d := range p.domains {
 		if with := owners[d.name]; with != nil {
-			p.wrongSRV(with, d.name, "a domain has this name too: take the label out of srv, or remove that domain")
+			p.wrongSRV(with, d.name, "has the SRV records of %s and is a domain itself: take the service out of srv, or remove "+
+				"this domain", with.written)
 		}
 	}
 }
