@@ -51,6 +51,7 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/audit-logs?actions=refused&sort_order=asc": api.AuditList{Entries: []api.AuditEntry{},
 			GeneratedAt: now},
 		"GET /api/v1/overwatch/conditions": fakeConditions(),
+		"GET /api/v1/replication":          api.Replication{},
 		"GET /api/v1/document":             wholeDocument(),
 		"POST /api/v1/document/plan":       documentPlan(false), "POST /api/v1/document/apply": documentPlan(true),
 		"POST /api/v1/config/plan":          documentPlan(false),

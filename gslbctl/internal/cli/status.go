@@ -40,6 +40,8 @@ type nodeStatus struct {
 	Stats      *api.Stats      `json:"stats,omitempty"`
 	Domains    []api.Domain    `json:"domains,omitempty"`
 	Conditions []api.Condition `json:"conditions,omitempty"`
+	// Replication has what operators decided and has no effect there. A node of before has none.
+	Replication *api.Replication `json:"replication,omitempty"`
 }
 
 func (a *app) showStatus(ctx context.Context) error {
@@ -107,6 +109,15 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 		err = &outcome{code: exitDegraded, sentence: c.Node() + " is too old to tell what needs attention: upgrade it"}
 	}
 	s.Conditions = conditions.Conditions
+	if err != nil {
+		return s, err
+	}
+	replication, err := c.Replication(ctx)
+	if err == nil {
+		s.Replication = &replication
+	} else if isNotFound(err) {
+		err = nil
+	}
 	return s, err
 }
 

@@ -50,6 +50,7 @@ func nodeFacts() []nodeFact {
 		{"overrides", count(func(s api.Stats) int { return s.ActiveOverrides })},
 		{"active agents", count(func(s api.Stats) int { return s.ActiveAgents })},
 		{"own checks", ownChecks},
+		{"replication", replicated},
 	}
 }
 
@@ -96,4 +97,31 @@ func ownChecks(n nodeStatus) render.Cell {
 	default:
 		return render.C(fmt.Sprintf("%d/%d", s.ValidatedBackends, s.TotalBackends))
 	}
+}
+
+// replicated counts the peers that answer, and what operators decided and has no effect on the node.
+func replicated(n nodeStatus) render.Cell {
+	r := n.Replication
+	if r == nil {
+		return render.C(render.None)
+	}
+	cell := render.C("off")
+	if r.Enabled {
+		connected := 0
+		for _, p := range r.Peers {
+			if p.Connected {
+				connected++
+			}
+		}
+		cell = healthyOf(connected, len(r.Peers))
+		cell.Text += " peers"
+	}
+	if len(r.Refused) > 0 {
+		cell.Text += fmt.Sprintf(", %d refused", len(r.Refused))
+		cell.Tone = render.Warn
+	}
+	if r.UnusedTotal > 0 {
+		cell.Text += fmt.Sprintf(", %d unused", r.UnusedTotal)
+	}
+	return cell
 }

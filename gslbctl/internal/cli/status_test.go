@@ -38,6 +38,16 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 			well(n)
 			n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{Conditions: fakeConditions().Conditions[1:]}
 		}, 0},
+		{"what was decided has no effect", well, func(n *node) {
+			well(n)
+			n.answers["GET /api/v1/replication"] = api.Replication{Enabled: true,
+				Peers: []api.ReplicationPeer{{NodeID: "ns2", Connected: true}, {NodeID: "ns3"}}, UnusedTotal: 2,
+				Refused: []api.ReplicationRefused{{Kind: "domain", Name: "a.example.com", Reason: "no zone"}}}
+		}, 0},
+		{"one does not replicate yet", well, func(n *node) {
+			well(n)
+			delete(n.answers, "GET /api/v1/replication")
+		}, 0},
 		{"one is of before", well, func(n *node) {
 			well(n)
 			n.answers["GET /api/v1/overwatch/conditions"] = &api.Error{Status: 404, Message: "there is no path"}

@@ -47,10 +47,17 @@ function Tiles({ stats, domains, overview }) {
     <${Tile} name="active agents" value=${stats ? stats.active_agents : none} /></dl>`;
 }
 
+function replicated(r) {
+  if (!r) return none;
+  const peers = r.enabled ? `${r.peers.filter((p) => p.connected).length}/${r.peers.length} peers` : 'off';
+  return [peers, r.refused.length > 0 && `${r.refused.length} refused`, r.unused_total > 0 && `${r.unused_total} unused`].filter(Boolean).join(', ');
+}
+
 // Facts has the rows of gslbctl status, in its words and order.
 function Facts({ stats, domains }) {
   const health = useLive('/health').data;
   const ready = useLive('/v1/ready').data;
+  const replication = useLive('/v1/replication').data;
   const up = domains?.filter((d) => d.healthy_backends > 0).length;
   const of = (value) => (stats ? value(stats) : none);
   const checks = (s) => (s.validation_suspended ? 'set aside' : s.validation_enabled ? `${s.validated_backends}/${s.total_backends}` : 'off');
@@ -63,7 +70,7 @@ function Facts({ stats, domains }) {
     ['backends healthy', of((s) => `${s.healthy_backends}/${s.total_backends}`)],
     ['unhealthy', of((s) => s.unhealthy_backends)], ['stale', of((s) => s.stale_backends)],
     ['draining', of((s) => s.draining_backends)], ['overrides', of((s) => s.active_overrides)],
-    ['active agents', of((s) => s.active_agents)], ['own checks', of(checks)],
+    ['active agents', of((s) => s.active_agents)], ['own checks', of(checks)], ['replication', replicated(replication)],
   ];
   return html`<${Panel} title="This node" id="facts"><dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl><//>`;
 }
