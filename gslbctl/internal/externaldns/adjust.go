@@ -16,10 +16,11 @@ type known struct {
 	zones   []string
 	regions []string
 	records map[string]*endpoint // the owner's, by key
-	others  map[serverID]string  // servers of other owners
+	others  map[serverID]string  // whose the servers are that the owner does not have
 }
 
-func (p *Provider) known(ctx context.Context, node *api.Client) (k known, err error) {
+// known asks a node for what counts for a list of endpoints.
+func (p *Provider) known(ctx context.Context, node *api.Client, list []*endpoint) (k known, err error) {
 	settings, err := node.DNSConfig(ctx)
 	if err != nil {
 		return k, err
@@ -41,10 +42,41 @@ func (p *Provider) known(ctx context.Context, node *api.Client) (k known, err er
 	}
 	for i := range doc.Servers {
 		if s := &doc.Servers[i]; s.Owner != p.Owner {
-			k.others[idOf(s)] = s.Owner
+			k.others[idOf(s)] = fmt.Sprintf("the owner %q", s.Owner)
 		}
 	}
-	return k, nil
+	if len(k.zones) == 0 {
+		if err := k.askNames(ctx, node); err != nil {
+			return k, err
+		}
+	}
+	if slices.ContainsFunc(list, func(e *endpoint) bool {
+		name, err := canonical(e.DNSName)
+		return err == nil && !hasDomain(doc, name)
+	}) {
+		err = k.askFile(ctx, node) // the name is new, or of the file
+	}
+	return k, err
+}
+
+// askNames has each name be a zone, which it is where none is configured.
+func (k *known) askNames(ctx context.Context, node *api.Client) error {
+	names, err := node.Domains(ctx)
+	for i := range names.Domains {
+		k.zones = append(k.zones, names.Domains[i].Name)
+	}
+	return err
+}
+
+// askFile adds the servers of the configuration file, which a document cannot change.
+func (k *known) askFile(ctx context.Context, node *api.Client) error {
+	servers, err := node.Servers(ctx)
+	for i := range servers.Servers {
+		if s := &servers.Servers[i]; s.Source == api.SourceStatic {
+			k.others[serverID{s.Service, s.Address, s.Port}] = "the configuration file of the nodes"
+		}
+	}
+	return err
 }
 
 // adjust brings endpoints into the form that records has, so that only what differs is changed. What cannot be a server
@@ -54,16 +86,14 @@ func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, e
 	if err != nil {
 		return nil, err
 	}
-	k, err := p.known(ctx, node)
+	list = slices.DeleteFunc(list, func(e *endpoint) bool { return e == nil })
+	k, err := p.known(ctx, node, list)
 	if err != nil {
 		return nil, err
 	}
 	told := map[string]bool{}
 	adjusted, byKey := []*endpoint{}, map[string]*endpoint{}
 	for _, e := range list {
-		if e == nil {
-			continue
-		}
 		wanted, problems := p.wanted(e, &k)
 		if first := byKey[keyOf(wanted)]; first != nil {
 			problems = append(problems, merge(first, wanted))
@@ -125,7 +155,8 @@ func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
 	case !e.addresses():
 		err = fmt.Errorf("nodes take no %.20q records of ExternalDNS, only A and AAAA", e.RecordType)
 	case !within(k.zones, name):
-		err = fmt.Errorf("it is outside every zone of the nodes (%s): add its zone to dns.zones", strings.Join(k.zones, ", "))
+		err = fmt.Errorf("it is outside every zone of the nodes (%s): add its zone to dns.zones, or the name itself",
+			strings.Join(k.zones[:min(len(k.zones), 10)], ", "))
 	}
 	if err != nil {
 		return nil, []error{err}
@@ -180,7 +211,7 @@ func free(made *endpoint, address string, k *known) error {
 		return err
 	}
 	if owner, taken := k.others[serverID{made.DNSName, address, port}]; taken {
-		return fmt.Errorf("the server %s port %d belongs to the owner %q", address, port, owner)
+		return fmt.Errorf("the server %s port %d belongs to %s", address, port, owner)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func recordType(address netip.Addr) string {
 func parseTarget(text, wanted string) (netip.Addr, error) {
 	address, err := netip.ParseAddr(text)
 	if err != nil || recordType(address) != wanted || address.Zone() != "" || address.Is4In6() ||
-		address.IsUnspecified() || address.IsMulticast() {
+		address.IsUnspecified() || address.IsMulticast() || address == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
 		return address, fmt.Errorf("its target is %.80q: it must be an address for %s records", text, wanted)
 	}
 	return address, nil

@@ -24,12 +24,13 @@ type fakeNode struct {
 	plan     api.Plan // of the next plans
 	refuse   string   // the request that is refused with 409
 	requests []string
+	zones    []string
 	client   *api.Client
 }
 
 func startFake(t *testing.T) *fakeNode {
 	t.Helper()
-	n := &fakeNode{t: t, doc: api.Document{
+	n := &fakeNode{t: t, zones: []string{"example.com."}, doc: api.Document{
 		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "app.example.com"}}},
 		Servers: []api.DocumentServer{fakeServer("app.example.com", "203.0.113.9", "us", "us-1")},
 	}}
@@ -67,14 +68,18 @@ func (n *fakeNode) answer(line string, r *http.Request) (int, any) {
 	name := strings.TrimPrefix(r.URL.Path, "/api/v1/domains/")
 	switch {
 	case line == n.refuse:
-		return http.StatusConflict, api.ErrorBody{Error: "somebody else was faster",
-			Problems: []api.DocumentProblem{{Object: "servers[0]", Problem: "it is taken"}}}
+		return http.StatusConflict, api.ErrorBody{Error: "nothing was changed: servers[0]: it is taken"}
 	case line == "GET /api/v1/config/dns":
 		answer := api.DNSConfigAnswer{}
-		answer.Config.Zones = []string{"example.com."}
+		answer.Config.Zones = n.zones
 		return http.StatusOK, answer
 	case line == "GET /api/v1/regions":
 		return http.StatusOK, api.RegionList{Regions: []api.Region{{ID: "eu"}, {ID: "us"}}, Total: 2}
+	case line == "GET /api/v1/servers":
+		return http.StatusOK, api.ServerList{Total: 1, Servers: []api.Server{{Service: "file.example.com",
+			Address: "192.0.2.1", Port: 443, Source: api.SourceStatic}}}
+	case line == "GET /api/v1/domains":
+		return http.StatusOK, api.DomainList{Total: 1, Domains: []api.Domain{{Name: "file.example.com"}}}
 	case line == "GET /api/v1/document":
 		return http.StatusOK, n.doc
 	case line == "POST /api/v1/document/plan":

@@ -100,12 +100,13 @@ func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 		{`{"recordType":"A","targets":["192.0.2.1"]}`, "", "one that DNS knows"},
 		{`{"dnsName":"a.example.com","recordType":"A","targets":["2001:db8::1"]}`, "", "an address for A records"},
 		{`{"dnsName":"a.example.com","recordType":"AAAA","targets":["::ffff:192.0.2.1"]}`, "", "an address for AAAA records"},
-		{`{"dnsName":"a.example.com","recordType":"A","targets":["0.0.0.0"]}`, "", "an address for A records"},
+		{`{"dnsName":"a.example.com","recordType":"A","targets":["0.0.0.0","224.0.0.1","255.255.255.255"]}`, "", "an address for A records"},
 		{`{"dnsName":"b.example.com","recordType":"A"}`, "", "no target"},
 		{`{"dnsName":"app.example.com","recordType":"A","targets":["203.0.113.9"]}`, "", "belongs to the owner \\\"us-1\\\""},
 		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + region + `}`, here, "one of eu, us"},
 		{`{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.7"],` + port + `}`, here, "a port from 1 to 65535"},
 		{`null`, "", ""},
+		{`{"dnsName":"file.example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "belongs to the configuration file"},
 	} {
 		i.log.Reset()
 		if got := i.well("POST", "/adjustendpoints", "["+tc.endpoint+"]"); got != "["+tc.want+"]" {
@@ -122,6 +123,12 @@ func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 	if got := i.well("POST", "/adjustendpoints", two); strings.Contains(got, "192.0.2.2") ||
 		!strings.Contains(i.log.String(), "give both the same") {
 		t.Errorf("two regions: %s, %s", got, i.log)
+	}
+	n.zones = nil
+	names := i.well("POST", "/adjustendpoints", `[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.2"]},
+		{"dnsName":"file.example.com","recordType":"A","targets":["192.0.2.2"]}]`)
+	if strings.Contains(names, "app.") || !strings.Contains(names, "file.") || i.well("GET", "/", "") != "{}" {
+		t.Errorf("without zones, the names that there are: %s", names)
 	}
 }
 

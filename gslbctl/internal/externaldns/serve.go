@@ -103,8 +103,8 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(contex
 		status = http.StatusNoContent
 	}
 	if err != nil {
-		p.Log.Error("refused", "request", r.Method+" "+r.URL.Path, "status", status, "error", sentence(err))
-		http.Error(w, sentence(err), status)
+		p.Log.Error("refused", "request", r.Method+" "+r.URL.Path, "status", status, "error", err.Error())
+		http.Error(w, err.Error(), status)
 		return
 	}
 	w.Header().Set("Content-Type", MediaType)
@@ -112,17 +112,6 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(contex
 	if body != nil {
 		_ = json.NewEncoder(w).Encode(body) // who does not listen asks again
 	}
-}
-
-// sentence is an error with the objects that a node refused.
-func sentence(err error) string {
-	text := err.Error()
-	if refused, ok := errors.AsType[*api.Error](err); ok {
-		for _, problem := range refused.Problems[:min(len(refused.Problems), 5)] {
-			text += "; " + problem.Object + ": " + problem.Problem
-		}
-	}
-	return text
 }
 
 // mistake is an error of who asks.
