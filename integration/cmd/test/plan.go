@@ -168,6 +168,8 @@ func long(o options) (stages [][]step, err error) {
 		world("fleet", "10 000 agents", "TestFleet", "GSLB_FLEET=10000"),
 		world("upgrade", "upgrades from two versions, and Prometheus with the dashboard and the alerts",
 			"TestDashboard_HasData TestUpgrade", "GSLB_PROMETHEUS=1", "GSLB_UPGRADE_FROM=8af032147c8d 7dbf207"),
+		world("chromium", "a browser whose resolver the node is goes by HTTPS records",
+			"TestHTTPS_ChromiumGoesByTheRecord", "GSLB_CHROMIUM_DNS=1"),
 		world("external-dns", "the real ExternalDNS of two clusters, built from the Go proxy, with servers of one name",
 			"TestExternalDNS_RealProgram", "GSLB_EXTERNAL_DNS=v0.21.0"),
 		{
