@@ -3,7 +3,9 @@ package api_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -141,8 +143,8 @@ func plain(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// haveServers holds the servers of the name, and the addresses that are answered, against what must be. Without any,
-// the name is gone.
+// haveServers holds the servers of the name against what must be, and waits until those addresses are answered. Without
+// any, the name is gone.
 func haveServers(t *testing.T, n *harness.Node, want []string) {
 	t.Helper()
 	doc, err := n.Client.Document(t.Context())
@@ -155,24 +157,19 @@ func haveServers(t *testing.T, n *harness.Node, want []string) {
 		addresses = append(addresses, s.Address)
 	}
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Fatalf("the servers are %q, want %q", got, want)
+	there := slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Name == clustersName })
+	if !slices.Equal(got, want) || there != (len(want) > 0) {
+		t.Fatalf("the servers are %q, want %q; the name is there: %t", got, want, there)
 	}
-	r := testbed.Exchange(t, "udp", n, clustersName, dns.TypeA)
-	if len(want) == 0 {
-		if r.Rcode != dns.RcodeNameError || slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool {
-			return d.Name == clustersName
-		}) {
-			t.Errorf("the name is still there: %v", r)
+	testbed.Until(t, testbed.StartBound, "the answer to be of them", func(context.Context) error {
+		r := testbed.Exchange(t, "udp", n, clustersName, dns.TypeA)
+		stale := slices.ContainsFunc(r.Answer, func(rr dns.RR) bool {
+			a, ok := rr.(*dns.A)
+			return !ok || !slices.Contains(addresses, a.A.String())
+		})
+		if stale || (len(r.Answer) > 0) != there || (r.Rcode == dns.RcodeNameError) == there {
+			return fmt.Errorf("%v", r)
 		}
-		return
-	}
-	if len(r.Answer) == 0 {
-		t.Fatalf("no answer: %v", r)
-	}
-	for _, rr := range r.Answer {
-		if a, ok := rr.(*dns.A); !ok || !slices.Contains(addresses, a.A.String()) {
-			t.Errorf("%v is answered, and the servers are %q", rr, want)
-		}
-	}
+		return nil
+	})
 }
