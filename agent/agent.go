@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -93,7 +94,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	userAgent := "gslb/" + build.Version
-	found := newDiscovery(part(logger, "discovery"))
+	found := newDiscovery(cfg.Agent.Resolver, part(logger, "discovery"))
 	found.configure(cfg)
 	all, _ := found.all()
 	watched, err := monitor.New(monitor.Options{
@@ -149,6 +150,7 @@ func Run(ctx context.Context, o Options) error {
 		len(all)).Msg("agent started")
 	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
 	g.Go(func() error { return reporter.Run(running) })
+	g.Go(func() error { return found.book.Run(running) })
 	g.Go(func() error { return watched.Run(running, reporter.Changed) })
 	g.Go(func() error { return warnings.Run(running, reporter.Warned) })
 	g.Go(func() error { return watchExpiry(running, id.NotAfter, logger) })
@@ -195,11 +197,18 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 // backends converts the configured backends for the monitor.
 func backends(cfg *config.Config) []monitor.Backend { return monitored(cfg.Agent.Backends) }
 
+// watched is a backend at one of its addresses, with its part of the weight.
+func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
+	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec()}
+}
+
+// monitored returns the backends that have an address.
 func monitored(configured []config.Backend) []monitor.Backend {
-	list := make([]monitor.Backend, len(configured))
-	for i, b := range configured {
-		list[i] = monitor.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight,
-			Check: b.HealthCheck.Spec()}
+	list := make([]monitor.Backend, 0, len(configured))
+	for i := range configured {
+		if b := &configured[i]; b.Target == "" {
+			list = append(list, watched(b, b.Address, b.Weight))
+		}
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/monitor"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/resolve"
 )
 
 const (
@@ -20,10 +21,12 @@ const (
 	maxFiles = 256
 )
 
-// discovery reads the files of agent.backends_from. One goroutine owns it.
+// discovery reads the files of agent.backends_from, and finds the addresses of targets. One goroutine owns it.
 type discovery struct {
 	config  *config.Config
 	files   map[string]*source
+	targets map[string]*source // by service, name and port
+	book    *resolve.Book
 	leaving map[monitor.Backend]time.Time // backends that no file names any more, and when their drain is over
 	full    bool                          // there are more files than maxFiles
 	gone    map[string]logging.Lines      // of files that were there
@@ -31,8 +34,9 @@ type discovery struct {
 	count   *prometheus.GaugeVec
 }
 
-func newDiscovery(logger zerolog.Logger) *discovery {
+func newDiscovery(r config.Resolver, logger zerolog.Logger) *discovery {
 	return &discovery{
+		targets: map[string]*source{}, book: newBook(r),
 		files: map[string]*source{}, leaving: map[monitor.Backend]time.Time{}, logger: logger,
 		gone: map[string]logging.Lines{},
 		count: prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -46,7 +50,8 @@ func newDiscovery(logger zerolog.Logger) *discovery {
 // file is wrong now.
 func (d *discovery) configure(c *config.Config) {
 	d.config = c
-	for _, s := range d.files { // agent.backends may have taken their place
+	d.followTargets()
+	for _, s := range d.sources() { // agent.backends may have taken their place
 		s.next, s.backends, s.pending, s.read = s.backends, nil, true, nil
 	}
 	d.settle()
@@ -88,8 +93,10 @@ func (d *discovery) look(atOnce bool) bool {
 		s.from = named[path]
 		s.open(path, d.config, atOnce)
 	}
+	d.findTargets()
 	d.settle()
 	d.tell(len(named))
+	d.tellTargets()
 	return d.depart(before)
 }
 
@@ -118,8 +125,7 @@ func often(last bool) string {
 func (d *discovery) settle() {
 	for again := true; again; {
 		again = false
-		for _, path := range slices.Sorted(maps.Keys(d.files)) {
-			s := d.files[path]
+		for _, s := range d.sources() {
 			if !s.pending {
 				continue
 			}
@@ -135,10 +141,20 @@ func (d *discovery) settle() {
 	}
 }
 
-// discovered returns the backends that files name now.
+// sources returns the files and the targets, in an order that stays.
+func (d *discovery) sources() (all []*source) {
+	for _, of := range []map[string]*source{d.files, d.targets} {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			all = append(all, of[name])
+		}
+	}
+	return all
+}
+
+// discovered returns the backends that files name now, and those that targets have.
 func (d *discovery) discovered() (all []monitor.Backend) {
-	for _, path := range slices.Sorted(maps.Keys(d.files)) {
-		all = append(all, d.files[path].backends...)
+	for _, s := range d.sources() {
+		all = append(all, s.backends...)
 	}
 	return all
 }

@@ -11,16 +11,17 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// source is one file of agent.backends_from, with what it says.
+// source is one file of agent.backends_from, or one target, with what it says.
 type source struct {
-	from     *config.BackendsFrom
-	seen     fs.FileInfo       // at the last look; nil: it was not there
-	read     fs.FileInfo       // when it was read; nil: not by this configuration
-	next     []monitor.Backend // what it says now, while that has not taken the place of backends
-	pending  bool              // next counts
-	backends []monitor.Backend // what it said when it was right
-	fault    string            // why next does not count, or cannot be read
-	told     string            // the fault that was logged
+	from     *config.BackendsFrom // of a file
+	target   *config.Backend      // of a target
+	seen     fs.FileInfo          // at the last look; nil: it was not there
+	read     fs.FileInfo          // when it was read; nil: not by this configuration
+	next     []monitor.Backend    // what it says now, while that has not taken the place of backends
+	pending  bool                 // next counts
+	backends []monitor.Backend    // what it said when it was right
+	fault    string               // why next does not count, or cannot be read
+	told     string               // the fault that was logged
 	lines    logging.Lines
 }
 

@@ -36,7 +36,7 @@ func newFinder(t *testing.T, dir string) *finder {
 		File: filepath.Join(dir, "*.yaml"), Service: "app.example.com", HealthCheck: &check,
 	}}
 	log := &bytes.Buffer{}
-	f := &finder{newDiscovery(zerolog.New(log)), t, dir, log}
+	f := &finder{newDiscovery(config.Resolver{}, zerolog.New(log)), t, dir, log}
 	f.configure(c)
 	return f
 }

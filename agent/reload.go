@@ -94,11 +94,11 @@ func (r *reload) look() {
 	}
 	did, err := r.apply()
 	if err != nil { // the checks were validated, so this would be a fault of ours
-		r.logger.Error().Err(err).Msg("backends of files cannot be checked")
+		r.logger.Error().Err(err).Msg("backends of files and targets cannot be checked")
 		return
 	}
 	r.logger.Info().Int("added", did.Added).Int("changed", did.Changed).Int("removed", did.Removed).
-		Msg("backends of files changed")
+		Msg("backends of files or targets changed")
 }
 
 // apply has the backends checked and reported that count now.

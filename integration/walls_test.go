@@ -40,7 +40,7 @@ var homes = map[string][]string{
 	"github.com/standard-webhooks":  {"gslb.internal/integration/replication"},
 	"github.com/emersion":           {"gslb.internal/integration/observability"},
 	"github.com/miekg/dns": {
-		"gslb.internal/overwatch/internal/answer/delegation", "gslb.internal/overwatch/internal/leaf/resolve",
+		"gslb.internal/overwatch/internal/answer/delegation", "gslb.internal/shared/resolve",
 		"gslb.internal/overwatch/internal/state/zonefile",
 		"gslb.internal/overwatch/internal/answer/zone", "gslb.internal/overwatch/internal/answer/dnssec",
 		"gslb.internal/overwatch/internal/answer/dnsserver", "gslb.internal/overwatch/internal/answer/publish",

@@ -3,6 +3,7 @@ module gslb.internal/shared
 go 1.26.0
 
 require (
+	github.com/miekg/dns v1.1.73
 	github.com/rs/zerolog v1.35.1
 	github.com/spf13/viper v1.21.0
 	go.yaml.in/yaml/v3 v3.0.6

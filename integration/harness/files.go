@@ -185,6 +185,7 @@ type AgentSection struct {
 	} `yaml:"identity"`
 	Backends     []AgentBackend `yaml:"backends"`
 	BackendsFrom []BackendsFrom `yaml:"backends_from,omitempty"`
+	Resolver     Resolver       `yaml:"resolver,omitempty"`
 	Gossip       struct {
 		EncryptionKey  string   `yaml:"encryption_key"`
 		OverwatchNodes []string `yaml:"overwatch_nodes"`
@@ -206,7 +207,8 @@ type BackendsFrom struct {
 // AgentBackend is a backend that an agent watches and speaks for.
 type AgentBackend struct {
 	Service     string      `yaml:"service"`
-	Address     netip.Addr  `yaml:"address"`
+	Address     netip.Addr  `yaml:"address,omitempty"`
+	Target      string      `yaml:"target,omitempty"` // in place of Address
 	Port        uint16      `yaml:"port"`
 	Weight      int         `yaml:"weight"`
 	HealthCheck HealthCheck `yaml:"health_check"`

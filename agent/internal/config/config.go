@@ -37,6 +37,7 @@ type Agent struct {
 	Backends []Backend `key:"backends" reload:"live"`
 	// Files that say what else the agent watches. They are looked at twice a second.
 	BackendsFrom []BackendsFrom `key:"backends_from" reload:"live"`
+	Resolver     Resolver       `key:"resolver" reload:"restart"`
 	Predictive   Predictive     `key:"predictive" reload:"restart"`
 	Gossip       Gossip         `key:"gossip" reload:"restart"`
 	Heartbeat    Heartbeat      `key:"heartbeat" reload:"restart"`
@@ -64,14 +65,29 @@ type Identity struct {
 type Backend struct {
 	// The domain that the backend serves. Required.
 	Service string `key:"service"`
-	// Where clients reach the backend, IPv4 or IPv6. Required.
+	// Where clients reach the backend, IPv4 or IPv6. Required, or `target`.
 	Address netip.Addr `key:"address"`
+	// A host name in place of `address`, such as `app-1234.eu.example.net`: each address that it has, 32 at most, is a
+	// backend of its own, and they share `weight` equally. Only in `backends`, not in files.
+	Target string `key:"target"`
 	// 1 to 65535. Required.
 	Port uint16 `key:"port"`
 	// Share of the answers, relative to the others: 1 to 1000.
 	Weight int `key:"weight" default:"100"`
 	// How the backend is probed. Required.
 	HealthCheck *HealthCheck `key:"health_check"`
+}
+
+// Resolver is how the agent finds the addresses of backends that have a `target`.
+type Resolver struct {
+	// The resolvers, addresses with ports, asked one after the other until one answers. At most 8. Default: those of the
+	// machine.
+	Servers []netip.AddrPort `key:"servers"`
+	// The shortest time between two questions for a target, whatever the TTL of its records. `min_ttl` must not be greater
+	// than `max_ttl`.
+	MinTTL time.Duration `key:"min_ttl" default:"5s" min:"1s" max:"24h"`
+	// The longest time between two questions for a target, whatever the TTL of its records.
+	MaxTTL time.Duration `key:"max_ttl" default:"5m" min:"1s" max:"24h"`
 }
 
 // BackendsFrom is files that name backends, and what their entries leave out.

@@ -140,6 +140,9 @@ func (v *validator) discovered(key string, b Backend, from *BackendsFrom) Backen
 	if b.HealthCheck == nil {
 		b.HealthCheck = from.HealthCheck
 	}
+	if b.Target != "" {
+		v.Add(key+".target", b.Target, "a file has addresses: give a target in agent.backends")
+	}
 	v.backend(key, &b)
 	return b
 }

@@ -40,6 +40,7 @@ func (c *Config) validate(report *settings.Report) {
 	v.heartbeat()
 	v.predictive()
 	v.backends()
+	v.resolver()
 	v.backendsFrom()
 	v.between("agent.drain_time", c.Agent.DrainTime, 0, maxDrain)
 	v.tokens() // after the backends, whose services need them

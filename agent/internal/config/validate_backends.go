@@ -38,6 +38,9 @@ func (v *validator) backends() {
 		b, key := &list[i], fmt.Sprintf("agent.backends[%d]", i)
 		v.backend(key, b)
 		services[b.Service] = true
+		if b.Target != "" {
+			continue
+		}
 		at := netip.AddrPortFrom(b.Address, b.Port)
 		if begun, again := first[id{b.Service, at}]; again && b.Address.IsValid() {
 			v.Addf(key, at.String(), "is already agent.backends[%d] for the same service: keep one", begun)
@@ -62,7 +65,9 @@ func (v *validator) backend(key string, b *Backend) {
 	default:
 		b.Service = name
 	}
-	if !b.Address.IsValid() {
+	if b.Target != "" {
+		v.target(key+".target", b)
+	} else if !b.Address.IsValid() {
 		v.Add(key+".address", "", "is missing: give the IP address at which clients reach the backend")
 	} else if remedy := settings.UnicastRemedy(b.Address); remedy != "" {
 		v.Add(key+".address", b.Address.String(), remedy)
@@ -78,6 +83,39 @@ func (v *validator) backend(key string, b *Backend) {
 		return
 	}
 	v.check(key+".health_check", b.HealthCheck)
+}
+
+// target checks the host name of a backend, and brings it into canonical form.
+func (v *validator) target(key string, b *Backend) {
+	name, remedy := settings.ParseName(b.Target)
+	switch {
+	case b.Address.IsValid():
+		v.Add(key, b.Target, "stands beside an address: keep one of the two")
+	case remedy != "":
+		v.Add(key, b.Target, remedy)
+	default:
+		b.Target = name
+	}
+}
+
+// maxResolvers bounds agent.resolver.servers: each that is dead costs a question its patience.
+const maxResolvers = 8
+
+func (v *validator) resolver() {
+	const key = "agent.resolver"
+	r := &v.config.Agent.Resolver
+	for i, server := range r.Servers {
+		if !server.IsValid() || server.Port() == 0 {
+			v.Add(fmt.Sprintf("%s.servers[%d]", key, i), server.String(),
+				"give an address with its port, such as 192.0.2.53:53 or [2001:db8::53]:53")
+		}
+	}
+	if len(r.Servers) > maxResolvers {
+		v.Addf(key+".servers", strconv.Itoa(len(r.Servers))+" entries", "give at most %d resolvers", maxResolvers)
+	}
+	if r.MinTTL > r.MaxTTL {
+		v.Addf(key+".min_ttl", r.MinTTL.String(), "must not be greater than max_ttl, which is %s", r.MaxTTL)
+	}
 }
 
 // check checks the health check of a backend.

@@ -22,6 +22,16 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			` agent.backends: is missing: give at least one backend to watch`}},
 		{"an overwatch node's file", "mode: overwatch\ndns: {}\n", []string{
 			`1: mode: "overwatch": this program runs mode: agent; start the program of that mode, or gslb, which runs either`}},
+		{"targets", head + `  backends:
+  - {service: a.example, address: 192.0.2.1, target: lb.example, port: 80, health_check: {type: tcp}}
+  - {service: a.example, target: 'lb example', port: 80, health_check: {type: tcp}}
+  resolver: {servers: ['192.0.2.53:0'], min_ttl: 2h, max_ttl: 1h}
+`, []string{
+			`6: agent.backends[0].target: "lb.example": stands beside an address: keep one of the two`,
+			`7: agent.backends[1].target: "lb example": a name has letters, digits, hyphens, underscores and dots, nothing else`,
+			`8: agent.resolver.servers[0]: "192.0.2.53:0": give an address with its port, such as 192.0.2.53:53 or ` +
+				`[2001:db8::53]:53`,
+			`8: agent.resolver.min_ttl: "2h0m0s": must not be greater than max_ttl, which is 1h0m0s`}},
 		{"agent_id", strings.Replace(smallest, "region: eu,", "region: eu, agent_id: expiring,", 1), []string{
 			`3: agent.identity.agent_id: "expiring": this one word cannot be an id: give another`}},
 		{"agent_id and region", strings.Replace(smallest, "region: eu,", "region: e u, agent_id: a/b,", 1), []string{

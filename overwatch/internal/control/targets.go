@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/leaf/resolve"
+	"gslb.internal/shared/resolve"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/logging"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/trust"
-	"gslb.internal/overwatch/internal/leaf/resolve"
+	"gslb.internal/shared/resolve"
 	"gslb.internal/overwatch/internal/state/config"
 )
 

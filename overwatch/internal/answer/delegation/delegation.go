@@ -18,7 +18,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
-	"gslb.internal/overwatch/internal/leaf/resolve"
+	"gslb.internal/shared/resolve"
 )
 
 // payload is the UDP payload size of a question (EDNS), in octets.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/leaf/resolve"
+	"gslb.internal/shared/resolve"
 )
 
 // server answers as it is told to.

@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"gslb.internal/agent/internal/config"
+	"gslb.internal/agent/internal/monitor"
+	"gslb.internal/shared/resolve"
+	"gslb.internal/shared/settings"
+)
+
+// maxAddresses bounds the addresses of one target.
+const maxAddresses = 32
+
+func newBook(r config.Resolver) *resolve.Book {
+	var servers []string
+	for _, s := range r.Servers {
+		servers = append(servers, s.String())
+	}
+	return resolve.NewBook(resolve.Options{Servers: servers, MinTTL: r.MinTTL, MaxTTL: r.MaxTTL, Exchange: resolve.Ask,
+		Changed: func() {}}) // it is looked at as often as files are
+}
+
+// followTargets has the names asked for that the configuration has now. Those of before keep their addresses.
+func (d *discovery) followTargets() {
+	before, names := d.targets, map[string]bool{}
+	d.targets = map[string]*source{}
+	for i := range d.config.Agent.Backends {
+		b := &d.config.Agent.Backends[i]
+		if b.Target == "" {
+			continue
+		}
+		key := fmt.Sprintf("%s %s:%d", b.Service, b.Target, b.Port)
+		s := before[key]
+		if s == nil {
+			s = &source{}
+		}
+		s.target, names[b.Target], d.targets[key] = b, true, s
+	}
+	d.book.Follow(names)
+}
+
+// findTargets looks up what is known of each target. One that cannot be resolved keeps the addresses that it had.
+func (d *discovery) findTargets() {
+	for _, s := range d.targets {
+		entry := d.book.Get(s.target.Target)
+		var found []netip.Addr
+		for _, a := range entry.Addresses {
+			if a = a.Unmap(); settings.UnicastRemedy(a) == "" {
+				found = append(found, a)
+			}
+		}
+		switch {
+		case !entry.Asked:
+			continue
+		case entry.Err != "":
+			s.fault = entry.Err
+		case len(found) == 0:
+			s.fault = "it has no address where a backend may be"
+		case s.fault != "" && !s.pending:
+			s.fault = ""
+		}
+		if len(found) == 0 {
+			continue
+		}
+		next := s.spread(found)
+		if s.pending = !slices.Equal(next, s.backends); s.pending {
+			s.next = next
+		}
+	}
+}
+
+// spread makes a backend of each address, of too many those in use first. They share the weight equally; each has 1 at
+// least.
+func (s *source) spread(found []netip.Addr) (list []monitor.Backend) {
+	inUse := func(a netip.Addr) bool {
+		return slices.ContainsFunc(s.backends, func(b monitor.Backend) bool { return b.Address == a })
+	}
+	slices.SortFunc(found, netip.Addr.Compare)
+	if found = slices.Compact(found); len(found) > maxAddresses {
+		slices.SortStableFunc(found, func(a, b netip.Addr) int {
+			switch was, will := inUse(a), inUse(b); {
+			case was && !will:
+				return -1
+			case will && !was:
+				return 1
+			}
+			return 0
+		})
+		found = found[:maxAddresses]
+		slices.SortFunc(found, netip.Addr.Compare)
+	}
+	for _, a := range found {
+		list = append(list, watched(s.target, a, max(1, (s.target.Weight+len(found)/2)/len(found))))
+	}
+	return list
+}
+
+// tellTargets tells once what is wrong with a target, and when it is right again; of one that flaps some times.
+func (d *discovery) tellTargets() {
+	for _, s := range d.targets {
+		if s.fault == s.told {
+			continue
+		}
+		ok, last := s.lines.Take(time.Now())
+		if !ok {
+			continue
+		}
+		s.told = s.fault
+		event, message := d.logger.Info(), "the target of a backend is right again"
+		if s.fault != "" {
+			event = d.logger.Warn().Str("error", s.fault)
+			message = "the target of a backend is not as it should be: its addresses of before count"
+		}
+		event.Str("service", s.target.Service).Str("target", s.target.Target).Int("backends", len(s.backends)).
+			Msg(message + often(last))
+	}
+}
