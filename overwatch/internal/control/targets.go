@@ -12,9 +12,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/shared/resolve"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/resolve"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/trust"
-	"gslb.internal/shared/resolve"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/resolve"
 )
 
 // Whatever becomes of a target's name, what was good of it stays, and each kind of trouble is told once.
