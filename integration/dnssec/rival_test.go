@@ -66,6 +66,13 @@ var rivalTypes = []uint16{
 // startKnot serves a zone file with Knot, which signs it as we do: one key, and the same way to deny.
 func startKnot(t *testing.T, zoneFile, denial string) netip.AddrPort {
 	t.Helper()
+	at, _ := startKnotOf(t, rivalZone, zoneFile, denial)
+	return at
+}
+
+// startKnotOf is startKnot for any zone. It returns Knot's configuration too, by which knotc finds it.
+func startKnotOf(t *testing.T, zone, zoneFile, denial string) (at netip.AddrPort, config string) {
+	t.Helper()
 	// which is short, as the path of a socket has to be
 	program, dir := testbed.Judge(t, "knotd"), testbed.NewCluster(t, harness.Fast()).Dir
 	file := filepath.Join(dir, "zone")
@@ -104,23 +111,23 @@ zone:
     journal-content: all
     dnssec-signing: on
     dnssec-policy: ours
-`, dir, at.Addr(), at.Port(), map[bool]string{true: "on", false: "off"}[denial == "nsec3"], rivalZone, file)
+`, dir, at.Addr(), at.Port(), map[bool]string{true: "on", false: "off"}[denial == "nsec3"], zone, file)
 		path := filepath.Join(dir, "knot.conf")
 		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		knot := signed.StartServer(t, program, "-c", path)
-		if knotServes(t, at, knot.Ended) {
-			return at
+		if knotServes(t, at, zone, knot.Ended) {
+			return at, path
 		}
 		t.Logf("knotd ended: %s", &knot.Said)
 	}
 	t.Fatal("knotd does not start")
-	return netip.AddrPort{}
+	return at, ""
 }
 
 // knotServes waits until Knot answers, signed. It says false if the program has ended.
-func knotServes(t *testing.T, at netip.AddrPort, ended <-chan struct{}) (alive bool) {
+func knotServes(t *testing.T, at netip.AddrPort, zone string, ended <-chan struct{}) (alive bool) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, "knotd", func(ctx context.Context) error {
 		select {
@@ -128,7 +135,7 @@ func knotServes(t *testing.T, at netip.AddrPort, ended <-chan struct{}) (alive b
 			return nil
 		default:
 		}
-		q := new(dns.Msg).SetQuestion(rivalZone, dns.TypeSOA)
+		q := new(dns.Msg).SetQuestion(zone, dns.TypeSOA)
 		q.SetEdns0(1232, true)
 		reply, _, err := (&dns.Client{Timeout: testbed.Patience}).ExchangeContext(ctx, q, at.String())
 		switch {

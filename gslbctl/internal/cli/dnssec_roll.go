@@ -80,8 +80,8 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 
 // rollOptions are the flags of dnssec roll.
 type rollOptions struct {
-	status, cancel, confirm, emergency, now, dryRun bool
-	algorithm                                       string
+	status, cancel, confirm, emergency, now, dryRun, yes bool
+	algorithm                                            string
 }
 
 func (a *app) dnssecRollCommand() *cobra.Command {
@@ -123,6 +123,7 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	flags.BoolVar(&o.now, "now", false,
 		"begin at once, although overwatch.dnssec.rollover.every is not over: so it does without this flag too")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
+	yesFlag(cmd, &o.yes)
 	flags.StringVar(&o.algorithm, "algorithm", "",
 		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
 	_ = cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"ECDSAP256SHA256", "ED25519"},
@@ -140,6 +141,12 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 	wanted := api.RollCreate{Zone: zone, Emergency: o.emergency, Algorithm: o.algorithm}
 	if !o.cancel && !o.confirm {
 		if err := a.previewRoll(ctx, wanted, o.dryRun); err != nil || o.dryRun {
+			return err
+		}
+	}
+	if o.emergency {
+		if err := a.confirm(ctx, o.yes, "The old key of "+zone+" is out of use as soon as the chain of trust allows, and a "+
+			"parent that is late delays it"); err != nil {
 			return err
 		}
 	}

@@ -10,13 +10,13 @@ import (
 // A roll is told to one node, and the others are asked to hear of it. Without a zone nothing is changed.
 func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 	for args, sent := range map[string]string{
-		"dnssec roll example.com":             `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
-		"dnssec roll example.com --emergency": `POST /api/v1/dnssec/rollover  {"zone":"example.com","emergency":true}`,
-		"dnssec roll example.com --cancel":    `DELETE /api/v1/dnssec/rollover/example.com`,
-		"dnssec roll example.com --confirm":   `POST /api/v1/dnssec/rollover/example.com/confirm`,
-		"dnssec roll example.com --now":       `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
-		"dnssec roll":                         "",
-		"dnssec roll example.com --status":    "",
+		"dnssec roll example.com":                   `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
+		"dnssec roll example.com --emergency --yes": `POST /api/v1/dnssec/rollover  {"zone":"example.com","emergency":true}`,
+		"dnssec roll example.com --cancel":          `DELETE /api/v1/dnssec/rollover/example.com`,
+		"dnssec roll example.com --confirm":         `POST /api/v1/dnssec/rollover/example.com/confirm`,
+		"dnssec roll example.com --now":             `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
+		"dnssec roll":                               "",
+		"dnssec roll example.com --status":          "",
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		r := call(t, System{}, nodes, append(strings.Fields(args), "--api", documented(0), "--api", documented(1))...)
@@ -70,6 +70,19 @@ func TestDNSSECRoll_TellsWhenEachStageComes(t *testing.T) {
 	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--dry-run", "--api", documented(0)); r.code !=
 		1 || !strings.Contains(r.errors, "dry_run is unknown") {
 		t.Errorf("of an older node, dry run: %+v", r)
+	}
+}
+
+// An urgent change is asked for once its stages were told. No other kind asks.
+func TestDNSSECRoll_AsksBeforeAnUrgentChange(t *testing.T) {
+	for typed, code := range map[string]int{"y\n": 0, "n\n": 1} {
+		n := startNode(t)
+		r := call(t, System{Asks: true, In: strings.NewReader(typed)}, []*node{n}, "dnssec", "roll", "example.com",
+			"--emergency", "--api", documented(0))
+		if r.code != code || !strings.Contains(r.out, "(in 1d2h)") || !strings.Contains(r.errors, "The old key of "+
+			"example.com is out of use") || (len(n.changes()) == 0) != (code == 1) {
+			t.Errorf("%q: %+v, %v", typed, r, n.changes())
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ var once = map[string]string{
 }
 
 // destroys are the commands that take something away that one command does not bring back.
-var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete",
+var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete", "dnssec roll",
 	"domains remove", "domains reset", "drain", "geo remove", "nodes deregister",
 	"nodes reissue", "nodes revoke", "regions remove", "regions reset", "servers remove", "servers reset"}
 
@@ -122,7 +122,7 @@ func TestTree_WhatDestroysAsks(t *testing.T) {
 func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "agents unlock app.example.com",
 		"agents unpin --service app.example.com --never-reported",
-		"config reset dns", "domains remove app.example.com", "drain 192.0.2.10",
+		"config reset dns", "dnssec roll example.com --emergency", "domains remove app.example.com", "drain 192.0.2.10",
 		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "nodes revoke eu-1", "regions remove eu",
 		"servers remove app.example.com:192.0.2.10:443"} {
 		n := startNode(t)

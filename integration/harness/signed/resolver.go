@@ -66,10 +66,30 @@ func Unbound(t *testing.T, n *harness.Node, anchor string) *Resolver {
 // UnboundWith is startUnbound with other options about its cache.
 func UnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *Resolver {
 	t.Helper()
+	stubs := ""
+	// A stub for each zone, since what the NS records of the zones lead to is port 53.
+	for _, zone := range []string{testbed.ZoneName, testbed.ChildZone} {
+		stubs += Stub(zone, n.DNS) + "  stub-no-cache: yes\n"
+	}
+	return UnboundOver(t, testbed.ZoneName, stubs, anchor, cache)
+}
+
+// Stub is the part of unbound's configuration that tells the servers of a zone.
+func Stub(zone string, servers ...netip.AddrPort) string {
+	text := fmt.Sprintf("stub-zone:\n  name: %q\n", zone)
+	for _, s := range servers {
+		text += fmt.Sprintf("  stub-addr: %s@%d\n", s.Addr(), s.Port())
+	}
+	return text
+}
+
+// UnboundOver is an unbound with stubs of its own, ready once it answers about a zone.
+func UnboundOver(t *testing.T, zone, stubs, anchor, options string) *Resolver {
+	t.Helper()
 	var err error
 	for range Tries {
 		var r *Resolver
-		if r, err = tryUnbound(t, n, anchor, cache); err == nil {
+		if r, err = tryUnbound(t, zone, stubs, anchor, options); err == nil {
 			return r
 		}
 		t.Logf("unbound did not start: %v", err)
@@ -78,7 +98,7 @@ func UnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *Resolver 
 	return nil
 }
 
-func tryUnbound(t *testing.T, n *harness.Node, anchor, cache string) (*Resolver, error) {
+func tryUnbound(t *testing.T, zone, stubs, anchor, cache string) (*Resolver, error) {
 	t.Helper()
 	program, dir := testbed.Judge(t, "unbound"), t.TempDir()
 	at := FreePort(t)
@@ -102,12 +122,7 @@ server:
   aggressive-nsec: no
 remote-control:
   control-enable: no
-`, at.Addr(), at.Port(), dir, anchor, cache)
-	// A stub for each zone, since what the NS records of the zones lead to is port 53.
-	for _, zone := range []string{testbed.ZoneName, testbed.ChildZone} {
-		config += fmt.Sprintf("stub-zone:\n  name: %q\n  stub-addr: %s@%d\n  stub-no-cache: yes\n", zone, n.DNS.Addr(),
-			n.DNS.Port())
-	}
+`, at.Addr(), at.Port(), dir, anchor, cache) + stubs
 	path := filepath.Join(dir, "unbound.conf")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -123,7 +138,7 @@ remote-control:
 			return fmt.Errorf("it has ended: %s", &unbound.Said)
 		default:
 		}
-		if reply, err := r.Ask(testbed.ZoneName, dns.TypeSOA); reply == nil {
+		if reply, err := r.Ask(zone, dns.TypeSOA); reply == nil {
 			return err
 		}
 		return nil
