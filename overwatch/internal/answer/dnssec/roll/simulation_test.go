@@ -50,22 +50,25 @@ type served struct {
 
 // world is a zone with its nodes, its parent, and all that a resolver may still hold.
 type world struct {
-	t       *testing.T
-	rng     *rand.Rand
-	now     time.Time
-	ttl     roll.TTLs
-	nodes   []*node
-	parent  []string // DS sets by server
-	lagged  string   // what the second server is to have
-	lagEnds time.Time
-	polls   time.Duration // how often the parent looks for CDS
-	polled  time.Time
-	lag     time.Duration
-	made    int
-	ds      []served // caches
-	dnskey  []served
-	answers []served
-	story   []string
+	t        *testing.T
+	rng      *rand.Rand
+	now      time.Time
+	ttl      roll.TTLs
+	nodes    []*node
+	parent   []string // DS sets by server
+	lagged   string   // what the second server is to have
+	lagEnds  time.Time
+	wentBack int           // how often it had that again
+	before   string        // the DS set that the parent had before the last
+	silent   time.Time     // until then no server of the parent answers
+	polls    time.Duration // how often the parent looks for CDS
+	polled   time.Time
+	lag      time.Duration
+	made     int
+	ds       []served // caches
+	dnskey   []served
+	answers  []served
+	story    []string
 }
 
 func (w *world) tell(format string, args ...any) {
@@ -206,6 +209,9 @@ func (w *world) ask(n *node) {
 }
 
 func (w *world) wrong(n *node) string {
+	if w.now.Before(w.silent) {
+		return "no server of the parent answers"
+	}
 	for i, ds := range w.parent {
 		if ds != string(n.progress.Target) {
 			return fmt.Sprintf("server %d of the parent has %s", i, ds)
@@ -228,6 +234,7 @@ func (w *world) look() {
 		return
 	}
 	if cds := joined(n.offered()); cds != w.parent[0] {
+		w.before = w.parent[0]
 		w.parent[0], w.lagged, w.lagEnds = cds, cds, w.now.Add(w.lag)
 		w.tell("the parent takes %s from %s", cds, n.name)
 	}
@@ -235,8 +242,11 @@ func (w *world) look() {
 
 // serve notes what all send now, and holds each combination that a resolver may have against the others.
 func (w *world) serve() {
+	w.ds = slices.DeleteFunc(w.ds, func(o served) bool { return w.now.Sub(o.at) > w.ttl.DS })
 	for _, ds := range w.parent {
-		w.ds = note(w.ds, served{ds, "", w.now}, w.ttl.DS)
+		if !w.now.Before(w.silent) {
+			w.ds = note(w.ds, served{ds, "", w.now}, w.ttl.DS)
+		}
 	}
 	for _, n := range w.nodes {
 		if n.up && !n.asks {
@@ -283,7 +293,30 @@ func holds(trusted, published, signers string) bool {
 	return true
 }
 
-// disturb is what may happen to nodes at any time.
+// goBack gives the parent the DS set from before, as a backup does, until it looks for CDS records again. It does so
+// only where a signer can help: no resolver holds keys that are none of that set, all nodes publish those keys and sign
+// with them, and none has seen that the parent needs them no longer.
+func (w *world) goBack() {
+	for _, key := range strings.Fields(w.before) {
+		for _, n := range w.nodes {
+			has := func(all [][]byte) bool {
+				return slices.ContainsFunc(all, func(public []byte) bool { return string(public) == key })
+			}
+			if !n.up || n.asks || n.progress == nil || !n.progress.ParentSince.IsZero() || n.progress.Stage > roll.Offered ||
+				!has(n.published()) || !has(n.signing()) {
+				return
+			}
+		}
+	}
+	without := func(keys served) bool { return !holds(w.before, keys.content, keys.signers) }
+	if w.before != w.parent[0] && !slices.ContainsFunc(w.dnskey, without) {
+		w.parent[0], w.parent[1], w.lagged, w.polled = w.before, w.before, w.before, w.now
+		w.wentBack++
+		w.tell("the parent goes back to %s", w.before)
+	}
+}
+
+// disturb is what may happen at any time.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
 	switch w.rng.IntN(60) {
@@ -313,6 +346,11 @@ func (w *world) disturb() {
 			n.asks = true
 			w.tell("%s is restored from a backup", n.name)
 		}
+	case 4:
+		w.goBack()
+	case 5:
+		w.silent = w.now.Add(time.Duration(w.rng.IntN(200)) * tick)
+		w.tell("the parent is silent until %s", w.silent.Format("02 15:04"))
 	}
 }
 
@@ -366,8 +404,10 @@ func (w *world) done() bool {
 
 // A validator that keeps each record for its whole TTL finds every answer of every node secure, at every moment of
 // rolls that are plain, change the algorithm, are urgent, are taken back at any stage, or meet one another; while
-// nodes are killed, cut off and restored, and the parent's servers differ. Each history ends with one key.
+// nodes are killed, cut off and restored, and the parent's servers differ, fall silent, or go back to what they had.
+// Each history ends with one key.
 func TestRoll_NoAnswerIsEverBogus(t *testing.T) {
+	wentBack := 0
 	for seed := range uint64(*histories) {
 		w := newWorld(t, seed)
 		w.step(false)
@@ -390,5 +430,9 @@ func TestRoll_NoAnswerIsEverBogus(t *testing.T) {
 			}
 		}
 		w.end()
+		wentBack += w.wentBack
+	}
+	if t.Logf("the parent went back %d times", wentBack); wentBack == 0 {
+		t.Error("no parent went back to an old DS set")
 	}
 }
