@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -31,8 +32,8 @@ type view struct{ name, address, words string }
 func views() []view {
 	return []view{
 		{"overview", "overview", "new kernel"}, {"names", "names", "127.0.4.5 100%"},
-		{"name", "names/" + shopName, "of its weight is left"}, {"map", "map", "Where answers went"},
-		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "to give the parent the DS record"}, {"changes", "changes", "Replication"},
+		{"name", "names/" + shopName, "of its weight is left"}, {"map", "map/eu", "Its backends"},
+		{"agents", "agents", "agent-asia-1"}, {"signing", "signing", "to give the parent the DS record"}, {"changes", "changes", "no name gone.test.gslb.test is answered"},
 		{"settings", "settings", "bind_address"},
 	}
 }
@@ -52,6 +53,13 @@ func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := node.Client.BeginRoll(t.Context(), api.RollCreate{Zone: "test.gslb.test."}); err != nil {
+		t.Fatal(err)
+	}
+	const gone = "gone.test.gslb.test"
+	_, made := node.Client.CreateDomain(t.Context(), api.DomainChange{Name: gone})
+	_, served := node.Client.CreateServer(t.Context(), api.ServerCreate{Service: gone, Address: "192.0.2.1", Port: 80,
+		Region: "eu"})
+	if err := errors.Join(made, served, node.Client.DeleteDomain(t.Context(), gone)); err != nil {
 		t.Fatal(err)
 	}
 	for _, theme := range []string{"light", "dark"} {

@@ -84,7 +84,7 @@ func TestConsole_ExplainsWhatDNSAnswers(t *testing.T) {
 	node.File.Overwatch.Geolocation.DatabasePath = cities
 	s.start(t)
 	p.open(node.Client.Node(), "names/"+shopName)
-	p.reads("main", "5 of 5 serve", "clients in asia")
+	p.reads("main", "5 of 5 serve", "clients in asia", "HTTPS h2")
 	p.fill("input[name=client]", "127.0.0.1")
 	p.fill("input[name=subnet]", "203.0.113.0/24")
 	p.click("[aria-labelledby=ask] button.main")
@@ -170,6 +170,8 @@ func TestConsole_FollowsADrainToSafeToStop(t *testing.T) {
 	}
 	p.click("nav a[href='#/changes']")
 	p.reads("table", "drain", id)
+	p.do(chromedp.SendKeys(".tools input[type=search]", shopName))
+	p.wait("the filter in the address", fmt.Sprintf("location.hash === '#/changes////%s'", shopName))
 	p.click("button[aria-label^='Undo entry']")
 	p.reads("dialog", "would be undone")
 	p.click("dialog footer button")

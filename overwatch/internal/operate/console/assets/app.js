@@ -87,12 +87,13 @@ function Frame() {
   const system = useLive('/v1/config/system', { pause: 30000 }).data?.config;
   const s = useSession();
   const [key, title, View] = views.find(([name]) => name === view) || views[0];
-  useEffect(() => { document.title = `${rest[0] || title} - ${system?.node_name || 'gslb'}`; });
+  useEffect(() => { document.title = `${(key === 'names' && rest[0]) || title} - ${system?.node_name || 'gslb'}`; });
+  const Shown = key === 'names' && rest[0] ? Name : View;
+  const name = Shown === Name ? rest[0] : '';
   useEffect(() => {
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest' }); // on a phone
     scrollTo(0, 0);
-  }, [view, rest[0]]);
-  const Shown = key === 'names' && rest[0] ? Name : View;
+  }, [view, name]);
   return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.getElementById('content').focus(); }}>To the content</a>
     <header class="top"><div class="brand"><span class="logo" aria-hidden="true"></span><strong>${system?.node_name || 'gslb'}</strong>
       <span class="dim wide">${system ? `${system.region || 'no region'} · ${system.version}` : ''}</span></div>
@@ -100,7 +101,7 @@ function Frame() {
         <${Theme} />${s.token && html`<button type="button" class="small" onClick=${signOut}>Sign out</button>`}</div></header>
     <nav aria-label="Views">${views.map(([name, label]) => html`<a href=${'#/' + name} aria-current=${name === key ? 'page' : undefined}>${label}</a>`)}
       <a class="apart" href="/api/docs">API</a></nav>
-    <main id="content" tabindex="-1"><${Silence} /><${Shown} key=${key + '/' + (rest[0] || '')} path=${rest} /></main>`;
+    <main id="content" tabindex="-1"><${Silence} /><${Shown} key=${key + '/' + name} path=${rest} /></main>`;
 }
 
 function App() {

@@ -20,6 +20,12 @@ export function Waiting({ live }) {
   return live.data ? null : html`<p class="dim">Asking the node</p>`;
 }
 
+// go gives what is shown on a view its address at once, without a new step in the browser's history.
+export function go(...parts) {
+  history.replaceState(null, '', '#/' + parts.map(encodeURIComponent).join('/').replace(/\/+$/, ''));
+  dispatchEvent(new Event('hashchange'));
+}
+
 export async function copyText(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea'); // plain HTTP has no clipboard

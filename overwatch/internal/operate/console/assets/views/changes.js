@@ -1,15 +1,15 @@
 // Changes: the audit log with filters, and the way back.
-import { html, useState } from '../dom.js';
+import { html, useRef, useState } from '../dom.js';
 import { mayAdmin, mayOperate, request, useLive } from '../api.js';
 import { clock } from '../format.js';
 import { Change, Dialog } from '../dialog.js';
-import { Status, Waiting } from '../parts.js';
+import { go, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { Replication } from './replication.js';
 
 const page = 100;
-const actions = ['create', 'update', 'delete', 'revoke', 'drain', 'undrain', 'weight', 'override', 'begin', 'expire', 'hold', 'release', 'reload', 'roll', 'cancel', 'confirm', 'sync', 'validate', 'refused'];
-const resources = ['domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences', 'gossip', 'request', 'brake', 'overlay'];
+const actionWords = ['create', 'update', 'delete', 'revoke', 'drain', 'undrain', 'weight', 'override', 'begin', 'expire', 'hold', 'release', 'reload', 'roll', 'cancel', 'confirm', 'sync', 'validate', 'refused'];
+const resourceWords = ['domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences', 'gossip', 'request', 'brake', 'overlay'];
 const undone = ['domain', 'server', 'region', 'backend', 'override', 'geo_mapping'];
 
 const Choice = ({ name, label, words, value, choose }) => html`<label>${label} <select name=${name} value=${value} onChange=${(e) => choose({ [name]: e.target.value })}>
@@ -44,20 +44,28 @@ function Undo({ e, close }) {
     : html`<${Change} verb="Undo" fields=${html`<p>${dry.message}.</p>`} takes=${null} send=${() => request(`${path}?if_safe=true`, { method: 'POST' })} close=${close} />`}<//>`;
 }
 
-export function Changes() {
-  const [filter, setFilter] = useState({ actions: '', resources: '', status: '', search: '', offset: 0 });
+// Changes has its filters in its address.
+export function Changes({ path: [actions = '', resources = '', status = '', search = ''] }) {
+  const [offset, setOffset] = useState(0);
+  const filter = { actions, resources, status, search, offset };
   const [shown, show] = useState(null);
   const [undoing, undo] = useState(null);
-  const choose = (part) => setFilter({ ...filter, offset: 0, ...part });
+  const choose = (part) => {
+    const f = { ...filter, ...part };
+    setOffset(0);
+    go('changes', f.actions, f.resources, f.status, f.search);
+  };
   const query = new URLSearchParams({ limit: page, sort_order: 'desc', ...Object.fromEntries(Object.entries(filter).filter(([, v]) => v)) });
   const live = useLive(`/v1/audit-logs?${query}`);
-  const tools = html`<div class="line"><${Choice} name="actions" label="Did" words=${actions} value=${filter.actions} choose=${choose} />
-    <${Choice} name="resources" label="What" words=${resources} value=${filter.resources} choose=${choose} /><${Choice} name="status" label="Outcome" words=${['success', 'failure']} value=${filter.status} choose=${choose} />
-    <label>Find <input type="search" value=${filter.search} onChange=${(e) => choose({ search: e.target.value })} /></label></div>`;
-  const total = live.data?.total || 0;
-  return html`<h1>Changes</h1><${Waiting} live=${live} />${live.data ? html`<${Table} caption="changes" rows=${live.data.entries} columns=${columns(show, undo)} keyOf=${(e) => e.id} tools=${tools} empty="Nothing fits." />` : tools}
-    ${total > page && html`<p class="choice"><button type="button" disabled=${!filter.offset} onClick=${() => setFilter({ ...filter, offset: Math.max(0, filter.offset - page) })}>Newer</button>
-      <button type="button" disabled=${filter.offset + page >= total} onClick=${() => setFilter({ ...filter, offset: filter.offset + page })}>Older</button>
-      <span class="dim">${filter.offset + 1} to ${Math.min(total, filter.offset + page)} of ${total}</span></p>`}
+  const last = useRef(null); // is shown until the answer to other filters comes
+  const data = last.current = live.data || last.current;
+  const tools = html`<div class="line"><${Choice} name="actions" label="Did" words=${actionWords} value=${filter.actions} choose=${choose} />
+    <${Choice} name="resources" label="What" words=${resourceWords} value=${filter.resources} choose=${choose} /><${Choice} name="status" label="Outcome" words=${['success', 'failure']} value=${filter.status} choose=${choose} />
+    <label>Find <input type="search" value=${filter.search} onInput=${(e) => choose({ search: e.target.value })} /></label></div>`;
+  const total = data?.total || 0;
+  return html`<h1>Changes</h1><${Waiting} live=${live} />${data ? html`<${Table} caption="changes" rows=${data.entries} columns=${columns(show, undo)} keyOf=${(e) => e.id} tools=${tools} empty="Nothing fits." />` : tools}
+    ${total > page && html`<p class="choice"><button type="button" disabled=${!offset} onClick=${() => setOffset(Math.max(0, offset - page))}>Newer</button>
+      <button type="button" disabled=${offset + page >= total} onClick=${() => setOffset(offset + page)}>Older</button>
+      <span class="dim">${offset + 1} to ${Math.min(total, offset + page)} of ${total}</span></p>`}
     <${Replication} />${shown && html`<${Entry} e=${shown} close=${() => show(null)} />`}${undoing && html`<${Undo} e=${undoing} close=${() => undo(null)} />`}`;
 }

@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { number, percent } from '../format.js';
-import { Panel, Status, Waiting } from '../parts.js';
+import { go, Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 
 export const width = 1000, height = 440; // of the drawing; degrees are laid out evenly
@@ -97,12 +97,13 @@ function summed(list) {
   return [...by.values()].map((f) => ({ ...f, share: f.request_count / all, part: f.request_count / from[f.source_region] })).sort((a, b) => b.request_count - a.request_count);
 }
 
-export function WorldMap() {
+// WorldMap has the region that is chosen in its address.
+export function WorldMap({ path: [chosen = ''] }) {
   const regions = useList('/v1/regions', 'regions');
   const since = useMemo(() => new Date(Date.now() - hour).toISOString().slice(0, 19) + 'Z', []);
   const live = useLive(`/v1/routing/flows?start_time=${since}&limit=1000`);
   const flows = useMemo(() => summed(live.data?.flows || []), [live.data]);
-  const [chosen, choose] = useState('');
+  const choose = (region) => go('map', region);
   const list = regions.data?.regions || [];
   const of = (name) => list.find((r) => r.name === name);
   const served = (name) => flows.filter((f) => f.destination_region === name).reduce((sum, f) => sum + f.share, 0);

@@ -1,7 +1,7 @@
 // Replication: which nodes have what was decided here, and what has no effect on this one.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
-import { none, number, since } from '../format.js';
+import { count, none, number, since } from '../format.js';
 import { Panel, Status } from '../parts.js';
 import { Table } from '../table.js';
 
@@ -24,7 +24,7 @@ export function Replication() {
   if (!r) return null;
   const idle = [...r.refused.map((o) => ({ ...o, state: 'refused' })), ...r.unused.map((o) => ({ ...o, state: 'unused' }))];
   return html`<${Panel} title="Replication" id="replication">
-    ${!r.enabled ? html`<p class="dim">Off: ${r.off_reason}</p>` : html`<p>${number(r.objects)} decisions, ${number(r.tombstones)} deletions remembered.
+    ${!r.enabled ? html`<p class="dim">Off: ${r.off_reason}</p>` : html`<p>${count(r.objects, 'decision', 'decisions')}, ${count(r.tombstones, 'deletion', 'deletions')} remembered.
         ${r.joining && ' This node still takes over what the others have.'}</p>
       <${Table} caption="peers of the replication" rows=${r.peers} columns=${peerColumns()} keyOf=${(p) => p.peer} empty="No other node." />`}
     ${idle.length > 0 && html`<h3>Without effect on this node</h3><${Table} caption="decisions without effect" rows=${idle} columns=${idleColumns} keyOf=${(o) => o.state + o.kind + o.name} />`}
