@@ -207,11 +207,21 @@ type BackendsFrom struct {
 // AgentBackend is a backend that an agent watches and speaks for.
 type AgentBackend struct {
 	Service     string      `yaml:"service"`
-	Address     netip.Addr  `yaml:"address,omitempty"`
-	Target      string      `yaml:"target,omitempty"` // in place of Address
+	Address     netip.Addr  `yaml:"address"`
 	Port        uint16      `yaml:"port"`
 	Weight      int         `yaml:"weight"`
 	HealthCheck HealthCheck `yaml:"health_check"`
+	Target      string      `yaml:"-"` // in place of Address
+}
+
+// MarshalYAML writes a target in place of an address.
+func (b AgentBackend) MarshalYAML() (any, error) {
+	if b.Target == "" {
+		type plain AgentBackend
+		return plain(b), nil
+	}
+	return map[string]any{"service": b.Service, "target": b.Target, "port": b.Port, "weight": b.Weight,
+		"health_check": b.HealthCheck}, nil
 }
 
 // HealthCheck is how a backend is probed, by agents and nodes alike.
