@@ -7,10 +7,12 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 		"owner":"test"}],
 	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation","fallback_algorithm":"client-hash",
 		"min_healthy":"1","proximity_tolerance_km":10,"client_hash_ipv4_prefix":24,"client_hash_ipv6_prefix":56,
-		"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],"dnssec_enabled":true,"enabled":true,"description":"for a test","regions":["plan"],"tags":["x"],"owner":"test"}],
+		"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],"dnssec_enabled":true,"enabled":true,"description":"for a test","regions":["plan"],"tags":["x"],"owner":"test"},
+		{"name":"name.test.gslb.test","answer":"cname"}],
 	"servers":[{"service":"plan.test.gslb.test","address":"192.0.2.77","port":80,"weight":9,"region":"plan",
 		"agent":"nobody","owner":"test","health_check":{"enabled":true,"type":"http","path":"/x","interval":"30s",
-		"timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"200"}}],
+		"timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"200"}},
+		{"service":"name.test.gslb.test","target":"lb.invalid","port":80,"region":"plan","allowed_cidrs":["10.0.0.0/8"]}],
 	"mappings":[{"cidr":"203.0.113.64/26","region":"plan","comment":"for a test","owner":"test"}],
 	"agents":[{"name":"plan-agent","address":"192.0.2.78","port":7946,"region":"plan","version":"1","owner":"test"}],
 	"settings":[{"section":"dns","values":{"max_udp_size":1400}}]}}`
@@ -37,10 +39,10 @@ var (
 			"before[].address:s before[].share:n after[].address:s after[].share:n"))
 	shapeDocument = optional(each("domains[].", "name:s ttl:i routing_policy:s fallback_algorithm:s min_healthy:s "+
 		"proximity_tolerance_km:n client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i dnssec_enabled:b enabled:b "+
-		"https.alpn:a https.port:i https.ech:s srv:a "+
+		"answer:s{cname} https.alpn:a https.port:i https.ech:s srv:a "+
 		"description:s regions:a tags:a owner:s") + " " +
-		each("servers[].", "service:s address:s port:i weight:i region:s agent:s owner:s health_check.enabled:b "+
-			"health_check.type:s health_check.path:s health_check.interval:s health_check.timeout:s "+
+		each("servers[].", "service:s address:s target:s allowed_cidrs:a port:i weight:i region:s agent:s owner:s "+
+			"health_check.enabled:b health_check.type:s health_check.path:s health_check.interval:s health_check.timeout:s "+
 			"health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s") + " " +
 		each("regions[].", "id:s name:s code:s description:s latitude:n longitude:n continent:s countries:a enabled:b "+
 			"priority:i routing_algorithm:s proximity_bias:i owner:s") + " " +

@@ -40,6 +40,8 @@ const (
 	shapeServer  = "id:s service:s address:s target:s- port:i weight:i region:s source:s{static|agent|api} " +
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t" +
 		shapeLaid
+	shapeTarget = "id:s service:s target:s port:i weight:i region:s agent:s- allowed_cidrs:a- owner:s- addresses:a " +
+		"created_at:t updated_at:t"
 	shapeRoll = "zone:s stage:s{signing|published|offered|alone|done} since:t started_at:t started_by:s " +
 		"emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t? " +
 		"schedule:a schedule[].stage:s{signing|published|offered|alone|done}- schedule[].not_before:t- " +
@@ -50,7 +52,7 @@ const (
 	shapeMore   = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
 		"source:s{config|api} " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-" +
-		" https.alpn:a- https.port:i- https.ech:s- srv:a-" + shapeLaid
+		" answer:s{cname}- https.alpn:a- https.port:i- https.ech:s- srv:a-" + shapeLaid
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
@@ -133,6 +135,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 	address, port, _ := strings.Cut(backendAt, ":")
 	known := "/v1/servers/" + app + ":" + backendAt
 	const mine, made = "/v1/servers/new.test.gslb.test:192.0.2.9:80", "/v1/domains/new.test.gslb.test"
+	const named = "/v1/servers/new.test.gslb.test:lb.invalid:80"
 	where := "/v1/overwatch/backends/" + app + "/" + address + "/" + port
 	order := "/v1/overrides/" + app + "/" + backendAt
 	planned := `"starts_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`
@@ -157,7 +160,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			`{"name":"new.test.gslb.test","ttl":20,"routing_policy":"proximity","fallback_algorithm":"client-hash",` +
 				`"min_healthy":"1","proximity_tolerance_km":50.5,"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
 				`"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],` +
-				`"dnssec_enabled":true,"enabled":true,"description":"x","regions":["eu"],"tags":["shop"]}`, 201,
+				`"dnssec_enabled":true,"enabled":true,"description":"x","answer":"address","regions":["eu"],"tags":["shop"]}`, 201,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+tuned)},
 		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test"}`, 409, shapeProblem},
 		{"POST /api/v1/domains", "", `{"name":"` + app + `"}`, 409, shapeProblem},
@@ -169,7 +172,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"PUT /api/v1/domains/{name}", made,
 			`{"name":"new.test.gslb.test","ttl":30,"proximity_tolerance_km":0,"client_hash_ipv4_prefix":32,` +
 				`"client_hash_ipv6_prefix":64,"https":{"alpn":[],"port":0,"ech":""},"srv":[],"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
-				`"regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
+				`"answer":"address","regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings)},
 		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":31}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+" overlay.fields:o overlay.configured:o overlay.by:s")},
@@ -180,7 +183,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/domains/{name}/overlay", "/v1/domains/" + app + "/overlay", "", 404, "error:s~laid"},
 		{"DELETE /api/v1/domains/{name}", "/v1/domains/" + app, "", 400, shapeProblem},
 		{"PATCH /api/v1/domains/{name}", made,
-			`{"ttl":25,"fallback_algorithm":"","routing_policy":"round-robin","min_healthy":""}`, 200,
+			`{"ttl":25,"answer":"address","fallback_algorithm":"","routing_policy":"round-robin","min_healthy":""}`, 200,
 			each("domain.", shapeDomain)},
 		{"PATCH /api/v1/domains/{name}", made, `{"ttl":null}`, 400, "error:s~ttl"},
 		{"PATCH /api/v1/domains/{name}", made, `{"ttl":0}`, 400, "error:s~ttl"},
@@ -215,7 +218,14 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			shapeProblem},
 		{"POST /api/v1/servers", "",
 			`{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"weight":1001,"region":"eu"}`, 400, shapeProblem},
-		{"GET /api/v1/servers", "", "", 200, each("servers[].", shapeServer) + shapeListed},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","target":"lb.invalid","port":80,"region":"eu",` +
+			`"allowed_cidrs":["10.0.0.0/8"]}`, 201, shapeNamed},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","target":"192.0.2.300","port":80,"region":"eu"}`, 400,
+			shapeProblem},
+		{"PATCH /api/v1/servers/{id}", named, `{"weight":7,"allowed_cidrs":[]}`, 200, shapeNamed},
+		{"GET /api/v1/servers/{id}", named, "", 200, shapeTarget},
+		{"GET /api/v1/servers", "", "", 200, each("servers[].", shapeServer) + each(" targets[].", shapeTarget) + shapeListed},
+		{"DELETE /api/v1/servers/{id}", named, "", 204, ""},
 		{"GET /api/v1/servers/{id}", mine, "", 200, shapeServer},
 		{"GET /api/v1/servers/{id}", known, "", 200, shapeServer},
 		{"GET /api/v1/servers/{id}", "/v1/servers/none.example:192.0.2.1:1", "", 404, shapeProblem},

@@ -20,6 +20,8 @@ type Domain struct {
 	ProximityToleranceKm *float64 `json:"proximity_tolerance_km,omitempty"`
 	ClientHashIPv4Prefix *int     `json:"client_hash_ipv4_prefix,omitempty"` // bits
 	ClientHashIPv6Prefix *int     `json:"client_hash_ipv6_prefix,omitempty"`
+	// Answer is cname if its answers are the host names of its servers; empty: their addresses.
+	Answer string `json:"answer,omitempty"`
 	// HTTPS is set if it has HTTPS records beside its addresses, SRV if it has SRV records.
 	HTTPS *DomainHTTPS `json:"https,omitempty"`
 	SRV   []string     `json:"srv,omitempty"` // services, such as _sip._tcp
@@ -107,6 +109,8 @@ type DomainChange struct {
 	// that make a client's network, with client-hash. New domains have 24 and 56.
 	ClientHashIPv4Prefix *int `json:"client_hash_ipv4_prefix,omitempty"`
 	ClientHashIPv6Prefix *int `json:"client_hash_ipv6_prefix,omitempty"`
+	// Answer is address, or cname for the host names of its servers, which then all need one. New domains have address.
+	Answer *string `json:"answer,omitempty"`
 	// HTTPS replaces what the HTTPS records say, SRV the services with SRV records. Without an alpn, or
 	// with an empty list, there are none.
 	HTTPS *DomainHTTPS `json:"https,omitempty"`

@@ -35,16 +35,39 @@ type ServerList struct {
 	Servers     []Server  `json:"servers"`
 	Total       int       `json:"total"`
 	GeneratedAt time.Time `json:"generated_at"`
+	// Targets are the servers that the API has by host name, in the order of their ids, on each page. Their addresses are
+	// among Servers.
+	Targets []ServerTarget `json:"targets,omitempty"`
+}
+
+// ServerTarget is a server of the API by host name. ID is "<service>:<host name>:<port>".
+type ServerTarget struct {
+	ID           string    `json:"id"`
+	Service      string    `json:"service"`
+	Target       string    `json:"target"`
+	Port         int       `json:"port"`
+	Weight       int       `json:"weight"` // that its addresses share
+	Region       string    `json:"region"`
+	Agent        string    `json:"agent,omitempty"`
+	AllowedCIDRs []string  `json:"allowed_cidrs,omitempty"`
+	Owner        string    `json:"owner,omitempty"`
+	Addresses    []string  `json:"addresses"` // that are backends now
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
 }
 
 // ServerCreate is the body of POST /api/v1/servers.
 type ServerCreate struct {
 	Service string `json:"service"` // a configured domain
-	Address string `json:"address"`
-	Port    int    `json:"port"`
-	Weight  *int   `json:"weight,omitempty"` // nil: DefaultServerWeight
-	Region  string `json:"region"`           // a configured region
-	Agent   string `json:"agent,omitempty"`  // id of the agent whose own server it is; empty: of none
+	Address string `json:"address,omitempty"`
+	// Target is a host name in place of the address: each address that it has is a backend of its own.
+	Target string `json:"target,omitempty"`
+	Port   int    `json:"port"`
+	Weight *int   `json:"weight,omitempty"` // nil: DefaultServerWeight
+	Region string `json:"region"`           // a configured region
+	Agent  string `json:"agent,omitempty"`  // id of the agent whose own server it is; empty: of none
+	// AllowedCIDRs are the networks where addresses of Target may be; empty: where those of agents may be.
+	AllowedCIDRs []string `json:"allowed_cidrs,omitempty"`
 }
 
 // ServerPatch is the body of PATCH /api/v1/servers/{id}. Nil fields stay as they are.
@@ -52,6 +75,8 @@ type ServerPatch struct {
 	Weight *int    `json:"weight,omitempty"`
 	Region *string `json:"region,omitempty"`
 	Agent  *string `json:"agent,omitempty"` // empty: of none from now on
+	// AllowedCIDRs are for the addresses of a target.
+	AllowedCIDRs *[]string `json:"allowed_cidrs,omitempty"`
 }
 
 // DomainBackendCreate is the body of POST /api/v1/domains/{name}/backends.

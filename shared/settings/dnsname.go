@@ -41,6 +41,17 @@ func ParseName(text string) (name, remedy string) {
 	return name, ""
 }
 
+// ParseHost is ParseName for the name of a host, which never ends in a number: 192.0.2.300 is a mistyped address.
+func ParseHost(text string) (name, remedy string) {
+	name, remedy = ParseName(text)
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if remedy == "" && strings.Trim(last, "0123456789") == "" {
+		return "", "it ends in a number, so it is no host name, and no address either: give a host name, such as " +
+			"app-1.example.net"
+	}
+	return name, remedy
+}
+
 // isCanonical is a fast check that accepts most canonical names. It refuses those that begin with a digit, which may
 // be addresses.
 func isCanonical(text string) bool {

@@ -87,7 +87,7 @@ func (v *validator) backend(key string, b *Backend) {
 
 // target checks the host name of a backend, and brings it into canonical form.
 func (v *validator) target(key string, b *Backend) {
-	name, remedy := settings.ParseName(b.Target)
+	name, remedy := settings.ParseHost(b.Target)
 	switch {
 	case b.Address.IsValid():
 		v.Add(key, b.Target, "stands beside an address: keep one of the two")

@@ -86,6 +86,13 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
 			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"weight":50,"region":"eu"}`,
 			"server app.example.com:192.0.2.12:443 is registered"},
+		{"servers add app.example.com lb.example.net 443 --region eu --allow 10.0.0.0/8",
+			`POST /api/v1/servers  {"service":"app.example.com","target":"lb.example.net","port":443,"region":"eu",` +
+				`"allowed_cidrs":["10.0.0.0/8"]}`,
+			"server app.example.com:192.0.2.12:443 is registered"}, // as the node that is a fake says
+		{"servers set app.example.com:lb.example.net:443 --allow 10.0.0.0/8,192.0.2.0/24",
+			`PATCH /api/v1/servers/app.example.com:lb.example.net:443  {"allowed_cidrs":["10.0.0.0/8","192.0.2.0/24"]}`,
+			"server app.example.com:lb.example.net:443 is changed"},
 		{"servers set app.example.com:192.0.2.12:443 --agent eu-1",
 			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443  {"agent":"eu-1"}`,
 			"server app.example.com:192.0.2.12:443 is changed"},

@@ -58,7 +58,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 			`gslbctl --help shows`,
 		"servers lsit": "did you mean list or set?",
 		"status now":   `"now" is too much: write gslbctl status; gslbctl status --help shows`,
-		"servers add": "arguments are missing: write gslbctl servers add <service> <ip> " +
+		"servers add": "arguments are missing: write gslbctl servers add <service> <ip or host name> " +
 			"<port> --region <region>; gslbctl servers add --help shows",
 		"servers --bogus":                            "unknown flag: --bogus; gslbctl servers --help shows",
 		"domains show a b":                           `"a b" does not fit: write gslbctl domains show <name>`,
@@ -70,6 +70,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"agents revoke eu-1":                         `--reason is missing: why, for whoever finds it later, such as --reason "`,
 		"servers add a 192.0.2.1 80":                 "--region is missing: where the server is, such as --region eu",
 		"servers add a 192.0.2.1 x --region eu":      "the port is",
+		"servers add a 192.0.2.300 1 --region eu":    "no IP address and no host name",
 		"servers set a:192.0.2.1:80":                 "nothing to change",
 		"servers remove x":                           "add --yes",
 		"domains set x":                              "nothing to change",

@@ -126,6 +126,8 @@ func wellAnswers() map[string]any {
 			ID: "app.example.com:192.0.2.12:443"},
 		"PATCH /api/v1/servers/app.example.com:192.0.2.12:443": api.Named{Message: "server changed",
 			ID: "app.example.com:192.0.2.12:443"},
+		"PATCH /api/v1/servers/app.example.com:lb.example.net:443": api.Named{Message: "server changed",
+			ID: "app.example.com:lb.example.net:443"},
 		"DELETE /api/v1/servers/app.example.com:192.0.2.12:443": nil,
 		"POST /api/v1/servers/app.example.com:192.0.2.12:443/drain": api.Drain{Draining: true,
 			DrainEndsAt: pointer(now)},
@@ -235,6 +237,9 @@ func fakeServers(backends []api.Backend, started time.Time) api.ServerList {
 			UpdatedAt: started.Add(time.Hour),
 		})
 	}
+	list.Targets = []api.ServerTarget{{ID: "app.example.com:lb.example.net:443", Service: "app.example.com",
+		Target: "lb.example.net", Port: 443, Weight: 100, Region: "eu", Addresses: []string{"192.0.2.10", "192.0.2.11"},
+		CreatedAt: started, UpdatedAt: started.Add(time.Hour)}}
 	return list
 }
 

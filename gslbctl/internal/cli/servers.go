@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/render"
@@ -17,11 +19,11 @@ func (a *app) serversCommand() *cobra.Command {
 func (a *app) serversListCommand() *cobra.Command {
 	return lists(a, "list", "List all servers, whoever declared them",
 		(*api.Client).Servers, func(list api.ServerList) *render.Table {
-			return a.serverTable(list.Servers)
+			return a.serverTable(list)
 		})
 }
 
-func (a *app) serverTable(servers []api.Server) *render.Table {
+func (a *app) serverTable(list api.ServerList) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "SOURCE", Spare: 5},
 			{Name: "WEIGHT", Right: true, Spare: 3},
@@ -29,11 +31,27 @@ func (a *app) serverTable(servers []api.Server) *render.Table {
 			{Name: "ID", Wide: true}},
 		Empty: "No servers are registered.",
 	}
-	for _, s := range servers {
+	for _, s := range list.Servers {
 		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region),
 			sourceCell(string(s.Source), s.Overlay), number(s.Weight),
 			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), a.ago(&s.CreatedAt),
 			render.C(s.ID))
 	}
+	for _, s := range list.Targets {
+		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Target, s.Port)), orNone(s.Region),
+			render.C(string(api.SourceAPI)), number(s.Weight), addressesCell(s.Addresses), render.C("-"), a.ago(&s.UpdatedAt),
+			a.ago(&s.CreatedAt), render.C(s.ID))
+	}
 	return t
+}
+
+// addressesCell says how many addresses a host name has, for the column of the status.
+func addressesCell(addresses []string) render.Cell {
+	switch len(addresses) {
+	case 0:
+		return render.C("no address yet")
+	case 1:
+		return render.C("1 address")
+	}
+	return render.C(fmt.Sprintf("%d addresses", len(addresses)))
 }

@@ -4,28 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
 )
 
 func (a *app) serversAddCommand() *cobra.Command {
 	var weight int
 	var region, agent string
+	var allow []string
 	cmd := &cobra.Command{
-		Use:     "add <service> <ip> <port> --region <region>",
-		Short:   "Register a server on every node; DNS has it when this returns",
-		Example: "  gslbctl servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
-		Args:    cobra.ExactArgs(3),
+		Use:   "add <service> <ip or host name> <port> --region <region>",
+		Short: "Register a server on every node; DNS has it when this returns",
+		Long: "Register a server on every node. DNS has one with an IP address when this returns. With a host name, each " +
+			"address that it has is a backend of its own: it comes once it is resolved and checked.",
+		Example: "  gslbctl servers add app.example.com 192.0.2.12 443 --region eu --weight 50\n" +
+			"  gslbctl servers add app.example.com app-1234.eu.example.net 443 --region eu --allow 203.0.113.0/24",
+		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			port, err := strconv.Atoi(args[2])
 			if err != nil {
 				return fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
 			}
-			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region,
-				Weight: given(cmd, "weight", &weight), Agent: agent}
+			req := api.ServerCreate{Service: args[0], Port: port, Region: region, Weight: given(cmd, "weight", &weight),
+				Agent: agent, AllowedCIDRs: allow}
+			if _, err := netip.ParseAddr(args[1]); err == nil {
+				req.Address = args[1]
+			} else if _, remedy := settings.ParseHost(args[1]); remedy != "" {
+				return fmt.Errorf("the server is %.260q, which is no IP address and no host name: %s", args[1], remedy)
+			} else {
+				req.Target = args[1]
+			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
@@ -34,6 +47,7 @@ func (a *app) serversAddCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(domainNames),
 	}
 	a.serverFlags(cmd, &weight, &region, &agent)
+	allowFlag(cmd, &allow)
 	need(cmd, [2]string{"region", "where the server is, such as --region eu"})
 	return cmd
 }
@@ -47,19 +61,25 @@ func (a *app) serverFlags(cmd *cobra.Command, weight *int, region, agent *string
 	_ = cmd.RegisterFlagCompletionFunc("agent", a.completion(agentNames))
 }
 
+func allowFlag(cmd *cobra.Command, allow *[]string) {
+	cmd.Flags().StringSliceVar(allow, "allow", nil,
+		"the networks where addresses of a host name may be, such as 10.0.0.0/8; by default where those of agents may be")
+}
+
 func (a *app) serversSetCommand() *cobra.Command {
 	var weight int
 	var region, agent string
+	var allow []string
 	cmd := &cobra.Command{
-		Use:               "set <id> [--weight <n>] [--region <region>] [--agent <id>]",
+		Use:               "set <id> [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
 		Short:             "Change a server; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := api.ServerPatch{Weight: given(cmd, "weight", &weight), Region: given(cmd, "region", &region),
-				Agent: given(cmd, "agent", &agent)}
+				Agent: given(cmd, "agent", &agent), AllowedCIDRs: given(cmd, "allow", &allow)}
 			if req == (api.ServerPatch{}) {
-				return errors.New("nothing to change: give --weight, --region or --agent")
+				return errors.New("nothing to change: give --weight, --region, --agent or --allow")
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.PatchServer(ctx, args[0], req)
@@ -71,6 +91,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 		},
 	}
 	a.serverFlags(cmd, &weight, &region, &agent)
+	allowFlag(cmd, &allow)
 	return cmd
 }
 
@@ -137,5 +158,6 @@ func (a *app) serversUndrainCommand() *cobra.Command {
 
 func serverIDs(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Servers(ctx)
-	return each(list.Servers, func(s api.Server) string { return s.ID }), err
+	ids := each(list.Servers, func(s api.Server) string { return s.ID })
+	return append(ids, each(list.Targets, func(t api.ServerTarget) string { return t.ID })...), err
 }

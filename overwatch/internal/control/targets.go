@@ -168,11 +168,13 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 		if problem == "" && len(addresses) == 0 {
 			problem, detail = "another server before it has its addresses and port", ""
 		}
-		t.tell(key, s, problem, detail, len(addresses))
+		if problem != unasked { // which passes in seconds, with an answer or without
+			t.tell(key, s, problem, detail, len(addresses))
+		}
 		for _, a := range addresses {
 			s.Address = a
 			d := declarationOf(s)
-			d.Part = registry.Part{Target: s.Target.Name, Of: len(addresses)}
+			d.Part = registry.Part{Target: s.Target.Name, Of: len(addresses), Made: s.Made}
 			taken[d.ID] = true
 			all = append(all, d)
 		}
@@ -211,7 +213,7 @@ func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer
 	case own >= 0:
 		problem, detail, next = "it leads to a name that this node answers itself", entry.Names[own], before
 	case !entry.Asked:
-		problem = "no resolver has answered yet"
+		problem = unasked
 	case entry.Err != "":
 		problem, detail = "it is not resolved", entry.Err
 	case len(refused) > 0:
@@ -233,6 +235,9 @@ func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer
 	}
 	return use, problem, detail
 }
+
+// unasked is what is wrong with a target that is new.
+const unasked = "no resolver has answered yet"
 
 // bounded returns at most maxAddresses of next, those of before first, in their order.
 func bounded(before, next []netip.Addr) []netip.Addr {

@@ -26,6 +26,7 @@ func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused)
 		u.regions[cfg.Regions[i].Name] = !cfg.Regions[i].Disabled()
 	}
 	file := shown.base.File()
+	u.targets = definitions.FileTargets(file)
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
 		u.file[store.KindMapping+definitions.Network(m.CIDR).String()] = true
 	}
@@ -53,7 +54,8 @@ type unused struct {
 	set              *definitions.Set
 	base             *config.Config
 	steered, regions map[string]bool
-	file             map[string]bool // kinds and names of the file's objects
+	file             map[string]bool               // kinds and names of the file's objects
+	targets          map[definitions.TargetID]bool // of the file
 }
 
 // reason says why an object has no effect; empty: it has, or it is refused.
@@ -85,11 +87,33 @@ func (u *unused) reason(key replica.Key) string {
 		}
 	case store.KindSetting:
 		kind, name, is := definitions.SplitOverlay(key.Name)
+		if kind == definitions.OverTarget {
+			return u.target(name)
+		}
 		if is && !(u.base.Laid(key.Name) && (kind == definitions.OverServer || u.file[kind+name])) {
 			return fmt.Sprintf("the configuration of this node does not have %s, or does not go with it", name)
 		}
 	}
 	return ""
+}
+
+// target says why a server by host name has no effect.
+func (u *unused) target(name string) string {
+	id, err := definitions.ParseTargetID(name)
+	if err != nil {
+		return "" // it is refused
+	}
+	t := u.set.Target(id)
+	if t == nil {
+		return ""
+	}
+	if u.targets[id] {
+		return "the configuration of this node has it too, which counts here"
+	}
+	if _, there := u.regions[t.Region]; !there {
+		return fmt.Sprintf("there is no region %s", t.Region)
+	}
+	return u.unsteered(id.Service)
 }
 
 func (u *unused) unsteered(service string) string {

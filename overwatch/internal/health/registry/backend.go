@@ -144,6 +144,7 @@ type Declaration struct {
 type Part struct {
 	Target string // the host name, "" for none
 	Of     int    // how many addresses it has
+	Made   bool   // by the API, and not by the files
 }
 
 // Target is one backend that this node should check itself. Where its Spec has no times, the node's own count.

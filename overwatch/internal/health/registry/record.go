@@ -103,9 +103,9 @@ type statement struct {
 // source returns who declares the backend: static, else api, else agent.
 func (r *record) source() api.Source {
 	switch {
-	case r.static != nil:
+	case r.static != nil && !partOf(r.static.part).Made:
 		return api.SourceStatic
-	case r.api != nil:
+	case r.static != nil || r.api != nil:
 		return api.SourceAPI
 	default:
 		return api.SourceAgent

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -59,6 +60,10 @@ func backendID(c *call) (registry.ID, error) {
 }
 
 func parseID(text string) (registry.ID, error) {
+	if t, err := definitions.ParseTargetID(text); err == nil {
+		return registry.ID{}, badRequest("id is %.300q, with the host name %q: give the id of one of its addresses, such as "+
+			"app.example.com:192.0.2.1:443", text, t.Name)
+	}
 	id, err := registry.ParseID(text)
 	if err != nil {
 		return registry.ID{}, badRequest("%v", err)

@@ -12,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -70,6 +71,12 @@ func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, 
 	}
 	ids := map[registry.ID]bool{}
 	for _, text := range req.Backends {
+		if target, err := definitions.ParseTargetID(text); err == nil {
+			for b := range addressesOf(s.o.View, target) {
+				ids[b.ID] = true
+			}
+			continue
+		}
 		id, err := parseID(text)
 		if err != nil {
 			return answer{}, err

@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -41,6 +42,7 @@ type objects struct {
 	regions  map[string]*store.Region
 	domains  map[string]*store.Domain
 	servers  map[registry.ID]*store.Server
+	targets  map[definitions.TargetID]*definitions.TargetServer
 	mappings map[netip.Prefix]*store.Mapping
 	agents   map[string]*store.Node
 	settings map[string]*json.RawMessage
@@ -106,7 +108,7 @@ func (s *Server) readDocument(body documentBody) (*objects, error) {
 
 func newObjects() *objects {
 	return &objects{map[string]*store.Region{}, map[string]*store.Domain{}, map[registry.ID]*store.Server{},
-		map[netip.Prefix]*store.Mapping{}, map[string]*store.Node{}, map[string]*json.RawMessage{}, map[string]string{}}
+		map[definitions.TargetID]*definitions.TargetServer{}, map[netip.Prefix]*store.Mapping{}, map[string]*store.Node{}, map[string]*json.RawMessage{}, map[string]string{}}
 }
 
 // documentReader makes the objects of a document.
@@ -177,6 +179,9 @@ type documentServer struct {
 }
 
 func (r *documentReader) server(req documentServer) (kind, name string, err error) {
+	if req.Target != "" {
+		return r.target(req)
+	}
 	service, remedy := settings.ParseService(req.Service)
 	if remedy != "" {
 		return "", "", badRequest("service is %.260q: %s", req.Service, remedy)
@@ -226,6 +231,9 @@ func (s *Server) held() *objects {
 	maps.Copy(o.domains, set.Domains)
 	maps.Copy(o.mappings, set.Mappings)
 	maps.Copy(o.agents, set.Nodes)
+	for _, id := range set.Targets() {
+		o.targets[id] = set.Target(id)
+	}
 	for _, section := range store.SharedSettings() {
 		overlay := cmp.Or(string(set.Settings[section]), noValues)
 		o.settings[section] = new(json.RawMessage(overlay))
@@ -248,6 +256,9 @@ func (s *Server) getDocument(*call) (answer, error) {
 	}
 	for _, server := range s.o.Inventory.All() {
 		doc.Servers = append(doc.Servers, s.writtenServer(cfg, &server))
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(held.targets), definitions.TargetID.Compare) {
+		doc.Servers = append(doc.Servers, writtenTarget(id, held.targets[id]))
 	}
 	for _, network := range slices.SortedFunc(maps.Keys(held.mappings), func(a, b netip.Prefix) int {
 		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
@@ -307,6 +318,7 @@ func writtenDomain(d *store.Domain) api.DocumentDomain {
 	if len(d.Regions) > 0 {
 		w.Regions = &d.Regions
 	}
+	w.Answer = unless(d.Answer, "")
 	if len(d.SRV) > 0 {
 		w.SRV = &d.SRV
 	}

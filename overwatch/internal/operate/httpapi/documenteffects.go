@@ -77,6 +77,9 @@ func (p *documentPlan) names(s *Server) []string {
 		for id := range domains.servers {
 			all[id.Service] = true
 		}
+		for id := range domains.targets {
+			all[id.Service] = true
+		}
 	}
 	return sortedNames(all)
 }

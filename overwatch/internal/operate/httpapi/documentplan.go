@@ -55,6 +55,13 @@ func planDocument(request documentBody, wanted, held *objects, now time.Time) *d
 				s.CreatedAt = was.CreatedAt
 			}
 		})
+	compareAll(p, kindServer, wanted.targets, held.targets, p.put.targets, p.gone.targets, wanted.places,
+		func(t *definitions.TargetServer) *string { return &t.Owner }, func(t, was *definitions.TargetServer) {
+			t.CreatedAt, t.UpdatedAt = now, now
+			if was != nil {
+				t.CreatedAt = was.CreatedAt
+			}
+		})
 	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings, wanted.places,
 		func(m *store.Mapping) *string { return &m.Owner }, func(*store.Mapping, *store.Mapping) {})
 	compareAll(p, kindAgent, wanted.agents, held.agents, p.put.agents, p.gone.agents, wanted.places,
@@ -205,6 +212,14 @@ func (p *documentPlan) change(s *Server) func(*definitions.Draft) error {
 		for _, n := range p.put.agents {
 			d.PutNode(n)
 		}
+		for id := range p.gone.targets {
+			d.DeleteTarget(id)
+		}
+		for id, t := range p.put.targets {
+			if err := d.PutTarget(id, t); err != nil {
+				return err
+			}
+		}
 		for section, overlay := range p.put.settings {
 			d.PutSetting(section, valuesOf(overlay))
 		}
@@ -251,6 +266,7 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 	for id, server := range p.put.servers {
 		problems.check(kindServer+" "+id.String(), s.checkServer(d, server, domains, regions))
 	}
+	p.checkTargets(s, d, domains, regions, &problems)
 	for name := range p.gone.regions {
 		problems.check(kindRegion+" "+name, p.stillUsed(s, d, name, domains))
 	}
@@ -259,6 +275,7 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		have, most int
 	}{{"domains", len(domains), definitions.MaxDomains}, {"regions", len(regions), definitions.MaxRegions},
 		{"mappings", len(d.Now().Mappings) + len(p.put.mappings) - len(p.gone.mappings), definitions.MaxMappings},
+		{"servers by host name", len(d.Now().Targets()) + p.newTargets() - len(p.gone.targets), definitions.MaxTargets},
 		{"announced agents", len(d.Now().Nodes) + len(p.put.agents) - len(p.gone.agents), definitions.MaxNodes}}
 	for _, c := range counts {
 		if c.have > c.most {
@@ -297,7 +314,7 @@ func (p *documentPlan) stale(now *definitions.Set) error {
 		changedSince(p.put.mappings, p.held.mappings, now.Mappings) ||
 		changedSince(p.gone.mappings, p.held.mappings, now.Mappings) ||
 		changedSince(p.put.agents, p.held.agents, now.Nodes) ||
-		changedSince(p.gone.agents, p.held.agents, now.Nodes) {
+		changedSince(p.gone.agents, p.held.agents, now.Nodes) || p.staleTargets(now) {
 		return errStale
 	}
 	for section := range p.put.settings {
@@ -364,6 +381,11 @@ func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains
 			server.Service,
 		)
 	}
+	file, _ := findConfigured(d.File(), server.Service)
+	if made := domains[server.Service]; made != nil && made.Answer != "" || file.AnswersNames() {
+		return badRequest("service is %q, whose answers are names (answer: cname): give a host name as target, since an "+
+			"address is never answered", server.Service)
+	}
 	if b := s.o.View.Get(registry.ID{Service: server.Service, Address: server.Address, Port: server.Port}); b != nil &&
 		b.Source == api.SourceStatic {
 		return errOfFile
@@ -389,7 +411,19 @@ func (p *documentPlan) stillUsed(s *Server, d *definitions.Draft, name string, d
 			return badRequest("the mapping of %s names it, and stays", network)
 		}
 	}
+	for _, id := range d.Now().Targets() {
+		t := d.Now().Target(id)
+		if put := p.put.targets[id]; put != nil {
+			t = put
+		}
+		if t.Region == name && p.gone.targets[id] == nil {
+			return badRequest("server %s is in it, and stays", id)
+		}
+	}
 	for b := range s.o.View.Backends() {
+		if b.Part().Made { // which its target stands for
+			continue
+		}
 		put := p.put.servers[b.ID]
 		if b.Region == name && p.gone.servers[b.ID] == nil && (put == nil || put.Region == name) {
 			return badRequest("server %s is in it, and stays", b.ID)

@@ -89,7 +89,7 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 	return layOver(s, c, d, ch, over[api.DomainChange]{
 		kind: definitions.OverDomain, name: name, configured: definitions.DomainFields(&file), change: req,
 		check: func(all api.DomainChange) error {
-			trial := store.Domain{RoutingPolicy: file.RoutingAlgorithm, FallbackAlgorithm: file.FallbackAlgorithm}
+			trial := store.Domain{Name: name, RoutingPolicy: file.RoutingAlgorithm, FallbackAlgorithm: file.FallbackAlgorithm}
 			if err := s.editDomain(&trial, all); err != nil {
 				return err
 			}
@@ -196,6 +196,11 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if err := editSettings(d, req); err != nil {
 		return err
 	}
+	if req.Answer != nil {
+		if err := s.setAnswer(d, *req.Answer); err != nil {
+			return err
+		}
+	}
 	if req.HTTPS != nil {
 		if d.HTTPS = req.HTTPS; len(req.HTTPS.ALPN) == 0 && req.HTTPS.Port == 0 && req.HTTPS.ECH == "" {
 			d.HTTPS = nil
@@ -231,6 +236,26 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if req.Regions != nil {
 		return setRegions(d, *req.Regions)
 	}
+	return nil
+}
+
+// setAnswer sets what the answers of a domain are. Where they are names, no server of it may have an address alone.
+func (s *Server) setAnswer(d *store.Domain, kind string) error {
+	switch kind {
+	case config.AnswerAddress:
+		d.Answer = ""
+		return nil
+	case config.AnswerCNAME:
+	default:
+		return badRequest("answer is %.64q: it must be %s or %s", kind, config.AnswerAddress, config.AnswerCNAME)
+	}
+	for _, b := range s.o.View.Service(d.Name) {
+		if b.Source != api.SourceAgent && b.Part().Target == "" {
+			return badRequest("answer is cname, and server %s has an address, which would never be answered: remove it, and "+
+				"give the domain servers with a target", b.ID)
+		}
+	}
+	d.Answer = kind
 	return nil
 }
 

@@ -156,6 +156,9 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		CreatedAt:         stamp(since),
 		UpdatedAt:         stamp(since),
 	}
+	if d.AnswersNames() {
+		view.Answer = d.Answer
+	}
 	if len(d.HTTPS.ALPN) > 0 {
 		view.HTTPS = (*api.DomainHTTPS)(&d.HTTPS)
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 
@@ -17,6 +18,9 @@ import (
 
 // getHealthCheck answers GET /servers/{id}/health-check, of any server.
 func (s *Server) getHealthCheck(c *call) (answer, error) {
+	if id, is := targetID(c); is {
+		return s.getTargetCheck(c, id)
+	}
 	id, err := parseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
@@ -33,6 +37,9 @@ func (s *Server) getHealthCheck(c *call) (answer, error) {
 // putHealthCheck answers PUT and PATCH /servers/{id}/health-check. A field that the body does not have takes its
 // default with PUT, and stays with PATCH.
 func (s *Server) putHealthCheck(c *call) (answer, error) {
+	if id, is := targetID(c); is {
+		return s.putTargetCheck(c, id)
+	}
 	if file, declared := s.declaredServer(c); declared {
 		return s.layHealthCheck(c, file)
 	}
@@ -49,10 +56,7 @@ func (s *Server) putHealthCheck(c *call) (answer, error) {
 		func(server *store.Server) error {
 			spec := server.Check
 			if c.Request.Method == http.MethodPut {
-				spec = check.Spec{
-					Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
-					FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
-				}
+				spec = defaultCheck()
 			}
 			spec, err := s.editCheck(spec, req)
 			if err != nil {
@@ -65,6 +69,12 @@ func (s *Server) putHealthCheck(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return tagged(c, http.StatusOK, view, view), nil
+}
+
+// defaultCheck is what a PUT begins with.
+func defaultCheck() check.Spec {
+	return check.Spec{Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
+		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
 }
 
 // layHealthCheck lays values over the check of a server of the configuration. With PUT, those that the body does not
@@ -116,7 +126,7 @@ func (s *Server) checkOver(before *definitions.Overlay, req api.HealthCheckChang
 		}
 	}
 	maps.Copy(fields, setFields(req))
-	configured := setFields(s.healthCheckView(registry.ID{}, file).HealthCheck)
+	configured := setFields(s.checkView(file))
 	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool { return sameJSON(value, configured[name]) })
 	if len(fields) == 0 {
 		return writtenCheck(file), nil
@@ -206,7 +216,11 @@ func (s *Server) whole(spec check.Spec) check.Spec {
 // anyGoodStatus are the statuses that http and https checks take for healthy by default.
 const anyGoodStatus = "200-399"
 
-func (s *Server) healthCheckView(id registry.ID, spec check.Spec) api.ServerHealthCheck {
+func (s *Server) healthCheckView(id fmt.Stringer, spec check.Spec) api.ServerHealthCheck {
+	return api.ServerHealthCheck{ServerID: id.String(), HealthCheck: s.checkView(spec)}
+}
+
+func (s *Server) checkView(spec check.Spec) api.HealthCheck {
 	spec = s.whole(spec)
 	view := api.HealthCheck{
 		Enabled: s.checks() && !spec.Off, Type: string(spec.Type), Path: spec.Path,
@@ -216,5 +230,5 @@ func (s *Server) healthCheckView(id registry.ID, spec check.Spec) api.ServerHeal
 	if spec.Type == check.HTTP || spec.Type == check.HTTPS {
 		view.ExpectedStatus = cmp.Or(spec.Detail.Detail().ExpectedStatus, anyGoodStatus)
 	}
-	return api.ServerHealthCheck{ServerID: id.String(), HealthCheck: view}
+	return view
 }

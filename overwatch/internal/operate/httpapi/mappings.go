@@ -35,15 +35,18 @@ func mappingView(m *store.Mapping) api.GeoMapping {
 }
 
 // parseNetwork reads a network in canonical form. Bits beyond the prefix length are refused, as in the configuration.
-func parseNetwork(text string) (netip.Prefix, error) {
+func parseNetwork(text string) (netip.Prefix, error) { return networkOf("cidr", text) }
+
+// networkOf reads the network of a field in its canonical form.
+func networkOf(field, text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
-		return network, badRequest("cidr is %.64q: it must be a network such as 192.0.2.0/24 or 2001:db8::/32", text)
+		return network, badRequest("%s is %.64q: it must be a network such as 192.0.2.0/24 or 2001:db8::/32", field, text)
 	}
 	if network != network.Masked() {
 		return network,
-			badRequest("cidr is %.64q: the address has bits behind the prefix: give %s, or %s for that one address",
-				text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
+			badRequest("%s is %.64q: the address has bits behind the prefix: give %s, or %s for that one address",
+				field, text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
 	}
 	return definitions.Network(network), nil
 }

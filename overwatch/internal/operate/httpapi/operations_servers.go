@@ -12,6 +12,10 @@ func serverOperations() []Operation {
 		Source:          api.SourceAPI,
 		EffectiveStatus: api.EffectiveHealthy, CreatedAt: at(), UpdatedAt: at(),
 	}
+	named := api.ServerTarget{
+		ID: "app.example.com:lb.example.net:443", Service: "app.example.com", Target: "lb.example.net", Port: 443,
+		Weight: 100, Region: "eu-west", Addresses: []string{"192.0.2.1"}, CreatedAt: at(), UpdatedAt: at(),
+	}
 	checked := api.ServerHealthCheck{ServerID: exampleServer, HealthCheck: api.HealthCheck{
 		Enabled: true, Type: "http", Path: "/healthz", Interval: "5s", Timeout: "2s", HealthyThreshold: 2,
 		UnhealthyThreshold: 3, ExpectedStatus: "200",
@@ -21,19 +25,22 @@ func serverOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "Servers of all sources", Query: paged(),
 			Status: 200,
-			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at()}},
+			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at(), Targets: []api.ServerTarget{named}}},
 		{Method: post, Path: v1 + "/servers", handle: decoded((*Server).postServer), Summary: "Register a server",
 			Description: "Its service must be a configured domain. 400 if it exists already. agent names the agent whose own " +
 				"server it is: " +
-				"what another one says does not count against this node's own checks that succeed.",
+				"what another one says does not count against this node's own checks that succeed. With a host name as target in " +
+				"place of the address, each address that it has is a backend of its own, and the id is " +
+				"<service>:<host name>:<port>; they come once they are resolved, in the networks of allowed_cidrs alone.",
 			Body: api.ServerCreate{Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: of(100),
 				Region: "eu-west"},
-			Required: []string{"service", "address", "port", "region"}, Status: 201,
+			Required: []string{"service", "port", "region"}, Status: 201,
 			Answer: api.Named{Message: "server created", ID: exampleServer}, Errors: []int{noStore}},
 		{Method: get, Path: server, handle: (*Server).getServer, Summary: "One server", Status: 200, Answer: one},
 		{Method: patch, Path: server, handle: (*Server).patchServer, Header: conditionsOf(false),
 			Summary: "Change weight, region or agent",
-			Description: "Over a server of the configuration it is laid, see DELETE of its overlay; one that only an agent " +
+			Description: "And allowed_cidrs of one by host name. " +
+				"Over a server of the configuration it is laid, see DELETE of its overlay; one that only an agent " +
 				"declares stays as it says. An empty agent names none.",
 			Body: api.ServerPatch{Weight: of(50)}, Status: 200,
 			Answer: api.Named{Message: "server changed", ID: exampleServer},

@@ -139,7 +139,7 @@ func (s *Server) listOverlays(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(set.Settings)) {
-		if _, _, is := definitions.SplitOverlay(key); is {
+		if kind, _, is := definitions.SplitOverlay(key); is && kind != definitions.OverTarget {
 			keys = append(keys, key)
 		}
 	}

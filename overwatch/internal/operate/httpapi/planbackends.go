@@ -66,7 +66,21 @@ func (p *documentPlan) backends(view *registry.View) *plannedBackends {
 	for id, server := range p.put.servers {
 		puts[id] = declaredServer{server.Weight, server.Region}
 	}
-	return newPlannedBackends(view, api.SourceAPI, puts, func(id registry.ID) bool { return p.gone.servers[id] != nil })
+	gone := make(map[registry.ID]bool, len(p.gone.servers))
+	for id := range p.gone.servers {
+		gone[id] = true
+	}
+	for id, t := range p.put.targets { // those of its addresses that are known stay
+		for b := range addressesOf(view, id) {
+			puts[b.ID] = declaredServer{t.Weight, t.Region}
+		}
+	}
+	for id := range p.gone.targets {
+		for b := range addressesOf(view, id) {
+			gone[b.ID] = true
+		}
+	}
+	return newPlannedBackends(view, api.SourceAPI, puts, func(id registry.ID) bool { return gone[id] })
 }
 
 // backendsOf are those that another configuration leaves. An agent's word about a server that is no longer declared
@@ -74,6 +88,9 @@ func (p *documentPlan) backends(view *registry.View) *plannedBackends {
 func backendsOf(view *registry.View, cfg *config.Config) (*plannedBackends, error) {
 	puts := map[registry.ID]declaredServer{}
 	for server := range cfg.StaticServers() {
+		if server.Made {
+			continue
+		}
 		if server.Target != nil { // the addresses stay
 			for _, b := range view.Service(server.Service) {
 				if b.Part().Target == server.Target.Name && b.Port == server.Port {

@@ -25,6 +25,9 @@ func (s *Server) postServer(c *call, req api.ServerCreate) (answer, error) {
 	if !found {
 		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node", req.Service)
 	}
+	if req.Target != "" {
+		return s.createTarget(c, domain, req)
+	}
 	return s.createServer(c, "server", cfg, domain, req, api.DefaultServerWeight)
 }
 
@@ -36,8 +39,8 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 		return answer{}, err
 	}
 	if domain.AnswersNames() {
-		return answer{}, badRequest("service is %q, whose answers are names (answer: cname): give it servers with a target "+
-			"in the file, since an address is never answered", id.Service)
+		return answer{}, badRequest("service is %q, whose answers are names (answer: cname): give a host name as target, "+
+			"since an address is never answered", id.Service)
 	}
 	if req.Weight != nil {
 		weight = *req.Weight
@@ -73,7 +76,10 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 
 func newServerID(service string, req api.ServerCreate) (registry.ID, error) {
 	if req.Address == "" {
-		return registry.ID{}, badRequest("address is missing: it must be an IPv4 or IPv6 address")
+		return registry.ID{}, badRequest("address is missing: it must be an IPv4 or IPv6 address, or give a host name as target")
+	}
+	if len(req.AllowedCIDRs) > 0 {
+		return registry.ID{}, badRequest("allowed_cidrs is for the addresses of a target: give a target, or leave it out")
 	}
 	address, err := parseAddress(req.Address)
 	if err != nil {
@@ -147,6 +153,9 @@ func (s *Server) inRegion(region string, apply func() error) error {
 
 // patchServer answers PATCH /servers/{id}.
 func (s *Server) patchServer(c *call) (answer, error) {
+	if id, is := targetID(c); is {
+		return s.patchTarget(c, id)
+	}
 	if server, found := s.declaredServer(c); found {
 		return s.layServer(c, server)
 	}
@@ -189,6 +198,9 @@ func (s *Server) checkPatch(req api.ServerPatch) (err error) {
 	}
 	if req.Agent != nil {
 		err = errors.Join(err, checkAgent(*req.Agent))
+	}
+	if req.AllowedCIDRs != nil {
+		err = errors.Join(err, badRequest("allowed_cidrs is for the addresses of a target: this server has one address"))
 	}
 	return err
 }
@@ -270,6 +282,9 @@ func (s *Server) changeServer(c *call, id registry.ID, region *string, covered f
 
 // deleteServer answers DELETE /servers/{id}.
 func (s *Server) deleteServer(c *call) (answer, error) {
+	if id, is := targetID(c); is {
+		return s.deleteTarget(c, id)
+	}
 	id, err := s.ownServer(c, "deleted")
 	if err != nil {
 		return answer{}, err
@@ -308,6 +323,9 @@ func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 	switch {
 	case b == nil:
 		return id, notFound("no server %s is known", id)
+	case b.Part().Made:
+		t := definitions.TargetID{Service: id.Service, Name: b.Part().Target, Port: id.Port}
+		return id, badRequest("server %s is an address of %s: only that can be %s", id, t, done)
 	case b.Source != api.SourceAPI:
 		return id, badRequest("server %s comes from the %s source: only servers of the api source can be %s here", id,
 			b.Source, done)

@@ -12,11 +12,15 @@ import (
 func (s *Server) listServers(c *call) (answer, error) {
 	list := api.ServerList{GeneratedAt: stamp(s.o.Now())}
 	list.Servers, list.Total = pageOf(ordered(s.o.View), c.page, s.serverView)
+	list.Targets = s.targetViews()
 	return ok(list), nil
 }
 
 // getServer answers GET /servers/{id}.
 func (s *Server) getServer(c *call) (answer, error) {
+	if id, is := targetID(c); is {
+		return s.getTarget(c, id)
+	}
 	id, err := parseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err

@@ -13,6 +13,9 @@ import (
 
 // undoServer removes a server that was made, makes one again that was removed, or gives one its settings back.
 func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
+	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
+		return s.undoTarget(c, e, ch, id)
+	}
 	before, after, err := states[store.Server](e)
 	if err != nil {
 		return err

@@ -65,6 +65,10 @@ func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
 		{"POST", "/api/v1/servers", `{"service":"app.example","address":"192.0.2.9","port":80,"region":"ap"}`},
 		{"PATCH", "/api/v1/servers/app.example:192.0.2.9:80", `{"weight":5}`},
 		{"DELETE", "/api/v1/servers/app.example:192.0.2.9:80", ""},
+		{"POST", "/api/v1/servers", targetBody},
+		{"PATCH", targetPath, `{"weight":5}`},
+		{"PATCH", targetPath + "/health-check", `{"type":"http","path":"/up"}`},
+		{"DELETE", targetPath, ""},
 	} {
 		if strings.Contains(step.body, "2035") { // more than a year away: refused
 			w.wantError(step.body, w.send(step.method, step.path, step.body), 400)
@@ -84,7 +88,7 @@ func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
 	}
 	e := w.auditLog("").Entries[0]
 	if e.Details["undoes"] != fmt.Sprint(e.ID-1) || e.Action != api.AuditDelete ||
-		e.ResourceID != "app.example:192.0.2.9:80" {
+		e.ResourceID != "app.example:lb.example.net:443" {
 		t.Errorf("its own entry: %+v", e)
 	}
 }

@@ -36,6 +36,7 @@ type Config struct {
 
 	warnings []string
 	defined  []Domain                // by the API
+	made     []StaticServer          // by the API
 	overlays *Overlays               // of the API; nil: none
 	brakes   map[string]*DomainBrake // of domains that have one
 }

@@ -114,9 +114,12 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	tcp := check.Spec{Type: check.TCP, Interval: 10 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3,
 		SuccessThreshold: 2}
 	want := []config.StaticServer{
-		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, "eu-web-1", unique.Make(http), nil},
-		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil},
-		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil},
+		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, "eu-web-1", unique.Make(http), nil,
+			false},
+		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil,
+			false},
+		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp), nil,
+			false},
 	}
 	if got := slices.Collect(c.StaticServers()); !slices.Equal(got, want) {
 		t.Errorf("servers\n%+v, want\n%+v", got, want)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"net/netip"
+	"slices"
 	"unique"
 
 	"gslb.internal/shared/check"
@@ -19,6 +20,7 @@ type StaticServer struct {
 	Agent   string // id of the agent whose own it is; "" for none
 	Check   unique.Handle[check.Spec]
 	Target  *Target // nil: Address is the server's
+	Made    bool    // by the API, and not by the files
 }
 
 // Target is a host name whose addresses are backends.
@@ -43,10 +45,32 @@ func (c *Config) StaticServers() iter.Seq[StaticServer] {
 				}
 			}
 		}
-		if shared {
-			c.sharedServers(yield)
+		if shared && !c.sharedServers(yield) {
+			return
+		}
+		for i := range c.made {
+			if !yield(c.made[i]) {
+				return
+			}
 		}
 	}
+}
+
+// WithMade returns the configuration with servers that the API has made by host name. It shares the memory of both.
+func (c *Config) WithMade(servers []StaticServer) *Config {
+	with := *c
+	with.made = servers
+	return &with
+}
+
+// HasTargets reports whether a server of the files has a target.
+func (c *Config) HasTargets() bool {
+	for i := range c.Regions {
+		if slices.ContainsFunc(c.Regions[i].Servers, func(s Server) bool { return s.Target != "" }) {
+			return true
+		}
+	}
+	return false
 }
 
 // CountServers returns the number of servers in all regions.
@@ -57,8 +81,9 @@ func (c *Config) CountServers() (count int) {
 	return count
 }
 
-// sharedServers yields the servers without a service, once per domain of their region.
-func (c *Config) sharedServers(yield func(StaticServer) bool) {
+// sharedServers yields the servers without a service, once per domain of their region. more is false where yield wants
+// no more.
+func (c *Config) sharedServers(yield func(StaticServer) bool) (more bool) {
 	named := map[serverKey]bool{}
 	byRegion := map[string]checkedRegion{}
 	for i := range c.Regions {
@@ -79,11 +104,12 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) {
 					continue
 				}
 				if !yield(r.static(s, d.Name)) {
-					return
+					return false
 				}
 			}
 		}
 	}
+	return true
 }
 
 // checkedRegion is a region with the check of its servers that have none of their own.

@@ -12,7 +12,7 @@ const maxResolvers = 8
 // target checks the host name of a server, and brings it into canonical form.
 func (v *validator) target(at serverPlace, s *Server) {
 	key := at.String() + ".target"
-	name, remedy := settings.ParseName(s.Target)
+	name, remedy := settings.ParseHost(s.Target)
 	switch {
 	case s.Target == "":
 		v.Add(at.String()+".allowed_cidrs", "", "is for the addresses of a target: give a target, or remove it")

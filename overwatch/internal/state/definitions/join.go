@@ -17,7 +17,7 @@ func (s *Set) Join(file *config.Config, names Names) *config.Config {
 	joined := *file
 	known := s.joinRegions(&joined, file)
 	s.joinMappings(&joined, file, known)
-	return joined.WithDomains(s.enabledDomains(known, names))
+	return s.joinTargets(joined.WithDomains(s.enabledDomains(known, names)), file, known)
 }
 
 // Names is the set of a file's domain names.
@@ -105,6 +105,9 @@ func Domain(d *store.Domain) config.Domain {
 		d.FallbackAlgorithm, d.Regions
 	c.MinHealthy = d.MinHealthy
 	c.SRV = d.SRV
+	if d.Answer != "" {
+		c.Answer = d.Answer
+	}
 	if d.HTTPS != nil {
 		c.HTTPS = config.HTTPS(*d.HTTPS)
 	}

@@ -70,7 +70,7 @@ func inForce[T any](s *Set, c *config.Config, key string) (fields T) {
 // CountOverlays returns over how many objects something is laid.
 func (s *Set) CountOverlays() (count int) {
 	for key := range s.Settings {
-		if _, _, is := SplitOverlay(key); is {
+		if kind, _, is := SplitOverlay(key); is && kind != OverTarget {
 			count++
 		}
 	}
@@ -79,7 +79,7 @@ func (s *Set) CountOverlays() (count int) {
 
 // CheckOverlay finds what keeps the value of a setting from being laid over an object; nil for a section.
 func CheckOverlay(key string, value json.RawMessage) (err error) {
-	kind, _, is := SplitOverlay(key)
+	kind, name, is := SplitOverlay(key)
 	if !is || value == nil {
 		return nil
 	}
@@ -97,6 +97,8 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 		if over, err = laid[ServerOver](value); err == nil && over.HealthCheck != nil {
 			_, err = config.ChangeCheck(check.Spec{}, over.HealthCheck, &config.Validation{})
 		}
+	case OverTarget:
+		_, err = targetOf(name, value)
 	default:
 		err = fmt.Errorf("it is laid over a %.64q, which this version of gslb does not know", kind)
 	}
@@ -125,6 +127,9 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		}
 		if err := CheckOverlay(key, value); err != nil {
 			return nil, fmt.Errorf("what is laid over %s: %w", key, err)
+		}
+		if kind == OverTarget { // joined as a server
+			continue
 		}
 		laidOver.Names[key] = true
 		switch kind { // CheckOverlay has read it
@@ -222,9 +227,10 @@ func layDomain(d *config.Domain, o *api.DomainChange, known map[string]bool) {
 	}
 }
 
-// LayRecords returns a domain with what a change says of its HTTPS and SRV records.
+// LayRecords returns a domain with what a change says of the records of its answers.
 func LayRecords(d config.Domain, o *api.DomainChange) config.Domain {
 	put(&d.SRV, o.SRV)
+	put(&d.Answer, o.Answer)
 	put(&d.HTTPS, (*config.HTTPS)(o.HTTPS))
 	return d
 }
@@ -269,7 +275,7 @@ func DomainFields(d *config.Domain) api.DomainChange {
 	f := api.DomainChange{RoutingPolicy: &d.RoutingAlgorithm, FallbackAlgorithm: &d.FallbackAlgorithm,
 		MinHealthy: &d.MinHealthy, ProximityToleranceKm: &d.Proximity.ToleranceKm,
 		ClientHashIPv4Prefix: &d.ClientHash.IPv4Prefix, ClientHashIPv6Prefix: &d.ClientHash.IPv6Prefix,
-		HTTPS: &https, SRV: &services,
+		HTTPS: &https, SRV: &services, Answer: &d.Answer,
 		DNSSECEnabled: d.DNSSECEnabled, Enabled: new(true), Description: new(""), Regions: &regions, Tags: &[]string{}}
 	if d.TTL > 0 {
 		f.TTL = &d.TTL

@@ -124,6 +124,7 @@ type Domain struct {
 	Tolerance   *float64         `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
 	IPv4Prefix  *int             `json:"client_hash_ipv4_prefix,omitempty"` // bits
 	IPv6Prefix  *int             `json:"client_hash_ipv6_prefix,omitempty"`
+	Answer      string           `json:"answer,omitempty"`   // cname; empty: addresses
 	HTTPS       *api.DomainHTTPS `json:"https,omitempty"`    // nil: no HTTPS records
 	SRV         []string         `json:"srv,omitempty"`      // services, such as _sip._tcp
 	Unsigned    bool             `json:"unsigned,omitempty"` // also where the node signs

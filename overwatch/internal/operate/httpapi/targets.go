@@ -1,0 +1,397 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/netip"
+	"reflect"
+	"slices"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// targetID reads the id of a server by host name from the path; is reports whether it is one.
+func targetID(c *call) (id definitions.TargetID, is bool) {
+	id, err := definitions.ParseTargetID(c.Param("id"))
+	return id, err == nil
+}
+
+// addressesOf yields the backends that are addresses of a server by host name of the API.
+func addressesOf(view *registry.View, id definitions.TargetID) iter.Seq[*registry.Backend] {
+	return filtered(slices.Values(view.Service(id.Service)), func(b *registry.Backend) bool {
+		return isAddressOf(b, id)
+	})
+}
+
+func isAddressOf(b *registry.Backend, id definitions.TargetID) bool {
+	part := b.Part()
+	return part.Made && part.Target == id.Name && b.Port == id.Port && b.Service == id.Service
+}
+
+func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer) api.ServerTarget {
+	view := api.ServerTarget{ID: id.String(), Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: t.Weight,
+		Region: t.Region, Agent: t.Agent, AllowedCIDRs: writtenNetworks(t.AllowedCIDRs), Owner: t.Owner,
+		Addresses: []string{}, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+	for b := range addressesOf(s.o.View, id) {
+		view.Addresses = append(view.Addresses, b.Address.String())
+	}
+	return view
+}
+
+func writtenNetworks(networks []netip.Prefix) (list []string) {
+	for _, network := range networks {
+		list = append(list, network.String())
+	}
+	return list
+}
+
+// targetViews lists the servers by host name of the API.
+func (s *Server) targetViews() (list []api.ServerTarget) {
+	set, _ := s.o.Definitions.Defined()
+	for _, id := range set.Targets() {
+		list = append(list, s.targetView(id, set.Target(id)))
+	}
+	return list
+}
+
+// getTarget answers GET /servers/{id} of a server by host name.
+func (s *Server) getTarget(c *call, id definitions.TargetID) (answer, error) {
+	set, _ := s.o.Definitions.Defined()
+	t := set.Target(id)
+	if t == nil {
+		return answer{}, unknownTarget(set, id)
+	}
+	return tagged(c, http.StatusOK, s.targetView(id, t), t), nil
+}
+
+func unknownTarget(set *definitions.Set, id definitions.TargetID) error {
+	for _, other := range set.Targets() {
+		if other.Service == id.Service {
+			return notFound("the API has no server %s: of this service it has %s", id, other)
+		}
+	}
+	return notFound("the API has no server %s; those of the configuration are changed there", id)
+}
+
+// newTarget makes a server by host name of a request.
+func newTarget(req api.ServerCreate) (id definitions.TargetID, t *definitions.TargetServer, err error) {
+	if req.Address != "" {
+		return id, nil, badRequest("address is %.64q beside a target: keep one of the two", req.Address)
+	}
+	if id, err = definitions.NewTargetID(req.Service, req.Target, req.Port); err != nil {
+		return id, nil, badRequest("%v", err)
+	}
+	t = &definitions.TargetServer{Region: req.Region, Weight: valueOr(req.Weight, api.DefaultServerWeight),
+		Agent: req.Agent}
+	if t.AllowedCIDRs, err = parseNetworks(req.AllowedCIDRs); err != nil {
+		return id, nil, err
+	}
+	return id, t, checkTarget(t)
+}
+
+func parseNetworks(texts []string) (networks []netip.Prefix, err error) {
+	for _, text := range texts {
+		network, err := networkOf("allowed_cidrs", text)
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+func checkTarget(t *definitions.TargetServer) error {
+	if err := t.Check(); err != nil {
+		return badRequest("%v", err)
+	}
+	return nil
+}
+
+// createTarget creates a server by host name for a domain. Its addresses serve once they are resolved and checked.
+func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreate) (answer, error) {
+	req.Service = domain.Name
+	id, t, err := newTarget(req)
+	if err != nil {
+		return answer{}, err
+	}
+	t.CreatedAt = stamp(s.o.Now())
+	t.UpdatedAt = t.CreatedAt
+	ch := &change{action: api.AuditCreate, resource: "server", id: id.String(), after: t}
+	err = s.defineTarget(c, ch, t.Region, func(d *definitions.Draft) error {
+		switch {
+		case d.Now().Target(id) != nil:
+			return badRequest("server %s exists already", id)
+		case len(d.Now().Targets()) >= definitions.MaxTargets:
+			return problemf(http.StatusInsufficientStorage, "the API has created %d servers by host name, which is the most",
+				definitions.MaxTargets)
+		}
+		if err := s.mayStand(d, id); err != nil {
+			return err
+		}
+		return d.PutTarget(id, t)
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, nil
+}
+
+// mayStand refuses a server by host name that the file has, or whose name leads back to this node.
+func (s *Server) mayStand(d *definitions.Draft, id definitions.TargetID) error {
+	if definitions.FileTargets(d.File())[id] {
+		return errOfFile
+	}
+	steered := make(map[string]bool)
+	cfg, _ := s.o.Config()
+	for domain := range cfg.AllDomains {
+		steered[domain.Name] = true
+	}
+	if config.Steers(steered, id.Name) {
+		return badRequest("target is %q, a name that this node answers itself, so it would lead to itself: give the name of "+
+			"the servers behind it", id.Name)
+	}
+	return nil
+}
+
+// defineTarget commits a change of a server by host name, and keeps its region from being deleted meanwhile.
+func (s *Server) defineTarget(c *call, ch *change, region string, edit func(*definitions.Draft) error) error {
+	return s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.inRegion(region, func() error { return s.o.Definitions.Define(note, edit) })
+	})
+}
+
+// changeTarget edits a server by host name of the API.
+func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*definitions.TargetServer) any,
+	edit func(*definitions.TargetServer) error) (after *definitions.TargetServer, err error) {
+	set, _ := s.o.Definitions.Defined()
+	now := set.Target(id)
+	if now == nil {
+		return nil, unknownTarget(set, id)
+	}
+	changed := *now
+	if err := edit(&changed); err != nil {
+		return nil, err
+	}
+	ch := &change{action: api.AuditUpdate, resource: "server", id: id.String()}
+	err = s.defineTarget(c, ch, changed.Region, func(d *definitions.Draft) error {
+		before := d.Now().Target(id)
+		if before == nil {
+			return unknownTarget(d.Now(), id)
+		}
+		if err := c.condition.holds(covered(before)); err != nil {
+			return err
+		}
+		next := *before
+		if err := errors.Join(edit(&next), checkTarget(&next)); err != nil {
+			return err
+		}
+		next.UpdatedAt = stamp(s.o.Now())
+		ch.before, ch.after, after = before, &next, &next
+		return d.PutTarget(id, &next)
+	})
+	return after, err
+}
+
+func wholeTarget(t *definitions.TargetServer) any { return t }
+
+// patchTarget answers PATCH /servers/{id} of a server by host name.
+func (s *Server) patchTarget(c *call, id definitions.TargetID) (answer, error) {
+	var req api.ServerPatch
+	if err := c.decode(&req); err != nil {
+		return answer{}, err
+	}
+	after, err := s.changeTarget(c, id, wholeTarget, func(t *definitions.TargetServer) (err error) {
+		t.Weight, t.Region, t.Agent = valueOr(req.Weight, t.Weight), valueOr(req.Region, t.Region),
+			valueOr(req.Agent, t.Agent)
+		if req.AllowedCIDRs != nil {
+			t.AllowedCIDRs, err = parseNetworks(*req.AllowedCIDRs)
+		}
+		return err
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return tagged(c, http.StatusOK, api.Named{Message: "server changed", ID: id.String()}, after), nil
+}
+
+// deleteTarget answers DELETE /servers/{id} of a server by host name.
+func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) {
+	done, err := s.safely(c, going{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""})
+	defer done()
+	if err != nil {
+		return answer{}, err
+	}
+	ch := &change{action: api.AuditDelete, resource: "server", id: id.String()}
+	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+		before := d.Now().Target(id)
+		if before == nil {
+			return unknownTarget(d.Now(), id)
+		}
+		if err := c.condition.holds(before); err != nil {
+			return err
+		}
+		ch.before = before
+		d.DeleteTarget(id)
+		return nil
+	})
+}
+
+// getTargetCheck answers GET /servers/{id}/health-check of a server by host name.
+func (s *Server) getTargetCheck(c *call, id definitions.TargetID) (answer, error) {
+	set, _ := s.o.Definitions.Defined()
+	t := set.Target(id)
+	if t == nil {
+		return answer{}, unknownTarget(set, id)
+	}
+	view := s.targetCheckView(id, t)
+	return tagged(c, http.StatusOK, view, view), nil
+}
+
+func (s *Server) targetCheckView(id definitions.TargetID, t *definitions.TargetServer) api.ServerHealthCheck {
+	cfg, _ := s.o.Config()
+	return s.healthCheckView(id, t.Spec(cfg))
+}
+
+// putTargetCheck answers PUT and PATCH /servers/{id}/health-check of a server by host name.
+func (s *Server) putTargetCheck(c *call, id definitions.TargetID) (answer, error) {
+	var req api.HealthCheckChange
+	if err := c.decode(&req); err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	covered := func(t *definitions.TargetServer) any { return s.targetCheckView(id, t) }
+	after, err := s.changeTarget(c, id, covered, func(t *definitions.TargetServer) error {
+		spec := t.Spec(cfg)
+		if c.Request.Method == http.MethodPut {
+			spec = defaultCheck()
+		}
+		spec, err := s.editCheck(spec, req)
+		t.HealthCheck = ownCheck(spec, cfg.CheckIn(t.Region))
+		return err
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	view := s.targetCheckView(id, after)
+	return tagged(c, http.StatusOK, view, view), nil
+}
+
+// ownCheck returns a check as what a server has of its own; nil where it is that of its region.
+func ownCheck(spec, ofRegion check.Spec) *api.HealthCheckChange {
+	if spec == ofRegion {
+		return nil
+	}
+	own := writtenCheck(spec)
+	own.Enabled, own.Path = new(!spec.Off), &spec.Path
+	return own
+}
+
+// undoTarget takes a change of a server by host name back.
+func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitions.TargetID) error {
+	before, after, err := states[definitions.TargetServer](e)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		cfg, _ := s.o.Config()
+		if _, found := s.findDomain(cfg, id.Service); !found {
+			return cannotUndo(e, "there is no domain "+id.Service+" any more: undo its removal first")
+		}
+		ch.after = before
+	}
+	back := func(d *definitions.Draft) error {
+		now := d.Now().Target(id)
+		switch {
+		case (now == nil) != (after == nil):
+			return errChangedSince
+		case now != nil:
+			ch.before = now
+			if err := unchangedSince(e, now); err != nil {
+				return err
+			}
+		}
+		if before == nil {
+			d.DeleteTarget(id)
+			return nil
+		}
+		return d.PutTarget(id, before)
+	}
+	if before != nil {
+		return s.defineTarget(c, ch, before.Region, back)
+	}
+	done, err := s.safely(c, going{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""})
+	defer done()
+	if err != nil {
+		return err
+	}
+	return s.define(c, ch, back)
+}
+
+// target reads a server by host name of a document.
+func (r *documentReader) target(req documentServer) (kind, name string, err error) {
+	id, t, err := newTarget(req.ServerCreate)
+	if err != nil {
+		return "", "", err
+	}
+	t.Owner = req.Owner
+	r.found.targets[id] = t
+	err = checkOwner(req.Owner)
+	if err == nil && req.HealthCheck != nil {
+		var change api.HealthCheckChange
+		if err = decodeObject(req.HealthCheck, &change); err == nil {
+			t.HealthCheck = &change
+			_, err = r.s.editCheck(r.cfg.CheckIn(t.Region), change)
+		}
+	}
+	return kindServer, id.String(), err
+}
+
+func writtenTarget(id definitions.TargetID, t *definitions.TargetServer) api.DocumentServer {
+	return api.DocumentServer{Owner: t.Owner, HealthCheck: t.HealthCheck, ServerCreate: api.ServerCreate{
+		Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: &t.Weight, Region: t.Region, Agent: t.Agent,
+		AllowedCIDRs: writtenNetworks(t.AllowedCIDRs)}}
+}
+
+// newTargets counts the servers by host name that a plan makes.
+func (p *documentPlan) newTargets() (count int) {
+	for id := range p.put.targets {
+		if p.held.targets[id] == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// staleTargets is stale for servers by host name.
+func (p *documentPlan) staleTargets(now *definitions.Set) bool {
+	for _, touched := range []map[definitions.TargetID]*definitions.TargetServer{p.put.targets, p.gone.targets} {
+		for id := range touched {
+			if !reflect.DeepEqual(p.held.targets[id], now.Target(id)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkTargets checks the servers by host name of a plan against what will be there.
+func (p *documentPlan) checkTargets(s *Server, d *definitions.Draft, domains map[string]*store.Domain,
+	regions map[string]bool, problems *documentProblems) {
+	for id, t := range p.put.targets {
+		place := kindServer + " " + id.String()
+		if domains[id.Service] == nil && !d.InFile(id.Service) {
+			problems.add(place, badRequest("service is %.260q: it must be the name of a domain of the document or of this node",
+				id.Service))
+			continue
+		}
+		problems.check(place, knownRegion(regions, t.Region))
+		problems.check(place, s.mayStand(d, id))
+	}
+}

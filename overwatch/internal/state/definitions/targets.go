@@ -1,0 +1,214 @@
+package definitions
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unique"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// OverTarget is the kind of a server that the API has made by host name. It is stored among the settings, as overlays
+// are, so that nodes of an earlier version keep it and pass it on.
+const OverTarget = "target"
+
+// Bounds of the servers by host name that the API may make. Each has up to 32 addresses, and is resolved for ever.
+const (
+	MaxTargets      = 1_000
+	MaxTargetCIDRs  = 32
+	targetIDPattern = "<service>:<host name>:<port>"
+)
+
+// TargetID identifies a server by host name.
+type TargetID struct {
+	Service, Name string // canonical
+	Port          uint16
+}
+
+// String returns the id in the API, "<service>:<host name>:<port>".
+func (t TargetID) String() string { return t.Service + ":" + t.Name + ":" + strconv.Itoa(int(t.Port)) }
+
+// key returns the name of the setting that holds the server.
+func (t TargetID) key() string { return OverlayKey(OverTarget, t.String()) }
+
+// NewTargetID returns an id in its canonical form.
+func NewTargetID(service, name string, port int) (TargetID, error) {
+	canonical, remedy := settings.ParseHost(name)
+	if remedy != "" {
+		return TargetID{}, fmt.Errorf("target is %.260q: %s", name, remedy)
+	}
+	if port < 1 || port > 65535 {
+		return TargetID{}, fmt.Errorf("port is %d: it must be from 1 to 65535", port)
+	}
+	served, remedy := settings.ParseService(service)
+	if remedy != "" {
+		return TargetID{}, fmt.Errorf("service is %.260q: %s", service, remedy)
+	}
+	return TargetID{served, canonical, uint16(port)}, nil
+}
+
+// ParseTargetID reads what String writes. A text whose middle is an address is the id of another server, and an error.
+func ParseTargetID(text string) (TargetID, error) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return TargetID{}, fmt.Errorf("id is %.300q: it must be %s", text, targetIDPattern)
+	}
+	port, err := strconv.Atoi(parts[2])
+	if err != nil {
+		return TargetID{}, fmt.Errorf("id is %.300q, whose port is no number: it must be %s", text, targetIDPattern)
+	}
+	return NewTargetID(parts[0], parts[1], port)
+}
+
+// TargetServer is a server of the API by host name. It must not be changed once it is in a Set.
+type TargetServer struct {
+	Region       string         `json:"region"`
+	Weight       int            `json:"weight"`
+	Agent        string         `json:"agent,omitempty"`
+	AllowedCIDRs []netip.Prefix `json:"allowed_cidrs,omitempty"`
+	// HealthCheck is what differs from the check of servers of the region; nil: nothing.
+	HealthCheck *api.HealthCheckChange `json:"health_check,omitempty"`
+	Owner       string                 `json:"owner,omitempty"`
+	CreatedAt   time.Time              `json:"created_at"`
+	UpdatedAt   time.Time              `json:"updated_at"`
+}
+
+// Check finds what is wrong with a server, whatever else is defined.
+func (t *TargetServer) Check() error {
+	if t.Weight < api.MinWeight || t.Weight > api.MaxWeight {
+		return fmt.Errorf("weight is %d: it must be from %d to %d", t.Weight, api.MinWeight, api.MaxWeight)
+	}
+	if remedy := settings.LabelRemedy(t.Agent, wire.MaxID); t.Agent != "" && remedy != "" {
+		return fmt.Errorf("agent is %.130q: it must be the id of an agent: %s", t.Agent, remedy)
+	}
+	if len(t.AllowedCIDRs) > MaxTargetCIDRs {
+		return fmt.Errorf("allowed_cidrs has %d networks: at most %d are allowed", len(t.AllowedCIDRs), MaxTargetCIDRs)
+	}
+	for i, network := range t.AllowedCIDRs {
+		if !network.IsValid() || network != network.Masked() {
+			return fmt.Errorf("allowed_cidrs[%d] is %s: it must be a network without bits beyond its length, such as "+
+				"192.0.2.0/24", i, network)
+		}
+	}
+	_, err := t.spec(check.Spec{}, &config.Validation{})
+	return err
+}
+
+// spec returns the check of the server. ofRegion is that of servers of its region.
+func (t *TargetServer) spec(ofRegion check.Spec, node *config.Validation) (check.Spec, error) {
+	if t.HealthCheck == nil {
+		return ofRegion, nil
+	}
+	return config.ChangeCheck(ofRegion, t.HealthCheck, node)
+}
+
+// Spec is the check of the server with a configuration.
+func (t *TargetServer) Spec(c *config.Config) check.Spec {
+	spec, _ := t.spec(c.CheckIn(t.Region), &c.Overwatch.Validation) // Check has read it
+	return spec
+}
+
+// targetOf reads a stored server by host name.
+func targetOf(id string, value json.RawMessage) (*TargetServer, error) {
+	known, err := ParseTargetID(id)
+	if err != nil {
+		return nil, err
+	}
+	if known.String() != id {
+		return nil, fmt.Errorf("its name is %.300q: it must be %q", id, known)
+	}
+	t := new(TargetServer)
+	if err := json.Unmarshal(value, t); err != nil {
+		return nil, fmt.Errorf("it cannot be read: %w", err)
+	}
+	return t, t.Check()
+}
+
+// Target returns a server by host name, nil for none.
+func (s *Set) Target(id TargetID) *TargetServer {
+	value := s.Settings[id.key()]
+	if value == nil {
+		return nil
+	}
+	t, err := targetOf(id.String(), value)
+	if err != nil { // CheckOverlay tells of it
+		return nil
+	}
+	return t
+}
+
+// Targets returns the servers by host name in the order of their ids.
+func (s *Set) Targets() (ids []TargetID) {
+	for key, value := range s.Settings {
+		if kind, name, is := SplitOverlay(key); is && kind == OverTarget {
+			if _, err := targetOf(name, value); err == nil {
+				id, _ := ParseTargetID(name) // targetOf has read it
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.SortFunc(ids, TargetID.Compare)
+	return ids
+}
+
+// Compare orders ids by service, name and port.
+func (t TargetID) Compare(other TargetID) int {
+	return cmp.Or(strings.Compare(t.Service, other.Service), strings.Compare(t.Name, other.Name),
+		cmp.Compare(t.Port, other.Port))
+}
+
+// PutTarget adds a server by host name, or replaces it.
+func (d *Draft) PutTarget(id TargetID, t *TargetServer) error {
+	value, err := json.Marshal(t)
+	if err == nil {
+		d.PutSetting(id.key(), value)
+	}
+	return err
+}
+
+// DeleteTarget deletes a server by host name.
+func (d *Draft) DeleteTarget(id TargetID) { d.PutSetting(id.key(), nil) }
+
+// FileTargets returns the servers by host name of a file.
+func FileTargets(file *config.Config) map[TargetID]bool {
+	all := make(map[TargetID]bool)
+	if !file.HasTargets() {
+		return all
+	}
+	for s := range file.StaticServers() {
+		if s.Target != nil && !s.Made {
+			all[TargetID{s.Service, s.Target.Name, s.Port}] = true
+		}
+	}
+	return all
+}
+
+// joinTargets adds the servers by host name whose region exists. Of two of one id the file's wins.
+func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool) *config.Config {
+	ids := s.Targets()
+	if len(ids) == 0 {
+		return joined
+	}
+	inFile := FileTargets(file)
+	made := make([]config.StaticServer, 0, len(ids))
+	for _, id := range ids {
+		t := s.Target(id)
+		if _, there := regions[t.Region]; inFile[id] || !there {
+			continue
+		}
+		made = append(made, config.StaticServer{Service: id.Service, Region: t.Region, Port: id.Port, Weight: t.Weight,
+			Agent: t.Agent, Check: unique.Make(t.Spec(joined)), Made: true,
+			Target: &config.Target{Name: id.Name, Allowed: t.AllowedCIDRs}})
+	}
+	return joined.WithMade(made)
+}
