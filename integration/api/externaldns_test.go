@@ -3,6 +3,7 @@ package api_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,8 +45,8 @@ const (
 
 // afterSteps are the servers of the name after each step of the recording, with their owners.
 var afterSteps = [][]string{
-	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "us-1 198.51.100.1 us"},
-	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "us-1 198.51.100.1 us"},
+	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "eu-1 lb.cloud.example eu", "us-1 198.51.100.1 us"},
+	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.2 eu", "eu-1 2001:db8::1 eu", "eu-1 lb.cloud.example eu", "us-1 198.51.100.1 us"},
 	{"eu-1 192.0.2.1 eu", "eu-1 192.0.2.3 eu", "us-1 198.51.100.1 us"},
 	{"us-1 198.51.100.1 us"},
 	nil,
@@ -153,8 +154,10 @@ func haveServers(t *testing.T, n *harness.Node, want []string) {
 	}
 	var got, addresses []string
 	for _, s := range doc.Servers {
-		got = append(got, s.Owner+" "+s.Address+" "+s.Region)
-		addresses = append(addresses, s.Address)
+		got = append(got, s.Owner+" "+cmp.Or(s.Target, s.Address)+" "+s.Region)
+		if s.Service == clustersName {
+			addresses = append(addresses, s.Address)
+		}
 	}
 	slices.Sort(got)
 	there := slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Name == clustersName })

@@ -1,6 +1,7 @@
 package externaldns
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func (k *known) askFile(ctx context.Context, node *api.Client) error {
 	servers, err := node.Servers(ctx)
 	for i := range servers.Servers {
 		if s := &servers.Servers[i]; s.Source == api.SourceStatic {
-			k.others[serverID{s.Service, s.Address, s.Port}] = "the configuration file of the nodes"
+			k.others[serverID{s.Service, cmp.Or(s.Target, s.Address), s.Port}] = "the configuration file of the nodes"
 		}
 	}
 	return err
@@ -150,10 +151,8 @@ func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
 	}
 	made := &endpoint{DNSName: name, RecordType: e.RecordType}
 	switch {
-	case e.RecordType == "CNAME":
-		err = fmt.Errorf("its target is the name %.260q, and a server needs an address", strings.Join(e.Targets, ", "))
-	case !e.addresses():
-		err = fmt.Errorf("nodes take no %.20q records of ExternalDNS, only A and AAAA", e.RecordType)
+	case !e.servers():
+		err = fmt.Errorf("nodes take no %.20q records of ExternalDNS, only A, AAAA and CNAME", e.RecordType)
 	case !within(k.zones, name):
 		err = fmt.Errorf("it is outside every zone of the nodes (%s): add its zone to dns.zones, or the name itself",
 			strings.Join(k.zones[:min(len(k.zones), 10)], ", "))
@@ -166,15 +165,19 @@ func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
 	}
 	var problems []error
 	for _, target := range e.Targets {
-		address, err := parseTarget(target, e.RecordType)
+		host, err := parseTarget(target, e.RecordType)
+		if err == nil && e.RecordType == typeName && within(k.zones, host) {
+			err = fmt.Errorf("its target is %.260q, in a zone of the nodes, so it may lead to itself: give the name of the "+
+				"servers behind it", host)
+		}
 		if err == nil {
-			err = free(made, address.String(), k)
+			err = free(made, host, k)
 		}
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		made.Targets = append(made.Targets, address.String())
+		made.Targets = append(made.Targets, host)
 	}
 	if len(made.Targets) == 0 {
 		return nil, append(problems, errors.New("it has no target that can be a server"))
@@ -204,14 +207,14 @@ func (p *Provider) place(made, e *endpoint, k *known) error {
 	return nil
 }
 
-// free refuses an address that another owner's server of the name has.
-func free(made *endpoint, address string, k *known) error {
+// free refuses an address or host name that another owner's server of the name has.
+func free(made *endpoint, host string, k *known) error {
 	port, err := strconv.Atoi(made.property(propertyPort))
 	if err != nil {
 		return err
 	}
-	if owner, taken := k.others[serverID{made.DNSName, address, port}]; taken {
-		return fmt.Errorf("the server %s port %d belongs to %s", address, port, owner)
+	if owner, taken := k.others[serverID{made.DNSName, host, port}]; taken {
+		return fmt.Errorf("the server %s port %d belongs to %s", host, port, owner)
 	}
 	return nil
 }

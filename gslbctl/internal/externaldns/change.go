@@ -74,7 +74,7 @@ func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
 	for _, e := range slices.Concat(c.Delete, c.UpdateOld) {
 		name := strings.ToLower(strings.TrimSuffix(e.DNSName, "."))
 		wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool {
-			return e.addresses() && s.Service == name && slices.Contains(e.Targets, s.Address)
+			return e.RecordType == typeOf(&s) && s.Service == name && slices.Contains(e.Targets, hostOf(&s))
 		})
 	}
 	for _, e := range slices.Concat(c.Create, c.UpdateNew) {
@@ -94,22 +94,27 @@ func (p *Provider) add(wanted *api.Document, before map[serverID]api.DocumentSer
 	if err != nil {
 		return err
 	}
-	if !e.addresses() {
-		return errors.New("only A and AAAA records can be servers")
+	if !e.servers() {
+		return errors.New("only A, AAAA and CNAME records can be servers")
 	}
 	port, err := e.port()
 	if err != nil {
 		return err
 	}
 	for _, target := range e.Targets {
-		address, err := parseTarget(target, e.RecordType)
+		host, err := parseTarget(target, e.RecordType)
 		if err != nil {
 			return err
 		}
-		id := serverID{name, address.String(), port}
+		id := serverID{name, host, port}
 		s, there := before[id]
 		if !there {
-			s.ServerCreate = api.ServerCreate{Service: name, Address: id.address, Port: port}
+			s.ServerCreate = api.ServerCreate{Service: name, Port: port}
+			if e.RecordType == typeName {
+				s.Target = host
+			} else {
+				s.Address = host
+			}
 		}
 		s.Region, s.Owner = e.region(), p.Owner
 		wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool { return idOf(&s) == id })
@@ -124,7 +129,7 @@ func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Docu
 	var missing api.Document
 	for _, e := range list {
 		name, err := canonical(e.DNSName)
-		if err != nil || !e.addresses() || hasDomain(doc, name) || hasDomain(missing, name) {
+		if err != nil || !e.servers() || hasDomain(doc, name) || hasDomain(missing, name) {
 			continue
 		}
 		_, err = node.Domain(ctx, name)
@@ -180,13 +185,22 @@ func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Do
 		}
 		seen[name] = true
 		now, err := node.Domain(ctx, name)
+		var named bool // by a host name that has no address yet
 		if err == nil && now.Domain.BackendCount == 0 {
+			named, err = hasTarget(ctx, node, name)
+		}
+		if err == nil && now.Domain.BackendCount == 0 && !named {
 			err = node.DeleteDomain(ctx, name)
 		}
 		if err != nil {
 			p.Log.Warn("a name without servers stays: remove it with gslbctl domains remove", "name", name, "error", err)
 		}
 	}
+}
+
+func hasTarget(ctx context.Context, node *api.Client, name string) (bool, error) {
+	list, err := node.Servers(ctx)
+	return slices.ContainsFunc(list.Targets, func(t api.ServerTarget) bool { return t.Service == name }), err
 }
 
 // made reports whether a Provider has made a name, and nobody has taken it over.

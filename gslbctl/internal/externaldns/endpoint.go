@@ -4,6 +4,7 @@
 package externaldns
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
 )
 
 // MediaType is the form of every body.
@@ -23,7 +25,7 @@ const (
 	propertyPort   = "webhook/gslb-port"
 )
 
-// endpoint is the addresses of one type that a name has.
+// endpoint is the addresses of one type that a name has, or with the type CNAME a host name.
 type endpoint struct {
 	DNSName          string            `json:"dnsName,omitempty"`
 	Targets          []string          `json:"targets,omitempty"`
@@ -88,8 +90,13 @@ func (e *endpoint) port() (int, error) {
 	return port, nil
 }
 
-// addresses reports whether its targets are addresses.
-func (e *endpoint) addresses() bool { return e.RecordType == "A" || e.RecordType == "AAAA" }
+// typeName is the type of an endpoint whose target is a host name.
+const typeName = "CNAME"
+
+// servers reports whether its targets can be servers.
+func (e *endpoint) servers() bool {
+	return slices.Contains([]string{"A", "AAAA", typeName}, e.RecordType)
+}
 
 func (e *endpoint) key() string { return e.RecordType + " " + e.DNSName }
 
@@ -101,14 +108,21 @@ func recordType(address netip.Addr) string {
 	return "AAAA"
 }
 
-// parseTarget reads an address of a record type.
-func parseTarget(text, wanted string) (netip.Addr, error) {
+// parseTarget returns the address or host name of a target of a record type, in the form that nodes keep.
+func parseTarget(text, wanted string) (string, error) {
+	if wanted == typeName {
+		name, remedy := settings.ParseHost(text)
+		if remedy != "" {
+			return "", fmt.Errorf("its target is %.260q: %s", text, remedy)
+		}
+		return name, nil
+	}
 	address, err := netip.ParseAddr(text)
 	if err != nil || recordType(address) != wanted || address.Zone() != "" || address.Is4In6() ||
 		address.IsUnspecified() || address.IsMulticast() || address == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
-		return address, fmt.Errorf("its target is %.80q: it must be an address for %s records", text, wanted)
+		return "", fmt.Errorf("its target is %.80q: it must be an address for %s records", text, wanted)
 	}
-	return address, nil
+	return address.String(), nil
 }
 
 // canonical returns a name in the form that nodes keep, or what is wrong with it.
@@ -133,11 +147,22 @@ func within(zones []string, name string) bool {
 
 // serverID identifies a server, as nodes do.
 type serverID struct {
-	name, address string
-	port          int
+	name, host string // the address, or the host name
+	port       int
 }
 
-func idOf(s *api.DocumentServer) serverID { return serverID{s.Service, s.Address, s.Port} }
+func idOf(s *api.DocumentServer) serverID { return serverID{s.Service, hostOf(s), s.Port} }
+
+func hostOf(s *api.DocumentServer) string { return cmp.Or(s.Target, s.Address) }
+
+// typeOf is the type of the endpoint that a server is of.
+func typeOf(s *api.DocumentServer) string {
+	if s.Target != "" {
+		return typeName
+	}
+	address, _ := netip.ParseAddr(s.Address) // a node has written it
+	return recordType(address)
+}
 
 // recordsOf returns the endpoints that an owner's servers are, in the order of the document. The label makes them the
 // owner's for the TXT registry of ExternalDNS too, which needs no TXT records then.
@@ -145,19 +170,18 @@ func recordsOf(doc api.Document, owner string) []*endpoint {
 	list, byKey := []*endpoint{}, map[string]*endpoint{}
 	for i := range doc.Servers {
 		s := &doc.Servers[i]
-		address, err := netip.ParseAddr(s.Address)
-		if s.Owner != owner || err != nil {
+		if s.Owner != owner {
 			continue
 		}
-		e := &endpoint{DNSName: s.Service, RecordType: recordType(address), Labels: map[string]string{"owner": owner}}
+		e := &endpoint{DNSName: s.Service, RecordType: typeOf(s), Labels: map[string]string{"owner": owner}}
 		if known := byKey[e.key()]; known != nil {
 			e = known
 		} else {
 			e.setProperties(s.Region, s.Port)
 			byKey[e.key()], list = e, append(list, e)
 		}
-		if !slices.Contains(e.Targets, s.Address) {
-			e.Targets = append(e.Targets, s.Address)
+		if !slices.Contains(e.Targets, hostOf(s)) {
+			e.Targets = append(e.Targets, hostOf(s))
 		}
 	}
 	return list

@@ -133,7 +133,7 @@ func (n *fakeNode) servers() string {
 	defer n.mu.Unlock()
 	var list []string
 	for _, s := range n.doc.Servers {
-		list = append(list, strings.Join([]string{s.Owner, s.Service, s.Address, s.Region}, " "))
+		list = append(list, strings.Join([]string{s.Owner, s.Service, hostOf(&s), s.Region}, " "))
 	}
 	slices.Sort(list)
 	return strings.Join(list, ", ")

@@ -29,9 +29,11 @@ func TestProvider_WhatIsAppliedReadsAsItWasAdjusted(t *testing.T) {
 		 "providerSpecific":[{"name":"alias","value":"false"}],"labels":{"resource":"service/default/app"},"later":1},
 		{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.2","192.0.2.1"]},
 		{"dnsName":"app.example.com","recordType":"AAAA","targets":["2001:DB8:0::1"]},
+		{"dnsName":"app.example.com","recordType":"CNAME","targets":["LB.cloud.example."]},
 		{"dnsName":"*.new.example.com","recordType":"A","targets":["192.0.2.3"]}]`)
 	if want := `[{"dnsName":"app.example.com","targets":["192.0.2.1","192.0.2.2"],"recordType":"A",` + properties + `},` +
 		`{"dnsName":"app.example.com","targets":["2001:db8::1"],"recordType":"AAAA",` + properties + `},` +
+		`{"dnsName":"app.example.com","targets":["lb.cloud.example"],"recordType":"CNAME",` + properties + `},` +
 		`{"dnsName":"*.new.example.com","targets":["192.0.2.3"],"recordType":"A",` + properties + `}]`; adjusted != want {
 		t.Fatalf("adjusted\n%s\nwant\n%s", adjusted, want)
 	}
@@ -43,6 +45,12 @@ func TestProvider_WhatIsAppliedReadsAsItWasAdjusted(t *testing.T) {
 	owned := strings.ReplaceAll(adjusted, properties, `"labels":{"owner":"eu-1"},`+properties)
 	if got := i.well("GET", "/records", ""); got != owned {
 		t.Errorf("records\n%s\nwant\n%s", got, owned)
+	}
+	i.well("POST", "/records", `{"delete":[{"dnsName":"app.example.com","recordType":"CNAME","targets":["lb.cloud.example"]},`+
+		`{"dnsName":"*.new.example.com","recordType":"A","targets":["192.0.2.3"]}]}`)
+	if got := i.well("GET", "/records", ""); strings.Contains(got, "lb.cloud") || strings.Contains(got, "*.new") ||
+		!strings.Contains(got, "192.0.2.2") {
+		t.Errorf("records without what was deleted\n%s", got)
 	}
 	if log := i.log.String(); strings.Contains(log, "WARN") {
 		t.Errorf("%s", log)
@@ -86,15 +94,20 @@ func TestProvider_OneClusterGoesAndTheOtherStays(t *testing.T) {
 
 func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 	n := startFake(t)
-	n.doc.Servers = append(n.doc.Servers, fakeServer("app.example.com", "192.0.2.1", "eu", "eu-1"))
+	taken := fakeServer("app.example.com", "", "us", "us-1")
+	taken.Target = "taken.cloud.example"
+	n.doc.Servers = append(n.doc.Servers, fakeServer("app.example.com", "192.0.2.1", "eu", "eu-1"), taken)
 	i := startInstance(t, n, "eu-1", "eu")
 	const region, port = `"providerSpecific":[{"name":"webhook/gslb-region","value":"mars"}]`,
 		`"providerSpecific":[{"name":"webhook/gslb-port","value":"http"}]`
 	here := `{"dnsName":"app.example.com","targets":["192.0.2.1"],"recordType":"A","labels":{"owner":"eu-1"},` +
 		properties + `}`
 	for _, tc := range []struct{ endpoint, want, told string }{
-		{`{"dnsName":"a.example.com","recordType":"CNAME","targets":["lb.cloud.example"]}`, "", "a server needs an address"},
-		{`{"dnsName":"a.example.com","recordType":"MX","targets":["10 a"]}`, "", "only A and AAAA"},
+		{`{"dnsName":"a.example.com","recordType":"CNAME","targets":["192.0.2.300"]}`, "", "ends in a number"},
+		{`{"dnsName":"a.example.com","recordType":"CNAME","targets":["b.example.com"]}`, "", "may lead to itself"},
+		{`{"dnsName":"app.example.com","recordType":"CNAME","targets":["taken.cloud.example"]}`, "",
+			"belongs to the owner \\\"us-1\\\""},
+		{`{"dnsName":"a.example.com","recordType":"MX","targets":["10 a"]}`, "", "only A, AAAA and CNAME"},
 		{`{"dnsName":"a.example.org","recordType":"A","targets":["192.0.2.1"]}`, "", "outside every zone of the nodes (example.com.)"},
 		{`{"dnsName":"a example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "one that DNS knows"},
 		{`{"recordType":"A","targets":["192.0.2.1"]}`, "", "one that DNS knows"},
@@ -170,7 +183,7 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 		{"POST", "/records", MediaType, `{"create":[null],"delete":[null]}`, 204},
 		{"POST", "/records", MediaType, `{"create":[{"dnsName":"` + strings.Repeat("a", api.MaxDocument) + `"}]}`, 413},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"443"`, `"0"`) + `}`, 500},
-		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"A"`, `"CNAME"`) + `}`, 500},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"A"`, `"MX"`) + `}`, 500},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `192.0.2.1`, `b`) + `}`, 500},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `app.`, `..`) + `}`, 500},
 		{"POST", "/adjustendpoints", MediaType, `{}`, 400},
