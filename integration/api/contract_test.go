@@ -47,9 +47,10 @@ const (
 		"schedule:a schedule[].stage:s{signing|published|offered|alone|done}- schedule[].not_before:t- " +
 		"schedule[].waits_for:s?- advice:a advice[].act:s{replace_ds|remove_key|cancel}- advice[].safe:b- " +
 		"advice[].until:t?- advice[].reason:s?-"
-	shapeDomain = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
-	shapeLaid   = " overlay.fields:o- overlay.configured:o- overlay.by:s- overlay.updated_at:t- overlay.in_force:b-"
-	shapeMore   = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
+	shapeKeyStage = "stage:s{incoming|active|retiring|published|retired}"
+	shapeDomain   = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
+	shapeLaid     = " overlay.fields:o- overlay.configured:o- overlay.by:s- overlay.updated_at:t- overlay.in_force:b-"
+	shapeMore     = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
 		"source:s{config|api} " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-" +
 		" answer:s{cname}- https.alpn:a- https.port:i- https.ech:s- srv:a-" + shapeLaid
@@ -318,14 +319,15 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/gossip/generate-key", "", "", 200, "key:s algorithm:s{AES-256-GCM} bits:i"},
 
 		{"GET /api/v1/dnssec/status", "", "", 200, "enabled:b keys[].key_tag:i " + each("keys[].",
-			"zone:s flags:i algorithm:i created_at:t age_seconds:i active:b") + " " + each("sync.peers[].",
+			"zone:s flags:i algorithm:i created_at:t age_seconds:i active:b "+
+				shapeKeyStage) + " " + each("sync.peers[].",
 			"peer:s- node_id:s- ok:b- last_attempt:t?- last_success:t?- imported:i- ignored:i- error:s?-") +
 			" sync.enabled:b sync.last_sync:t? sync.last_sync_error:s? sync.next_sync:t? sync.peer_count:i sync.off_reason:s?"},
 		{"GET /api/v1/dnssec/ds", "", "", 200, "enabled:b warning:s? " + each("ds_records[].",
 			"zone:s key_tag:i algorithm:i digest_type:i digest:s ds_record:s")},
 		{"GET /api/v1/dnssec/keys", "", "", 200, "enabled:b sealed:s- " + each("keys[].",
 			"zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t "+
-				"state:s{published|active|retired} origin_node:s")},
+				"state:s{published|active|retired} origin_node:s "+shapeKeyStage)},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
 		{"POST /api/v1/dnssec/rollover", "/v1/dnssec/rollover?dry_run=true", `{"zone":"test.gslb.test"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test","emergency":false,"algorithm":"ED25519"}`, 200, shapeRoll},

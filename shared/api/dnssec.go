@@ -20,6 +20,18 @@ const (
 	KeyRetired   KeyState = "retired"   // still in the zone, no longer signing
 )
 
+// KeyStage is what a signing key is in the change of its zone's key.
+type KeyStage string
+
+// The stages of a signing key. A change makes an active key incoming or retiring; else they are the states.
+const (
+	StageIncoming  KeyStage = "incoming"  // the new key of a change: the parent is not known to have its DS record alone
+	StageActive    KeyStage = "active"    // signing, and no change is to take it away yet
+	StageRetiring  KeyStage = "retiring"  // signing, until the new key that the parent has can do without it
+	StagePublished KeyStage = "published" // as KeyPublished
+	StageRetired   KeyStage = "retired"   // as KeyRetired
+)
+
 // DNSSECStatus is the answer of GET /api/v1/dnssec/status.
 type DNSSECStatus struct {
 	Enabled bool            `json:"enabled"`
@@ -36,6 +48,7 @@ type DNSSECKeyUse struct {
 	CreatedAt  time.Time `json:"created_at"`
 	AgeSeconds int64     `json:"age_seconds"`
 	Active     bool      `json:"active"` // it signs now
+	Stage      KeyStage  `json:"stage"`
 }
 
 // DNSSECSyncState is the state of the exchange of keys with other nodes.
@@ -119,6 +132,7 @@ type DNSSECKey struct {
 	PublicKey     string    `json:"public_key"` // in base64, as in the DNSKEY record
 	CreatedAt     time.Time `json:"created_at"`
 	State         KeyState  `json:"state"`
+	Stage         KeyStage  `json:"stage"`
 	OriginNode    string    `json:"origin_node"` // empty: not known
 }
 

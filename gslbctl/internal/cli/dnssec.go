@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -39,10 +40,10 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "SIGNS"},
-				{Name: "AGE"}}, Empty: notSigned}
+				{Name: "STAGE"}, {Name: "AGE"}}, Empty: notSigned}
 			for _, k := range status.Keys {
 				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)),
-					render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
+					orNone(string(k.Stage)), render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
 			}
 			if a.output == outputName {
 				return a.list(status, t)
@@ -99,12 +100,13 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 	return lists(a, "keys", "List the signing keys, their public halves only",
 		(*api.Client).DNSSECKeys, func(list api.DNSSECKeys) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STATE"}, {Name: "ALGORITHM"},
+				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STAGE"}, {Name: "ALGORITHM"},
 					{Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
 				Empty: notSigned,
 			}
 			for _, k := range list.Keys {
-				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(string(k.State)),
+				stage := cmp.Or(string(k.Stage), string(k.State)) // an older node tells no stage
+				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(stage),
 					render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
 					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
 			}

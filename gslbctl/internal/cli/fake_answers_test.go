@@ -70,7 +70,7 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/routing/algorithms": fakeAlgorithms(),
 		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
 			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600,
-				Active: true}},
+				Active: true, Stage: api.StageActive}},
 			Sync: api.DNSSECSyncState{Enabled: true, LastSync: pointer(now.Add(-time.Hour)),
 				LastSyncError: pointer("http://192.0.2.3:8080: it answers 403"), NextSync: pointer(now.Add(time.Minute)),
 				PeerCount: 2, Peers: []api.DNSSECPeer{
@@ -85,7 +85,8 @@ func wellAnswers() map[string]any {
 				DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
 		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
-				PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
+				PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, Stage: api.StageActive,
+				OriginNode: "ow-1"}}},
 		"GET /api/v1/dnssec/rollover":  api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll()}},
 		"POST /api/v1/dnssec/rollover": fakeRoll(), "POST /api/v1/dnssec/rollover?dry_run=true": fakeRoll(), "DELETE /api/v1/dnssec/rollover/example.com": fakeRoll(),
 		"POST /api/v1/dnssec/rollover/example.com/confirm": fakeRoll(),

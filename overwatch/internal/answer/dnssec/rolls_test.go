@@ -350,3 +350,77 @@ func TestRoll_StagesAreTold(t *testing.T) {
 		t.Errorf("after a look: %+v", told)
 	}
 }
+
+// The keys of a roll say which one the chain of trust rests on: the old one until the parent has the new one's DS record
+// alone, as its servers show or an operator says. Where the roll is taken back before it is offered, it stays the old
+// one.
+func TestRoll_KeysSayWhatTheyAreInIt(t *testing.T) {
+	nodes, clock := rollers(t, 1)
+	n := nodes[0]
+	says := func(when string, want ...string) {
+		t.Helper()
+		var got []string
+		for _, k := range n.zones.Keys() {
+			word := string(k.State)
+			if k.Incoming {
+				word += " incoming"
+			}
+			if k.Retiring {
+				word += " retiring"
+			}
+			got = append(got, word)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the keys are %q, want %q", when, got, want)
+		}
+	}
+	stage := func(want roll.Stage, parent dnssec.Parent) {
+		t.Helper()
+		for range 200 {
+			if n.zones.Rolls()[0].Stage == want {
+				n.round(parent)
+				return
+			}
+			*clock = clock.Add(4 * time.Minute) // the parent is looked at without a break
+			n.round(parent)
+		}
+		t.Fatalf("the roll is at %s, want %s", n.zones.Rolls()[0].Stage, want)
+	}
+	begin := func() (old, fresh dnssec.Parent) {
+		t.Helper()
+		state, err := n.zones.BeginRoll(rolled, dnssec.RollOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.signer()
+		return dnssec.Parent{DS: []*dns.DS{state.Old[0].DS(0)}, TTL: time.Hour},
+			dnssec.Parent{DS: []*dns.DS{state.Target.DS(0)}, TTL: time.Hour}
+	}
+	says("before", "active")
+
+	old, _ := begin()
+	says("published", "active", "active incoming")
+	if _, err := n.zones.CancelRoll(rolled); err != nil {
+		t.Fatal(err)
+	}
+	says("taken back", "active", "active retiring")
+	stage(roll.Done, old)
+	says("taken back, and done", "active")
+
+	old, fresh := begin()
+	n.round(old)
+	stage(roll.Offered, old)
+	says("offered", "active", "active incoming")
+	n.round(fresh)
+	says("the parent has it", "active retiring", "active")
+	n.round(old)
+	says("the parent has gone back", "active", "active incoming")
+	if _, err := n.zones.ConfirmDS(rolled); err != nil {
+		t.Fatal(err)
+	}
+	says("an operator says that the parent has it", "active retiring", "active")
+	stage(roll.Alone, fresh)
+	says("alone", "retired retiring", "active")
+	stage(roll.Done, fresh)
+	says("done", "active")
+}

@@ -12,6 +12,8 @@ import (
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // Options configures Zones.
@@ -268,6 +270,8 @@ type KeyState struct {
 	*Key
 	State       State
 	Signing     bool // it signs now
+	Incoming    bool // the new key of a roll, which the parent is not known to have alone
+	Retiring    bool // an old key of a roll, whose new one the parent has
 	Offered     bool // the parent is to have its DS record
 	Provisional bool // made here, and may give way to the key of another node: not for the parent yet
 }
@@ -281,9 +285,14 @@ func (z *Zones) Keys() []KeyState {
 	for _, apex := range sortedKeys(z.signers) {
 		for _, k := range z.keyring.Keys(apex) {
 			signer := z.signers[apex]
-			s := KeyState{k, k.State(now), signer.uses(k), slices.Contains(signer.announced, k), z.keyring.provisional(k)}
+			s := KeyState{Key: k, State: k.State(now), Signing: signer.uses(k),
+				Offered: slices.Contains(signer.announced, k), Provisional: z.keyring.provisional(k)}
 			if s.State == Active && !s.Signing {
 				s.State = Retired
+			}
+			if p := z.keyring.recordOf(apex).Roll; p != nil && p.Stage < roll.Done {
+				s.Incoming = p.Incoming(k.public, z.looks[apex].peers)
+				s.Retiring = p.Retiring(k.public, k.created, z.looks[apex].peers)
 			}
 			all = append(all, s)
 		}

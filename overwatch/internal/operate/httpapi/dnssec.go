@@ -59,6 +59,7 @@ func (s *Server) getDNSSECStatus(*call) (answer, error) {
 			KeyTag: int(k.Tag()), Zone: k.Zone(), Flags: dnssec.Flags, Algorithm: int(k.Algorithm()),
 			CreatedAt:  stamp(k.Created()),
 			AgeSeconds: int64(s.o.Now().Sub(k.Created()).Seconds()), Active: k.Signing,
+			Stage: stageOf(&k),
 		})
 	}
 	return ok(status), nil
@@ -107,7 +108,8 @@ func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 		list.Keys = append(list.Keys, api.DNSSECKey{
 			Zone: k.Zone(), KeyTag: int(k.Tag()), Algorithm: int(k.Algorithm()), AlgorithmName: k.Algorithm().String(),
 			Flags:     dnssec.Flags,
-			PublicKey: k.PublicKey(), CreatedAt: stamp(k.Created()), State: keyStates[k.State], OriginNode: k.Origin(),
+			PublicKey: k.PublicKey(), CreatedAt: stamp(k.Created()), State: keyStates[k.State],
+			Stage: stageOf(&k), OriginNode: k.Origin(),
 		})
 	}
 	return ok(list), nil
@@ -115,6 +117,17 @@ func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 
 var keyStates = map[dnssec.State]api.KeyState{
 	dnssec.Published: api.KeyPublished, dnssec.Active: api.KeyActive, dnssec.Retired: api.KeyRetired,
+}
+
+// stageOf tells the active keys of a roll apart. The others are what their state says.
+func stageOf(k *dnssec.KeyState) api.KeyStage {
+	switch {
+	case k.State == dnssec.Active && k.Incoming:
+		return api.StageIncoming
+	case k.State == dnssec.Active && k.Retiring:
+		return api.StageRetiring
+	}
+	return api.KeyStage(keyStates[k.State])
 }
 
 // postDNSSECSync answers POST /dnssec/sync.

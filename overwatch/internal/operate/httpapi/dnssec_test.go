@@ -53,6 +53,39 @@ func TestDNSSEC_TellsKeysAndWhatTheParentNeeds(t *testing.T) {
 	}
 }
 
+func TestDNSSEC_TellsTheKeysOfARollApart(t *testing.T) {
+	key, err := dnssec.Generate(dnssec.ECDSAP256SHA256, "gslb.test", "node-1", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(o *Options) {
+		o.SigningKeys = signingKeys{
+			{Key: key, State: dnssec.Active, Signing: true, Incoming: true},
+			{Key: key, State: dnssec.Active, Signing: true},
+			{Key: key, State: dnssec.Active, Signing: true, Retiring: true},
+			{Key: key, State: dnssec.Retired, Retiring: true},
+			{Key: key, State: dnssec.Published},
+		}
+	})
+	want := []api.KeyStage{api.StageIncoming, api.StageActive, api.StageRetiring, api.StageRetired, api.StagePublished}
+	status, err := w.client.DNSSECStatus(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := w.client.DNSSECKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, stage := range want {
+		if status.Keys[i].Stage != stage || keys.Keys[i].Stage != stage {
+			t.Errorf("the status says %q, the list %q, want %q", status.Keys[i].Stage, keys.Keys[i].Stage, stage)
+		}
+	}
+	if keys.Keys[0].State != api.KeyActive || !status.Keys[0].Active {
+		t.Errorf("the new key signs: %+v, %+v", keys.Keys[0], status.Keys[0])
+	}
+}
+
 func TestDNSSEC_SaysThatAnswersAreNotSigned(t *testing.T) {
 	w := newWorld(t)
 	status, err := w.client.DNSSECStatus(t.Context())

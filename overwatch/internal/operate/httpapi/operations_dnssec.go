@@ -11,7 +11,8 @@ func dnssecOperations() []Operation {
 		{Method: get, Path: v1 + "/dnssec/status", handle: (*Server).getDNSSECStatus,
 			Summary: "Whether answers are signed, and with which keys", Status: 200,
 			Answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
-				{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400, Active: true}},
+				{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400, Active: true,
+					Stage: api.StageActive}},
 				Sync: api.DNSSECSyncState{Enabled: true, LastSync: of(at()), NextSync: of(at().Add(time.Hour)), PeerCount: 1,
 					Peers: []api.DNSSECPeer{{
 						Peer: "http://overwatch-2.example.com:8080", NodeID: "overwatch-2", OK: true, LastAttempt: of(at()),
@@ -30,6 +31,6 @@ func dnssecOperations() []Operation {
 			Answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
 					PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: at(), State: api.KeyActive,
-					OriginNode: "overwatch-1"}}}},
+					Stage: api.StageActive, OriginNode: "overwatch-1"}}}},
 	}
 }

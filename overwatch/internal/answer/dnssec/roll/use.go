@@ -43,6 +43,23 @@ func (p *Progress) Ends(public []byte, created time.Time) bool {
 	return p.Stage == Done && p.old(public, created)
 }
 
+// Incoming reports whether a key is the new one, as long as neither the servers of the parent nor an operator have told
+// that its DS record is there alone. A roll that is taken back has none: its key is the one that was offered before.
+func (p *Progress) Incoming(public []byte, peers []Peer) bool {
+	return p.isTarget(public) && !p.arrived(peers)
+}
+
+// Retiring reports whether a key is one of those that are to go, and the chain of trust no longer rests on it.
+func (p *Progress) Retiring(public []byte, created time.Time, peers []Peer) bool {
+	return p.old(public, created) && p.arrived(peers)
+}
+
+// arrived reports whether the parent is known, or can be held, to have the DS record of the target alone.
+func (p *Progress) arrived(peers []Peer) bool {
+	offeredAlone := len(p.Offer) == 1 && p.isTarget(p.Offer[0])
+	return p.Stage > Offered || offeredAlone || !p.parentHas(peers).IsZero()
+}
+
 func contains(keys [][]byte, public []byte) bool {
 	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
 }

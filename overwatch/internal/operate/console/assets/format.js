@@ -55,7 +55,7 @@ export const endpoint = (address, port) => (address.includes(':') ? `[${address}
 const tones = {
   healthy: 'good', online: 'good', success: 'good', alive: 'good', active: 'good', valid: 'good', yes: 'good',
   attention: 'warn', degraded: 'warn', stale: 'warn', draining: 'warn', failover: 'warn', fallback: 'warn', pending: 'warn',
-  suspect: 'warn', published: 'warn', 'last resort': 'warn', 'set aside': 'warn', override: 'warn', held: 'warn',
+  suspect: 'warn', published: 'warn', incoming: 'warn', retiring: 'warn', 'last resort': 'warn', 'set aside': 'warn', override: 'warn', held: 'warn',
   unhealthy: 'bad', offline: 'bad', failure: 'bad', no_healthy_backend: 'bad', no_data: 'warn', dead: 'bad', revoked: 'bad',
   'no answer': 'bad', no: 'bad', refused: 'warn', 'nobody answers': 'bad',
 };

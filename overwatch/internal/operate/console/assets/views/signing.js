@@ -9,7 +9,7 @@ const algorithms = { 8: 'RSASHA256', 10: 'RSASHA512', 13: 'ECDSAP256SHA256', 14:
 
 const keyColumns = [
   { title: 'Zone', csv: (k) => k.zone }, { title: 'Key tag', csv: (k) => k.key_tag, class: 'num' },
-  { title: 'Stage', csv: (k) => k.state, cell: (k) => html`<${Status} word=${k.state} />` },
+  { title: 'Stage', csv: (k) => k.stage, cell: (k) => html`<${Status} word=${k.stage} />` },
   { title: 'Algorithm', csv: (k) => k.algorithm_name || algorithms[k.algorithm] || k.algorithm }, { title: 'Flags', csv: (k) => k.flags, class: 'num' },
   { title: 'Made', csv: (k) => k.created_at, cell: (k) => clock(k.created_at), class: 'num' },
   { title: 'Made by', csv: (k) => k.origin_node || none },
@@ -25,7 +25,7 @@ const peerColumns = [
 function Zone({ zone, records, keys }) {
   return html`<${Panel} title=${zone} id=${`zone-${zone}`}><ol class="chain"><li><h3>The parent is to publish</h3>${records.length ? records.map((r) => html`<div class="copyable" key=${r.digest}>
       <pre>${r.ds_record}</pre><${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} /></div>`) : html`<p class="dim">No record is due.</p>`}</li>
-    <li><h3>This node signs with</h3><ul class="plain">${keys.map((k) => html`<li key=${k.key_tag}><${Status} word=${k.state} /> key ${k.key_tag}, ${k.algorithm_name}, ${k.flags === 257 ? 'entry point' : 'zone key'}</li>`)}</ul></li></ol><//>`;
+    <li><h3>This node signs with</h3><ul class="plain">${keys.map((k) => html`<li key=${k.key_tag}><${Status} word=${k.stage} /> key ${k.key_tag}, ${k.algorithm_name}, ${k.flags === 257 ? 'entry point' : 'zone key'}</li>`)}</ul></li></ol><//>`;
 }
 
 const acts = {
