@@ -35,6 +35,14 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			`PATCH /api/v1/domains/shop.example.com  ` +
 				`{"routing_policy":"latency","fallback_algorithm":"weighted","min_healthy":"50%","enabled":false,` +
 				`"description":"x","tags":["a","b"]}`, "domain shop.example.com is changed"},
+		{"domains add shop.example.com --https-alpn h2,h3 --https-port 8443 --srv _sip._tcp,_xmpp-client._tcp",
+			`POST /api/v1/domains  {"name":"shop.example.com","https":{"alpn":["h2","h3"],"port":8443},` +
+				`"srv":["_sip._tcp","_xmpp-client._tcp"]}`, "domain shop.example.com is answered"},
+		{"domains set shop.example.com --https-alpn= --srv=",
+			`PATCH /api/v1/domains/shop.example.com  {"https":{"alpn":[]},"srv":[]}`, "domain shop.example.com is changed"},
+		{"domains set shop.example.com --https-alpn h2 --https-ech AEX+",
+			`PATCH /api/v1/domains/shop.example.com  {"https":{"alpn":["h2"],"ech":"AEX+"}}`,
+			"domain shop.example.com is changed"},
 		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com",
 			"domain shop.example.com is removed"},
 		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false --priority 3 " +
@@ -248,6 +256,54 @@ func TestConfirm_AsksBeforeWhatCannotBeTakenBack(t *testing.T) {
 			if code == 1 && !strings.Contains(r.errors, "nothing was changed") {
 				t.Errorf("%s, %q: %s", args, typed, r.errors)
 			}
+		}
+	}
+}
+
+// What HTTPS records say is one value of the API. A flag changes its part of it, and the others stay.
+func TestDomainsSet_APartOfTheHTTPSRecords(t *testing.T) {
+	for args, want := range map[string]string{
+		"--https-port 8443":    `{"https":{"alpn":["h2"],"port":8443,"ech":"AEX+"}}`,
+		"--https-port 0":       `{"https":{"alpn":["h2"],"ech":"AEX+"}}`,
+		"--https-alpn h3":      `{"https":{"alpn":["h3"],"port":444,"ech":"AEX+"}}`,
+		"--https-ech= --ttl 9": `{"ttl":9,"https":{"alpn":["h2"],"port":444}}`,
+		"--https-alpn=":        `{"https":{"alpn":[]}}`,
+		"--srv _sip._tcp":      `{"srv":["_sip._tcp"]}`,
+	} {
+		n := startNode(t)
+		n.set("GET /api/v1/domains/shop.example.com", api.DomainDetail{Domain: api.Domain{
+			Name: "shop.example.com", HTTPS: &api.DomainHTTPS{ALPN: []string{"h2"}, Port: 444, ECH: "AEX+"}}})
+		call(t, System{}, []*node{n}, append([]string{"domains", "set", "shop.example.com", "--api", documented(0)},
+			strings.Fields(args)...)...)
+		sent := strings.TrimPrefix(strings.Join(n.changes(), "; "), "PATCH /api/v1/domains/shop.example.com  ")
+		if sent != want {
+			t.Errorf("%s: sent %s, want %s", args, sent, want)
+		}
+	}
+}
+
+func TestDomainsAdd_CompletesSeveralProtocols(t *testing.T) {
+	for typed, want := range map[string]string{"": "h2 h3", "h2,": "h2,h3", "h2,h3,": ""} {
+		r := call(t, System{}, []*node{startNode(t)}, "__complete", "--api", documented(0), "domains", "add", "x",
+			"--https-alpn", typed)
+		if got := strings.Fields(strings.Split("\n"+r.out, "\n:6")[0]); strings.Join(got, " ") != want {
+			t.Errorf("%q: offered are %q, want %q (%+v)", typed, got, want, r)
+		}
+	}
+}
+
+func TestDomains_HTTPSFlagsThatMeanNothingAreRefused(t *testing.T) {
+	for args, words := range map[string]string{
+		"domains add shop.example.com --https-port 8443":               "such as --https-alpn h2,h3",
+		"domains set shop.example.com --https-ech AEX+":                "such as --https-alpn h2,h3; nothing was changed",
+		"domains set shop.example.com --https-alpn= --https-port 8443": "takes the HTTPS records away",
+		"domains add shop.example.com --https-alpn= --https-ech AEX+":  "takes the HTTPS records away",
+		"domains add shop.example.com --https-port many":               `--https-port is "many": it must be a whole number`,
+	} {
+		n := startNode(t)
+		r := call(t, System{}, []*node{n}, append(strings.Fields(args), "--api", documented(0))...)
+		if r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) > 0 {
+			t.Errorf("%s: %+v, sent %q", args, r, n.changes())
 		}
 	}
 }

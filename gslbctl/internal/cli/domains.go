@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -107,6 +108,9 @@ func (a *app) printDomain(r domainReport) error {
 			return err
 		}
 	}
+	if err := a.printRecords(d); err != nil {
+		return err
+	}
 	t := &render.Table{
 		Columns: []render.Column{{Name: "ADDRESS"}, {Name: "REGION"}, {Name: "PRIORITY", Right: true},
 			{Name: "WEIGHT", Right: true},
@@ -119,6 +123,27 @@ func (a *app) printDomain(r domainReport) error {
 			render.C(render.YesNo(b.Enabled)), a.ago(b.LastCheck))
 	}
 	return t.Write(a.Out, a.style())
+}
+
+// printRecords says which records a domain has beside addresses.
+func (a *app) printRecords(d api.Domain) error {
+	var lines string
+	if h := d.HTTPS; h != nil {
+		lines += "HTTPS records: " + render.Printable(strings.Join(h.ALPN, ", ")) + " at port " +
+			strconv.Itoa(cmp.Or(h.Port, 443))
+		if h.ECH != "" {
+			lines += ", with ECH"
+		}
+		lines += "\n"
+	}
+	if len(d.SRV) > 0 {
+		lines += "SRV records: " + render.Printable(strings.Join(d.SRV, ", ")) + "\n"
+	}
+	if lines == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.Out, lines)
+	return err
 }
 
 func goodCell(good bool) render.Cell {

@@ -25,6 +25,8 @@ type domainFlags struct {
 	signed      bool
 	regions     []string
 	tags        []string
+	srv         []string
+	https       httpsFlags
 }
 
 func (f *domainFlags) add(cmd *cobra.Command, a *app) {
@@ -44,6 +46,9 @@ func (f *domainFlags) add(cmd *cobra.Command, a *app) {
 	cmd.Flags().BoolVar(&f.signed, "signed", true, "false: not signed, where its zone has nothing that is")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
 	cmd.Flags().StringSliceVar(&f.tags, "tags", nil, "words to find it by, separated by commas; empty for none")
+	cmd.Flags().StringSliceVar(&f.srv, "srv", nil,
+		"`services` with SRV records, such as _sip._tcp, separated by commas; empty for none")
+	f.https.add(cmd, a)
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
@@ -61,6 +66,7 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 		Description:          given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled),
 		DNSSECEnabled: given(cmd, "signed", &f.signed),
 		Regions:       given(cmd, "regions", &f.regions), Tags: given(cmd, "tags", &f.tags),
+		SRV: given(cmd, "srv", &f.srv),
 	}
 }
 
@@ -82,6 +88,13 @@ func (a *app) domainsAddCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := f.request(cmd)
 			req.Name = args[0]
+			err := f.https.check(cmd)
+			if err != nil {
+				return err
+			}
+			if req.HTTPS, err = f.https.over(cmd, nil); err != nil {
+				return err
+			}
 			if err := checkWildcard(req.Name, wildcard); err != nil {
 				return err
 			}
@@ -151,10 +164,24 @@ func (a *app) domainsSetCommand() *cobra.Command {
 			if cmd.Flags().NFlag() == 0 {
 				return errors.New(
 					"nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, " +
-						"--client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled, --regions or --tags")
+						"--client-ipv4-prefix, --client-ipv6-prefix, --https-alpn, --https-port, --https-ech, --srv, --description, " +
+						"--enabled, --signed, --regions or --tags")
+			}
+			if err := f.https.check(cmd); err != nil {
+				return err
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				now, err := c.ChangeDomain(ctx, args[0], f.request(cmd))
+				req := f.request(cmd)
+				if f.https.given(cmd) {
+					before, err := c.Domain(ctx, args[0])
+					if err != nil {
+						return "", err
+					}
+					if req.HTTPS, err = f.https.over(cmd, before.Domain.HTTPS); err != nil {
+						return "", err
+					}
+				}
+				now, err := c.ChangeDomain(ctx, args[0], req)
 				return changedObject("domain "+args[0], now.Domain.Overlay), err
 			})
 		},

@@ -32,6 +32,8 @@ func wellAnswers() map[string]any {
 			Source: api.FromConfig, BackendCount: 1, HealthyBackends: 1, CreatedAt: started, UpdatedAt: started},
 	}
 	shown := domains[0]
+	shown.HTTPS = &api.DomainHTTPS{ALPN: []string{"h2", "h3"}, Port: 8443, ECH: "AEX+"}
+	shown.SRV = []string{"_sip._tcp"}
 	shown.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.11:443", Reason: "kernel update",
 		Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", ExpiresAt: pointer(now.Add(30 * time.Minute))}
@@ -100,6 +102,7 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/version": api.Version{Version: "1.2.3", GoVersion: "go1.26",
 			GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
 		"POST /api/v1/domains":                    api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
+		"GET /api/v1/domains/shop.example.com":    api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
 		"PATCH /api/v1/domains/shop.example.com":  api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
 		"DELETE /api/v1/domains/shop.example.com": nil,
 		"PATCH /api/v1/domains/over.example.com": api.DomainDetail{Domain: api.Domain{Name: "over.example.com",
