@@ -15,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
@@ -45,6 +46,9 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 		if seen[string(outcome)] == 0 {
 			t.Errorf("no answer came about as %s", outcome)
 		}
+	}
+	if seen["HTTPS"] == 0 {
+		t.Error("no HTTPS record was explained")
 	}
 	for _, algorithm := range policy.Algorithms() {
 		if seen["success by "+algorithm.Name] == 0 {
@@ -102,6 +106,9 @@ var regionNames = []string{"eu", "us", "asia", "mars"}
 func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 	w.t.Helper()
 	wire, e = w.both(q)
+	if e.Basis != nil && q.https {
+		w.seen["HTTPS"]++
+	}
 	if e.Basis != nil {
 		w.seen[string(e.Outcome)+" by "+e.Basis.Rules.Algorithm.Name]++
 	}
@@ -132,6 +139,9 @@ func (w *randomWorld) explanation(q question) explain.Explanation {
 	asked := explain.Query{Name: q.name, Family: q.family, Client: netip.MustParseAddr("127.0.0.1")}
 	if q.subnet.IsValid() && q.subnet.Bits() > 0 {
 		asked.Client, asked.Subnet = q.subnet.Addr(), true
+	}
+	if q.https {
+		asked.Type = dns.TypeHTTPS
 	}
 	e, err := explain.Explain(w.publisher.View(), asked)
 	if err != nil {
@@ -269,7 +279,7 @@ func (w *randomWorld) askInsideScope(q question) {
 		if inside.Bits() == 0 {
 			continue
 		}
-		other, e := w.ask(question{q.name, q.family, inside.Masked()})
+		other, e := w.ask(question{q.name, q.family, q.https, inside.Masked()})
 		if e.Basis == nil {
 			w.t.Errorf("%+v is steered and %s inside its scope is not", q, inside)
 			return
@@ -287,7 +297,11 @@ func (w *randomWorld) askInsideScope(q question) {
 func (w *randomWorld) exchange(q question) *dns.Msg {
 	w.t.Helper()
 	m := new(dns.Msg)
-	m.SetQuestion(q.name+".", map[policy.Family]uint16{policy.IPv4: dns.TypeA, policy.IPv6: dns.TypeAAAA}[q.family])
+	rtype := zone.AddressTypes[q.family].Number
+	if q.https {
+		rtype = dns.TypeHTTPS
+	}
+	m.SetQuestion(q.name+".", rtype)
 	m.SetEdns0(1232, false)
 	if q.subnet.IsValid() {
 		family := uint16(1)
@@ -326,6 +340,8 @@ func addressesOf(m *dns.Msg) (addresses []netip.Addr, ttl uint32) {
 			octets = rr.A.To4()
 		case *dns.AAAA:
 			octets = rr.AAAA
+		case *dns.HTTPS:
+			octets = firstHint(rr)
 		default:
 			continue
 		}
@@ -333,6 +349,19 @@ func addressesOf(m *dns.Msg) (addresses []netip.Addr, ttl uint32) {
 		addresses, ttl = append(addresses, address), rr.Header().Ttl
 	}
 	return addresses, ttl
+}
+
+// firstHint is the address of the family that an HTTPS record was decided for: IPv6 where it has no other.
+func firstHint(rr *dns.HTTPS) net.IP {
+	for _, param := range rr.Value {
+		switch hint := param.(type) {
+		case *dns.SVCBIPv4Hint:
+			return hint.Hint[0].To4()
+		case *dns.SVCBIPv6Hint:
+			return hint.Hint[0]
+		}
+	}
+	return nil
 }
 
 func scopeOf(m *dns.Msg) (scope uint8, there bool) {

@@ -61,6 +61,7 @@ func (w *randomWorld) Service(name string) []*registry.Backend {
 type question struct {
 	name   string
 	family policy.Family
+	https  bool         // asks for HTTPS records, not for addresses
 	subnet netip.Prefix // not valid: none
 }
 
@@ -224,6 +225,9 @@ func (w *randomWorld) randomDomain(i int) config.Domain {
 	d.ClientHash = config.ClientHash{IPv4Prefix: 8 + w.random.IntN(25), IPv6Prefix: 16 + w.random.IntN(49)}
 	d.TTL = w.random.IntN(100)
 	d.MaxAnswers = 1 + w.random.IntN(3)
+	if w.flip() {
+		d.HTTPS.ALPN = []string{"h2"}
+	}
 	d.FailoverThreshold = 1 + w.random.IntN(3)
 	d.OnAllDown = pick(w.random, []string{"", string(policy.ServFail), string(policy.LastHealthy), string(policy.All)})
 	d.MinHealthy = pick(w.random, []string{"", "", "2", "50%"})
@@ -298,7 +302,7 @@ func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
 
 func (w *randomWorld) randomQuestion() question {
 	d := pick(w.random, w.settings.Domains)
-	q := question{name: d.Name, family: policy.Family(w.random.IntN(2))}
+	q := question{name: d.Name, family: policy.Family(w.random.IntN(2)), https: w.random.IntN(4) == 0}
 	if q.name[0] == '*' {
 		q.name = "any" + q.name[1:]
 	}

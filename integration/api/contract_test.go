@@ -106,7 +106,7 @@ const (
 	shapeUse     = " memory.used_bytes:i? memory.available_bytes:i? memory.total_bytes:i? memory.percent:n " +
 		"cpu.used_percent:n cpu.cores:i "
 	shapeRouted   = "address:s port:i region:s weight:i priority:i healthy:b share:n"
-	shapeDecision = "domain:s query_type:s{A|AAAA} client_ip:s client_subnet:s client_country:s client_region:s " +
+	shapeDecision = "domain:s query_type:s{A|AAAA|HTTPS|SRV} client_ip:s client_subnet:s client_country:s client_region:s " +
 		"nearby:o? nearby.network:s- nearby.kilometres:n- nearby.latitude:n- nearby.longitude:n- " +
 		"located_by:s{ecs|resolver|custom_mapping|database|default} algorithm:s " +
 		"decision:s{success|failover|fallback|no_data|no_healthy_backend|domain_not_found|not_steered} answer:a " +
@@ -475,6 +475,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app +
 			`","client_ip":"198.51.100.7","edns":{"client_subnet":"203.0.113.7/24"}}`, 400, "error:s~client_subnet"},
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app + `","client_ip":"here"}`, 400, "error:s~client_ip"},
+		{"POST /api/v1/routing/test", "", `{"domain":"` + app + `","client_ip":"198.51.100.7","query_type":"MX"}`, 400,
+			"error:s~HTTPS"},
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app + `","place":{"latitude":50.1,"longitude":8.7}}`, 400,
 			"error:s~database_path"},
 		{"POST /api/v1/routing/consequences", "", `{"backends":["` + app + `:192.0.2.99:80"],"regions":["nowhere"],"agents":["` +

@@ -13,7 +13,7 @@ type RoutingTestRequest struct {
 	ClientIP string `json:"client_ip,omitempty"` // of the resolver that would ask
 	// Place is where the client is, in the place of ClientIP: a network that the geolocation database has near it asks.
 	Place     *Place       `json:"place,omitempty"`
-	QueryType string       `json:"query_type"` // A or AAAA; "" is A
+	QueryType string       `json:"query_type"` // A, AAAA, HTTPS or SRV; "" is A
 	EDNS      *RoutingEDNS `json:"edns,omitempty"`
 }
 

@@ -52,11 +52,13 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask")
 	cmd.Flags().StringVar(&place, "place", "",
 		"in the place of --client, the `latitude,longitude` of a client, such as 50.1,8.7")
-	cmd.Flags().StringVar(&req.QueryType, "type", "A", "A or AAAA")
+	cmd.Flags().StringVar(&req.QueryType, "type", "A",
+		"A, AAAA, HTTPS, or SRV of a name such as _sip._tcp.app.example.com")
 	cmd.Flags().StringVar(&subnet, "ecs", "",
 		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
 	cmd.MarkFlagsMutuallyExclusive("client", "place")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(families, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(
+		[]string{"A", "AAAA", "HTTPS", "SRV"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -137,7 +139,7 @@ func (a *app) explanationFacts(r *api.RoutingResult) func() error {
 	for _, record := range r.Answer {
 		t.Add(render.C("answer"), render.C(record))
 	}
-	if r.SelectedBackend != nil {
+	if r.SelectedBackend != nil || len(r.Answer) > 0 {
 		t.Add(render.C("ttl"), render.C(strconv.Itoa(r.TTL)+" s"))
 	}
 	t.Add(render.C("ecs scope"), number(r.ECSScope))

@@ -103,6 +103,24 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 	}
 }
 
+// SRV records are of no backend alone: the TTL is that of the records.
+func TestRoutingTest_SRV(t *testing.T) {
+	n := startNode(t)
+	e := fakeExplanation()
+	e.Domain, e.QueryType, e.TTL = "_sip._tcp.app.example.com", "SRV", 25
+	e.Answer = []string{"_sip._tcp.app.example.com. 25 IN SRV 0 100 443 app.example.com."}
+	e.Alternatives, e.SelectedBackend = append(e.Alternatives, *e.SelectedBackend), nil
+	n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
+	r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", e.Domain, "--type", "SRV", "--client",
+		"203.0.113.7")
+	if r.code != 0 || !strings.Contains(r.out, e.Answer[0]) || !strings.Contains(r.out, "25 s") {
+		t.Errorf("%+v", r)
+	}
+	if asked := n.changes()[0]; !strings.Contains(asked, `"query_type":"SRV"`) {
+		t.Errorf("asked was %s", asked)
+	}
+}
+
 func TestRoutingTest_AsksFromAPlace(t *testing.T) {
 	n := startNode(t)
 	e := fakeExplanation()

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -23,6 +24,9 @@ const (
 type Query struct {
 	Name   string // in zone-file form, in any case, with or without its final dot
 	Family policy.Family
+	// Type is a zone.ProbedType; 0 is that of the addresses of Family. The Family of an Explanation is that of the
+	// addresses in HTTPS records, or behind SRV records.
+	Type uint16
 	// Client is the address of the client subnet option, if that has a network, else the resolver's.
 	Client netip.Addr
 	Subnet bool // Client is from the option
@@ -68,9 +72,12 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 	defer turns.Put(mine)
 	for try := 1; ; try++ {
 		began := time.Now()
-		probe, err := view.Probe(q.Name, q.Family, q.Client, mine)
+		probe, err := view.Probe(q.Name, cmp.Or(q.Type, zone.AddressTypes[q.Family].Number), q.Client, mine)
 		if err != nil {
 			return Explanation{}, err
+		}
+		if q.Type != 0 && probe.Steered.Basis != nil {
+			q.Family = probe.Steered.Family
 		}
 		e := Explanation{
 			Query: q, Kind: probe.Kind, Records: probe.Records, Addresses: probe.Addresses, TTL: probe.TTL, Scope: probe.Scope,

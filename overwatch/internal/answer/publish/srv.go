@@ -30,7 +30,7 @@ func srvTypes(d *domain) (types []*zone.Type) {
 	}
 	for _, addresses := range zone.AddressTypes {
 		types = append(types, &zone.Type{
-			Number: dns.TypeSRV, Family: addresses.Family, Length: 6 + end,
+			Number: dns.TypeSRV, Family: addresses.Family, Length: 6 + end, Of: d.name,
 			Data: func(to []byte, due policy.Due) []byte {
 				to = binary.BigEndian.AppendUint16(append(to, 0, 0), uint16(due.Parts))
 				return append(binary.BigEndian.AppendUint16(to, due.Port), target[:end]...)

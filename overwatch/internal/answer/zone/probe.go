@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 
@@ -18,21 +19,31 @@ type Probe struct {
 	Scope     uint8 // as in Answer
 	Steered   Steered
 	Records   []string     // of the answer section, in zone-file form
-	Addresses []netip.Addr // of the question's family among them, in their order
-	TTL       uint32       // of the last of these, or of an alias without any, seconds
+	Addresses []netip.Addr // in those of the question's type among them, or in the hints of HTTPS, in their order
+	TTL       uint32       // of the last of that type, or of an alias without any, seconds
 }
 
 // ErrName is wrapped where what was asked for is not a domain name.
 var ErrName = errors.New("not a domain name")
 
-// Probe asks for the addresses of a name in zone-file form, as a query from the client would: Append answers, or
-// Resolve where Append leaves it to that. The turns are moved on, so they should not be those of a socket.
-func (v *View) Probe(name string, family policy.Family, client netip.Addr, turns *Turns) (Probe, error) {
+// ProbedType returns the number of a record type that steered names answer, by its name in capitals; 0 for other names.
+func ProbedType(name string) uint16 {
+	switch name {
+	case "A", "AAAA", "HTTPS", "SRV":
+		return dns.StringToType[name]
+	}
+	return 0
+}
+
+// Probe asks for the records of a ProbedType of a name in zone-file form, as a query from the client would: Append
+// answers, or Resolve where Append leaves it to that. Steered is of the name whose decision it is. The turns are moved
+// on, so they should not be those of a socket.
+func (v *View) Probe(name string, rtype uint16, client netip.Addr, turns *Turns) (Probe, error) {
 	key, err := canonicalName(name)
 	if err != nil {
 		return Probe{}, fmt.Errorf("%w: %w", ErrName, err)
 	}
-	q := Question{Name: []byte(key), Labels: key.labels(), Type: addressType(family).Number, Client: client}
+	q := Question{Name: []byte(key), Labels: key.labels(), Type: rtype, Client: client}
 	msg := append(make([]byte, headerSize, dns.MaxMsgSize), key...)
 	msg = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(msg, q.Type), classIN)
 	msg, answer := v.Append(msg, &q, turns)
@@ -40,7 +51,7 @@ func (v *View) Probe(name string, family policy.Family, client netip.Addr, turns
 	if answer.Kind == Elsewhere {
 		r := v.Resolve(key.String(), q.Type, false, client, turns)
 		p = Probe{Kind: r.Kind, Scope: r.Scope, Steered: r.Steered}
-		p.note(r.Answer, family)
+		p.note(r.Answer, rtype)
 		return p, nil
 	}
 	binary.BigEndian.PutUint16(msg[4:], 1)
@@ -50,25 +61,57 @@ func (v *View) Probe(name string, family policy.Family, client netip.Addr, turns
 	if err := m.Unpack(msg); err != nil {
 		return Probe{}, fmt.Errorf("reading the answer for %s: %w", name, err)
 	}
-	p.note(m.Answer, family)
+	p.note(m.Answer, rtype)
+	if of := v.decidedBy(&q); of != nil {
+		by, err := v.Probe(of.Of, addressType(of.Family).Number, client, turns)
+		p.Steered = by.Steered
+		return p, err
+	}
 	return p, nil
 }
 
-func (p *Probe) note(answer []dns.RR, family policy.Family) {
+// decidedBy returns the type by which a name has the decision of another one, nil if it has not.
+func (v *View) decidedBy(q *Question) *Type {
+	_, o, exact := v.enclose(q)
+	if !exact {
+		return nil
+	}
+	a := o.answers.Load()
+	if which := a.steeredAs(q.Type); which >= 0 && a.steered[which].kind.Of != "" {
+		return a.steered[which].kind
+	}
+	return nil
+}
+
+func (p *Probe) note(answer []dns.RR, rtype uint16) {
 	for _, rr := range answer {
 		p.Records = append(p.Records, strings.ReplaceAll(rr.String(), "\t", " "))
-		var address netip.Addr
-		switch rr := rr.(type) {
-		case *dns.CNAME:
-			p.TTL = rr.Hdr.Ttl
-		case *dns.A:
-			address, _ = netip.AddrFromSlice(rr.A.To4())
-		case *dns.AAAA:
-			address, _ = netip.AddrFromSlice(rr.AAAA)
-		}
-		if address.IsValid() && family.Has(address) {
-			p.Addresses = append(p.Addresses, address)
+		if own := rr.Header().Rrtype; own == rtype || own == dns.TypeCNAME {
 			p.TTL = rr.Header().Ttl
+		}
+		switch rr := rr.(type) {
+		case *dns.A:
+			p.has(rtype == dns.TypeA, rr.A)
+		case *dns.AAAA:
+			p.has(rtype == dns.TypeAAAA, rr.AAAA)
+		case *dns.HTTPS:
+			for _, param := range rr.Value {
+				switch hint := param.(type) {
+				case *dns.SVCBIPv4Hint:
+					p.has(p.Steered.Family == policy.IPv4, hint.Hint...)
+				case *dns.SVCBIPv6Hint:
+					p.has(p.Steered.Family == policy.IPv6, hint.Hint...)
+				}
+			}
+		}
+	}
+}
+
+// has notes addresses that count.
+func (p *Probe) has(counts bool, list ...net.IP) {
+	for _, ip := range list {
+		if address, ok := netip.AddrFromSlice(ip); ok && counts {
+			p.Addresses = append(p.Addresses, address.Unmap())
 		}
 	}
 }

@@ -14,17 +14,19 @@ type Type struct {
 	Number uint16        // as in a question
 	Family policy.Family // of the addresses: the decision for this family counts
 	Length int           // octets of a record's data; 0: they differ
+	// Of is the name in zone-file form whose decision it is, where the name that has the type has none of its own.
+	Of string
 	// Data appends the data of the record for what is due, an address of the family or a name: Length octets.
 	Data func(to []byte, due policy.Due) []byte
 }
 
 // AddressTypes are A and AAAA: the types that a steered name has unless Contents gives it others.
 var AddressTypes = []*Type{
-	{dns.TypeA, policy.IPv4, net.IPv4len, func(to []byte, due policy.Due) []byte {
+	{dns.TypeA, policy.IPv4, net.IPv4len, "", func(to []byte, due policy.Due) []byte {
 		octets := due.Address.As4()
 		return append(to, octets[:]...)
 	}},
-	{dns.TypeAAAA, policy.IPv6, net.IPv6len, func(to []byte, due policy.Due) []byte {
+	{dns.TypeAAAA, policy.IPv6, net.IPv6len, "", func(to []byte, due policy.Due) []byte {
 		octets := due.Address.As16()
 		return append(to, octets[:]...)
 	}},
@@ -33,7 +35,7 @@ var AddressTypes = []*Type{
 // AliasTypes are those of a name whose answers are names (policy.Rules.Names): a CNAME, whatever is asked for. Such a
 // name has no other records.
 var AliasTypes = []*Type{
-	{dns.TypeCNAME, policy.IPv4, 0, func(to []byte, due policy.Due) []byte {
+	{dns.TypeCNAME, policy.IPv4, 0, "", func(to []byte, due policy.Due) []byte {
 		name, _ := canonicalName(due.Target) // which is checked where it is configured
 		return append(to, name...)
 	}},

@@ -10,7 +10,6 @@ import (
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 )
@@ -30,7 +29,7 @@ func answeredWorld(t *testing.T) *world {
 		{"down.test", "2001:db8:1:2::3"}} {
 		client := netip.MustParseAddr(asked[1])
 		began := socket.Begin()
-		p, err := view().Probe(asked[0], policy.IPv4, client, turns)
+		p, err := view().Probe(asked[0], zone.ProbedType("A"), client, turns)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func routingOperations() []Operation {
 		{Method: post, Path: v1 + "/routing/test", handle: (*Server).postRoutingTest, Role: api.RoleRead,
 			Summary: "What a client is answered, and why",
 			Description: "By the function that answers DNS, from what DNS answers from. Nothing changes. It needs client_ip, " +
-				"or place: then a network asks that the geolocation database has near it.",
+				"or place: then a network asks that the geolocation database has near it. query_type is A, AAAA, HTTPS or SRV.",
 			Body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A",
 				EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
 			Required: []string{"domain"}, Status: 200, Answer: test},

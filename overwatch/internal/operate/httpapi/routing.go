@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"strings"
 
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/geo"
@@ -49,7 +51,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 		return result, err
 	}
 	result = s.explanation(&e)
-	result.Nearby, result.Domain, result.ClientIP = nearby, wire.CanonicalService(req.Domain), req.ClientIP
+	result.QueryType, result.Nearby, result.Domain, result.ClientIP = req.kind(), nearby, wire.CanonicalService(req.Domain), req.ClientIP
 	if q.Subnet {
 		result.ClientSubnet = subnet.String()
 	} else if subnet.IsValid() {
@@ -67,6 +69,9 @@ type routingTest struct {
 	EDNS      json.RawMessage `json:"edns"`
 }
 
+// kind is the record type that is asked for, in capitals.
+func (r *routingTest) kind() string { return strings.ToUpper(cmp.Or(r.QueryType, "A")) }
+
 // query returns the query without its client subnet, and the subnet, which is not valid where there is none.
 func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) {
 	q.Name = r.Domain
@@ -78,8 +83,9 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 		return q, subnet, badRequest(
 			"client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7; or give place", r.ClientIP)
 	}
-	if q.Family, err = familyOf(r.QueryType); err != nil {
-		return q, subnet, err
+	if q.Type = zone.ProbedType(r.kind()); q.Type == 0 {
+		return q, subnet, badRequest("query_type is %.64q: it must be A, AAAA, HTTPS or SRV, the types that are steered",
+			r.QueryType)
 	}
 	if len(r.EDNS) == 0 || string(r.EDNS) == "null" {
 		return q, subnet, nil

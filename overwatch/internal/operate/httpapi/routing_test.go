@@ -82,7 +82,7 @@ func geoWorld(t *testing.T, adjust ...func(*Options)) *world {
 	}, "down.test": {backendAt("10.0.0.9:1", "eu", func(b *registry.Backend) { b.MayServe = false })},
 		"*.any.test": {backendAt("10.0.1.1:1", "eu", nil), backendAt("10.0.1.2:1", "us", nil)}},
 		config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 60,
-			MaxAnswers: 1},
+			MaxAnswers: 1, HTTPS: config.HTTPS{ALPN: []string{"h2"}}, SRV: []string{"_sip._tcp"}},
 		config.Domain{Name: "down.test", RoutingAlgorithm: "weighted"},
 		config.Domain{Name: "*.any.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 5})
 	return newWorld(t, append(adjust, func(o *Options) { o.DNSView = view })...)
@@ -161,6 +161,9 @@ func TestRoutingTest_EveryKindOfDecision(t *testing.T) {
 		{"geo.test", `, "query_type": "aaaa"`, "success default  eu 2001:db8::1"},
 		{"down.test", ``, "no_healthy_backend default  eu none"},
 		{"down.test", `, "query_type": "AAAA"`, "no_data default  eu none"},
+		{"geo.test", `, "query_type": "https"`, "success default  eu 10.0.0"},
+		{"_sip._tcp.GEO.test.", `, "query_type": "SRV"`, "success default  eu none"},
+		{"down.test", `, "query_type": "HTTPS"`, "not_steered default  eu none"},
 		{"own.test", ``, "not_steered default  eu none"},
 		{"nothing.test", ``, "domain_not_found default  eu none"},
 		{"example.org", ``, "domain_not_found default  eu none"},
@@ -184,6 +187,21 @@ func TestRoutingTest_EveryKindOfDecision(t *testing.T) {
 	}
 }
 
+func TestRoutingTest_RecordsBesideAddresses(t *testing.T) {
+	w := geoWorld(t)
+	r := w.route(`{"domain": "geo.test", "client_ip": "198.51.100.1", "query_type": "https"}`)
+	if len(r.Answer) != 1 || r.SelectedBackend == nil || r.QueryType != "HTTPS" || r.TTL != 60 || r.Answer[0] !=
+		`geo.test. 60 IN HTTPS 1 . alpn="h2" ipv4hint="`+r.SelectedBackend.Address+`" ipv6hint="2001:db8::1"` {
+		t.Errorf("HTTPS: %+v", r)
+	}
+	r = w.route(`{"domain": "_sip._tcp.geo.test", "client_ip": "198.51.100.1", "query_type": "SRV"}`)
+	if len(r.Answer) != 1 || r.Answer[0] != "_sip._tcp.geo.test. 60 IN SRV 0 100 443 geo.test." || r.QueryType != "SRV" ||
+		r.TTL != 60 || r.Algorithm != "geolocation" || len(r.Alternatives) != 2 || len(r.Excluded) != 5 ||
+		r.ECSScope == 0 {
+		t.Errorf("SRV: %+v", r)
+	}
+}
+
 func TestRoutingTest_RefusesWhatNoClientCouldAsk(t *testing.T) {
 	w := geoWorld(t)
 	for body, words := range map[string]string{
@@ -194,7 +212,7 @@ func TestRoutingTest_RefusesWhatNoClientCouldAsk(t *testing.T) {
 		`{"domain": "geo.test"}`:                                                                              "client_ip",
 		`{"domain": "geo.test", "client_ip": "192.0.2.1/32"}`:                                                 "client_ip",
 		`{"domain": "geo.test", "client_ip": "fe80::1%eth0"}`:                                                 "client_ip",
-		`{"domain": "geo.test", "client_ip": "192.0.2.1", "query_type": "MX"}`:                                "A or AAAA",
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "query_type": "MX"}`:                                "A, AAAA, HTTPS or SRV",
 		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.1/24"}}`:         "bits behind",
 		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.0/33"}}`:         "client_subnet",
 		`{"domain": "geo.test", "client_ip": "192.0.2.1", "edns": {"client_subnet": "192.0.2.0/24", "x": 1}}`: "unknown fields",
@@ -236,12 +254,15 @@ func FuzzRoutingTest(f *testing.F) {
 		`{"domain": "geo.test", "client_ip": "192.0.2.1"}`,
 		`{"domain": "*.geo.test", "client_ip": "2002:c000:201::1", "query_type": "AAAA", "edns": {"client_subnet": ` +
 			`"2001:db8::/32"}}`,
+		`{"domain": "geo.test", "client_ip": "192.0.2.1", "query_type": "HTTPS"}`,
+		`{"domain": "_sip._tcp.geo.test", "client_ip": "192.0.2.1", "query_type": "srv"}`,
 		`{"domain": "\\000.test", "client_ip": "::", "edns": {"client_subnet": "0.0.0.0/0"}}`, `{"edns": 1}`, `[]`,
 	} {
 		f.Add([]byte(body))
 	}
 	view := steeredBy(f, someBackends{"geo.test": {backendAt("10.0.0.1:443", "eu", nil)}},
-		config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}})
+		config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"},
+			HTTPS: config.HTTPS{ALPN: []string{"h2"}}, SRV: []string{"_sip._tcp"}})
 	s := &Server{o: Options{DNSView: view, Now: time.Now,
 		Config: func() (*config.Config, time.Time) { return config.Default(), time.Time{} }}}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -45,7 +45,10 @@ function OnMap({ choose }) {
     ${open && html`<svg viewBox=${`0 0 ${width} ${height}`} aria-hidden="true" onClick=${(e) => choose(placeAt(e))}><${Land} /></svg>`}</details>`;
 }
 
-export function Ask({ name }) {
+// kinds are what a domain can be asked for: the service of an SRV record stands behind its type.
+const kinds = (d) => ['A', 'AAAA', ...(d.https ? ['HTTPS'] : []), ...(d.srv || []).map((service) => `SRV ${service}`)];
+
+export function Ask({ name, domain }) {
   const [state, setState] = useState({});
   const form = useRef();
   const choose = ({ latitude, longitude }) => {
@@ -55,7 +58,9 @@ export function Ask({ name }) {
   const ask = async (event) => {
     event.preventDefault();
     const { client, subnet, kind } = event.target.elements;
-    const body = { domain: name.replace('*', 'any'), ...who(client.value.trim()), query_type: kind.value };
+    const [type, service] = kind.value.split(' ');
+    const asked = name.replace('*', 'any');
+    const body = { domain: service ? `${service}.${asked}` : asked, ...who(client.value.trim()), query_type: type };
     if (subnet.value.trim()) body.edns = { client_subnet: subnet.value.trim() };
     try {
       setState({ result: (await request('/v1/routing/test', { method: 'POST', body })).result });
@@ -67,7 +72,7 @@ export function Ask({ name }) {
   return html`<${Panel} title="Ask as a client" id="ask"><form class="line" ref=${form} onSubmit=${ask}>
     <label>Address of the client or its resolver, or latitude, longitude <input name="client" class="mono" required placeholder="198.51.100.7 or 50.1, 8.7" autocomplete="off" /></label>
     <label>Client subnet (EDNS) <input name="subnet" class="mono" placeholder="none" autocomplete="off" /></label>
-    <label>Type <select name="kind"><option>A</option><option>AAAA</option></select></label>
+    <label>Type <select name="kind">${kinds(domain).map((k) => html`<option key=${k}>${k}</option>`)}</select></label>
     <button class="main">Ask</button></form><${OnMap} choose=${choose} />
     ${state.error && html`<p class="notice bad" role="alert">${state.error}</p>`}
     ${r && html`<div class="explained" aria-live="polite"><${Steps} r=${r} /><${Chosen} r=${r} /><${LeftOut} r=${r} /></div>`}<//>`;

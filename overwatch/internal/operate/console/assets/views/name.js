@@ -73,5 +73,5 @@ export function Name({ path: [name] }) {
       <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.https && html`<span>HTTPS ${d.https.alpn.join(', ')}${d.https.port && `, port ${d.https.port}`}${d.https.ech && ', ECH'}</span>`}
       ${d.srv && html`<span>SRV ${d.srv.join(', ')}</span>`}${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
       ${d.description && html`<p>${d.description}</p>`}
-      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${History} name=${name} /><${Ask} name=${name} /><${Recent} name=${name} shown="50" />`}`;
+      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${History} name=${name} /><${Ask} name=${name} domain=${d} /><${Recent} name=${name} shown="50" />`}`;
 }
