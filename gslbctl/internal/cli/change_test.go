@@ -38,6 +38,8 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"domains add shop.example.com --https-alpn h2,h3 --https-port 8443 --srv _sip._tcp,_xmpp-client._tcp",
 			`POST /api/v1/domains  {"name":"shop.example.com","https":{"alpn":["h2","h3"],"port":8443},` +
 				`"srv":["_sip._tcp","_xmpp-client._tcp"]}`, "domain shop.example.com is answered"},
+		{"domains set shop.example.com --answer cname", `PATCH /api/v1/domains/shop.example.com  {"answer":"cname"}`,
+			"domain shop.example.com is changed"},
 		{"domains set shop.example.com --https-alpn= --srv=",
 			`PATCH /api/v1/domains/shop.example.com  {"https":{"alpn":[]},"srv":[]}`, "domain shop.example.com is changed"},
 		{"domains set shop.example.com --https-alpn h2 --https-ech AEX+",

@@ -128,6 +128,9 @@ func (a *app) printDomain(r domainReport) error {
 // printRecords says which records a domain has beside addresses.
 func (a *app) printRecords(d api.Domain) error {
 	var lines string
+	if d.Answer != "" {
+		lines += "Answers: " + render.Printable(d.Answer) + ", the host names of its servers\n"
+	}
 	if h := d.HTTPS; h != nil {
 		lines += "HTTPS records: " + render.Printable(strings.Join(h.ALPN, ", ")) + " at port " +
 			strconv.Itoa(cmp.Or(h.Port, 443))

@@ -26,6 +26,7 @@ type domainFlags struct {
 	regions     []string
 	tags        []string
 	srv         []string
+	answer      string
 	https       httpsFlags
 }
 
@@ -48,7 +49,11 @@ func (f *domainFlags) add(cmd *cobra.Command, a *app) {
 	cmd.Flags().StringSliceVar(&f.tags, "tags", nil, "words to find it by, separated by commas; empty for none")
 	cmd.Flags().StringSliceVar(&f.srv, "srv", nil,
 		"`services` with SRV records, such as _sip._tcp, separated by commas; empty for none")
+	cmd.Flags().StringVar(&f.answer, "answer", "",
+		"address, or cname to answer with the host names of its servers (default address)")
 	f.https.add(cmd, a)
+	_ = cmd.RegisterFlagCompletionFunc("answer",
+		cobra.FixedCompletions([]string{"address", "cname"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
@@ -66,7 +71,7 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 		Description:          given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled),
 		DNSSECEnabled: given(cmd, "signed", &f.signed),
 		Regions:       given(cmd, "regions", &f.regions), Tags: given(cmd, "tags", &f.tags),
-		SRV: given(cmd, "srv", &f.srv),
+		SRV: given(cmd, "srv", &f.srv), Answer: given(cmd, "answer", &f.answer),
 	}
 }
 
@@ -164,7 +169,8 @@ func (a *app) domainsSetCommand() *cobra.Command {
 			if cmd.Flags().NFlag() == 0 {
 				return errors.New(
 					"nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, " +
-						"--client-ipv4-prefix, --client-ipv6-prefix, --https-alpn, --https-port, --https-ech, --srv, --description, " +
+						"--client-ipv4-prefix, --client-ipv6-prefix, --https-alpn, --https-port, --https-ech, --srv, --answer, " +
+						"--description, " +
 						"--enabled, --signed, --regions or --tags")
 			}
 			if err := f.https.check(cmd); err != nil {
