@@ -68,6 +68,9 @@ func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 		for _, v := range views() {
 			p.show(node, v)
 			p.axe(theme + " " + v.name)
+			if v.name == "signing" {
+				p.reads("main", "active key ", "incoming key ")
+			}
 			if theme == "light" && v.name != "settings" { // it shows directories of the test
 				p.shoot(v.name)
 			}

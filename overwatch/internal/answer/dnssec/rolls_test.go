@@ -351,9 +351,9 @@ func TestRoll_StagesAreTold(t *testing.T) {
 	}
 }
 
-// The keys of a roll say which one the chain of trust rests on: the old one until the parent has the new one's DS record
-// alone, as its servers show or an operator says. Where the roll is taken back before it is offered, it stays the old
-// one.
+// The keys of a roll say which one the chain of trust rests on: the old one until the parent has the DS record of the
+// new one alone, as its servers show or an operator says. Where the roll is taken back before it is offered, it stays
+// the old one.
 func TestRoll_KeysSayWhatTheyAreInIt(t *testing.T) {
 	nodes, clock := rollers(t, 1)
 	n := nodes[0]

@@ -51,7 +51,8 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 		return result, err
 	}
 	result = s.explanation(&e)
-	result.QueryType, result.Nearby, result.Domain, result.ClientIP = req.kind(), nearby, wire.CanonicalService(req.Domain), req.ClientIP
+	result.QueryType, result.Nearby, result.ClientIP = req.kind(), nearby, req.ClientIP
+	result.Domain = wire.CanonicalService(req.Domain)
 	if q.Subnet {
 		result.ClientSubnet = subnet.String()
 	} else if subnet.IsValid() {
