@@ -139,7 +139,7 @@ $(GOLANGCI):
 .PHONY: lint
 lint: check-tools $(GOLANGCI) ## gofmt and golangci-lint (pinned, built on first use)
 	@failed=; for m in $(MODULES); do echo "== lint $$m"; \
-	  (cd $$m && $(CURDIR)/$(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$m"; done; \
+	  (cd $$m && $(CURDIR)/$(GOLANGCI) run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$m"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 .PHONY: vulncheck

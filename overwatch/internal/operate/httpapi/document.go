@@ -108,7 +108,8 @@ func (s *Server) readDocument(body documentBody) (*objects, error) {
 
 func newObjects() *objects {
 	return &objects{map[string]*store.Region{}, map[string]*store.Domain{}, map[registry.ID]*store.Server{},
-		map[definitions.TargetID]*definitions.TargetServer{}, map[netip.Prefix]*store.Mapping{}, map[string]*store.Node{}, map[string]*json.RawMessage{}, map[string]string{}}
+		map[definitions.TargetID]*definitions.TargetServer{}, map[netip.Prefix]*store.Mapping{}, map[string]*store.Node{},
+		map[string]*json.RawMessage{}, map[string]string{}}
 }
 
 // documentReader makes the objects of a document.

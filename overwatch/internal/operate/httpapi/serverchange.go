@@ -76,7 +76,8 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 
 func newServerID(service string, req api.ServerCreate) (registry.ID, error) {
 	if req.Address == "" {
-		return registry.ID{}, badRequest("address is missing: it must be an IPv4 or IPv6 address, or give a host name as target")
+		return registry.ID{}, badRequest("address is missing: it must be an IPv4 or IPv6 address, or give a host name " +
+			"as target")
 	}
 	if len(req.AllowedCIDRs) > 0 {
 		return registry.ID{}, badRequest("allowed_cidrs is for the addresses of a target: give a target, or leave it out")

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 )
 
-// Servers by host name are servers of the configuration, but those of a region that is not there, of the file, and those
-// that this version cannot read.
+// Servers by host name are servers of the configuration, but those of a region that is not there, of the file, and
+// those that this version cannot read.
 func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	f := file()
 	f.Regions[0].Servers = []config.Server{{Service: "a.example", Target: "file.test", Port: 80, Weight: 1}}
