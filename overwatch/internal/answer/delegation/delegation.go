@@ -66,7 +66,7 @@ func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent 
 		case r.err != nil:
 			found.Why = fmt.Sprintf("the parent's server %s: %v", servers[i], r.err)
 		case len(r.ds) == 0:
-			found.Why = cmp.Or(found.Why, fmt.Sprintf("the parent's server %s has no DS record", servers[i]))
+			found.Not = cmp.Or(found.Not, fmt.Sprintf("the parent's server %s has no DS record", servers[i]))
 		}
 		answered = true
 		for _, ds := range r.ds {

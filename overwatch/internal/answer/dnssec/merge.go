@@ -119,7 +119,7 @@ func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	m := merging{Zones: z, now: z.now(), offers: offers, response: response,
 		Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
 	for _, apex := range sortedKeys(z.wanted) {
-		err := errors.Join(m.adoptRoll(apex), m.join(apex))
+		err := errors.Join(m.adoptWay(apex), m.adoptRoll(apex), m.join(apex))
 		if err == nil && response == Complete && len(offers) > 0 {
 			err = errors.Join(m.withdraw(apex), m.keyring.SetApart(apex, false))
 		}

@@ -25,6 +25,7 @@ type Holding struct {
 	Keys      []Portable  `json:"keys"`
 	Withdrawn []Withdrawn `json:"withdrawn"`
 	Rolls     []ZoneRoll  `json:"rolls,omitempty"`
+	Ways      []ZoneRoll  `json:"ways,omitempty"` // apart: an older version refuses a roll without a key
 }
 
 // Portable is a key in a Holding.
@@ -65,6 +66,9 @@ func (z *Zones) Export() (Holding, error) {
 		if rec := z.keyring.records[apex]; rec != nil {
 			if rec.Roll != nil {
 				h.Rolls = append(h.Rolls, ZoneRoll{apex, *rec.Roll})
+			}
+			if rec.Way != nil {
+				h.Ways = append(h.Ways, ZoneRoll{apex, *rec.Way})
 			}
 			for _, e := range rec.Entries {
 				if !e.Withdrawn.IsZero() {
@@ -135,7 +139,8 @@ type Offer struct {
 	keys      []offered
 	withdrawn []Withdrawn
 	rolls     map[string]*roll.Progress // by zone
-	Ignored   int                       // keys of zones that this node does not serve
+	ways      map[string]*roll.Progress
+	Ignored   int // keys of zones that this node does not serve
 }
 
 type offered struct {
@@ -166,17 +171,12 @@ func (z *Zones) Check(h Holding) (Offer, error) {
 		}
 		o.keys = append(o.keys, offered{k, p.Provisional})
 	}
-	o.rolls = make(map[string]*roll.Progress)
-	for i := range h.Rolls {
-		r := &h.Rolls[i]
-		zone, ok := z.serves(r.Zone)
-		if !ok {
-			continue
-		}
-		if err := r.Valid(now); err != nil {
-			return Offer{}, fmt.Errorf("the roll of %s: %w", zone, err)
-		}
-		o.rolls[zone] = &r.Progress
+	var err error
+	if o.rolls, err = z.checkRolls("roll", h.Rolls, now); err == nil {
+		o.ways, err = z.checkRolls("way", h.Ways, now)
+	}
+	if err != nil {
+		return Offer{}, err
 	}
 	for _, w := range h.Withdrawn {
 		if zone, ok := z.serves(w.Zone); ok && len(o.withdrawn) < len(z.wanted)*maxWithdrawn {
@@ -184,6 +184,26 @@ func (z *Zones) Check(h Holding) (Offer, error) {
 		}
 	}
 	return o, nil
+}
+
+// checkRolls checks the rolls, or the ways, in a Holding. The caller holds mu.
+func (z *Zones) checkRolls(what string, list []ZoneRoll, now time.Time) (map[string]*roll.Progress, error) {
+	all := make(map[string]*roll.Progress)
+	for i := range list {
+		r := &list[i]
+		zone, ok := z.serves(r.Zone)
+		if !ok {
+			continue
+		}
+		if err := r.Valid(now); err != nil {
+			return nil, fmt.Errorf("the %s of %s: %w", what, zone, err)
+		}
+		if (r.Way == roll.ToKey) != (what == "roll") {
+			return nil, fmt.Errorf("the %s of %s leads to %q", what, zone, r.Way)
+		}
+		all[zone] = &r.Progress
+	}
+	return all, nil
 }
 
 // serves reports whether this node is to serve a zone, and returns its canonical name. The caller holds mu.

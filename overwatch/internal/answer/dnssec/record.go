@@ -31,6 +31,8 @@ type record struct {
 	LostAt time.Time `json:"lost_at,omitzero"`
 	// Roll is how far this node is with the change of the zone's key; nil: there was none.
 	Roll *roll.Progress `json:"roll,omitempty"`
+	// Way is how far this node is with the zone's way to be signed, or unsigned; nil: it was always signed.
+	Way *roll.Progress `json:"way,omitempty"`
 }
 
 // entry is one key that the zone has or had.
@@ -134,11 +136,17 @@ func parseRecord(content []byte) (*record, error) {
 	if len(r.Entries) > maxWithdrawn+MaxKeys {
 		return nil, fmt.Errorf("it has %d keys, at most %d are kept", len(r.Entries), maxWithdrawn+MaxKeys)
 	}
-	if r.Roll != nil {
-		if err := r.Roll.Valid(r.Roll.Started); err != nil {
-			return nil, fmt.Errorf("roll: %w", err)
+	for field, p := range map[string]*roll.Progress{"roll": r.Roll, "way": r.Way} {
+		if p == nil {
+			continue
 		}
-		r.Roll.ParentSince = time.Time{} // the parent may have changed since
+		if err := p.Valid(p.Started); err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+		if (p.Way == roll.ToKey) != (p == r.Roll) {
+			return nil, fmt.Errorf("%s: it leads to %q", field, p.Way)
+		}
+		p.ParentSince = time.Time{} // the parent may have changed since
 	}
 	return r, nil
 }

@@ -18,6 +18,8 @@ var (
 	ErrRolling   = errors.New("a roll is under way")
 	ErrNoRoll    = errors.New("no roll is under way")
 	ErrTooLate   = errors.New("the old key has been taken out: begin another roll")
+
+	errAgreeing = errors.New("the zone's key is being agreed on with the other nodes: try again in a minute")
 )
 
 // ZoneRoll is the roll of a zone, as a node offers it to others.
@@ -68,13 +70,15 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	switch p := z.keyring.recordOf(apex).Roll; {
+	switch rec := z.keyring.recordOf(apex); {
+	case z.bare[apex]:
+		return RollState{}, ErrUnsigned
 	case z.signers[apex] == nil:
 		return RollState{}, ErrNotSigned
-	case p != nil && p.Stage < roll.Done:
+	case rec.Roll.UnderWay() || rec.Way.UnderWay():
 		return RollState{}, ErrRolling
 	case z.ownProvisional(apex) != nil:
-		return RollState{}, errors.New("the zone's key is being agreed on with the other nodes: try again in a minute")
+		return RollState{}, errAgreeing
 	}
 	now := z.wall()
 	key, err := z.newKeyOf(cmp.Or(o.Algorithm, z.algorithm), apex, now)
@@ -107,12 +111,16 @@ func differ(target *Key, published []*Key) bool {
 	return slices.ContainsFunc(published, func(k *Key) bool { return k.Algorithm() != target.Algorithm() })
 }
 
-// CancelRoll takes the roll of a zone back: it begins another one, to the key from before.
+// CancelRoll takes the roll of a zone back: it begins another one, to the key from before. A zone on its way to be
+// unsigned, or signed, goes the other way.
 func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	p := z.keyring.recordOf(apex).Roll
+	if z.served(apex) && z.keyring.recordOf(apex).Way.UnderWay() {
+		return z.cancelWay(apex)
+	}
 	if p == nil || z.signers[apex] == nil {
 		return RollState{}, ErrNoRoll
 	}
@@ -133,13 +141,17 @@ func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	return z.rollState(apex), nil
 }
 
-// ConfirmDS notes the word of an operator that the parent has the new key's DS record and no other.
+// ConfirmDS notes the word of an operator that the parent has the new key's DS record and no other, or what a way asks
+// for.
 func (z *Zones) ConfirmDS(apex string) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	p := z.keyring.recordOf(apex).Roll
-	if p == nil || z.signers[apex] == nil || p.Stage == roll.Done {
+	if z.served(apex) && z.keyring.recordOf(apex).Way.UnderWay() {
+		return z.confirmWay(apex)
+	}
+	if !p.UnderWay() || z.signers[apex] == nil {
 		return RollState{}, ErrNoRoll
 	}
 	if p.Stage != roll.Offered {
@@ -153,26 +165,32 @@ func (z *Zones) ConfirmDS(apex string) (RollState, error) {
 	return z.rollState(apex), nil
 }
 
-// Rolls lists the rolls of the served zones, ended ones included.
+// Rolls lists the rolls and ways of the served zones, ended ones included. The roll of a zone that is not signed stands
+// still, and is not listed.
 func (z *Zones) Rolls() []RollState {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	var all []RollState
-	for _, apex := range sortedKeys(z.signers) {
-		if z.keyring.recordOf(apex).Roll != nil {
+	for _, apex := range z.servedZones() {
+		rec := z.keyring.recordOf(apex)
+		if rec.Roll != nil && z.signers[apex] != nil {
 			all = append(all, z.rollState(apex))
+		}
+		if rec.Way != nil {
+			all = append(all, z.wayState(apex))
 		}
 	}
 	return all
 }
 
-// Rolling lists the served zones with a roll under way.
+// Rolling lists the served zones with a roll or a way under way.
 func (z *Zones) Rolling() []string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	var all []string
-	for _, apex := range sortedKeys(z.signers) {
-		if p := z.keyring.recordOf(apex).Roll; p != nil && p.Stage < roll.Done {
+	for _, apex := range z.servedZones() {
+		rec := z.keyring.recordOf(apex)
+		if rec.Roll.UnderWay() && z.signers[apex] != nil || rec.Way.UnderWay() {
 			all = append(all, apex)
 		}
 	}
@@ -188,11 +206,14 @@ func (z *Zones) rollState(apex string) RollState {
 
 func stateOf(apex string, p *roll.Progress, keys []*Key, seen look, now time.Time) RollState {
 	s := RollState{Zone: apex, Progress: *p, Wait: seen.wait}
-	if seen.ttl.DNSKEY > 0 {
+	switch {
+	case p.Way == roll.ToUnsigned && p.Stage == roll.Done:
+		s.Advice = roll.Advise(p, nil, seen.ttl, now)
+	case seen.ttl.DNSKEY > 0:
 		s.Schedule, s.Advice = roll.Schedule(p, seen.peers, seen.ttl, now), roll.Advise(p, seen.peers, seen.ttl, now)
 	}
 	for _, k := range keys {
-		if slices.Equal(k.public, s.Progress.Target) {
+		if slices.Equal(k.public, s.Progress.Roll.Target) {
 			s.Target = k
 		} else {
 			s.Old = append(s.Old, k)
@@ -232,6 +253,7 @@ type Parent struct {
 	DS  []*dns.DS     // of all of them together
 	TTL time.Duration // the longest that was seen of late; 0: not known
 	Why string        // why that is not all that they have; empty: it is
+	Not string        // which of them has none; empty: each has one
 }
 
 // unknownDS is how long resolvers are held to keep a DS record whose TTL could not be seen.
@@ -246,9 +268,11 @@ func (z *Zones) StepRolls(s Surroundings) (steps []string, err error) {
 		if ttl.DS == 0 {
 			ttl.DS = unknownDS
 		}
-		step, failed := z.stepRoll(apex, s.Peers, parent, ttl)
-		if err = errors.Join(err, failed); step != "" {
-			steps = append(steps, step)
+		for _, one := range []func(string, []Neighbour, Parent, roll.TTLs) (string, error){z.stepWay, z.stepRoll} {
+			step, failed := one(apex, s.Peers, parent, ttl)
+			if err = errors.Join(err, failed); step != "" {
+				steps = append(steps, step)
+			}
 		}
 	}
 	return steps, err
@@ -258,7 +282,7 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	own, now := z.keyring.recordOf(apex).Roll, z.wall()
-	if own == nil || own.Stage == roll.Done {
+	if !own.UnderWay() || z.signers[apex] == nil {
 		return "", nil
 	}
 	target := z.keyring.find(apex, own.Target)
@@ -266,17 +290,9 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 		z.looks[apex] = look{wait: roll.Wait{For: "the new key is not here: restore it, or take the roll back"}}
 		return "", nil
 	}
-	lacks := parent.lacks(target)
-	switch {
-	case lacks != "" || now.Sub(z.looks[apex].at) > roll.ClocksApart:
-		own.ParentSince = time.Time{}
-		fallthrough
-	case own.ParentSince.IsZero():
-		if lacks == "" {
-			own.ParentSince = now
-		}
-	}
-	peers := peersOf(apex, neighbours)
+	lacks := parent.lacks([]*Key{target})
+	own.Sees(lacks == "", z.looks[apex].at, now)
+	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.rolls[apex] })
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
 	z.looks[apex] = look{now, wait, peers, ttl}
 	if next == nil {
@@ -297,35 +313,35 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 	return fmt.Sprintf("the roll of %s to key %d is at %s", apex, target.tag, next.Stage), nil
 }
 
-func peersOf(apex string, neighbours []Neighbour) []roll.Peer {
+func peersOf(neighbours []Neighbour, of func(*Offer) *roll.Progress) []roll.Peer {
 	var peers []roll.Peer
 	for _, n := range neighbours {
 		p := roll.Peer{Name: n.Name, Why: n.Why}
 		if n.Offer != nil {
-			p.Progress = n.Offer.rolls[apex]
+			p.Progress = of(n.Offer)
 		}
 		peers = append(peers, p)
 	}
 	return peers
 }
 
-// lacks says what keeps the parent's records from being those of one key alone; empty: nothing.
-func (p *Parent) lacks(k *Key) string {
-	found := false
+// lacks says what keeps the parent's records from being those of some keys alone; empty: nothing.
+func (p *Parent) lacks(keys []*Key) string {
 	for _, ds := range p.DS {
-		own := k.DNSKEY(0).ToDS(ds.DigestType)
-		if ds.KeyTag != k.tag || own == nil || own.Digest != ds.Digest {
+		if !slices.ContainsFunc(keys, func(k *Key) bool {
+			own := k.DNSKEY(0).ToDS(ds.DigestType)
+			return ds.KeyTag == k.tag && own != nil && own.Digest == ds.Digest
+		}) {
 			return fmt.Sprintf("the parent has the DS record of key %d still: take it out there", ds.KeyTag)
 		}
-		found = true
 	}
 	switch {
 	case p.Why != "":
 		return p.Why
-	case !found:
-		return fmt.Sprintf("the parent has no DS record of key %d yet: give it %s", k.tag, k.DSLine())
+	case len(p.DS) == 0:
+		return fmt.Sprintf("the parent has no DS record of key %d yet: give it %s", keys[0].tag, keys[0].DSLine())
 	}
-	return ""
+	return p.Not
 }
 
 func publics(keys []*Key) (all [][]byte) {

@@ -33,6 +33,8 @@ type Signer struct {
 	keys      []*Key // all that are published, the oldest first
 	active    []*Key // those that sign, never none
 	announced []*Key // those of active in CDS and CDNSKEY: all but provisional ones
+	asksNoDS  bool   // CDS and CDNSKEY ask the parent to have no DS record
+	zone      string // its apex
 	name      []byte // of the zone, in wire form
 }
 
@@ -42,7 +44,7 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, now), name: name}
+	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, now), zone: zone, name: name}
 	for _, k := range s.active {
 		if !z.keyring.provisional(k) {
 			s.announced = append(s.announced, k)
@@ -52,6 +54,9 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 		s.keys = those(s.keys, p.Publishes)
 		s.active = those(s.active, p.Signs)
 		s.announced = those(s.announced, p.Offers)
+	}
+	if way := z.keyring.recordOf(zone).Way; way.WithholdsDS() {
+		s.announced, s.asksNoDS = nil, way.AsksNoDS()
 	}
 	return s, nil
 }
@@ -67,7 +72,7 @@ func those(keys []*Key, may func(public []byte, created time.Time) bool) []*Key 
 
 func (s *Signer) same(other *Signer) bool {
 	return slices.Equal(s.keys, other.keys) && slices.Equal(s.active, other.active) &&
-		slices.Equal(s.announced, other.announced)
+		slices.Equal(s.announced, other.announced) && s.asksNoDS == other.asksNoDS
 }
 
 func (s *Signer) uses(k *Key) bool { return slices.Contains(s.active, k) }
@@ -105,7 +110,7 @@ func spread(set zone.RRset) time.Duration {
 }
 
 // Records returns the key records of the apex: DNSKEY for all keys, and CDS and CDNSKEY for those that sign and are
-// not provisional (RFC 7344).
+// not provisional (RFC 7344). A zone that is to lose its signatures asks with them for no DS record.
 func (s *Signer) Records() []dns.RR {
 	var all []dns.RR
 	keyTTL := s.ttl()
@@ -114,6 +119,9 @@ func (s *Signer) Records() []dns.RR {
 	}
 	for _, k := range s.announced {
 		all = append(all, k.DS(keyTTL).ToCDS(), k.DNSKEY(keyTTL).ToCDNSKEY())
+	}
+	if s.asksNoDS {
+		all = append(all, noDS(s.zone, keyTTL)...)
 	}
 	return all
 }

@@ -46,6 +46,9 @@ type Zones struct {
 	wanted  map[string]bool    // apexes of the zones that this node is to serve
 	peers   Peers
 	looks   map[string]look // at rolls, by apex: the last
+
+	bare     map[string]bool // apexes of the zones that are served unsigned, as their ways say
+	wayLooks map[string]look // at ways, by apex: the last
 }
 
 // Open reads the existing keys. Damage names files that cannot be used; a private key that others can read is an
@@ -66,7 +69,7 @@ func Open(o Options) (*Zones, error) {
 		nodeID: o.NodeID, algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now,
 		log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
-		looks: make(map[string]look),
+		looks: make(map[string]look), bare: make(map[string]bool), wayLooks: make(map[string]look),
 	}
 	z.metrics = newMetrics(z)
 	z.clock.check(o.Now())
@@ -109,12 +112,18 @@ func (z *Zones) Reread() (altered bool, err error) {
 }
 
 // Signer returns the signer of a zone, after making a key if the zone has none. It returns the same one until the
-// signing keys change.
+// signing keys change, and nil for a zone that is not signed, as its way says.
 func (z *Zones) Signer(apex string) (*Signer, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	now := z.now()
+	if z.keyring.recordOf(apex).Way.Unsigned() {
+		delete(z.signers, apex)
+		z.bare[apex], z.wanted[apex] = true, true
+		return nil, nil
+	}
+	delete(z.bare, apex)
 	if len(z.keyring.Keys(apex)) == 0 {
 		if err := z.makeKey(apex, now); err != nil {
 			return nil, fmt.Errorf("zone %s: %w", apex, err)
@@ -234,6 +243,11 @@ func (z *Zones) Only(apexes map[string]bool) {
 	for apex := range z.signers {
 		if !apexes[apex] {
 			delete(z.signers, apex)
+		}
+	}
+	for apex := range z.bare {
+		if !apexes[apex] {
+			delete(z.bare, apex)
 		}
 	}
 	z.wanted = maps.Clone(apexes)

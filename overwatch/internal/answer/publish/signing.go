@@ -69,20 +69,34 @@ func (s *signing) sign(p *plan) error {
 		if p.settings.Denial == config.DenialNSEC3 {
 			denial = zone.NSEC3
 		}
+		if signer == nil { // it has gone unsigned
+			if z.Signer != nil {
+				z = p.own(i)
+				z.Signer, z.DS, z.Records = nil, nil, z.static
+			}
+			continue
+		}
 		if z.Signer == zone.Signer(signer) && z.Denial == denial {
 			continue
 		}
-		if z.plan != p {
-			own := *z
-			soa := *z.SOA
-			own.plan, own.SOA, own.Renewed = p, &soa, nil
-			z = &own
-			p.zones[i], p.byApex[z.Apex] = z, z
-		}
+		z = p.own(i)
 		z.Signer, z.Denial, z.DS = signer, denial, signer.DS()
 		z.Records = slices.Concat(z.static, signer.Records())
 	}
 	return nil
+}
+
+// own returns a zone of the plan as one that it may change: a copy of one that it shares with the plan before.
+func (p *plan) own(i int) *zonePlan {
+	z := p.zones[i]
+	if z.plan == p {
+		return z
+	}
+	own := *z
+	soa := *z.SOA
+	own.plan, own.SOA, own.Renewed = p, &soa, nil
+	p.zones[i], p.byApex[z.Apex] = &own, &own
+	return &own
 }
 
 // all asks for all signatures of the view.

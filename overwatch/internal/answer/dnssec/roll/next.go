@@ -33,11 +33,7 @@ type Wait struct {
 // Begin returns the Progress of a node that begins a Roll: published are the keys in its DNSKEY RRset, and offer those
 // that the parent is to have.
 func Begin(r Roll, published, offer [][]byte, now time.Time) *Progress {
-	first := Published
-	if r.Algorithm {
-		first = Signing
-	}
-	return &Progress{Roll: r, Stage: first, Since: now, Before: published, Offer: offer}
+	return &Progress{Roll: r, Stage: r.first(), Since: now, Before: published, Offer: offer}
 }
 
 // later orders Rolls: the one that was begun later counts.
@@ -66,11 +62,11 @@ func Adopt(own *Progress, peers []Peer, now time.Time) *Progress {
 		return nil
 	case own == nil || latest.later(&own.Roll):
 		next := Begin(latest.Roll, latest.Before, latest.Offer, now)
-		next.Stage = max(next.Stage, min(latest.Stage, Alone))
+		next.Stage = max(next.Stage, min(latest.Stage, latest.furthest()))
 		return next
-	case latest.same(&own.Roll) && own.Stage < min(latest.Stage, Alone):
+	case latest.same(&own.Roll) && own.Stage < min(latest.Stage, latest.furthest()):
 		next := *own
-		next.Stage, next.Since = min(latest.Stage, Alone), now
+		next.Stage, next.Since = min(latest.Stage, latest.furthest()), now
 		return &next
 	}
 	return nil
@@ -98,7 +94,7 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 		return nil, Wait{For: own.waitsFor(), Until: until}
 	}
 	next := *own
-	next.Stage, next.Since = own.Stage+1, now
+	next.Stage, next.Since = own.after(own.Stage), now
 	return &next, Wait{}
 }
 
@@ -109,7 +105,7 @@ func (p *Progress) behind(peers []Peer) string {
 		case peer.Why != "":
 			return peer.Name + ": " + peer.Why
 		case !p.with(peer) || peer.Progress.Stage < p.Stage:
-			return peer.Name + " is not yet at " + p.Stage.String()
+			return peer.Name + " is not yet at " + p.Name(p.Stage)
 		}
 	}
 	return ""
@@ -136,7 +132,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// parentHas returns since when the parent has had the new DS record alone: as an operator said, or as one of the nodes
+// parentHas returns since when the parent has had what the Roll asks for: as an operator said, or as one of the nodes
 // has seen without a break; zero if it is not known to.
 func (p *Progress) parentHas(peers []Peer) time.Time {
 	since := time.Time{}
@@ -156,9 +152,28 @@ func (p *Progress) parentHas(peers []Peer) time.Time {
 	return since
 }
 
+// UnderWay reports whether there is a Roll that has not ended. Of a nil Progress it has.
+func (p *Progress) UnderWay() bool { return p != nil && p.Stage < Done }
+
+// Sees notes whether the parent has what the Roll asks for, as a node has found out now; before is when it looked last.
+func (p *Progress) Sees(has bool, before, now time.Time) {
+	if !has || now.Sub(before) > ClocksApart {
+		p.ParentSince = time.Time{}
+	}
+	if has && p.ParentSince.IsZero() {
+		p.ParentSince = now
+	}
+}
+
 // hold is how long a stage lasts once all nodes have come to it.
 func (p *Progress) hold(ttl TTLs) time.Duration {
 	switch {
+	case p.Way == ToUnsigned && p.Stage == Offered:
+		return max(ttl.DS, ttl.DNSKEY) // CDS records have the TTL of DNSKEY records: who follows them may hold older ones
+	case p.Way == ToSigned && p.Stage == Offered:
+		return 0
+	case p.Way != ToKey:
+		return max(ttl.DNSKEY, ttl.Answers)
 	case p.Stage == Signing:
 		return ttl.Answers
 	case p.Stage == Published && !p.Emergency:
@@ -176,12 +191,20 @@ func (p *Progress) hold(ttl TTLs) time.Duration {
 }
 
 func (p *Progress) waitsFor() string {
-	switch p.Stage {
-	case Signing:
+	switch {
+	case p.Way == ToUnsigned && p.Stage == Offered:
+		return "the DS records to leave caches"
+	case p.Way == ToUnsigned:
+		return "signed answers to leave caches"
+	case p.Way == ToSigned && p.Stage == Published:
+		return "unsigned answers to leave caches"
+	case p.Way == ToSigned:
+		return "the DS record to be at all servers of the parent"
+	case p.Stage == Signing:
 		return "answers without the new signature to leave caches"
-	case Published:
+	case p.Stage == Published:
 		return "DNSKEY records without the new key to leave caches"
-	case Offered:
+	case p.Stage == Offered:
 		return "the DS record of the old key to leave caches"
 	}
 	if p.Algorithm {

@@ -12,13 +12,13 @@ type Coming struct {
 // Schedule lists the stages to come.
 func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []Coming) {
 	began, waits := own.allSince(peers), own.behind(peers)
-	for at := *own; at.Stage < Done; at.Stage++ {
-		next := Coming{Stage: at.Stage + 1, WaitsFor: waits}
+	for at := *own; at.Stage < Done; at.Stage = at.after(at.Stage) {
+		next := Coming{Stage: at.after(at.Stage), WaitsFor: waits}
 		waits = ""
 		if at.Stage == Offered {
 			since := at.parentHas(peers)
 			if since.IsZero() {
-				next.WaitsFor, since = "the parent to have the new DS record and no other", now
+				next.WaitsFor, since = at.asksFor(), now
 			}
 			began = latest(began, since)
 		}
@@ -29,12 +29,24 @@ func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []Comin
 	return all
 }
 
+// asksFor is what the parent is to do at Offered.
+func (r *Roll) asksFor() string {
+	switch r.Way {
+	case ToUnsigned:
+		return "the parent to have no DS record"
+	case ToSigned:
+		return "the parent to have the DS record"
+	}
+	return "the parent to have the new DS record and no other"
+}
+
 // Act is what an operator may be about to do by hand while a key changes.
 type Act string
 
 // The acts.
 const (
 	ReplaceDS Act = "replace_ds" // give the parent the new key's DS record in place of all others
+	RemoveDS  Act = "remove_ds"  // take all DS records out of the parent
 	RemoveKey Act = "remove_key" // take the files of the old keys off the nodes
 	Cancel    Act = "cancel"     // take the roll back
 )
@@ -49,6 +61,9 @@ type Advice struct {
 
 // Advise says what is safe to do now.
 func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
+	if own.Way != ToKey {
+		return adviseWay(own, peers, ttl, now)
+	}
 	if own.Stage >= Done {
 		return nil
 	}
@@ -74,4 +89,31 @@ func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 		remove.Reason = "resolvers that hold the DS record of an old key find no key that it is of"
 	}
 	return []Advice{replace, remove, {Act: Cancel, Safe: true}}
+}
+
+// adviseWay says what is safe while a zone comes to be signed or unsigned, and as long as it is not signed.
+func adviseWay(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
+	replace := Advice{Act: ReplaceDS, Safe: own.Way == ToSigned && own.Stage >= Offered}
+	switch {
+	case own.Way == ToSigned && own.Stage == Done:
+		return nil
+	case own.Way == ToSigned && !replace.Safe:
+		replace.Reason = "resolvers that hold unsigned answers refuse them below a DS record"
+		if c := Schedule(own, peers, ttl, now)[0]; c.WaitsFor == "" {
+			replace.Until = c.NotBefore
+		}
+	case own.Way == ToUnsigned:
+		replace.Reason = "the nodes are about to answer unsigned, and resolvers refuse that below a DS record"
+		if own.Stage >= Alone {
+			replace.Reason = "the zone is not signed, and resolvers refuse that below a DS record: sign it first"
+		}
+	}
+	all := []Advice{replace}
+	if own.Way == ToUnsigned && own.Stage < Alone {
+		all = append(all, Advice{Act: RemoveDS, Safe: true})
+	}
+	if own.Stage < Done {
+		all = append(all, Advice{Act: Cancel, Safe: true})
+	}
+	return all
 }

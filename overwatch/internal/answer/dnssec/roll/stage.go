@@ -25,19 +25,79 @@ const (
 	Done
 )
 
+// Way is where a Roll leads.
+type Way string
+
+// The ways. A zone without a DS record in its parent is insecure: any answer of it is believed, signed or not. So
+//
+//	way         stage      the zone                                      the next stage waits for
+//	ToUnsigned  Offered    is signed, and asks the parent to have no DS  the parent's DS records to be gone, their TTL
+//	            Alone      is not signed                                 the TTL of signed answers
+//	            Done       is not signed
+//	ToSigned    Published  is signed, and asks the parent for nothing    the TTL of unsigned answers
+//	            Offered    offers its keys to the parent                 the parent's DS records
+//	            Done       is signed
+//
+// A zone goes either way whatever its keys do meanwhile: their Roll stands still while it is not signed, and does not
+// come to Alone while the parent is to have no DS record.
+const (
+	ToKey      Way = "" // to another key
+	ToUnsigned Way = "unsigned"
+	ToSigned   Way = "signed"
+)
+
+// first is the stage with which a Roll begins.
+func (r *Roll) first() Stage {
+	switch {
+	case r.Way == ToUnsigned:
+		return Offered
+	case r.Way == ToKey && r.Algorithm:
+		return Signing
+	}
+	return Published
+}
+
+// after is the stage that follows one.
+func (r *Roll) after(s Stage) Stage {
+	if r.Way == ToSigned && s == Offered {
+		return Done
+	}
+	return s + 1
+}
+
+// furthest is the stage to which a node goes at once where others are that far.
+func (r *Roll) furthest() Stage {
+	if r.Way == ToSigned {
+		return Done
+	}
+	return Alone
+}
+
+// Name returns a stage as people know it.
+func (r *Roll) Name(s Stage) string {
+	if r.Way == ToUnsigned && s == Alone {
+		return string(ToUnsigned)
+	}
+	return s.String()
+}
+
 // String returns the stage as people and peers know it.
 func (s Stage) String() string {
 	return [...]string{"", "signing", "published", "offered", "alone", "done"}[min(s, Done)]
 }
 
 // Roll is the decision that one key is to sign a zone in place of all that were made before it. It is the same on all
-// nodes. Taking a Roll back is another one, to the key from before.
+// nodes. Taking a Roll back is another one, to the key from before. With a Way it is the decision that the zone is to
+// be signed, or not to be, and has no Target.
 type Roll struct {
+	Way       Way       `json:"way,omitempty"`
 	Target    []byte    `json:"target"`              // the public key
 	Started   time.Time `json:"started"`             // by the clock of the node that was told; the later one counts
 	By        string    `json:"by"`                  // the id of that node
 	Algorithm bool      `json:"algorithm,omitempty"` // the old keys, or some of them, have another algorithm
 	Emergency bool      `json:"emergency,omitempty"` // an old key may be known to others: no wait but for the chain's sake
+	// DS is the longest TTL of the parent's DS records that was seen before a Roll ToUnsigned began; 0: not known.
+	DS time.Duration `json:"ds_ttl,omitempty"`
 }
 
 // Progress is how far one node is with a Roll.
@@ -48,8 +108,9 @@ type Progress struct {
 	// Before is what the node that began published, and Offer what it offered to the parent.
 	Before [][]byte `json:"before"`
 	Offer  [][]byte `json:"offer"`
-	// ParentSince is since when all servers of the parent have had the target's DS record and no other, as this node
-	// saw without a break; zero: not. It is not kept over a restart, since the parent may change meanwhile.
+	// ParentSince is since when all servers of the parent have had what the Roll asks for, the target's DS record and no
+	// other, as this node saw without a break; zero: not. It is not kept over a restart, since the parent may change
+	// meanwhile.
 	ParentSince time.Time `json:"parent_since,omitzero"`
 	// Confirmed is when an operator said that the parent has it.
 	Confirmed time.Time `json:"confirmed,omitzero"`

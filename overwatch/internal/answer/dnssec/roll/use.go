@@ -60,6 +60,17 @@ func (p *Progress) arrived(peers []Peer) bool {
 	return p.Stage > Offered || offeredAlone || !p.parentHas(peers).IsZero()
 }
 
+// Unsigned reports whether the zone is not signed. A nil Progress is that of a zone that was always signed.
+func (p *Progress) Unsigned() bool { return p != nil && p.Way == ToUnsigned && p.Stage >= Alone }
+
+// AsksNoDS reports whether the zone, which is signed, asks its parent to have no DS record (RFC 8078 section 4).
+func (p *Progress) AsksNoDS() bool { return p != nil && p.Way == ToUnsigned && p.Stage == Offered }
+
+// WithholdsDS reports whether no key of the zone is offered to the parent.
+func (p *Progress) WithholdsDS() bool {
+	return p != nil && (p.Way == ToUnsigned || p.Way == ToSigned && p.Stage < Offered)
+}
+
 func contains(keys [][]byte, public []byte) bool {
 	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
 }

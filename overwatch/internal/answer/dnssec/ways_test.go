@@ -1,0 +1,240 @@
+package dnssec_test
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+)
+
+// rounds lets each node look at the others and at the parent for a time.
+func rounds(nodes []*roller, clock *time.Time, parent dnssec.Parent, pass time.Duration) {
+	for end := clock.Add(pass); clock.Before(end); *clock = clock.Add(4 * time.Minute) {
+		for _, n := range nodes {
+			n.round(parent)
+		}
+	}
+	for _, n := range nodes {
+		n.round(parent)
+	}
+	for _, n := range nodes {
+		n.signer() // as a publication does
+	}
+}
+
+// asked are the CDS and CDNSKEY records of a node, without owner, TTL and class; "unsigned" where it signs nothing.
+func (r *roller) asked() string {
+	s := r.signer()
+	if s == nil {
+		return "unsigned"
+	}
+	var all []string
+	for _, rr := range s.Records() {
+		if kind := rr.Header().Rrtype; kind == dns.TypeCDS || kind == dns.TypeCDNSKEY {
+			packed := make([]byte, 512)
+			if _, err := dns.PackRR(rr, packed, 0, nil, false); err != nil {
+				r.t.Fatal(err)
+			}
+			all = append(all, strings.Join(strings.Fields(rr.String())[3:], " "))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func allAsk(t *testing.T, nodes []*roller, when, want string) {
+	t.Helper()
+	for _, n := range nodes {
+		if got := n.asked(); got != want {
+			t.Errorf("%s %s asks the parent for %q, want %q", when, n.name, got, want)
+		}
+	}
+}
+
+const deletes = "CDS 0 0 0 00, CDNSKEY 0 3 0 AA=="
+
+// A zone loses its signatures once its DS records are out of all caches, and stays without them over a restart, a
+// reload, and on a node that comes without files. It is signed again without a word to the parent until unsigned
+// answers are out of caches.
+func TestWay_ToUnsignedAndBack(t *testing.T) {
+	nodes, clock := rollers(t, 3)
+	n := nodes[0]
+	offers := n.asked()
+	has := dnssec.Parent{DS: dsOf(n.signer().DS()), TTL: 6 * time.Hour}
+	none := dnssec.Parent{TTL: 6 * time.Hour, Not: "the server has none"}
+
+	if _, err := n.zones.BeginWay("GSLB.test", roll.ToUnsigned, roll.TTLs{DS: 6 * time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	rounds(nodes, clock, has, 20*time.Hour)
+	allAsk(t, nodes, "while the parent has DS records", deletes)
+	if len(n.signer().DS()) > 0 {
+		t.Error("the zone above is given a DS record")
+	}
+	rounds(nodes, clock, none, 5*time.Hour)
+	rounds(nodes, clock, dnssec.Parent{Why: "it is silent"}, time.Hour)
+	rounds(nodes, clock, none, 5*time.Hour)
+	allAsk(t, nodes, "before the TTL since a break is over", deletes)
+	rounds(nodes, clock, none, 90*time.Minute)
+	allAsk(t, nodes, "without DS records", "unsigned")
+	rounds(nodes, clock, none, 3*time.Hour)
+	for _, n := range nodes {
+		if r := n.zones.Rolls(); len(r) != 1 || r[0].Way != roll.ToUnsigned || r[0].Stage != roll.Done {
+			t.Errorf("%s has %+v", n.name, r)
+		}
+	}
+
+	nodes[1].open()
+	if _, err := nodes[2].zones.Reread(); err != nil {
+		t.Fatal(err)
+	}
+	fresh := &roller{t: t, dir: filepath.Join(t.TempDir(), "dnssec"), name: "n4", clock: clock, other: nodes}
+	fresh.open()
+	for _, n := range nodes {
+		n.other = append(n.other, fresh)
+	}
+	nodes = append(nodes, fresh)
+	rounds(nodes, clock, none, time.Minute)
+	allAsk(t, nodes, "later", "unsigned")
+
+	if _, err := fresh.zones.BeginWay(rolled, roll.ToSigned, roll.TTLs{}); err != nil {
+		t.Fatal(err)
+	}
+	nodes[1].down = true
+	up := []*roller{nodes[0], nodes[2], fresh}
+	rounds(up, clock, none, 3*time.Hour)
+	allAsk(t, up, "while a node is down", "")
+	nodes[1].down = false
+	rounds(nodes, clock, none, 100*time.Minute)
+	allAsk(t, nodes, "while caches have unsigned answers", "")
+	rounds(nodes, clock, none, 30*time.Minute)
+	rounds(nodes, clock, none, 0)
+	allAsk(t, nodes, "when they are gone", offers)
+	rounds(nodes, clock, dnssec.Parent{DS: has.DS, Not: "the other server has none"}, time.Hour)
+	if got := fresh.zones.Rolls()[0].Stage; got != roll.Offered {
+		t.Errorf("with DS records at one server of the parent it is %s", got)
+	}
+	rounds(nodes, clock, has, 10*time.Minute)
+	allAsk(t, nodes, "at the end", offers)
+	for _, n := range nodes {
+		if len(n.zones.Rolling()) > 0 {
+			t.Errorf("%s has %+v", n.name, n.zones.Rolls())
+		}
+	}
+}
+
+// A change of mind never offers a DS record at once, since a node that has not heard of it may answer unsigned.
+func TestWay_IsTakenBack(t *testing.T) {
+	nodes, clock := rollers(t, 2)
+	offers := nodes[0].asked()
+	has := dnssec.Parent{DS: dsOf(nodes[0].signer().DS()), TTL: time.Hour}
+	if _, err := nodes[0].zones.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	rounds(nodes, clock, has, time.Hour)
+	*clock = clock.Add(-2 * time.Hour) // of a node whose clock is behind that of the one that began
+	back, err := nodes[1].zones.CancelRoll(rolled)
+	if err != nil || back.Way != roll.ToSigned || back.Stage != roll.Published {
+		t.Fatalf("%+v, %v", back, err)
+	}
+	*clock = clock.Add(2 * time.Hour)
+	rounds(nodes, clock, has, time.Hour)
+	allAsk(t, nodes, "just taken back", "")
+	rounds(nodes, clock, has, 90*time.Minute)
+	rounds(nodes, clock, has, 90*time.Minute)
+	allAsk(t, nodes, "at last", offers)
+	if len(nodes[0].zones.Rolling())+len(nodes[1].zones.Rolling()) > 0 {
+		t.Errorf("%+v", nodes[0].zones.Rolls())
+	}
+}
+
+func TestWay_SaysWhatIsNotPossible(t *testing.T) {
+	nodes, clock := rollers(t, 1)
+	z := nodes[0].zones
+	begin := func(way roll.Way) error {
+		_, err := z.BeginWay(rolled, way, roll.TTLs{})
+		return err
+	}
+	if err := begin(roll.ToSigned); !errors.Is(err, dnssec.ErrSigned) {
+		t.Errorf("to sign a signed zone: %v", err)
+	}
+	if _, err := z.BeginWay("none.example", roll.ToUnsigned, roll.TTLs{}); !errors.Is(err, dnssec.ErrNotSigned) {
+		t.Errorf("another zone: %v", err)
+	}
+	preview, err := z.PreviewWay(rolled, roll.ToUnsigned, roll.TTLs{Margin: time.Minute, Answers: answerTTL})
+	if err != nil || len(preview.Schedule) != 2 || len(z.Rolling()) > 0 {
+		t.Errorf("preview: %+v, %v", preview, err)
+	}
+	if _, err := z.BeginRoll(rolled, dnssec.RollOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := begin(roll.ToUnsigned); !errors.Is(err, dnssec.ErrRolling) {
+		t.Errorf("while the key changes: %v", err)
+	}
+	nodes, clock = rollers(t, 1)
+	z = nodes[0].zones
+	if err := begin(roll.ToUnsigned); err == nil {
+		err = begin(roll.ToUnsigned)
+		if !errors.Is(err, dnssec.ErrRolling) {
+			t.Errorf("twice: %v", err)
+		}
+	} else {
+		t.Fatal(err)
+	}
+	if _, err := z.BeginRoll(rolled, dnssec.RollOptions{}); !errors.Is(err, dnssec.ErrRolling) {
+		t.Errorf("a key while it goes unsigned: %v", err)
+	}
+	if state, err := z.ConfirmDS(rolled); err != nil || state.Confirmed.IsZero() {
+		t.Errorf("confirmed: %+v, %v", state, err)
+	}
+	*clock = clock.Add(50 * time.Hour)
+	nodes[0].round(dnssec.Parent{Why: "cut off"})
+	nodes[0].signer()
+	for name, err := range map[string]error{"unsigned": begin(roll.ToUnsigned),
+		"a key": func() error { _, err := z.BeginRoll(rolled, dnssec.RollOptions{}); return err }()} {
+		if !errors.Is(err, dnssec.ErrUnsigned) {
+			t.Errorf("%s where it is unsigned: %v", name, err)
+		}
+	}
+	if got := z.Unsigned(); !slices.Equal(got, []string{rolled}) {
+		t.Errorf("unsigned: %v", got)
+	}
+}
+
+// A node of an older version tells no ways, and takes what others tell. It holds them where nothing breaks.
+func TestWay_OldVersionsHoldIt(t *testing.T) {
+	nodes, clock := rollers(t, 2)
+	if _, err := nodes[0].zones.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{}); err != nil {
+		t.Fatal(err)
+	}
+	rounds(nodes[:1], clock, dnssec.Parent{TTL: time.Hour}, 20*time.Hour)
+	allAsk(t, nodes[:1], "with an older node", deletes)
+	state := nodes[0].zones.Rolls()[0]
+	if state.Wait.For != "n2 is not yet at offered" {
+		t.Errorf("it waits for %q", state.Wait.For)
+	}
+	held, err := nodes[0].zones.Export()
+	if err != nil || len(held.Rolls) > 0 || len(held.Ways) != 1 {
+		t.Fatalf("it tells %+v, %v", held.Rolls, err)
+	}
+	for name, spoil := range map[string]func(r *dnssec.ZoneRoll){
+		"a way with a key":     func(r *dnssec.ZoneRoll) { r.Target = []byte("x") },
+		"a way that is none":   func(r *dnssec.ZoneRoll) { r.Way = "up" },
+		"a key among the ways": func(r *dnssec.ZoneRoll) { r.Way, r.Target = "", []byte("x") },
+		"a stage of another":   func(r *dnssec.ZoneRoll) { r.Stage = roll.Published },
+		"an endless TTL":       func(r *dnssec.ZoneRoll) { r.DS = 1 << 62 },
+	} {
+		bad := held
+		bad.Ways = slices.Clone(held.Ways)
+		spoil(&bad.Ways[0])
+		if _, err := nodes[1].zones.Check(bad); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
