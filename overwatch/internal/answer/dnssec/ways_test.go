@@ -81,7 +81,7 @@ func TestWay_ToUnsignedAndBack(t *testing.T) {
 	rounds(nodes, clock, dnssec.Parent{Why: "it is silent"}, time.Hour)
 	rounds(nodes, clock, none, 5*time.Hour)
 	allAsk(t, nodes, "before the TTL since a break is over", deletes)
-	rounds(nodes, clock, none, 90*time.Minute)
+	rounds(nodes, clock, none, 150*time.Minute)
 	allAsk(t, nodes, "without DS records", "unsigned")
 	rounds(nodes, clock, none, 3*time.Hour)
 	for _, n := range nodes {

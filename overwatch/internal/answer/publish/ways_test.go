@@ -80,7 +80,7 @@ func TestSigning_AZoneGoesUnsignedAndComesBack(t *testing.T) {
 		state("at first", "1 DS, 1 CDS, true")
 		begin(roll.ToUnsigned)
 		state("offered", "0 DS, 1 CDS, true")
-		step(90 * time.Minute)
+		step(150 * time.Minute)
 		state("unsigned", "0 DS, 0 CDS, false")
 		s.DNS.Zones = append(s.DNS.Zones, config.Zone{Name: "other.test"})
 		if err := w.Reconfigure(t.Context(), s, nil); err != nil {

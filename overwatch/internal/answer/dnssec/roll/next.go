@@ -169,7 +169,7 @@ func (p *Progress) Sees(has bool, before, now time.Time) {
 func (p *Progress) hold(ttl TTLs) time.Duration {
 	switch {
 	case p.Way == ToUnsigned && p.Stage == Offered:
-		return max(ttl.DS, ttl.DNSKEY) // CDS records have the TTL of DNSKEY records: who follows them may hold older ones
+		return ttl.DS + ttl.DNSKEY // a resolver may believe keys for their TTL that it has found below the last DS record
 	case p.Way == ToSigned && p.Stage == Offered:
 		return 0
 	case p.Way != ToKey:

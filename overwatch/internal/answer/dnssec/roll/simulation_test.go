@@ -31,11 +31,13 @@ type node struct {
 	keys      []key
 	withdrawn map[string]bool
 	progress  *roll.Progress
+	way       *roll.Progress
 	up        bool
 	asks      bool // it was restored, and asks before it answers
 	backup    *node
 	cut       map[*node]bool
 	wait      roll.Wait
+	wayWait   roll.Wait
 }
 
 func (n *node) has(public string) bool {
@@ -67,6 +69,7 @@ type world struct {
 	made     int
 	ds       []served // caches
 	dnskey   []served
+	chains   []served // those of dnskey that a DS record was there for
 	answers  []served
 	story    []string
 }
@@ -105,6 +108,9 @@ func (w *world) key(algorithm string) key {
 }
 
 func (n *node) published() (all [][]byte) {
+	if n.way.Unsigned() {
+		return nil
+	}
 	for _, k := range n.keys {
 		if n.progress == nil || n.progress.Publishes([]byte(k.public), k.created) {
 			all = append(all, []byte(k.public))
@@ -123,6 +129,9 @@ func (n *node) offered() (all [][]byte) {
 }
 
 func (n *node) signing() (all [][]byte) {
+	if n.way.Unsigned() {
+		return nil
+	}
 	for _, k := range n.keys {
 		if n.progress == nil || n.progress.Signs([]byte(k.public), k.created) {
 			all = append(all, []byte(k.public))
@@ -153,20 +162,20 @@ func (w *world) begin(n *node, to key, emergency bool) {
 // ask lets a node hear the others, and take the step that it may take.
 func (w *world) ask(n *node) {
 	now := w.now.Add(n.ahead)
-	var peers []roll.Peer
+	var peers, ways []roll.Peer
 	var heard []*node
 	for _, p := range w.nodes {
 		if p == n {
 			continue
 		}
-		peer := roll.Peer{Name: p.name}
+		peer, way := roll.Peer{Name: p.name}, roll.Peer{Name: p.name}
 		if !p.up || p.asks || n.cut[p] {
-			peer.Why = "it does not answer"
+			peer.Why, way.Why = "it does not answer", "it does not answer"
 		} else {
 			heard = append(heard, p)
-			peer.Progress = p.progress
+			peer.Progress, way.Progress = p.progress, p.way
 		}
-		peers = append(peers, peer)
+		peers, ways = append(peers, peer), append(ways, way)
 	}
 	if len(heard) > 0 {
 		n.asks = false
@@ -174,6 +183,10 @@ func (w *world) ask(n *node) {
 	if adopted := roll.Adopt(n.progress, peers, now); adopted != nil {
 		w.tell("%s joins the roll to %s at %s", n.name, adopted.Target, adopted.Stage)
 		n.progress = adopted
+	}
+	if adopted := roll.Adopt(n.way, ways, now); adopted != nil {
+		w.tell("%s joins the way to be %s at %s", n.name, adopted.Way, adopted.Stage)
+		n.way = adopted
 	}
 	for _, p := range heard {
 		for _, k := range p.keys {
@@ -185,14 +198,10 @@ func (w *world) ask(n *node) {
 	if n.asks {
 		return
 	}
-	if n.progress != nil {
+	w.askWay(n, ways)
+	if n.progress != nil && !n.way.Unsigned() {
 		wrong := w.wrong(n)
-		switch {
-		case wrong != "":
-			n.progress.ParentSince = time.Time{}
-		case n.progress.ParentSince.IsZero():
-			n.progress.ParentSince = now
-		}
+		n.progress.Sees(wrong == "", now, now)
 		next, wait := roll.Next(n.progress, peers, wrong, w.ttl, now)
 		n.wait = wait
 		if next != nil {
@@ -230,13 +239,17 @@ func (w *world) look() {
 	}
 	w.polled = w.now
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
-	if !n.up || n.asks {
+	if !n.up || n.asks || n.way.WithholdsDS() && !n.way.AsksNoDS() {
 		return
 	}
-	if cds := joined(n.offered()); cds != w.parent[0] {
+	cds := joined(n.offered())
+	if n.way.AsksNoDS() {
+		cds = ""
+	}
+	if cds != w.parent[0] {
 		w.before = w.parent[0]
 		w.parent[0], w.lagged, w.lagEnds = cds, cds, w.now.Add(w.lag)
-		w.tell("the parent takes %s from %s", cds, n.name)
+		w.tell("the parent takes %q from %s", cds, n.name)
 	}
 }
 
@@ -248,21 +261,29 @@ func (w *world) serve() {
 			w.ds = note(w.ds, served{ds, "", w.now}, w.ttl.DS)
 		}
 	}
+	w.chains = slices.DeleteFunc(w.chains, func(o served) bool { return w.now.Sub(o.at) > w.ttl.DNSKEY })
+	trusts := slices.ContainsFunc(w.ds, func(ds served) bool { return ds.content != "" })
 	for _, n := range w.nodes {
 		if n.up && !n.asks {
-			w.dnskey = note(w.dnskey, served{joined(n.published()), joined(n.signing()), w.now}, w.ttl.DNSKEY)
+			keys := served{joined(n.published()), joined(n.signing()), w.now}
+			w.dnskey = note(w.dnskey, keys, w.ttl.DNSKEY)
+			if trusts {
+				w.chains = note(w.chains, keys, w.ttl.DNSKEY)
+			}
 			w.answers = note(w.answers, served{"", joined(n.signing()), w.now}, w.ttl.Answers)
 		}
 	}
 	for _, ds := range w.ds {
 		for _, keys := range w.dnskey {
-			if !holds(ds.content, keys.content, keys.signers) {
+			if ds.content != "" && !holds(ds.content, keys.content, keys.signers) {
 				w.fail("DS %s, DNSKEY %s signed by %s: bogus", ds.content, keys.content, keys.signers)
 			}
-			for _, answer := range w.answers {
-				if !holds(keys.content, keys.content, answer.signers) {
-					w.fail("DNSKEY %s, an answer signed by %s: bogus", keys.content, answer.signers)
-				}
+		}
+	}
+	for _, keys := range w.chains {
+		for _, answer := range w.answers {
+			if !holds(keys.content, keys.content, answer.signers) {
+				w.fail("DNSKEY %s, an answer signed by %s: bogus", keys.content, answer.signers)
 			}
 		}
 	}
@@ -303,13 +324,14 @@ func (w *world) goBack() {
 				return slices.ContainsFunc(all, func(public []byte) bool { return string(public) == key })
 			}
 			if !n.up || n.asks || n.progress == nil || !n.progress.ParentSince.IsZero() || n.progress.Stage > roll.Offered ||
-				!has(n.published()) || !has(n.signing()) {
+				n.way.Unsigned() || n.way != nil && !n.way.ParentSince.IsZero() || !has(n.published()) || !has(n.signing()) {
 				return
 			}
 		}
 	}
 	without := func(keys served) bool { return !holds(w.before, keys.content, keys.signers) }
-	if w.before != w.parent[0] && !slices.ContainsFunc(w.dnskey, without) {
+	unsigned := func(answer served) bool { return answer.signers == "" }
+	if w.before != w.parent[0] && !slices.ContainsFunc(w.dnskey, without) && !slices.ContainsFunc(w.answers, unsigned) {
 		w.parent[0], w.parent[1], w.lagged, w.polled = w.before, w.before, w.before, w.now
 		w.wentBack++
 		w.tell("the parent goes back to %s", w.before)
@@ -326,8 +348,10 @@ func (w *world) disturb() {
 			w.tell("%s is killed", n.name)
 		} else {
 			n.up = true
-			if n.progress != nil {
-				n.progress.ParentSince = time.Time{}
+			for _, p := range []*roll.Progress{n.progress, n.way} {
+				if p != nil {
+					p.ParentSince = time.Time{}
+				}
 			}
 			w.tell("%s is back", n.name)
 		}
@@ -341,7 +365,7 @@ func (w *world) disturb() {
 		n.keep()
 	case 3:
 		if n.backup != nil && !slices.ContainsFunc(w.nodes, func(o *node) bool { return o.asks }) {
-			n.keys, n.withdrawn, n.progress = n.backup.keys, n.backup.withdrawn, n.backup.progress
+			n.keys, n.withdrawn, n.progress, n.way = n.backup.keys, n.backup.withdrawn, n.backup.progress, n.backup.way
 			n.keep()
 			n.asks = true
 			w.tell("%s is restored from a backup", n.name)
@@ -360,10 +384,12 @@ func (n *node) keep() {
 	for k := range n.withdrawn {
 		b.withdrawn[k] = true
 	}
-	if n.progress != nil {
-		p := *n.progress
-		p.ParentSince = time.Time{}
-		b.progress = &p
+	for from, to := range map[*roll.Progress]**roll.Progress{n.progress: &b.progress, n.way: &b.way} {
+		if from != nil {
+			p := *from
+			p.ParentSince = time.Time{}
+			*to = &p
+		}
 	}
 	n.backup = b
 }

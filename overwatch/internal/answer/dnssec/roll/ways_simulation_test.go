@@ -1,0 +1,205 @@
+package roll_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+)
+
+// turn tells a node that the zone is to be signed, or not.
+func (w *world) turn(n *node, way roll.Way) {
+	now := w.now.Add(n.ahead)
+	r := roll.Roll{Way: way, Started: now, By: n.name, DS: w.ttl.DS}
+	if n.way != nil && !now.After(n.way.Started) {
+		r.Started = n.way.Started.Add(1)
+	}
+	n.way = roll.Begin(r, nil, nil, now)
+	w.tell("%s goes the way to be %s", n.name, way)
+}
+
+// askWay lets a node take the step of its way that it may take.
+func (w *world) askWay(n *node, peers []roll.Peer) {
+	if n.way == nil {
+		return
+	}
+	now := w.now.Add(n.ahead)
+	wrong := w.wrongWay(n)
+	n.way.Sees(wrong == "", now, now)
+	next, wait := roll.Next(n.way, peers, wrong, w.ttl, now)
+	if n.wayWait = wait; next != nil {
+		n.way = next
+		w.tell("%s is at %s of the way to be %s", n.name, next.Name(next.Stage), next.Way)
+	}
+}
+
+func (w *world) wrongWay(n *node) string {
+	if w.now.Before(w.silent) {
+		return "no server of the parent answers"
+	}
+	want := ""
+	if n.way.Way == roll.ToSigned {
+		want = joined(n.offered())
+	}
+	for i, ds := range w.parent {
+		if ds != want {
+			return fmt.Sprintf("server %d of the parent has %q", i, ds)
+		}
+	}
+	return ""
+}
+
+// arrived reports whether all nodes have come to the end of the latest way, and of the latest roll where it goes on.
+func (w *world) arrived() bool {
+	first := w.nodes[0].way
+	for _, n := range w.nodes {
+		if n.way == nil || n.way.Stage != roll.Done || n.way.Way != first.Way || n.way.Unsigned() != (w.parent[0] == "") {
+			return false
+		}
+		if n.progress != nil && n.progress.Stage != roll.Done && !n.way.Unsigned() {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) arrive() {
+	w.t.Helper()
+	w.mend()
+	for i := 0; !w.arrived(); i++ {
+		if i > 8000 {
+			for _, n := range w.nodes {
+				w.tell("%s: way %+v waits for %+v, roll %+v waits for %+v", n.name, n.way, n.wayWait, n.progress, n.wait)
+			}
+			w.fail("the way does not end")
+		}
+		w.step(false)
+	}
+}
+
+// A validator that keeps each record for its whole TTL, and keys that it has once found below a DS record for theirs,
+// finds every answer of every node secure, or insecure for want of a DS record, while the zone goes unsigned and is
+// signed again, is told otherwise on the way by any node, and changes keys meanwhile; while nodes are killed, cut off
+// and restored, and the parent's servers differ, fall silent, or go back to what they had.
+func TestWay_NoAnswerIsEverBogus(t *testing.T) {
+	ends, crossed, rolled := map[roll.Way]int{}, 0, 0
+	for seed := range uint64(*histories) {
+		w := newWorld(t, seed)
+		w.step(false)
+		for range 1 + w.rng.IntN(5) {
+			n := w.nodes[w.rng.IntN(len(w.nodes))]
+			if !n.up || n.asks {
+				continue
+			}
+			switch way := n.way; {
+			case w.rng.IntN(4) == 0 && !n.way.Unsigned(): // whatever its way
+				w.begin(n, w.key([]string{"A", "B"}[w.rng.IntN(2)]), w.rng.IntN(4) == 0)
+				rolled++
+			case way == nil || way.Way == roll.ToSigned:
+				w.turn(n, roll.ToUnsigned)
+			default:
+				w.turn(n, roll.ToSigned)
+			}
+			if slices.ContainsFunc(w.nodes, func(o *node) bool { return o.way.UnderWay() && n.way != o.way }) {
+				crossed++
+			}
+			for range w.rng.IntN([]int{20, 200, 2000}[w.rng.IntN(3)]) {
+				w.step(true)
+			}
+		}
+		w.mend()
+		if w.nodes[0].way == nil {
+			w.turn(w.nodes[0], roll.ToUnsigned)
+		}
+		w.arrive()
+		ends[w.nodes[0].way.Way]++
+	}
+	if t.Logf("ends %v, %d met another way, %d keys", ends, crossed, rolled); len(ends) < 2 || crossed == 0 || rolled == 0 {
+		t.Error("the histories show too little")
+	}
+}
+
+// A way is taken back when a node has come to each of its stages, and the zone ends as it was.
+func TestWay_IsTakenBackAtEachStage(t *testing.T) {
+	for _, c := range []struct {
+		way   roll.Way
+		stage roll.Stage
+	}{{roll.ToUnsigned, roll.Offered}, {roll.ToUnsigned, roll.Alone}, {roll.ToSigned, roll.Published},
+		{roll.ToSigned, roll.Offered}} {
+		t.Run(fmt.Sprintf("%s at %s", c.way, c.stage), func(t *testing.T) {
+			for seed := range uint64(max(1, *histories/10)) {
+				w := newWorld(t, seed)
+				w.step(false)
+				w.turn(w.nodes[0], roll.ToUnsigned)
+				back := roll.ToSigned
+				if c.way == roll.ToSigned {
+					w.arrive()
+					w.turn(w.nodes[1], roll.ToSigned)
+					back = roll.ToUnsigned
+				}
+				w.turn(w.untilWay(c.way, c.stage), back)
+				for range w.rng.IntN(500) {
+					w.step(true)
+				}
+				w.arrive()
+				if w.nodes[0].way.Way != back {
+					w.fail("it ends %s", w.nodes[0].way.Way)
+				}
+			}
+		})
+	}
+}
+
+// untilWay returns the first node that comes to a stage of a way and answers. Disturbance ends where it keeps all from
+// it.
+func (w *world) untilWay(way roll.Way, stage roll.Stage) *node {
+	w.t.Helper()
+	for i := range 8000 {
+		for _, n := range w.nodes {
+			if n.up && !n.asks && n.way != nil && n.way.Way == way && n.way.Stage == stage {
+				return n
+			}
+		}
+		if i == 2000 {
+			w.mend()
+		}
+		w.step(i < 2000)
+	}
+	w.fail("no node comes to %s of the way to be %s", stage, way)
+	return nil
+}
+
+// Where nothing goes wrong, each stage of a way comes at the time that was told before it began, and no sooner.
+func TestWay_StagesComeWhenTheyWereTold(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorld(t, seed)
+		w.polls, w.lag = tick, 0
+		w.step(false)
+		for _, way := range []roll.Way{roll.ToUnsigned, roll.ToSigned} {
+			n := w.nodes[0]
+			w.turn(n, way)
+			peers := []roll.Peer{{Name: "n2"}, {Name: "n3"}}
+			told := roll.Schedule(n.way, peers, w.ttl, w.now.Add(n.ahead))
+			for i := 0; n.way.Stage < roll.Done; i++ {
+				if i > 5000 {
+					w.fail("the way does not end")
+				}
+				before := n.way.Stage
+				if w.step(false); n.way.Stage == before {
+					continue
+				}
+				at, slack := told[0], time.Duration(4*int(told[0].Stage))*tick+4*time.Minute
+				if late := n.way.Since.Sub(at.NotBefore); at.Stage != n.way.Stage || late < 0 || late > slack {
+					w.fail("%s came %s after what was told: %+v", n.way.Stage, late, told)
+				}
+				told = told[1:]
+			}
+			if len(told) > 0 {
+				w.fail("%+v did not come", told)
+			}
+			w.arrive()
+		}
+	}
+}
