@@ -81,7 +81,7 @@ func (n *node) about() keysync.About {
 func (n *node) keyRolls() (waiting []ready.KeyRoll) {
 	for _, r := range n.zones.Rolls() {
 		if r.Wait.For != "" && r.Wait.Until.IsZero() {
-			waiting = append(waiting, ready.KeyRoll{Zone: r.Zone, Waits: r.Wait.For, Since: r.Since})
+			waiting = append(waiting, ready.KeyRoll{Zone: r.Zone, Way: string(r.Way), Waits: r.Wait.For, Since: r.Since})
 		}
 	}
 	return waiting

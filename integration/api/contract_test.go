@@ -42,10 +42,10 @@ const (
 		shapeLaid
 	shapeTarget = "id:s service:s target:s port:i weight:i region:s agent:s- allowed_cidrs:a- owner:s- addresses:a " +
 		"created_at:t updated_at:t"
-	shapeRoll = "zone:s stage:s{signing|published|offered|alone|done} since:t started_at:t started_by:s " +
-		"emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t? " +
-		"schedule:a schedule[].stage:s{signing|published|offered|alone|done}- schedule[].not_before:t- " +
-		"schedule[].waits_for:s?- advice:a advice[].act:s{replace_ds|remove_key|cancel}- advice[].safe:b- " +
+	shapeRoll = "zone:s way:s{key|unsigned|signed} stage:s{signing|published|offered|alone|unsigned|done} since:t " +
+		"started_at:t started_by:s emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t? " +
+		"schedule:a schedule[].stage:s{signing|published|offered|alone|unsigned|done}- schedule[].not_before:t- " +
+		"schedule[].waits_for:s?- advice:a advice[].act:s{replace_ds|remove_ds|remove_key|cancel}- advice[].safe:b- " +
 		"advice[].until:t?- advice[].reason:s?-"
 	shapeKeyStage = "stage:s{incoming|active|retiring|published|retired}"
 	shapeDomain   = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
@@ -82,7 +82,7 @@ const (
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|" +
-		"hold|release|reload|roll|cancel|confirm|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
+		"hold|release|reload|roll|cancel|confirm|unsign|sign|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
 		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +
@@ -323,12 +323,19 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				shapeKeyStage) + " " + each("sync.peers[].",
 			"peer:s- node_id:s- ok:b- last_attempt:t?- last_success:t?- imported:i- ignored:i- error:s?-") +
 			" sync.enabled:b sync.last_sync:t? sync.last_sync_error:s? sync.next_sync:t? sync.peer_count:i sync.off_reason:s?"},
-		{"GET /api/v1/dnssec/ds", "", "", 200, "enabled:b warning:s? " + each("ds_records[].",
+		{"GET /api/v1/dnssec/ds", "", "", 200, "enabled:b no_ds:a warning:s? " + each("ds_records[].",
 			"zone:s key_tag:i algorithm:i digest_type:i digest:s ds_record:s")},
 		{"GET /api/v1/dnssec/keys", "", "", 200, "enabled:b sealed:s- " + each("keys[].",
 			"zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t "+
 				"state:s{published|active|retired} origin_node:s "+shapeKeyStage)},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
+		{"POST /api/v1/dnssec/rollover/{zone}/sign", "/v1/dnssec/rollover/test.gslb.test/sign", "", 409, shapeProblem},
+		{"POST /api/v1/dnssec/rollover/{zone}/unsign", "/v1/dnssec/rollover/none.example/unsign", "", 404, shapeProblem},
+		{"POST /api/v1/dnssec/rollover/{zone}/unsign", "/v1/dnssec/rollover/test.gslb.test/unsign?dry_run=true", "", 200,
+			shapeRoll},
+		{"POST /api/v1/dnssec/rollover/{zone}/unsign", "/v1/dnssec/rollover/TEST.gslb.test./unsign", "", 200, shapeRoll},
+		{"POST /api/v1/dnssec/rollover/{zone}/unsign", "/v1/dnssec/rollover/test.gslb.test/unsign", "", 409, shapeProblem},
+		{"POST /api/v1/dnssec/rollover/{zone}/sign", "/v1/dnssec/rollover/test.gslb.test/sign", "", 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "/v1/dnssec/rollover?dry_run=true", `{"zone":"test.gslb.test"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test","emergency":false,"algorithm":"ED25519"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test"}`, 409, shapeProblem},

@@ -54,6 +54,8 @@ const (
 	AuditRoll     = "roll"    // the change of a signing key, begun or a stage further
 	AuditCancel   = "cancel"  // of such a change
 	AuditConfirm  = "confirm" // an operator says that the parent has the new DS record
+	AuditUnsign   = "unsign"  // a zone begins to go without signatures
+	AuditSign     = "sign"    // it begins to be signed again
 	AuditSync     = "sync"
 	AuditValidate = "validate"
 	AuditRefused  = "refused" // a request or an agent's claim: nothing was changed
@@ -67,7 +69,7 @@ const FirstRefusal uint64 = 1_000_000_000_001
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
 		AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll, AuditCancel,
-		AuditConfirm, AuditSync, AuditValidate, AuditRefused}
+		AuditConfirm, AuditUnsign, AuditSign, AuditSync, AuditValidate, AuditRefused}
 }
 
 // AuditResources lists the possible values of an entry's resource type.

@@ -94,6 +94,9 @@ type DNSSECPeerSync struct {
 type DSRecords struct {
 	Enabled   bool       `json:"enabled"`
 	DSRecords []DSRecord `json:"ds_records"`
+	// NoDS are the zones whose parents are to have no DS record now, since they are not signed, or about to be or not to
+	// be: see GET /api/v1/dnssec/rollover.
+	NoDS []string `json:"no_ds"`
 	// Warning is a step to take before the records go into a parent zone; null: none.
 	Warning *string `json:"warning"`
 }

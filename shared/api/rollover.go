@@ -7,16 +7,27 @@ import (
 	"time"
 )
 
-// RollStage is how far a node is with the change of a zone's signing key.
+// RollWay is where a roll leads.
+type RollWay string
+
+// The ways.
+const (
+	RollToKey      RollWay = "key"      // another key signs the zone
+	RollToUnsigned RollWay = "unsigned" // the zone goes without signatures
+	RollToSigned   RollWay = "signed"   // a zone without signatures is signed again
+)
+
+// RollStage is how far a node is with the change of a zone's signing key, or with its way to be unsigned or signed.
 type RollStage string
 
 // The stages of a roll.
 const (
 	RollSigning   RollStage = "signing"   // the new key signs; only where the algorithm changes
 	RollPublished RollStage = "published" // its DNSKEY record is there
-	RollOffered   RollStage = "offered"   // its DS record is what the parent is to have
+	RollOffered   RollStage = "offered"   // its DS record is what the parent is to have; on the way to unsigned, none is
 	RollAlone     RollStage = "alone"     // the old keys sign no longer, or are no longer published
-	RollDone      RollStage = "done"      // the old keys are gone
+	RollUnsigned  RollStage = "unsigned"  // the zone is not signed, and caches have signed answers still
+	RollDone      RollStage = "done"      // the old keys are gone; or the zone has come to the end of its way
 )
 
 // Rolls is the answer of GET /api/v1/dnssec/rollover.
@@ -25,9 +36,11 @@ type Rolls struct {
 	Rolls   []Roll `json:"rolls"`
 }
 
-// Roll is the change of a zone's signing key, as a node sees it.
+// Roll is the change of a zone's signing key, as a node sees it, or the zone's way to be unsigned or signed. The latter
+// has no key: KeyTag is 0, OldKeys and DSRecord are empty.
 type Roll struct {
 	Zone       string     `json:"zone"` // with its trailing dot
+	Way        RollWay    `json:"way"`
 	Stage      RollStage  `json:"stage"`
 	Since      time.Time  `json:"since"`
 	StartedAt  time.Time  `json:"started_at"`
@@ -38,7 +51,8 @@ type Roll struct {
 	DSRecord   string     `json:"ds_record"`   // of the key that is to stay
 	WaitsFor   *string    `json:"waits_for"`   // null: nothing is left to do, or it has not been looked at yet
 	WaitsUntil *time.Time `json:"waits_until"` // null: that depends on others
-	// ParentSince is since when the parent's servers have had DSRecord and no other; null: they have not.
+	// ParentSince is since when the parent's servers have had what the way leads to, such as DSRecord and no other; null:
+	// they have not.
 	ParentSince *time.Time `json:"parent_since"`
 	ConfirmedAt *time.Time `json:"confirmed_at"` // when an operator said so; null: never
 	// Schedule has the stages to come. It and Advice are empty until the node has looked at the others and the parent.
@@ -59,9 +73,11 @@ type RollAct string
 // The acts.
 const (
 	RollReplaceDS RollAct = "replace_ds" // give the parent the new key's DS record in place of all others
+	RollRemoveDS  RollAct = "remove_ds"  // take all DS records out of the parent
 	RollRemoveKey RollAct = "remove_key" // take the files of the old keys off the nodes
 	RollCancel    RollAct = "cancel"     // take the change back
 	RollBegin     RollAct = "begin"      // begin a change, where none is under way: gslbctl alone says so
+	RollSign      RollAct = "sign"       // sign a zone that is not: gslbctl alone says so
 )
 
 // RollAdvice says whether an act breaks anything now.
@@ -108,4 +124,24 @@ func (c *Client) CancelRoll(ctx context.Context, zone string) (Roll, error) {
 // ConfirmRoll says that the parent has the new DS record and no other.
 func (c *Client) ConfirmRoll(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "confirm")
+}
+
+// UnsignZone begins to take a zone's signatures away.
+func (c *Client) UnsignZone(ctx context.Context, zone string) (Roll, error) {
+	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "unsign")
+}
+
+// SignZone begins to sign a zone again that has gone, or goes, without signatures.
+func (c *Client) SignZone(ctx context.Context, zone string) (Roll, error) {
+	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "sign")
+}
+
+// PreviewWay returns what UnsignZone or SignZone would, with the stages to come. Nothing changes.
+func (c *Client) PreviewWay(ctx context.Context, zone string, way RollWay) (Roll, error) {
+	verb := "unsign"
+	if way == RollToSigned {
+		verb = "sign"
+	}
+	return ask[Roll](ctx, c, call{method: http.MethodPost, path: pathRollover, names: []string{zone, verb},
+		query: url.Values{"dry_run": {"true"}}})
 }

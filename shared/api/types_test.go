@@ -122,7 +122,7 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{api.DNSSECStatus{}, "enabled keys sync"},
 		{api.DNSSECKeyUse{}, "key_tag zone flags algorithm created_at age_seconds active"},
 		{api.DNSSECSyncState{}, "enabled last_sync last_sync_error next_sync off_reason peer_count peers"},
-		{api.DSRecords{}, "enabled ds_records warning"},
+		{api.DSRecords{}, "enabled ds_records no_ds warning"},
 		{api.DSRecord{}, "zone key_tag algorithm digest_type digest ds_record"},
 		{api.DNSSECKeys{}, "enabled keys"},
 		{api.DNSSECKey{}, "zone key_tag algorithm algorithm_name flags public_key created_at state origin_node"},

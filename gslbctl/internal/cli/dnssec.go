@@ -15,7 +15,8 @@ import (
 func (a *app) dnssecCommand() *cobra.Command {
 	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
 		a.dnssecKeysCommand(),
-		a.dnssecSyncCommand(), a.dnssecRollCommand(), a.dnssecRollsCommand(), a.dnssecCheckCommand(),
+		a.dnssecSyncCommand(), a.dnssecRollCommand(), a.dnssecRollsCommand(), a.dnssecUnsignCommand(),
+		a.dnssecSignCommand(), a.dnssecCheckCommand(),
 		a.dnssecBackupCommand(), a.dnssecRestoreCommand())
 }
 
@@ -68,8 +69,8 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: "ds",
-		Short: "List the DS records that the parent zones should have; exit code 1 if there is none, or nodes sign " +
-			"differently",
+		Short: "List the DS records that the parent zones should have, and the zones that should have none; exit code 1 " +
+			"if there is neither, or nodes sign differently",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := read(cmd.Context(), a, just((*api.Client).DSRecords))
@@ -83,12 +84,15 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			for _, ds := range list.DSRecords {
 				t.AddNamed(ds.DSRecord, render.C(ds.DSRecord))
 			}
+			for _, zone := range list.NoDS {
+				t.AddNamed(zone, render.C(zone+" is to have no DS record in its parent: take out what is there"))
+			}
 			switch err := a.list(list, t); {
 			case err != nil:
 				return err
 			case list.Warning != nil:
 				return &outcome{code: exitDegraded, sentence: *list.Warning}
-			case len(list.DSRecords) == 0:
+			case len(list.DSRecords)+len(list.NoDS) == 0:
 				return &outcome{code: exitDegraded}
 			}
 			return nil

@@ -20,6 +20,13 @@ type checkedZone struct {
 	Advice []zoneAdvice `json:"advice,omitempty"`
 }
 
+// asTold reports whether a verdict is what an operator has told the nodes: that the zone is not signed.
+func (z *checkedZone) asTold() bool {
+	return z.Verdict == chain.Insecure && slices.ContainsFunc(z.Advice, func(one zoneAdvice) bool {
+		return one.Act == api.RollSign
+	})
+}
+
 // zoneAdvice is the word of the node that is the least far with a change of key.
 type zoneAdvice struct {
 	api.RollAdvice
@@ -35,18 +42,29 @@ func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvic
 	}
 	all, asked := map[string][]zoneAdvice{}, false
 	stage := map[string]api.RollStage{}
-	order := []api.RollStage{api.RollSigning, api.RollPublished, api.RollOffered, api.RollAlone, api.RollDone}
+	order := []api.RollStage{api.RollSigning, api.RollPublished, api.RollOffered, api.RollAlone, api.RollUnsigned,
+		api.RollDone}
 	for _, r := range everywhere(ctx, clients, just((*api.Client).Rolls)) {
 		asked = asked || r.err == nil && r.answer.Enabled
+		ways := map[string]bool{}
+		for _, roll := range r.answer.Rolls {
+			ways[roll.Zone] = ways[roll.Zone] || isWay(&roll) && (roll.Stage != api.RollDone || staysUnsigned(&roll))
+		}
 		for _, roll := range r.answer.Rolls {
 			last, known := stage[roll.Zone]
-			if roll.Stage == api.RollDone || known && slices.Index(order, last) <= slices.Index(order, roll.Stage) {
+			switch {
+			case ways[roll.Zone] && !isWay(&roll), roll.Stage == api.RollDone && !staysUnsigned(&roll),
+				known && slices.Index(order, last) <= slices.Index(order, roll.Stage):
 				continue
 			}
 			stage[roll.Zone] = roll.Stage
 			all[roll.Zone] = nil
 			for _, one := range roll.Advice {
 				all[roll.Zone] = append(all[roll.Zone], zoneAdvice{one, actOf(one.Act, &roll)})
+			}
+			if staysUnsigned(&roll) {
+				all[roll.Zone] = append(all[roll.Zone], zoneAdvice{api.RollAdvice{Act: api.RollSign, Safe: true},
+					"gslbctl dnssec sign " + strings.TrimSuffix(roll.Zone, ".")})
 			}
 		}
 	}
@@ -66,7 +84,12 @@ func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvic
 func actOf(act api.RollAct, r *api.Roll) string {
 	switch act {
 	case api.RollReplaceDS:
+		if isWay(r) {
+			return "to give the parent a DS record"
+		}
 		return fmt.Sprintf("to give the parent the DS record of key %d and take all others out", r.KeyTag)
+	case api.RollRemoveDS:
+		return "to take all DS records out of the parent"
 	case api.RollRemoveKey:
 		return "to take key " + strings.Join(each(r.OldKeys, strconv.Itoa), ", ") + " away from the nodes"
 	}

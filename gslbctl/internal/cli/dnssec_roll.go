@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,7 @@ import (
 )
 
 // noRolls replaces an empty table of rolls.
-const noRolls = "No signing key is being changed, and none was."
+const noRolls = "No signing key is being changed, none was, and no zone goes unsigned."
 
 func (a *app) dnssecRollsCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
@@ -72,8 +71,12 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 		if r.WaitsUntil != nil {
 			waits += " (" + render.Until(*r.WaitsUntil, a.Now()) + ")"
 		}
+		key := number(r.KeyTag)
+		if isWay(&r.Roll) {
+			key = render.C("goes " + string(r.Way))
+		}
 		t.AddNamed(r.Zone, render.C(r.Zone), render.C(r.Node), render.C(string(r.Stage)), a.ago(&r.Since),
-			number(r.KeyTag), render.C(old), render.C(waits))
+			key, render.C(old), render.C(waits))
 	}
 	return t
 }
@@ -94,14 +97,9 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 			"key goes. Each stage lasts until no\nresolver can hold what came before it, so that no answer is ever bogus. " +
 			"It goes on by itself; `gslbctl dnssec rolls`\nshows how far it is. Where the parent does not look for CDS " +
 			"records, give it the record of `gslbctl dnssec ds` at stage\n\"offered\", and take the old one out.",
-		Example: "  gslbctl dnssec roll example.com\n  gslbctl dnssec roll example.com --cancel",
-		Args:    cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.firstArgument(func(ctx context.Context, c *api.Client) ([]string, error) {
-			list, err := c.DNSSECStatus(ctx)
-			return slices.Compact(each(list.Keys, func(k api.DNSSECKeyUse) string {
-				return strings.TrimSuffix(k.Zone, ".")
-			})), err
-		}),
+		Example:           "  gslbctl dnssec roll example.com\n  gslbctl dnssec roll example.com --cancel",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.firstArgument(signedZones),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.now && !o.dryRun:
@@ -115,9 +113,10 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.status, "status", false, "show how far it is, as `gslbctl dnssec rolls` does, and change nothing")
 	flags.BoolVar(&o.cancel, "cancel", false,
-		"take it back: the old key takes the place of the new one, by the same stages")
+		"take it back: the old key takes the place of the new one, by the same stages; so does a zone that goes unsigned")
 	flags.BoolVar(&o.confirm, "confirm", false,
-		"say that the parent has the new DS record and no other, where the nodes cannot ask it")
+		"say that the parent has the new DS record and no other, or none where the zone goes unsigned, where the nodes "+
+			"cannot ask it")
 	flags.BoolVar(&o.emergency, "emergency", false,
 		"take the shortest way that breaks no chain of trust: the old key may be known to others")
 	flags.BoolVar(&o.now, "now", false,
@@ -134,6 +133,14 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive(other, "dry-run")
 	}
 	return cmd
+}
+
+// signedZones lists the zones with keys, for completion.
+func signedZones(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.DNSSECStatus(ctx)
+	return slices.Compact(each(list.Keys, func(k api.DNSSECKeyUse) string {
+		return strings.TrimSuffix(k.Zone, ".")
+	})), err
 }
 
 // dnssecRoll tells one node, and has the others ask it.
@@ -162,18 +169,7 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 	if err != nil {
 		return err
 	}
-	clients, err := a.clients()
-	if err != nil {
-		return err
-	}
-	stop := a.progress("telling the other nodes")
-	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // who does not hear it now asks later
-	stop()
-	return a.print(done, func() error {
-		_, err := fmt.Fprintf(a.Out, "%s rolls to key %d: it is %s. See how far it is: gslbctl dnssec rolls\n",
-			done.Zone, done.KeyTag, done.Stage)
-		return err
-	})
+	return a.begun(ctx, &done)
 }
 
 // previewRoll says when each stage of a change would come, before it is begun. only: it is not.

@@ -82,7 +82,7 @@ func wellAnswers() map[string]any {
 						LastSuccess: pointer(now.Add(-time.Hour)), Error: pointer("it answers 403")}}}},
 		"POST /api/v1/dnssec/sync": api.DNSSECSync{Synced: true,
 			Peers: []api.DNSSECPeerSync{{Peer: "http://192.0.2.2:8080", OK: true, Imported: 1}}},
-		"GET /api/v1/dnssec/ds": api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
+		"GET /api/v1/dnssec/ds": api.DSRecords{Enabled: true, NoDS: []string{}, DSRecords: []api.DSRecord{
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, DigestType: 2, Digest: digest,
 				DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
 		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
@@ -92,6 +92,8 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/dnssec/rollover":  api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll()}},
 		"POST /api/v1/dnssec/rollover": fakeRoll(), "POST /api/v1/dnssec/rollover?dry_run=true": fakeRoll(), "DELETE /api/v1/dnssec/rollover/example.com": fakeRoll(),
 		"POST /api/v1/dnssec/rollover/example.com/confirm": fakeRoll(),
+		"POST /api/v1/dnssec/rollover/example.com/unsign":  fakeWay(), "POST /api/v1/dnssec/rollover/example.com/unsign?dry_run=true": fakeWay(),
+		"POST /api/v1/dnssec/rollover/example.com/sign": fakeWay(), "POST /api/v1/dnssec/rollover/example.com/sign?dry_run=true": fakeWay(),
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
 			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
 		"GET /api/v1/geo/test": api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country",
@@ -294,8 +296,20 @@ func fakeConditions() (list api.ConditionList) {
 	return list
 }
 
+// fakeWay is a zone that goes unsigned.
+func fakeWay() api.Roll {
+	return api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: now.Add(-time.Minute),
+		StartedAt: now.Add(-time.Minute), StartedBy: "ow-1", OldKeys: []int{},
+		WaitsFor: pointer("the parent has the DS record of key 34505 still: take it out there"),
+		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: now.Add(26 * time.Hour),
+			WaitsFor: pointer("the parent to have no DS record")}, {Stage: api.RollDone, NotBefore: now.Add(28 * time.Hour)}},
+		Advice: []api.RollAdvice{
+			{Act: api.RollReplaceDS, Reason: pointer("the nodes are about to answer unsigned")},
+			{Act: api.RollRemoveDS, Safe: true}, {Act: api.RollCancel, Safe: true}}}
+}
+
 func fakeRoll() api.Roll {
-	return api.Roll{Zone: "example.com.", Stage: api.RollPublished, Since: now.Add(-time.Minute),
+	return api.Roll{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished, Since: now.Add(-time.Minute),
 		StartedAt: now.Add(-time.Minute), StartedBy: "ow-1", KeyTag: 23456, OldKeys: []int{34505},
 		DSRecord:   "example.com. IN DS 23456 13 2 0F1E",
 		WaitsFor:   pointer("DNSKEY records without the new key to leave caches"),

@@ -40,7 +40,7 @@ var once = map[string]string{
 
 // destroys are the commands that take something away that one command does not bring back.
 var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete", "dnssec roll",
-	"domains remove", "domains reset", "drain", "geo remove", "nodes deregister",
+	"dnssec unsign", "domains remove", "domains reset", "drain", "geo remove", "nodes deregister",
 	"nodes reissue", "nodes revoke", "regions remove", "regions reset", "servers remove", "servers reset"}
 
 // Every command either looks, and then it can be watched and is among those whose output is compared, or changes
@@ -56,7 +56,7 @@ func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 	}
 	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister",
 		"reissue", "announce", "apply", "delete", "use", "reset", "reload", "sync", "check", "weight", "undo",
-		"release", "roll", "backup", "restore"}
+		"release", "roll", "unsign", "sign", "backup", "restore"}
 	for path, cmd := range leaves() {
 		last := path[strings.LastIndex(path, " ")+1:]
 		watched := cmd.Flags().Lookup("watch") != nil
@@ -122,7 +122,8 @@ func TestTree_WhatDestroysAsks(t *testing.T) {
 func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "agents unlock app.example.com",
 		"agents unpin --service app.example.com --never-reported",
-		"config reset dns", "dnssec roll example.com --emergency", "domains remove app.example.com", "drain 192.0.2.10",
+		"config reset dns", "dnssec roll example.com --emergency", "dnssec unsign example.com",
+		"domains remove app.example.com", "drain 192.0.2.10",
 		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "nodes revoke eu-1", "regions remove eu",
 		"servers remove app.example.com:192.0.2.10:443"} {
 		n := startNode(t)

@@ -40,6 +40,7 @@ func NewWatch() *Watch { return &Watch{make(map[string]time.Duration)} }
 
 // Look asks all servers of a zone's parent, at all their addresses, and returns all that they have.
 func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent {
+	apex = dns.CanonicalName(apex)
 	servers := o.Servers
 	if len(servers) == 0 {
 		var err error
@@ -156,19 +157,45 @@ const (
 	Answers = dns.TypeSOA
 )
 
-// SignedBy returns an error unless a server of a zone answers with a signature by the key of a tag.
+// SignedBy returns an error unless a server of a zone answers with a signature by the key of a tag; 0: by any key.
 func SignedBy(ctx context.Context, server, apex string, kind uint16, tag uint16) error {
+	answer, err := askNode(ctx, server, apex, kind)
+	if err != nil {
+		return err
+	}
+	for _, rr := range answer {
+		if sig, ok := rr.(*dns.RRSIG); ok && (tag == 0 || sig.KeyTag == tag) {
+			return nil
+		}
+	}
+	if tag == 0 {
+		return fmt.Errorf("does not sign %s yet", apex)
+	}
+	return fmt.Errorf("does not sign %s with key %d yet", apex, tag)
+}
+
+// OffersNoKey returns an error if a server of a zone offers keys to its parent by CDS records.
+func OffersNoKey(ctx context.Context, server, apex string) error {
+	answer, err := askNode(ctx, server, apex, dns.TypeCDS)
+	if err != nil {
+		return err
+	}
+	for _, rr := range answer {
+		if cds, ok := rr.(*dns.CDS); ok && cds.Algorithm != 0 {
+			return fmt.Errorf("offers key %d of %s to the parent still", cds.KeyTag, apex)
+		}
+	}
+	return nil
+}
+
+// askNode asks a server of a zone for records of its apex.
+func askNode(ctx context.Context, server, apex string, kind uint16) ([]dns.RR, error) {
 	q := new(dns.Msg).SetQuestion(apex, kind)
 	q.SetEdns0(payload, true)
 	client := &dns.Client{Net: "tcp", Timeout: resolve.Patience}
 	reply, _, err := client.ExchangeContext(ctx, q, server)
 	if err != nil {
-		return fmt.Errorf("does not answer: %w", err)
+		return nil, fmt.Errorf("does not answer: %w", err)
 	}
-	for _, rr := range reply.Answer {
-		if sig, ok := rr.(*dns.RRSIG); ok && sig.KeyTag == tag {
-			return nil
-		}
-	}
-	return fmt.Errorf("does not sign %s with key %d yet", apex, tag)
+	return reply.Answer, nil
 }

@@ -30,10 +30,13 @@ func newMetrics(z *Zones) *metrics {
 				"1 for a day after a zone's keys were gone and a new one was made, unless a copy comes back, by zone.",
 				[]string{"zone"}, nil),
 			stage: prometheus.NewDesc("gslb_dnssec_roll_stage",
-				"Stage of the change of a zone's signing key: 1 signing, 2 published, 3 offered, 4 alone; 0: none is under way.",
+				"Stage of the change of a zone's signing key, or of its way to be unsigned or signed: 1 signing, 2 published, "+
+					"3 offered, 4 alone or unsigned; 0: none is under way.",
 				[]string{"zone"}, nil),
 			since: prometheus.NewDesc("gslb_dnssec_roll_stage_timestamp",
 				"When the stage of a change that is under way began, in seconds since 1970; 0: none is.", []string{"zone"}, nil),
+			unsigned: prometheus.NewDesc("gslb_dnssec_zone_unsigned",
+				"1 while a zone is not signed because an operator said so, by zone.", []string{"zone"}, nil),
 		},
 	}
 }
@@ -44,13 +47,13 @@ func (m *metrics) register(r prometheus.Registerer) error {
 
 // zoneFigures exports gauges of each served zone.
 type zoneFigures struct {
-	zones                   *Zones
-	age, lost, stage, since *prometheus.Desc
+	zones                             *Zones
+	age, lost, stage, since, unsigned *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (f *zoneFigures) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{f.age, f.lost, f.stage, f.since} {
+	for _, d := range []*prometheus.Desc{f.age, f.lost, f.stage, f.since, f.unsigned} {
 		out <- d
 	}
 }
@@ -71,7 +74,13 @@ func (f *zoneFigures) Collect(out chan<- prometheus.Metric) {
 			stages[r.Zone], since[r.Zone] = r.Stage, r.Since.Unix()
 		}
 	}
+	for _, zone := range f.zones.Unsigned() {
+		out <- prometheus.MustNewConstMetric(f.stage, prometheus.GaugeValue, float64(stages[zone]), zone)
+		out <- prometheus.MustNewConstMetric(f.since, prometheus.GaugeValue, float64(since[zone]), zone)
+		out <- prometheus.MustNewConstMetric(f.unsigned, prometheus.GaugeValue, 1, zone)
+	}
 	for zone, lost := range f.zones.losses() {
+		out <- prometheus.MustNewConstMetric(f.unsigned, prometheus.GaugeValue, 0, zone)
 		out <- prometheus.MustNewConstMetric(f.stage, prometheus.GaugeValue, float64(stages[zone]), zone)
 		out <- prometheus.MustNewConstMetric(f.since, prometheus.GaugeValue, float64(since[zone]), zone)
 		value := 0.0

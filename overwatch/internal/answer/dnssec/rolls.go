@@ -75,7 +75,7 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 		return RollState{}, ErrUnsigned
 	case z.signers[apex] == nil:
 		return RollState{}, ErrNotSigned
-	case rec.Roll.UnderWay() || rec.Way.UnderWay():
+	case rec.Roll.UnderWay() || rec.Way != nil && rec.Way.Way == roll.ToUnsigned:
 		return RollState{}, ErrRolling
 	case z.ownProvisional(apex) != nil:
 		return RollState{}, errAgreeing
@@ -112,13 +112,14 @@ func differ(target *Key, published []*Key) bool {
 }
 
 // CancelRoll takes the roll of a zone back: it begins another one, to the key from before. A zone on its way to be
-// unsigned, or signed, goes the other way.
+// unsigned, or signed, goes the other way. Of both, the one that was begun later is taken back.
 func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	p := z.keyring.recordOf(apex).Roll
-	if z.served(apex) && z.keyring.recordOf(apex).Way.UnderWay() {
+	way := z.keyring.recordOf(apex).Way
+	if z.served(apex) && way.UnderWay() && (!p.UnderWay() || z.bare[apex] || way.Started.After(p.Started)) {
 		return z.cancelWay(apex)
 	}
 	if p == nil || z.signers[apex] == nil {
@@ -148,7 +149,8 @@ func (z *Zones) ConfirmDS(apex string) (RollState, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	p := z.keyring.recordOf(apex).Roll
-	if z.served(apex) && z.keyring.recordOf(apex).Way.UnderWay() {
+	if way := z.keyring.recordOf(apex).Way; z.served(apex) && way.UnderWay() &&
+		(way.Stage == roll.Offered || !p.UnderWay()) {
 		return z.confirmWay(apex)
 	}
 	if !p.UnderWay() || z.signers[apex] == nil {
@@ -291,6 +293,9 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 		return "", nil
 	}
 	lacks := parent.lacks([]*Key{target})
+	if way := z.keyring.recordOf(apex).Way; way.WithholdsDS() {
+		lacks = "the parent is to have no DS record while the zone goes " + string(way.Way)
+	}
 	own.Sees(lacks == "", z.looks[apex].at, now)
 	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.rolls[apex] })
 	next, wait := roll.Next(own, peers, lacks, ttl, now)

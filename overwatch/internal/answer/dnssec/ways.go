@@ -41,7 +41,7 @@ func (z *Zones) beginWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 		return RollState{}, ErrSigned
 	case way == roll.ToUnsigned && rec.Way.Unsigned():
 		return RollState{}, ErrUnsigned
-	case way == roll.ToUnsigned && (goesUnsigned || rec.Roll.UnderWay()):
+	case way == roll.ToUnsigned && goesUnsigned:
 		return RollState{}, ErrRolling
 	case z.ownProvisional(apex) != nil:
 		return RollState{}, errAgreeing

@@ -174,8 +174,12 @@ func TestWay_SaysWhatIsNotPossible(t *testing.T) {
 	if _, err := z.BeginRoll(rolled, dnssec.RollOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := begin(roll.ToUnsigned); !errors.Is(err, dnssec.ErrRolling) {
+	*clock = clock.Add(time.Second)
+	if err := begin(roll.ToUnsigned); err != nil {
 		t.Errorf("while the key changes: %v", err)
+	}
+	if back, err := z.CancelRoll(rolled); err != nil || back.Way != roll.ToSigned {
+		t.Errorf("the later one taken back: %+v, %v", back, err)
 	}
 	nodes, clock = rollers(t, 1)
 	z = nodes[0].zones
@@ -201,6 +205,9 @@ func TestWay_SaysWhatIsNotPossible(t *testing.T) {
 		if !errors.Is(err, dnssec.ErrUnsigned) {
 			t.Errorf("%s where it is unsigned: %v", name, err)
 		}
+	}
+	if keys := z.Keys(); len(keys) != 1 || keys[0].Signing || keys[0].Offered || keys[0].State != dnssec.Retired {
+		t.Errorf("its keys: %+v", keys)
 	}
 	if got := z.Unsigned(); !slices.Equal(got, []string{rolled}) {
 		t.Errorf("unsigned: %v", got)

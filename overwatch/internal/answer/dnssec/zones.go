@@ -12,8 +12,6 @@ import (
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
-
-	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
 // Options configures Zones.
@@ -290,21 +288,25 @@ type KeyState struct {
 	Provisional bool // made here, and may give way to the key of another node: not for the parent yet
 }
 
-// Keys lists the keys of the served zones, zone by zone, the oldest first.
+// Keys lists the keys of the served zones, zone by zone, the oldest first. Those of a zone that is not signed are
+// retired.
 func (z *Zones) Keys() []KeyState {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	now := z.now()
 	var all []KeyState
-	for _, apex := range sortedKeys(z.signers) {
+	for _, apex := range z.servedZones() {
+		signer := z.signers[apex]
+		if signer == nil {
+			signer = new(Signer)
+		}
 		for _, k := range z.keyring.Keys(apex) {
-			signer := z.signers[apex]
 			s := KeyState{Key: k, State: k.State(now), Signing: signer.uses(k),
 				Offered: slices.Contains(signer.announced, k), Provisional: z.keyring.provisional(k)}
 			if s.State == Active && !s.Signing {
 				s.State = Retired
 			}
-			if p := z.keyring.recordOf(apex).Roll; p != nil && p.Stage < roll.Done {
+			if p := z.keyring.recordOf(apex).Roll; p.UnderWay() && z.signers[apex] != nil {
 				s.Incoming = p.Incoming(k.public, z.looks[apex].peers)
 				s.Retiring = p.Retiring(k.public, k.created, z.looks[apex].peers)
 			}

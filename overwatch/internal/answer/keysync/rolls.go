@@ -79,9 +79,7 @@ func (s *Sync) PreviewRoll(ctx context.Context, apex string, o dnssec.RollOption
 	if err != nil {
 		return state, err
 	}
-	settings := s.current().Roll
-	o.TTL.DS = delegation.NewWatch().Look(ctx,
-		delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, state.Zone).TTL
+	o.TTL.DS = s.ttlOfDS(ctx, state.Zone)
 	return s.o.Zones.PreviewRoll(apex, o)
 }
 
@@ -98,6 +96,31 @@ func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions)
 	o.TTL = s.ttls()
 	state, err := s.o.Zones.BeginRoll(apex, o)
 	return s.rolled(ctx, state, err)
+}
+
+// BeginWay begins to take a zone's signatures away, or to sign it again, and returns when the answers are as the first
+// stage says.
+func (s *Sync) BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+	ttl := s.ttls()
+	if way == roll.ToUnsigned {
+		ttl.DS = s.ttlOfDS(ctx, apex) // before the parent takes them out
+	}
+	state, err := s.o.Zones.BeginWay(apex, way, ttl)
+	return s.rolled(ctx, state, err)
+}
+
+// PreviewWay returns what BeginWay would, with the stages to come, and changes nothing.
+func (s *Sync) PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+	ttl := s.ttls()
+	ttl.DS = s.ttlOfDS(ctx, apex)
+	return s.o.Zones.PreviewWay(apex, way, ttl)
+}
+
+// ttlOfDS asks the parent of a zone for the TTL of its DS records; 0: it is not known.
+func (s *Sync) ttlOfDS(ctx context.Context, apex string) time.Duration {
+	settings := s.current().Roll
+	return delegation.NewWatch().Look(ctx, delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers},
+		apex).TTL
 }
 
 // CancelRoll takes the roll of a zone back.
@@ -144,12 +167,12 @@ func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 			youngest[k.Zone()] = k
 		}
 	}
-	rolling := s.o.Zones.Rolling()
+	not := append(s.o.Zones.Rolling(), s.o.Zones.Unsigned()...)
 	for zone, key := range youngest {
 		age := s.o.Zones.Now().Sub(key.Created())
 		old := settings.Roll.Every > 0 && age >= most
 		other := agreed && key.Algorithm() != settings.Algorithm && age >= time.Duration(part*float64(otherWithin))
-		if !old && !other || key.Provisional || slices.Contains(rolling, zone) {
+		if !old && !other || key.Provisional || slices.Contains(not, zone) {
 			continue
 		}
 		if _, failed := s.o.Zones.BeginRoll(zone, dnssec.RollOptions{}); failed != nil {
@@ -161,25 +184,33 @@ func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 	return began, err
 }
 
-// unseen says what keeps a peer's DNS from answering with the new keys that it says it uses; empty: nothing. A peer
-// that has not told its port, or is behind a name with other addresses, is believed.
+// unseen says what keeps a peer's DNS from answering as it says that it does; empty: nothing. A peer that has not told
+// its port, or is behind a name with other addresses, is believed.
 func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState) string {
 	base, err := url.Parse(o.peer)
 	if err != nil || o.about.Port == 0 {
 		return ""
 	}
 	server := net.JoinHostPort(base.Hostname(), strconv.Itoa(int(o.about.Port)))
-	for _, r := range rolls {
-		if r.Target == nil {
-			continue
-		}
-		kind := delegation.Keys
-		if r.Stage == roll.Signing {
-			kind = delegation.Answers
-		}
-		if err := delegation.SignedBy(ctx, server, r.Zone, kind, r.Target.Tag()); err != nil {
+	for i := range rolls {
+		if err := seen(ctx, server, &rolls[i]); err != nil {
 			return fmt.Sprintf("its DNS at %s %v", server, err)
 		}
 	}
 	return ""
+}
+
+// seen returns an error unless a server answers as the stage of a roll asks for.
+func seen(ctx context.Context, server string, r *dnssec.RollState) error {
+	switch {
+	case r.Way == roll.ToSigned:
+		return delegation.SignedBy(ctx, server, r.Zone, delegation.Answers, 0)
+	case r.Way == roll.ToUnsigned && r.Stage == roll.Offered:
+		return delegation.OffersNoKey(ctx, server, r.Zone)
+	case r.Target == nil:
+		return nil
+	case r.Stage == roll.Signing:
+		return delegation.SignedBy(ctx, server, r.Zone, delegation.Answers, r.Target.Tag())
+	}
+	return delegation.SignedBy(ctx, server, r.Zone, delegation.Keys, r.Target.Tag())
 }

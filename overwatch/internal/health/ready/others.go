@@ -22,6 +22,7 @@ func (j *Judge) walkSignatures(to report) {
 // KeyRoll is the change of a zone's signing key that waits for the parent or for another node.
 type KeyRoll struct {
 	Zone  string
+	Way   string    // "unsigned" or "signed" of a zone that goes there; empty: its key changes
 	Waits string    // what for
 	Since time.Time // when its stage began
 }
@@ -36,8 +37,12 @@ func (j *Judge) walkKeyRolls(to report) {
 	}
 	for _, r := range j.o.KeyRolls() {
 		if j.o.Now().Sub(r.Since) >= rollWaitsFor {
-			to(api.KeyRollWaits, r.Zone, say(fmt.Sprintf("the change of the signing key of %s waits since %s: %s", r.Zone,
-				moment(r.Since), r.Waits), "gslbctl dnssec rolls"))
+			what := "the change of the signing key of " + r.Zone
+			if r.Way != "" {
+				what = "the way of " + r.Zone + " to be " + r.Way
+			}
+			to(api.KeyRollWaits, r.Zone, say(fmt.Sprintf("%s waits since %s: %s", what, moment(r.Since), r.Waits),
+				"gslbctl dnssec rolls"))
 		}
 	}
 }

@@ -68,22 +68,48 @@ func ofKey(subject, state, before string) api.Event {
 		Sentence: fmt.Sprintf("the signing key %s is %s: %s", subject, state, cause)}
 }
 
-// lookAtRolls tells the DS record that the parent of a zone is to get, once its key changes so far.
+// lookAtRolls tells the DS record that the parent of a zone is to get, once its key changes so far, and what becomes
+// of a zone on its way to be unsigned or signed.
 func (w *watch) lookAtRolls() {
 	if w.o.Rolls == nil {
 		return
 	}
 	now := map[string]bool{}
 	for _, r := range w.o.Rolls() {
-		if r.Stage != roll.Offered || r.Target == nil {
+		e, tells := ofRoll(&r)
+		if !tells {
 			continue
 		}
-		now[r.Zone] = true
-		if !w.offered[r.Zone] && (w.offered != nil || r.Since.After(w.began)) {
-			w.tell(ofDS(&r))
+		told := e.Subject + " " + e.State
+		now[told] = true
+		if !w.offered[told] && (w.offered != nil || r.Since.After(w.began)) {
+			w.tell(e)
 		}
 	}
 	w.offered = now
+}
+
+// ofRoll is the event of a stage; tells is false where it has none.
+func ofRoll(r *dnssec.RollState) (e api.Event, tells bool) {
+	of := func(state, cause, sentence string) (api.Event, bool) {
+		return api.Event{Kind: api.EventKey, State: state, Severity: api.EventWarning, Cause: cause, Subject: r.Zone,
+			Sentence: sentence + ": " + cause}, true
+	}
+	switch {
+	case r.Way == roll.ToUnsigned && r.Stage == roll.Offered:
+		return of("ds_removed", "the zone goes without signatures", "the parent of "+r.Zone+" is to have no DS record")
+	case r.Way == roll.ToUnsigned:
+		return of("unsigned", "no cache has a DS record", "the answers of "+r.Zone+" are not signed")
+	case r.Way == roll.ToSigned && r.Stage == roll.Published:
+		return of("signed", "an operator said so", "the answers of "+r.Zone+" are signed again, and its parent is to have no DS "+
+			"record yet")
+	case r.Way == roll.ToSigned && r.Stage == roll.Offered:
+		return of("ds_offered", "unsigned answers have left all caches", "the parent of "+r.Zone+" is to have what gslbctl "+
+			"dnssec ds shows")
+	case r.Stage != roll.Offered || r.Target == nil:
+		return api.Event{}, false
+	}
+	return ofDS(r), true
 }
 
 func ofDS(r *dnssec.RollState) api.Event {

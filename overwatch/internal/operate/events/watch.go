@@ -111,7 +111,7 @@ type watch struct {
 	settled  bool                 // agents had time to report since the start
 	agents   map[string]bool      // heard so far; true: it has said goodbye
 	keys     map[string]string
-	offered  map[string]bool // zones whose new DS record was told, or was offered before the start
+	offered  map[string]bool // stages of rolls that were told, or had begun before the start
 }
 
 // Run makes events until ctx ends. It returns nil.

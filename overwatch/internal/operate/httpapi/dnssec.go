@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/shared/api"
 )
@@ -32,6 +33,8 @@ type KeySync interface {
 	PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
 	CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error)
 	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
+	BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
+	PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.
 	Apart() bool
 	// Sync asks the other nodes and returns when answers are signed with what
@@ -68,10 +71,17 @@ func (s *Server) getDNSSECStatus(*call) (answer, error) {
 // listDSRecords answers GET /dnssec/ds with the records of the keys that the parent is to know. Provisional keys are
 // left out: they may be gone in a moment.
 func (s *Server) listDSRecords(*call) (answer, error) {
-	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}}
+	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}, NoDS: []string{}}
 	if s.o.KeySync != nil && s.o.KeySync.Apart() {
 		warning := api.SignedApart
 		list.Warning = &warning
+	}
+	if s.o.KeySync != nil {
+		for _, r := range s.o.KeySync.Rolls() {
+			if r.WithholdsDS() {
+				list.NoDS = append(list.NoDS, r.Zone)
+			}
+		}
 	}
 	for _, k := range s.signingKeys() {
 		if !k.Offered {

@@ -126,6 +126,18 @@ func (k *keySync) ConfirmDS(_ context.Context, apex string) (dnssec.RollState, e
 	return dnssec.RollState{Zone: apex}, k.err
 }
 
+func (k *keySync) BeginWay(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+	state := dnssec.RollState{Zone: apex}
+	state.Way, state.Stage = way, roll.Offered
+	return state, k.err
+}
+
+func (k *keySync) PreviewWay(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+	state := dnssec.RollState{Zone: apex, Schedule: []roll.Coming{{Stage: roll.Alone, WaitsFor: "the parent"}}}
+	state.Way = way
+	return state, k.err
+}
+
 func (k *keySync) Apart() bool { return k.apart }
 
 func (k *keySync) Challenge() string { return api.KeySyncScheme + ` nonce="n"` }
@@ -203,6 +215,40 @@ func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 	}
 	off := newWorld(t)
 	off.wantError("unsigned", off.send("POST", "/api/v1/dnssec/sync", ""), 400, "does not sign")
+}
+
+// A zone is told to go unsigned, which the audit log has; dry_run changes nothing, and the zone is none for a DS record.
+func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
+	sync := &keySync{}
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
+	for way, begin := range map[api.RollWay]func(context.Context, string) (api.Roll, error){
+		api.RollToUnsigned: w.client.UnsignZone, api.RollToSigned: w.client.SignZone} {
+		if r, err := w.client.PreviewWay(t.Context(), "example.com", way); err != nil || r.Way != way ||
+			len(r.Schedule) != 1 {
+			t.Errorf("%s, dry run: %+v, %v", way, r, err)
+		}
+		if r, err := begin(t.Context(), "example.com"); err != nil || r.Way != way || r.Stage != api.RollOffered {
+			t.Errorf("%s: %+v, %v", way, r, err)
+		}
+	}
+	log := w.send("GET", "/api/v1/audit-logs?actions=unsign,sign", "").body
+	if strings.Count(log, `"action":"unsign"`) != 1 || strings.Count(log, `"action":"sign"`) != 1 {
+		t.Error(log)
+	}
+	sync.err = dnssec.ErrUnsigned
+	w.wantError("twice", w.send("POST", "/api/v1/dnssec/rollover/example.com/unsign", ""), 409, "dnssec sign signs it")
+	gone := dnssec.RollState{Zone: "example.com."}
+	gone.Way, gone.Stage = roll.ToUnsigned, roll.Alone
+	sync.rolls = []dnssec.RollState{gone}
+	if ds, err := w.client.DSRecords(t.Context()); err != nil || len(ds.NoDS) != 1 || ds.NoDS[0] != "example.com." {
+		t.Errorf("%+v, %v", ds, err)
+	}
+	if list, err := w.client.Rolls(t.Context()); err != nil || list.Rolls[0].Stage != api.RollUnsigned {
+		t.Errorf("%+v, %v", list, err)
+	}
+	off := newWorld(t)
+	off.wantError("not signing", off.send("POST", "/api/v1/dnssec/rollover/a.example/unsign?dry_run=true", ""), 400,
+		"does not sign")
 }
 
 func TestDNSSEC_KeysThatAreNotExchangedAreTold(t *testing.T) {

@@ -21,7 +21,7 @@ func dnssecOperations() []Operation {
 			Summary: "Delegation signer records for the parents", Status: 200,
 			Answer: api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, DigestType: 2, Digest: "0F1E2D3C",
-					DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}}},
+					DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}, NoDS: []string{}}},
 		{Method: post, Path: v1 + "/dnssec/sync", handle: (*Server).postDNSSECSync, Role: api.RoleOperate,
 			Summary: "Ask the other nodes for their keys now", Status: 200, Errors: []int{conflict, busy},
 			Answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{

@@ -13,7 +13,7 @@ import (
 
 func rolloverOperations() []Operation {
 	ds := "example.com. IN DS 23456 13 2 0F1E2D3C"
-	begun := api.Roll{Zone: "example.com.", Stage: api.RollPublished, Since: at(), StartedAt: at(),
+	begun := api.Roll{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished, Since: at(), StartedAt: at(),
 		StartedBy: "overwatch-1", KeyTag: 23456, OldKeys: []int{12345}, DSRecord: ds,
 		WaitsFor:   of("DNSKEY records without the new key to leave caches"),
 		WaitsUntil: of(at().Add(65 * time.Minute)),
@@ -25,22 +25,47 @@ func rolloverOperations() []Operation {
 	back.KeyTag, back.OldKeys, back.DSRecord = 12345, []int{23456}, "example.com. IN DS 12345 13 2 0F1E2D3C"
 	offered := begun
 	offered.Stage, offered.ConfirmedAt = api.RollOffered, of(at())
+	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: at(), StartedAt: at(),
+		StartedBy: "overwatch-1", OldKeys: []int{},
+		WaitsFor: of("the parent has the DS record of key 23456 still: take it out there"),
+		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: at().Add(25 * time.Hour),
+			WaitsFor: of("the parent to have no DS record")}},
+		Advice: []api.RollAdvice{{Act: api.RollRemoveDS, Safe: true}}}
+	sign := api.Roll{Zone: "example.com.", Way: api.RollToSigned, Stage: api.RollPublished, Since: at(), StartedAt: at(),
+		StartedBy: "overwatch-1", OldKeys: []int{}, WaitsFor: of("unsigned answers to leave caches"),
+		WaitsUntil: of(at().Add(65 * time.Minute)),
+		Schedule:   []api.RollStep{{Stage: api.RollOffered, NotBefore: at().Add(65 * time.Minute)}},
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: of(at().Add(65 * time.Minute)),
+			Reason: of("resolvers that hold unsigned answers refuse them below a DS record")}}}
+	dryRun := []Parameter{flag("dry_run", "only tell the stages to come")}
 	return []Operation{
 		{Method: get, Path: v1 + "/dnssec/rollover", handle: (*Server).listRolls,
-			Summary: "Changes of signing keys: their stages, and what each waits for", Status: 200,
-			Answer: api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
+			Summary: "Changes of keys, and zones that go unsigned or signed: what each waits for",
+			Status:  200,
+			Answer:  api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
 		{Method: post, Path: v1 + "/dnssec/rollover", handle: (*Server).postRoll, Role: api.RoleOperate,
 			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{conflict},
 			Query: []Parameter{flag("dry_run", "only tell the stages to come, without the new key")},
 			Body:  api.RollCreate{Zone: "example.com", Algorithm: "ED25519"}, Answer: begun},
 		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", handle: (*Server).deleteRoll, Role: api.RoleOperate,
-			Summary: "Take the change of a zone's signing key back", Description: "The old key takes the place of the " +
-				"new one by the same stages.", Status: 200, Errors: []int{conflict}, Answer: back},
+			Summary: "Take a change of key, or a zone's way to be unsigned or signed, back",
+			Description: "The old key takes the place of the new one by the same stages. A zone on its way to be unsigned or " +
+				"signed goes the other way, by the stages of that.", Status: 200, Errors: []int{conflict}, Answer: back},
 		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/confirm", handle: (*Server).confirmRoll, Role: api.RoleOperate,
-			Summary: "Say that the parent zone has the new DS record and no other",
-			Description: "For a parent whose servers the node cannot ask. The record before is held to be in caches for 48 " +
-				"hours from then, if its TTL was not seen.",
+			Summary: "Say that the parent has what the stage asks for",
+			Description: "That is the new DS record alone, or none where the zone goes unsigned. For a parent whose servers " +
+				"the node cannot ask. The record before is held to be in caches for 48 hours from then, if its TTL was not seen.",
 			Status: 200, Errors: []int{conflict}, Answer: offered},
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/unsign", handle: (*Server).unsignZone, Role: api.RoleOperate,
+			Summary: "Begin to take a zone's signatures away",
+			Description: "The zone asks its parent by CDS and CDNSKEY records to have no DS record (RFC 8078 section 4), and " +
+				"is signed until no cache has one. Keys are kept.",
+			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: unsign},
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/sign", handle: (*Server).signZone, Role: api.RoleOperate,
+			Summary: "Begin to sign a zone again that has gone without signatures",
+			Description: "The zone is signed at once. It offers DS records to its parent when unsigned answers have left all " +
+				"caches.",
+			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: sign},
 	}
 }
 
@@ -100,6 +125,30 @@ func (s *Server) confirmRoll(c *call) (answer, error) {
 		})
 }
 
+// unsignZone answers POST /dnssec/rollover/{zone}/unsign.
+func (s *Server) unsignZone(c *call) (answer, error) {
+	return s.goWay(c, api.AuditUnsign, roll.ToUnsigned)
+}
+
+// signZone answers POST /dnssec/rollover/{zone}/sign.
+func (s *Server) signZone(c *call) (answer, error) { return s.goWay(c, api.AuditSign, roll.ToSigned) }
+
+func (s *Server) goWay(c *call, action string, way roll.Way) (answer, error) {
+	if !c.query.flag("dry_run") {
+		return s.changeRoll(c, action, c.Param("zone"), func(ctx context.Context, apex string) (dnssec.RollState, error) {
+			return s.o.KeySync.BeginWay(ctx, apex, way)
+		})
+	}
+	if s.o.KeySync == nil {
+		return answer{}, errNotSigning()
+	}
+	state, err := s.o.KeySync.PreviewWay(c.Request.Context(), c.Param("zone"), way)
+	if err != nil {
+		return answer{}, rollProblem(c.Param("zone"), err)
+	}
+	return ok(rollRecord(state)), nil
+}
+
 // changeRoll makes one change of a roll and notes it in the audit log.
 func (s *Server) changeRoll(c *call, action, apex string,
 	do func(ctx context.Context, apex string) (dnssec.RollState, error)) (answer, error) {
@@ -137,8 +186,8 @@ func rollProblem(apex string, err error) error {
 	return nil
 }
 
-var rollStages = map[roll.Stage]api.RollStage{roll.Signing: api.RollSigning, roll.Published: api.RollPublished,
-	roll.Offered: api.RollOffered, roll.Alone: api.RollAlone, roll.Done: api.RollDone}
+var rollWays = map[roll.Way]api.RollWay{roll.ToKey: api.RollToKey, roll.ToUnsigned: api.RollToUnsigned,
+	roll.ToSigned: api.RollToSigned}
 
 func wordsOrNull(text string) *string {
 	if text == "" {
@@ -148,8 +197,9 @@ func wordsOrNull(text string) *string {
 }
 
 func rollRecord(r dnssec.RollState) api.Roll {
-	record := api.Roll{Zone: r.Zone, Stage: rollStages[r.Stage], Since: stamp(r.Since), StartedAt: stamp(r.Started),
-		StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{},
+	stage := func(s roll.Stage) api.RollStage { return api.RollStage(r.Name(s)) }
+	record := api.Roll{Zone: r.Zone, Way: rollWays[r.Way], Stage: stage(r.Stage), Since: stamp(r.Since),
+		StartedAt: stamp(r.Started), StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{},
 		WaitsFor: wordsOrNull(r.Wait.For), WaitsUntil: stampOrNull(r.Wait.Until),
 		ParentSince: stampOrNull(r.ParentSince), ConfirmedAt: stampOrNull(r.Confirmed), Schedule: []api.RollStep{},
 		Advice: []api.RollAdvice{}}
@@ -160,7 +210,7 @@ func rollRecord(r dnssec.RollState) api.Roll {
 		record.OldKeys = append(record.OldKeys, int(k.Tag()))
 	}
 	for _, c := range r.Schedule {
-		record.Schedule = append(record.Schedule, api.RollStep{Stage: rollStages[c.Stage], NotBefore: stamp(c.NotBefore),
+		record.Schedule = append(record.Schedule, api.RollStep{Stage: stage(c.Stage), NotBefore: stamp(c.NotBefore),
 			WaitsFor: wordsOrNull(c.WaitsFor)})
 	}
 	for _, a := range r.Advice {

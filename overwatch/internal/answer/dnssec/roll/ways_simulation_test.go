@@ -116,7 +116,8 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 		w.arrive()
 		ends[w.nodes[0].way.Way]++
 	}
-	if t.Logf("ends %v, %d met another way, %d keys", ends, crossed, rolled); len(ends) < 2 || crossed == 0 || rolled == 0 {
+	t.Logf("ends %v, %d met another way, %d keys", ends, crossed, rolled)
+	if len(ends) < 2 || crossed == 0 || rolled == 0 {
 		t.Error("the histories show too little")
 	}
 }
@@ -139,12 +140,17 @@ func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 					w.turn(w.nodes[1], roll.ToSigned)
 					back = roll.ToUnsigned
 				}
+				heard := seed%2 == 0 // else an old backup may come in the place of what the node was told
 				w.turn(w.untilWay(c.way, c.stage), back)
+				if heard {
+					w.mend()
+					w.step(false)
+				}
 				for range w.rng.IntN(500) {
 					w.step(true)
 				}
 				w.arrive()
-				if w.nodes[0].way.Way != back {
+				if heard && w.nodes[0].way.Way != back {
 					w.fail("it ends %s", w.nodes[0].way.Way)
 				}
 			}

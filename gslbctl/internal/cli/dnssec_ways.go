@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+func (a *app) dnssecUnsignCommand() *cobra.Command {
+	return a.wayCommand(&cobra.Command{
+		Use:   "unsign zone",
+		Short: "Take the signatures of a zone away without a gap",
+		Long: "unsign tells one node, and all go on together. The zone stays signed and asks its parent by CDS records to " +
+			"have no DS record.\nWhere the parent does not look for them, take all DS records of the zone out there. Once no " +
+			"cache has one, the zone is\nserved unsigned, and stays so over restarts. Keys are kept. `gslbctl dnssec sign` " +
+			"signs the zone again, and `gslbctl\ndnssec roll zone --cancel` takes it back.",
+		Example: "  gslbctl dnssec unsign example.com --dry-run\n  gslbctl dnssec unsign example.com",
+	}, api.RollToUnsigned)
+}
+
+func (a *app) dnssecSignCommand() *cobra.Command {
+	return a.wayCommand(&cobra.Command{
+		Use:   "sign zone",
+		Short: "Sign a zone again that has gone without signatures",
+		Long: "sign tells one node, and all go on together. The zone is signed at once, with the keys that it had. It offers " +
+			"DS records to its\nparent once unsigned answers have left all caches: where the parent does not look for CDS " +
+			"records, give it those of\n`gslbctl dnssec ds` then.",
+		Example: "  gslbctl dnssec sign example.com",
+	}, api.RollToSigned)
+}
+
+// wayCommand completes a command that begins the way of a zone.
+func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
+	var dryRun, yes bool
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.ValidArgsFunction = a.firstArgument(signedZones)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return a.dnssecWay(cmd.Context(), args[0], way, dryRun, yes)
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
+	if way == api.RollToUnsigned {
+		yesFlag(cmd, &yes)
+	}
+	return cmd
+}
+
+// dnssecWay tells one node where a zone is to go, after it has said when each stage comes, and has the others ask it.
+func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRun, yes bool) error {
+	preview := func(ctx context.Context, c *api.Client) (api.Roll, error) { return c.PreviewWay(ctx, zone, way) }
+	if dryRun || a.forPeople() {
+		coming, err := read(ctx, a, preview)
+		if err == nil {
+			err = a.print(coming, func() error { return a.saySchedule(&coming) })
+		}
+		if err != nil || dryRun {
+			return err
+		}
+	}
+	begin := (*api.Client).SignZone
+	if way == api.RollToUnsigned {
+		begin = (*api.Client).UnsignZone
+		if err := a.confirm(ctx, yes, "Without signatures resolvers believe whatever they are told of "+zone+", forged "+
+			"answers too, until it is signed again"); err != nil {
+			return err
+		}
+	}
+	done, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) { return begin(c, ctx, zone) })
+	if err != nil {
+		return err
+	}
+	return a.begun(ctx, &done)
+}
+
+// begun has the other nodes ask the one that was told, and says how far it is.
+func (a *app) begun(ctx context.Context, r *api.Roll) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	stop := a.progress("telling the other nodes")
+	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // who does not hear it now asks later
+	stop()
+	return a.print(r, func() error {
+		where := fmt.Sprintf("rolls to key %d", r.KeyTag)
+		if isWay(r) {
+			where = "goes " + string(r.Way)
+		}
+		_, err := fmt.Fprintf(a.Out, "%s %s: it is %s. See how far it is: gslbctl dnssec rolls\n", r.Zone, where, r.Stage)
+		return err
+	})
+}
+
+// isWay reports whether a roll is the way of a zone. An older node tells no way.
+func isWay(r *api.Roll) bool { return r.Way == api.RollToUnsigned || r.Way == api.RollToSigned }
+
+// staysUnsigned reports whether a zone has come to the end of its way to be unsigned.
+func staysUnsigned(r *api.Roll) bool { return r.Way == api.RollToUnsigned && r.Stage == api.RollDone }

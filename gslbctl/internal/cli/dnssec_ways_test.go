@@ -1,0 +1,78 @@
+package cli // inside: it shares fake_test.go
+
+import (
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+// A zone goes unsigned once a person has seen the stages and agreed. Signing it again asks nothing. --dry-run changes
+// nothing.
+func TestDNSSECUnsign_SaysFirstWhatComes(t *testing.T) {
+	const unsign, sync = "POST /api/v1/dnssec/rollover/example.com/unsign", "POST /api/v1/dnssec/sync"
+	const sign = "POST /api/v1/dnssec/rollover/example.com/sign"
+	for args, c := range map[string]struct {
+		typed, sent string
+		code        int
+	}{
+		"dnssec unsign example.com":           {"y\n", unsign + "," + sync, 0},
+		"dnssec unsign  example.com":          {"n\n", "", 1},
+		"dnssec unsign example.com --yes":     {"", unsign + "," + sync, 0},
+		"dnssec unsign example.com --dry-run": {"", "", 0},
+		"dnssec sign example.com":             {"", sign + "," + sync, 0},
+		"dnssec sign example.com --dry-run":   {"", "", 0},
+	} {
+		n := startNode(t)
+		r := call(t, System{Asks: true, In: strings.NewReader(c.typed)}, []*node{n},
+			append(strings.Fields(args), "--api", documented(0))...)
+		if r.code != c.code || !strings.Contains(r.out, "(in 1d2h)") || strings.Join(n.changes(), ",") != c.sent {
+			t.Errorf("%s: %+v, %v", args, r, n.changes())
+		}
+		if asked := strings.Contains(r.errors, "forged answers too"); asked != (c.typed != "") {
+			t.Errorf("%s asks: %v: %+v", args, asked, r)
+		}
+		if c.sent != "" && !strings.Contains(r.out, "example.com. goes unsigned: it is offered") {
+			t.Errorf("%s says %s", args, r.out)
+		}
+	}
+	n := startNode(t)
+	if r := call(t, System{}, []*node{n}, "dnssec", "unsign", "example.com", "--api", documented(0)); r.code != 2 ||
+		len(n.changes()) > 0 {
+		t.Errorf("without a terminal: %+v", r)
+	}
+}
+
+// rolls, ds and check tell of a zone that goes unsigned, and check is content with one that is.
+func TestDNSSECUnsign_IsTold(t *testing.T) {
+	server, n := unsigned(t), startNode(t)
+	way := fakeWay()
+	n.set("GET /api/v1/dnssec/rollover", api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll(), way}})
+	n.set("GET /api/v1/dnssec/ds", api.DSRecords{Enabled: true, NoDS: []string{"example.com."}})
+	run := func(code int, args ...string) string {
+		t.Helper()
+		r := call(t, System{}, []*node{n}, append(append([]string{"dnssec"}, args...), "--api", documented(0))...)
+		if r.code != code {
+			t.Errorf("%v: %+v", args, r)
+		}
+		return r.out
+	}
+	says := func(out string, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if !strings.Contains(out, part) {
+				t.Errorf("%q is not in\n%s", part, out)
+			}
+		}
+	}
+	says(run(0, "rolls"), "goes unsigned", "take it out there")
+	says(run(0, "ds"), "example.com. is to have no DS record in its parent")
+	check := []string{"check", "example.com", "--dns", server, "--resolver", server}
+	says(run(1, check...), "Not safe now for example.com.: to give the parent a DS record: the nodes",
+		"Safe now for example.com.: to take all DS records out of the parent\n", "roll example.com --cancel")
+	way.Stage = api.RollDone
+	way.Advice = way.Advice[:1]
+	n.set("GET /api/v1/dnssec/rollover", api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll(), way}})
+	says(run(0, check...), "Not safe now for example.com.: to give the parent a DS record",
+		"Safe now for example.com.: gslbctl dnssec sign example.com\n")
+}
