@@ -60,7 +60,7 @@ func startKnotParent(t *testing.T, children []string) *knotParent {
 	return p
 }
 
-// put replaces the DS records of a child in one transaction.
+// put replaces the DS records of a child in one transaction; none take the place of those that it has.
 func (p *knotParent) put(ctx context.Context, child string, records ...string) error {
 	if p.has[child] == strings.Join(records, "; ") {
 		return nil
@@ -91,6 +91,9 @@ func (p *knotParent) follow(ctx context.Context, n *harness.Node, child string) 
 	var records []string
 	for _, rr := range reply.Answer {
 		if cds, ok := rr.(*dns.CDS); ok {
+			if cds.Algorithm == 0 { // RFC 8078 section 4
+				return p.put(ctx, child)
+			}
 			records = append(records, fmt.Sprintf("%d %d %d %s", cds.KeyTag, cds.Algorithm, cds.DigestType, cds.Digest))
 		}
 	}
@@ -167,19 +170,14 @@ func rollOf(ctx context.Context, n *harness.Node, zone string) (api.Roll, error)
 	return list.Rolls[at], nil
 }
 
-// Three nodes change the keys of four zones at a time: as usual, to another algorithm, urgently, and one is taken back.
-// Knot serves the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, with the
-// parent's key as their only anchor, find each answer secure all along; at the end, with the DS record of a key that
-// nobody has, none.
-func TestRoll_StaysSecureBelowKnotForUnboundAndDelv(t *testing.T) {
-	t.Parallel()
+// startBelowKnot starts three nodes that have one key of each zone, and their parent, which knows these keys.
+func startBelowKnot(t *testing.T, zones []string) (parent *knotParent, s *testbed.Site) {
+	t.Helper()
 	for _, tool := range []string{"knotd", "knotc", "unbound", "delv"} {
 		testbed.Judge(t, tool)
 	}
-	const plain, algorithm, urgent, back = testbed.ZoneName, "algorithm.gslb.test", "urgent.gslb.test", "back.gslb.test"
-	zones := []string{plain, algorithm, urgent, back}
-	parent := startKnotParent(t, zones)
-	s := testbed.NewSite(t, 3, 0)
+	parent = startKnotParent(t, zones)
+	s = testbed.NewSite(t, 3, 0)
 	for i, n := range s.Nodes {
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second,
 			Secret: "a secret of the nodes, in more than 32 characters",
@@ -210,6 +208,18 @@ func TestRoll_StaysSecureBelowKnotForUnboundAndDelv(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return parent, s
+}
+
+// Three nodes change the keys of four zones at a time: as usual, to another algorithm, urgently, and one is taken back.
+// Knot serves the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, with the
+// parent's key as their only anchor, find each answer secure all along; at the end, with the DS record of a key that
+// nobody has, none.
+func TestRoll_StaysSecureBelowKnotForUnboundAndDelv(t *testing.T) {
+	t.Parallel()
+	const plain, algorithm, urgent, back = testbed.ZoneName, "algorithm.gslb.test", "urgent.gslb.test", "back.gslb.test"
+	zones := []string{plain, algorithm, urgent, back}
+	parent, s := startBelowKnot(t, zones)
 	// Where the nodes' configurations name different algorithms, none changes one by itself.
 	s.Nodes[2].File.Overwatch.DNSSEC.Algorithm = "ED25519"
 	if err := s.Nodes[2].WriteFile(); err != nil {

@@ -1,0 +1,185 @@
+package dnssec_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
+)
+
+// wayJudges are the validators of chainJudges, who find a zone secure or provably insecure, and count which.
+type wayJudges struct {
+	*chainJudges
+	mu   sync.Mutex
+	seen map[string]int // by judge and verdict, since the last forget
+}
+
+func (j *wayJudges) note(verdict string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.seen[verdict]++
+}
+
+func (j *wayJudges) forget() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	clear(j.seen)
+}
+
+// least returns how often each of two verdicts was found, the lower number.
+func (j *wayJudges) least(verdict string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return min(j.seen["unbound "+verdict], j.seen["delv "+verdict])
+}
+
+// look has both ask for names that are there, and for names that are not. An error says who believes none of it.
+func (j *wayJudges) look(ctx context.Context, zone string) error {
+	j.asked++
+	for name, kind := range map[string]uint16{zone: dns.TypeSOA, "ow-1." + zone: dns.TypeA, "nx." + zone: dns.TypeA,
+		fmt.Sprintf("n%d.%s", j.asked, zone): dns.TypeA} {
+		reply, err := j.unbound.Ask(name, kind)
+		switch {
+		case reply == nil: // the machine is busy
+		case err == nil:
+			j.note("unbound secure")
+		case reply.Rcode == dns.RcodeServerFailure:
+			if _, err := j.unbound.Bogus(name, kind); err != nil {
+				return fmt.Errorf("I4: unbound: %w", err)
+			}
+		default:
+			j.note("unbound insecure")
+		}
+	}
+	name := []string{zone + ". SOA", "nx." + zone + ". A"}[j.asked%2]
+	host, port, _ := strings.Cut(j.unbound.At, ":")
+	out, _ := exec.CommandContext(ctx, j.delv, append([]string{"@" + host, "-p", port, "-a", j.anchors,
+		"+root=" + chainParent, "+cdflag"}, strings.Fields(name)...)...).CombinedOutput()
+	switch said := string(out); {
+	case strings.Contains(said, "fully validated"):
+		j.note("delv secure")
+	case strings.Contains(said, "unsigned answer"):
+		j.note("delv insecure")
+	case ctx.Err() == nil && !strings.Contains(said, "timed out") && !strings.Contains(said, "SERVFAIL"):
+		return fmt.Errorf("I4: delv %s: it says %q", name, said)
+	}
+	return nil
+}
+
+// A zone of three nodes goes unsigned and is signed again, is told to go unsigned and told otherwise, while Knot serves
+// the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, with the parent's key
+// as their only anchor, find it secure, then insecure, then secure, and bogus never. A node that is killed while the
+// zone is unsigned comes back without signatures.
+func TestWay_SecureThenInsecureThenSecureBelowKnotForUnboundAndDelv(t *testing.T) {
+	t.Parallel()
+	const zone = testbed.ZoneName
+	parent, s := startBelowKnot(t, []string{zone})
+	judges := &wayJudges{chainJudges: startChainJudges(t, parent, []string{zone}, s.Nodes), seen: map[string]int{}}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	all.Go(func() {
+		for range testbed.Every(ctx, 100*time.Millisecond) { // the pace of the questions
+			if err := judges.look(ctx, zone); err != nil && ctx.Err() == nil {
+				r, _ := rollOf(ctx, s.Nodes[0], zone)
+				t.Errorf("at stage %q of the way to be %s: %v", r.Stage, r.Way, err)
+				return
+			}
+		}
+	})
+	all.Go(func() {
+		turn := 0
+		for range testbed.Every(ctx, 100*time.Millisecond) {
+			turn++
+			_ = parent.follow(ctx, s.Nodes[turn%len(s.Nodes)], zone) // an unsigned zone has no CDS records
+		}
+	})
+	found := func(verdict string) {
+		t.Helper()
+		judges.forget()
+		testbed.Until(t, rollBound, "the validators to find the zone "+verdict, func(context.Context) error {
+			if n := judges.least(verdict); n < 4 {
+				return fmt.Errorf("they did %d times", n)
+			}
+			return nil
+		})
+	}
+	at := func(way api.RollWay, stage api.RollStage) {
+		t.Helper()
+		testbed.Until(t, rollBound, fmt.Sprintf("the zone to be %s on its way to be %s", stage, way),
+			func(ctx context.Context) error {
+				for _, n := range s.Nodes {
+					r, err := rollOf(ctx, n, zone)
+					if err != nil || r.Way != way || r.Stage != stage {
+						return fmt.Errorf("%s: %+v, %w", n.Name, r, err)
+					}
+				}
+				return nil
+			})
+	}
+	turn := func(n *harness.Node, tell func(context.Context, string) (api.Roll, error), way api.RollWay) {
+		t.Helper()
+		if r, err := tell(t.Context(), zone); err != nil || r.Way != way {
+			t.Fatalf("%s: %+v, %v", n.Name, r, err)
+		}
+	}
+	found("secure")
+	turn(s.Nodes[0], s.Nodes[0].Client.UnsignZone, api.RollToUnsigned)
+	at(api.RollToUnsigned, api.RollDone)
+	found("insecure")
+	if _, err := s.Nodes[2].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.StartNodes(t, s.Nodes[2])
+	for _, n := range s.Nodes {
+		for _, kind := range []uint16{dns.TypeDNSKEY, dns.TypeCDS, dns.TypeSOA} {
+			reply, err := askTCP(t.Context(), n.DNS.String(), zone+".", kind)
+			if err != nil || reply.Rcode != dns.RcodeSuccess || strings.Contains(reply.String(), "\tRRSIG\t") ||
+				(len(reply.Answer) > 0) != (kind == dns.TypeSOA) {
+				t.Errorf("%s, unsigned, answers %v, %v", n.Name, reply, err)
+			}
+		}
+	}
+	found("insecure")
+	turn(s.Nodes[1], s.Nodes[1].Client.SignZone, api.RollToSigned)
+	at(api.RollToSigned, api.RollDone)
+	found("secure")
+	turn(s.Nodes[2], s.Nodes[2].Client.UnsignZone, api.RollToUnsigned)
+	testbed.Until(t, rollBound, "the parent to have no DS record", func(context.Context) error {
+		if reply, err := askTCP(t.Context(), parent.at.String(), zone+".", dns.TypeDS); err != nil || len(reply.Answer) > 0 &&
+			reply.Answer[0].Header().Rrtype == dns.TypeDS {
+			return errors.New("it has one")
+		}
+		return nil
+	})
+	testbed.Until(t, rollBound, "another node to hear of it", func(ctx context.Context) error {
+		if r, err := rollOf(ctx, s.Nodes[0], zone); err != nil || r.Way != api.RollToUnsigned {
+			return fmt.Errorf("%+v, %w", r, err)
+		}
+		return nil
+	})
+	turn(s.Nodes[0], s.Nodes[0].Client.CancelRoll, api.RollToSigned)
+	at(api.RollToSigned, api.RollDone)
+	found("secure")
+	stop()
+	all.Wait()
+	t.Logf("%d rounds", judges.asked)
+	for _, n := range s.Nodes {
+		keys, err := n.Client.DNSSECKeys(t.Context())
+		if err != nil || len(keys.Keys) != 1 || keys.Keys[0].State != api.KeyActive {
+			t.Errorf("%s has the keys %+v, %v", n.Name, keys.Keys, err)
+		}
+	}
+}
