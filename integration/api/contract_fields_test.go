@@ -98,7 +98,8 @@ func checkFields(t *testing.T, document any, rows []row) {
 	for path, methods := range object(document, "paths") {
 		for method, operation := range object(methods) {
 			name := strings.ToUpper(method) + " " + path
-			if name == "POST /api/v1/dnssec/sync" || name == "POST /api/v1/dnssec/rollover/{zone}/confirm" {
+			if name == "POST /api/v1/dnssec/sync" || strings.HasPrefix(name, "POST /api/v1/dnssec/rollover/{zone}/") &&
+				!strings.HasSuffix(name, "sign") {
 				continue // which need another node and time: see the tests of key synchronisation and of rolls
 			}
 			answer, body := map[string]bool{}, map[string]bool{}

@@ -82,7 +82,7 @@ const (
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|" +
-		"hold|release|reload|roll|cancel|confirm|unsign|sign|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
+		"hold|release|reload|roll|cancel|confirm|unsign|sign|force|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
 		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +
@@ -344,6 +344,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"none.example","algorithm":"RSA"}`, 400, "error:s~ED25519"},
 		{"GET /api/v1/dnssec/rollover", "", "", 200, "enabled:b " + each("rolls[].", shapeRoll)},
 		{"POST /api/v1/dnssec/rollover/{zone}/confirm", "/v1/dnssec/rollover/test.gslb.test/confirm", "", 409, shapeProblem},
+		{"POST /api/v1/dnssec/rollover/{zone}/force", "/v1/dnssec/rollover/none.example/force", "", 404, shapeProblem},
 		{"DELETE /api/v1/dnssec/rollover/{zone}", "/v1/dnssec/rollover/TEST.gslb.test.", "", 200, shapeRoll},
 		{"DELETE /api/v1/dnssec/rollover/{zone}", "/v1/dnssec/rollover/none.example", "", 404, shapeProblem},
 		{"GET /api/v1/replication", "", "", 200, "enabled:b off_reason:s? node_id:s objects:i tombstones:i joining:b " +

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -173,12 +175,49 @@ func TestWay_SecureThenInsecureThenSecureBelowKnotForUnboundAndDelv(t *testing.T
 	turn(s.Nodes[0], s.Nodes[0].Client.CancelRoll, api.RollToSigned)
 	at(api.RollToSigned, api.RollDone)
 	found("secure")
+
+	// A node dies. Where an operator says so at each stage, the others go unsigned without it.
+	dead, alive := s.Nodes[2], s.Nodes[:2]
+	if _, err := dead.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	turn(alive[0], alive[0].Client.UnsignZone, api.RollToUnsigned)
+	for _, stage := range []api.RollStage{api.RollOffered, api.RollUnsigned} {
+		testbed.Until(t, rollBound, "the others to wait for it at "+string(stage), func(ctx context.Context) error {
+			for _, n := range alive {
+				r, err := rollOf(ctx, n, zone)
+				if err == nil && r.Way == api.RollToUnsigned && r.Stage == api.RollDone {
+					continue // told at this stage already, since the one before was short for it
+				}
+				if err != nil || r.Way != api.RollToUnsigned || r.Stage != stage || r.WaitsFor == nil ||
+					!strings.Contains(*r.WaitsFor, dead.API.String()) {
+					return fmt.Errorf("%s: %+v, %w", n.Name, r, err)
+				}
+			}
+			return nil
+		})
+		for _, n := range alive {
+			if r, err := rollOf(t.Context(), n, zone); err == nil && r.Stage != stage {
+				continue
+			}
+			f, err := n.Client.ForceRoll(t.Context(), zone, false)
+			if err != nil || len(f.Without) != 1 || !strings.Contains(f.Without[0].Peer, dead.API.String()) {
+				t.Fatalf("%s, forced: %+v, %v", n.Name, f, err)
+			}
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dead.File.DataDir, "dnssec")); err != nil { // so that it asks first
+		t.Fatal(err)
+	}
+	s.StartNodes(t, dead)
+	at(api.RollToUnsigned, api.RollDone)
+	found("insecure")
 	stop()
 	all.Wait()
 	t.Logf("%d rounds", judges.asked)
 	for _, n := range s.Nodes {
 		keys, err := n.Client.DNSSECKeys(t.Context())
-		if err != nil || len(keys.Keys) != 1 || keys.Keys[0].State != api.KeyActive {
+		if err != nil || len(keys.Keys) != 1 || keys.Keys[0].State != api.KeyRetired {
 			t.Errorf("%s has the keys %+v, %v", n.Name, keys.Keys, err)
 		}
 	}

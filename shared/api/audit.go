@@ -56,6 +56,7 @@ const (
 	AuditConfirm  = "confirm" // an operator says that the parent has the new DS record
 	AuditUnsign   = "unsign"  // a zone begins to go without signatures
 	AuditSign     = "sign"    // it begins to be signed again
+	AuditForce    = "force"   // a change of key goes on without nodes that are not heard of
 	AuditSync     = "sync"
 	AuditValidate = "validate"
 	AuditRefused  = "refused" // a request or an agent's claim: nothing was changed
@@ -69,7 +70,7 @@ const FirstRefusal uint64 = 1_000_000_000_001
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
 		AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll, AuditCancel,
-		AuditConfirm, AuditUnsign, AuditSign, AuditSync, AuditValidate, AuditRefused}
+		AuditConfirm, AuditUnsign, AuditSign, AuditForce, AuditSync, AuditValidate, AuditRefused}
 }
 
 // AuditResources lists the possible values of an entry's resource type.

@@ -145,3 +145,28 @@ func (c *Client) PreviewWay(ctx context.Context, zone string, way RollWay) (Roll
 	return ask[Roll](ctx, c, call{method: http.MethodPost, path: pathRollover, names: []string{zone, verb},
 		query: url.Values{"dry_run": {"true"}}})
 }
+
+// RollForce is what a change of key, or the way of a zone, does not wait for any more at its stage.
+type RollForce struct {
+	Zone    string       `json:"zone"`
+	Way     RollWay      `json:"way"`
+	Stage   RollStage    `json:"stage"`
+	Without []RollSilent `json:"without"`
+	Risk    string       `json:"risk"` // what breaks if one of Without answers resolvers
+}
+
+// RollSilent is a node that another one does not hear of.
+type RollSilent struct {
+	Peer   string `json:"peer"` // as overwatch.dnssec.key_sync.peers has it
+	Reason string `json:"reason"`
+}
+
+// ForceRoll has a change not wait for nodes that the node does not hear of. preview: it only tells which, and what may
+// break.
+func (c *Client) ForceRoll(ctx context.Context, zone string, preview bool) (RollForce, error) {
+	forced := call{method: http.MethodPost, path: pathRollover, names: []string{zone, "force"}}
+	if preview {
+		forced.query = url.Values{"dry_run": {"true"}}
+	}
+	return ask[RollForce](ctx, c, forced)
+}

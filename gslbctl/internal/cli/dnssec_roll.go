@@ -83,8 +83,8 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 
 // rollOptions are the flags of dnssec roll.
 type rollOptions struct {
-	status, cancel, confirm, emergency, now, dryRun, yes bool
-	algorithm                                            string
+	status, cancel, confirm, emergency, now, force, dryRun, yes bool
+	algorithm                                                   string
 }
 
 func (a *app) dnssecRollCommand() *cobra.Command {
@@ -102,10 +102,13 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(signedZones),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.now && !o.dryRun:
+			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.now && !o.force &&
+				!o.dryRun:
 				return a.dnssecRolls(cmd.Context())
 			case len(args) == 0:
 				return errors.New("name the zone, such as: gslbctl dnssec roll example.com --cancel")
+			case o.force:
+				return a.dnssecForce(cmd.Context(), args[0], o.dryRun, o.yes)
 			}
 			return a.dnssecRoll(cmd.Context(), args[0], o)
 		},
@@ -121,17 +124,20 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		"take the shortest way that breaks no chain of trust: the old key may be known to others")
 	flags.BoolVar(&o.now, "now", false,
 		"begin at once, although overwatch.dnssec.rollover.every is not over: so it does without this flag too")
+	flags.BoolVar(&o.force, "force", false,
+		"have it not wait at its stage for nodes that are not heard of: says first which, and what may break")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "say when each stage comes at the earliest, and change nothing")
 	yesFlag(cmd, &o.yes)
 	flags.StringVar(&o.algorithm, "algorithm", "",
 		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
 	_ = cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"ECDSAP256SHA256", "ED25519"},
 		cobra.ShellCompDirectiveNoFileComp))
-	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency")
+	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency", "force")
 	for _, other := range []string{"status", "cancel", "confirm"} {
 		cmd.MarkFlagsMutuallyExclusive(other, "now")
 		cmd.MarkFlagsMutuallyExclusive(other, "dry-run")
 	}
+	cmd.MarkFlagsMutuallyExclusive("force", "now")
 	return cmd
 }
 

@@ -76,3 +76,38 @@ func TestDNSSECUnsign_IsTold(t *testing.T) {
 	says(run(0, check...), "Not safe now for example.com.: to give the parent a DS record",
 		"Safe now for example.com.: gslbctl dnssec sign example.com\n")
 }
+
+// --force names the nodes that are not waited for and what breaks, and goes to every node once a person agrees.
+func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
+	const sent = "POST /api/v1/dnssec/rollover/example.com/force"
+	for args, c := range map[string]struct {
+		typed string
+		code  int
+		sent  bool
+	}{
+		"--force":           {"y\n", 0, true},
+		"--force ":          {"n\n", 1, false},
+		"--force --yes":     {"", 0, true},
+		"--force --dry-run": {"", 0, false},
+	} {
+		nodes := []*node{startNode(t), startNode(t)}
+		r := call(t, System{Asks: true, In: strings.NewReader(c.typed)}, nodes, append([]string{"dnssec", "roll",
+			"example.com", "--api", documented(0), "--api", documented(1)}, strings.Fields(args)...)...)
+		said := strings.Contains(r.errors, "Stop http://192.0.2.3:8080 and move its")
+		if r.code != c.code || !strings.Contains(r.out, "nothing listens there") || !said ||
+			!strings.Contains(r.errors, "it breaks this") {
+			t.Errorf("%s: %+v", args, r)
+		}
+		for _, n := range nodes {
+			if got := strings.Join(n.changes(), ","); got != map[bool]string{true: sent}[c.sent] {
+				t.Errorf("%s sent %q", args, got)
+			}
+		}
+	}
+	n := startNode(t)
+	n.set(sent+"?dry_run=true", &api.Error{Status: 409, Message: "no node that is not heard of holds it up"})
+	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--force", "--yes", "--api",
+		documented(0)); r.code != 1 || !strings.Contains(r.errors, "holds it up") || len(n.changes()) > 0 {
+		t.Errorf("nothing to force: %+v", r)
+	}
+}

@@ -92,7 +92,8 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/dnssec/rollover":  api.Rolls{Enabled: true, Rolls: []api.Roll{fakeRoll()}},
 		"POST /api/v1/dnssec/rollover": fakeRoll(), "POST /api/v1/dnssec/rollover?dry_run=true": fakeRoll(), "DELETE /api/v1/dnssec/rollover/example.com": fakeRoll(),
 		"POST /api/v1/dnssec/rollover/example.com/confirm": fakeRoll(),
-		"POST /api/v1/dnssec/rollover/example.com/unsign":  fakeWay(), "POST /api/v1/dnssec/rollover/example.com/unsign?dry_run=true": fakeWay(),
+		"POST /api/v1/dnssec/rollover/example.com/force":   fakeForce(), "POST /api/v1/dnssec/rollover/example.com/force?dry_run=true": fakeForce(),
+		"POST /api/v1/dnssec/rollover/example.com/unsign": fakeWay(), "POST /api/v1/dnssec/rollover/example.com/unsign?dry_run=true": fakeWay(),
 		"POST /api/v1/dnssec/rollover/example.com/sign": fakeWay(), "POST /api/v1/dnssec/rollover/example.com/sign?dry_run=true": fakeWay(),
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
 			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
@@ -294,6 +295,12 @@ func fakeConditions() (list api.ConditionList) {
 	}
 	list.Total = len(list.Conditions)
 	return list
+}
+
+// fakeForce is a change that goes on without a node.
+func fakeForce() api.RollForce {
+	return api.RollForce{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollOffered, Risk: "it breaks this",
+		Without: []api.RollSilent{{Peer: "http://192.0.2.3:8080", Reason: "nothing listens there"}}}
 }
 
 // fakeWay is a zone that goes unsigned.

@@ -95,7 +95,8 @@ func (n *node) changes() []string {
 	for _, line := range n.asked {
 		if !strings.HasPrefix(line, "GET ") && !strings.HasPrefix(line, "POST /api/v1/routing/consequences") &&
 			!strings.HasPrefix(line, "POST /api/v1/audit-logs/last/undo dry_run") &&
-			!strings.Contains(line, "/dnssec/rollover dry_run") && !strings.Contains(line, "sign dry_run") {
+			!strings.Contains(line, "/dnssec/rollover dry_run") && !strings.Contains(line, "sign dry_run") &&
+			!strings.Contains(line, "force dry_run") {
 			list = append(list, line)
 		}
 	}

@@ -118,8 +118,7 @@ func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	p := z.keyring.recordOf(apex).Roll
-	way := z.keyring.recordOf(apex).Way
-	if z.served(apex) && way.UnderWay() && (!p.UnderWay() || z.bare[apex] || way.Started.After(p.Started)) {
+	if z.wayFirst(apex) {
 		return z.cancelWay(apex)
 	}
 	if p == nil || z.signers[apex] == nil {

@@ -75,6 +75,14 @@ func (z *Zones) turn(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollS
 	return z.wayState(apex), nil
 }
 
+// wayFirst reports whether what is said of the roll of a zone is of its way: the roll was begun before, has ended or
+// stands still. The caller holds mu.
+func (z *Zones) wayFirst(apex string) bool {
+	rec := z.keyring.recordOf(apex)
+	return z.served(apex) && rec.Way.UnderWay() &&
+		(!rec.Roll.UnderWay() || z.bare[apex] || rec.Way.Started.After(rec.Roll.Started))
+}
+
 // cancelWay takes a way that is under way back: it begins the other one. The caller holds mu.
 func (z *Zones) cancelWay(apex string) (RollState, error) {
 	if z.keyring.recordOf(apex).Way.Way == roll.ToUnsigned {

@@ -245,3 +245,40 @@ func TestWay_OldVersionsHoldIt(t *testing.T) {
 		}
 	}
 }
+
+// A zone goes on without a node that is not heard of, once an operator says so; one that is heard is waited for.
+func TestForceRoll_GoesOnWithoutSilentNodes(t *testing.T) {
+	nodes, clock := rollers(t, 3)
+	z, up, gone := nodes[0].zones, nodes[:2], nodes[2]
+	if _, _, err := z.ForceRoll(rolled, false); !errors.Is(err, dnssec.ErrNoRoll) {
+		t.Errorf("nothing to force: %v", err)
+	}
+	if _, err := z.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := z.ForceRoll(rolled, false); err == nil || !strings.Contains(err.Error(), "have not been asked yet") {
+		t.Errorf("before a look: %v", err)
+	}
+	nodes[0].round(dnssec.Parent{TTL: time.Hour})
+	if _, _, err := z.ForceRoll(rolled, false); err == nil || !strings.Contains(err.Error(), "is not yet at offered") {
+		t.Errorf("while a node that is heard is behind: %v", err)
+	}
+	gone.down = true
+	rounds(up, clock, dnssec.Parent{TTL: time.Hour}, 5*time.Hour)
+	allAsk(t, up, "with a dead node", deletes)
+	for _, preview := range []bool{true, false} {
+		state, without, err := z.ForceRoll("GSLB.test", preview)
+		if err != nil || state.Stage != roll.Offered || len(without) != 1 || without[0].Name != "n3" ||
+			without[0].Why != "it is down" || (len(state.Without) == 0) != preview {
+			t.Fatalf("preview %t: %+v, %+v, %v", preview, state, without, err)
+		}
+	}
+	rounds(up, clock, dnssec.Parent{TTL: time.Hour}, time.Hour)
+	allAsk(t, up, "without it", "unsigned")
+	if got := z.Rolls()[0]; got.Stage != roll.Alone || len(got.Without) > 0 {
+		t.Errorf("the next stage: %+v", got)
+	}
+	gone.down = false
+	rounds(nodes, clock, dnssec.Parent{TTL: time.Hour}, 3*time.Hour)
+	allAsk(t, nodes, "when it is back", "unsigned")
+}

@@ -135,6 +135,15 @@ func (s *Sync) ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, er
 	return s.rolled(ctx, state, err)
 }
 
+// ForceRoll lets the roll or the way of a zone go on although nothing is heard of some nodes, which it returns.
+func (s *Sync) ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error) {
+	state, without, err := s.o.Zones.ForceRoll(apex, preview)
+	if !preview {
+		state, err = s.rolled(ctx, state, err)
+	}
+	return state, without, err
+}
+
 func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (dnssec.RollState, error) {
 	if err != nil {
 		return state, err

@@ -33,6 +33,8 @@ type KeySync interface {
 	PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error)
 	CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error)
 	ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error)
+	// ForceRoll lets a change go on although nothing is heard of some nodes, which it returns.
+	ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error)
 	BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
 	PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.

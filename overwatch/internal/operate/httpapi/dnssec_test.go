@@ -104,6 +104,7 @@ type keySync struct {
 	err    error
 	apart  bool
 	rolls  []dnssec.RollState
+	forced bool
 }
 
 func (k *keySync) Rolls() []dnssec.RollState { return k.rolls }
@@ -124,6 +125,13 @@ func (k *keySync) CancelRoll(_ context.Context, apex string) (dnssec.RollState, 
 
 func (k *keySync) ConfirmDS(_ context.Context, apex string) (dnssec.RollState, error) {
 	return dnssec.RollState{Zone: apex}, k.err
+}
+
+func (k *keySync) ForceRoll(_ context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error) {
+	state := dnssec.RollState{Zone: apex}
+	state.Way, state.Stage = roll.ToUnsigned, roll.Offered
+	k.forced = k.forced || !preview
+	return state, []roll.Peer{{Name: "http://b", Why: "nothing listens there"}}, k.err
 }
 
 func (k *keySync) BeginWay(_ context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
@@ -245,6 +253,17 @@ func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
 	}
 	if list, err := w.client.Rolls(t.Context()); err != nil || list.Rolls[0].Stage != api.RollUnsigned {
 		t.Errorf("%+v, %v", list, err)
+	}
+	sync.err = nil
+	for _, preview := range []bool{true, false} {
+		f, err := w.client.ForceRoll(t.Context(), "example.com", preview)
+		if err != nil || len(f.Without) != 1 || f.Without[0].Peer != "http://b" || !strings.Contains(f.Risk, "refuse") ||
+			f.Stage != api.RollOffered || sync.forced == preview {
+			t.Errorf("forced, preview %t: %+v, %v", preview, f, err)
+		}
+	}
+	if log := w.send("GET", "/api/v1/audit-logs?actions=force", "").body; strings.Count(log, "nothing listens there") != 1 {
+		t.Error(log)
 	}
 	off := newWorld(t)
 	off.wantError("not signing", off.send("POST", "/api/v1/dnssec/rollover/a.example/unsign?dry_run=true", ""), 400,

@@ -66,6 +66,15 @@ func rolloverOperations() []Operation {
 			Description: "The zone is signed at once. It offers DS records to its parent when unsigned answers have left all " +
 				"caches.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: sign},
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/force", handle: (*Server).forceRoll, Role: api.RoleAdmin,
+			Summary: "Have a change not wait for nodes that are not heard of",
+			Description: "It counts for the stage at which the change is, and for what this node waits for. risk says what " +
+				"breaks if such a node answers resolvers.",
+			Status: 200, Errors: []int{conflict},
+			Query: []Parameter{flag("dry_run", "only tell whom it would not wait for, and what may break")},
+			Answer: api.RollForce{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished,
+				Without: []api.RollSilent{{Peer: "http://overwatch-3.example.com:8080", Reason: "nothing listens there"}},
+				Risk:    (&roll.Roll{}).Risk()}},
 	}
 }
 
@@ -147,6 +156,33 @@ func (s *Server) goWay(c *call, action string, way roll.Way) (answer, error) {
 		return answer{}, rollProblem(c.Param("zone"), err)
 	}
 	return ok(rollRecord(state)), nil
+}
+
+// forceRoll answers POST /dnssec/rollover/{zone}/force.
+func (s *Server) forceRoll(c *call) (answer, error) {
+	if s.o.KeySync == nil {
+		return answer{}, errNotSigning()
+	}
+	began, apex, preview := time.Now(), c.Param("zone"), c.query.flag("dry_run")
+	state, without, err := s.o.KeySync.ForceRoll(c.Request.Context(), apex, preview)
+	err = rollProblem(apex, err)
+	forced := api.RollForce{Zone: state.Zone, Way: rollWays[state.Way], Stage: api.RollStage(state.Name(state.Stage)),
+		Without: []api.RollSilent{}, Risk: state.Risk()}
+	for _, peer := range without {
+		forced.Without = append(forced.Without, api.RollSilent{Peer: peer.Name, Reason: peer.Why})
+	}
+	if !preview {
+		ch := &change{action: api.AuditForce, resource: "dnssec", id: apex}
+		if err == nil {
+			ch.after = forced
+		}
+		c.noted = true
+		s.audit(c.entry(ch, began, err))
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(forced), nil
 }
 
 // changeRoll makes one change of a roll and notes it in the audit log.

@@ -3,6 +3,7 @@ package roll
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -66,7 +67,7 @@ func Adopt(own *Progress, peers []Peer, now time.Time) *Progress {
 		return next
 	case latest.same(&own.Roll) && own.Stage < min(latest.Stage, latest.furthest()):
 		next := *own
-		next.Stage, next.Since = min(latest.Stage, latest.furthest()), now
+		next.Stage, next.Since, next.Without = min(latest.Stage, latest.furthest()), now, nil
 		return &next
 	}
 	return nil
@@ -94,7 +95,7 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 		return nil, Wait{For: own.waitsFor(), Until: until}
 	}
 	next := *own
-	next.Stage, next.Since = own.after(own.Stage), now
+	next.Stage, next.Since, next.Without = own.after(own.Stage), now, nil
 	return &next, Wait{}
 }
 
@@ -102,6 +103,8 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 func (p *Progress) behind(peers []Peer) string {
 	for _, peer := range peers {
 		switch {
+		case peer.Why != "" && slices.Contains(p.Without, peer.Name):
+			continue
 		case peer.Why != "":
 			return peer.Name + ": " + peer.Why
 		case !p.with(peer) || peer.Progress.Stage < p.Stage:

@@ -91,6 +91,20 @@ func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	return []Advice{replace, remove, {Act: Cancel, Safe: true}}
 }
 
+// Risk is what breaks if the next stage comes while a node that is not heard of answers resolvers.
+func (r *Roll) Risk() string {
+	switch r.Way {
+	case ToUnsigned:
+		return "if it answers resolvers, it offers its keys to the parent: once the parent has a DS record again, " +
+			"resolvers refuse the unsigned answers of all other nodes, until that record is taken out and its TTL is over"
+	case ToSigned:
+		return "if it answers resolvers, it does so unsigned: once the parent has the DS record, resolvers refuse its " +
+			"answers, until it has heard of the other nodes"
+	}
+	return "if it answers resolvers, it may do so with the old key alone: those that know the new DS record or the new " +
+		"key refuse its answers, until it has heard of the other nodes"
+}
+
 // adviseWay says what is safe while a zone comes to be signed or unsigned, and as long as it is not signed.
 func adviseWay(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	replace := Advice{Act: ReplaceDS, Safe: own.Way == ToSigned && own.Stage >= Offered}

@@ -114,4 +114,7 @@ type Progress struct {
 	ParentSince time.Time `json:"parent_since,omitzero"`
 	// Confirmed is when an operator said that the parent has it.
 	Confirmed time.Time `json:"confirmed,omitzero"`
+	// Without are the peers, by their names here, that this stage does not wait for while nothing is heard of them, as an
+	// operator said.
+	Without []string `json:"without,omitempty"`
 }

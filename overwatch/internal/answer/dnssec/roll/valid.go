@@ -3,6 +3,7 @@ package roll
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -13,6 +14,9 @@ const (
 	maxKeys = 3   // in Before and Offer
 	maxKey  = 64  // octets of a public key
 	maxNode = 128 // octets of a node id
+
+	maxPeers = 1000 // in Without
+	maxPeer  = 2048 // octets of a peer's name
 
 	maxTTL = (1<<31 - 1) * time.Second // RFC 2181 section 8
 )
@@ -39,6 +43,9 @@ func (p *Progress) Valid(now time.Time) error {
 		return fmt.Errorf("more than %d keys before it", maxKeys)
 	case len(p.By) > maxNode || strings.ContainsFunc(p.By, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return errors.New("by is no node id")
+	}
+	if len(p.Without) > maxPeers || slices.ContainsFunc(p.Without, func(name string) bool { return len(name) > maxPeer }) {
+		return errors.New("without is no list of peers")
 	}
 	for _, keys := range [][][]byte{p.Before, p.Offer} {
 		for _, k := range keys {

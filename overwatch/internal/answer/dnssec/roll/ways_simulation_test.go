@@ -209,3 +209,36 @@ func TestWay_StagesComeWhenTheyWereTold(t *testing.T) {
 		}
 	}
 }
+
+// A zone goes its way without a node that is dead, where an operator says so at each stage, and not before. The node
+// that comes back asks before it answers.
+func TestWay_GoesOnWithoutADeadNode(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorld(t, seed)
+		w.step(false)
+		dead, others := w.nodes[2], w.nodes[:2]
+		for _, way := range []roll.Way{roll.ToUnsigned, roll.ToSigned} {
+			dead.up = false
+			w.turn(w.nodes[0], way)
+			for stage := w.nodes[0].way.Stage; stage < roll.Done; stage = w.nodes[0].way.Stage {
+				for range 600 {
+					w.step(false)
+				}
+				for _, n := range others {
+					if n.way.Way != way || n.way.Stage != stage || n.wayWait.For != "n3: it does not answer" {
+						w.fail("%s is at %s and waits for %q", n.name, n.way.Stage, n.wayWait.For)
+					}
+					n.way.Without = []string{"n3"}
+				}
+				for i := 0; slices.ContainsFunc(others, func(n *node) bool { return n.way.Stage == stage }); i++ {
+					if i > 5000 {
+						w.fail("they do not leave %s", stage)
+					}
+					w.step(false)
+				}
+			}
+			dead.up, dead.asks = true, true
+			w.arrive()
+		}
+	}
+}

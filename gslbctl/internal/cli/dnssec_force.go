@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// nodeForce is what a change does not wait for, as one node sees it.
+type nodeForce struct {
+	Node string `json:"node"`
+	api.RollForce
+}
+
+// dnssecForce has every node go on without the nodes that it does not hear of, once it is said which these are and what
+// may break.
+func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	forced := func(preview bool) (list []nodeForce, failed []error) {
+		for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.RollForce, error) {
+			return c.ForceRoll(ctx, zone, preview)
+		}) {
+			if r.err != nil {
+				failed = append(failed, r.err)
+			} else {
+				list = append(list, nodeForce{r.node, r.answer})
+			}
+		}
+		return list, failed
+	}
+	list, failed := forced(true)
+	if len(list) == 0 {
+		return failed[0]
+	}
+	if dryRun || a.forPeople() {
+		if err := a.print(list, a.table(forceTable(list))); err != nil {
+			return err
+		}
+	}
+	var names []string
+	for _, one := range list {
+		names = append(names, each(one.Without, func(s api.RollSilent) string { return s.Peer })...)
+	}
+	slices.Sort(names)
+	risk := fmt.Sprintf("Stop %s and move its <data_dir>/dnssec away, so that it asks before it answers when it is back: %s",
+		strings.Join(slices.Compact(names), ", "), list[0].Risk)
+	if dryRun || yes {
+		fmt.Fprintln(a.Err, render.Printable(risk)+".")
+	}
+	if dryRun {
+		return nil
+	}
+	if err := a.confirm(ctx, yes, render.Printable(risk)); err != nil {
+		return err
+	}
+	if list, failed = forced(false); len(list) == 0 {
+		return failed[0]
+	}
+	return a.print(list, func() error {
+		_, err := fmt.Fprintf(a.Out, "%s goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n",
+			list[0].Zone)
+		return err
+	})
+}
+
+func forceTable(list []nodeForce) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "NODE"}, {Name: "STAGE"}, {Name: "DOES NOT WAIT FOR"},
+		{Name: "WHY"}}}
+	for _, one := range list {
+		for _, s := range one.Without {
+			t.Add(render.C(one.Node), render.C(string(one.Stage)), render.C(s.Peer), render.C(s.Reason))
+		}
+	}
+	return t
+}
