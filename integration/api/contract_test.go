@@ -43,9 +43,9 @@ const (
 	shapeTarget = "id:s service:s target:s port:i weight:i region:s agent:s- allowed_cidrs:a- owner:s- addresses:a " +
 		"created_at:t updated_at:t"
 	shapeRoll = "zone:s way:s{key|unsigned|signed} stage:s{signing|published|offered|alone|unsigned|done} since:t " +
-		"started_at:t started_by:s emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? parent_since:t? confirmed_at:t? " +
-		"schedule:a schedule[].stage:s{signing|published|offered|alone|unsigned|done}- schedule[].not_before:t- " +
-		"schedule[].waits_for:s?- advice:a advice[].act:s{replace_ds|remove_ds|remove_key|cancel}- advice[].safe:b- " +
+		"started_at:t started_by:s emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? " +
+		"parent_since:t? confirmed_at:t? schedule:a schedule[].stage:s{signing|published|offered|alone|unsigned|done}- " +
+		"schedule[].not_before:t- schedule[].waits_for:s?- advice:a advice[].act:s{replace_ds|remove_ds|remove_key|cancel}- advice[].safe:b- " +
 		"advice[].until:t?- advice[].reason:s?-"
 	shapeKeyStage = "stage:s{incoming|active|retiring|published|retired}"
 	shapeDomain   = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
