@@ -49,8 +49,8 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 		names = append(names, each(one.Without, func(s api.RollSilent) string { return s.Peer })...)
 	}
 	slices.Sort(names)
-	risk := fmt.Sprintf("Stop %s and move its <data_dir>/dnssec away, so that it asks before it answers when it is back: %s",
-		strings.Join(slices.Compact(names), ", "), list[0].Risk)
+	risk := fmt.Sprintf("Stop %s and move its <data_dir>/dnssec away, so that it asks before it answers when it is back: "+
+		"%s", strings.Join(slices.Compact(names), ", "), list[0].Risk)
 	if dryRun || yes {
 		fmt.Fprintln(a.Err, render.Printable(risk)+".")
 	}

@@ -26,8 +26,8 @@ func (a *app) dnssecSignCommand() *cobra.Command {
 		Use:   "sign zone",
 		Short: "Sign a zone again that has gone without signatures",
 		Long: "sign tells one node, and all go on together. The zone is signed at once, with the keys that it had. It " +
-			"offers DS records to its\nparent once unsigned answers have left all caches: where the parent does not look for CDS " +
-			"records, give it those of\n`gslbctl dnssec ds` then.",
+			"offers DS records to its\nparent once unsigned answers have left all caches: where the parent does not look for " +
+			"CDS records, give it those of\n`gslbctl dnssec ds` then.",
 		Example: "  gslbctl dnssec sign example.com",
 	}, api.RollToSigned)
 }

@@ -119,8 +119,8 @@ func (s *Sync) PreviewWay(ctx context.Context, apex string, way roll.Way) (dnsse
 // ttlOfDS asks the parent of a zone for the TTL of its DS records; 0: it is not known.
 func (s *Sync) ttlOfDS(ctx context.Context, apex string) time.Duration {
 	settings := s.current().Roll
-	return delegation.NewWatch().Look(ctx, delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers},
-		apex).TTL
+	return delegation.NewWatch().Look(ctx,
+		delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, apex).TTL
 }
 
 // CancelRoll takes the roll of a zone back.

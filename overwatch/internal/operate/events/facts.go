@@ -101,8 +101,8 @@ func ofRoll(r *dnssec.RollState) (e api.Event, tells bool) {
 	case r.Way == roll.ToUnsigned:
 		return of("unsigned", "no cache has a DS record", "the answers of "+r.Zone+" are not signed")
 	case r.Way == roll.ToSigned && r.Stage == roll.Published:
-		return of("signed", "an operator said so", "the answers of "+r.Zone+" are signed again, and its parent is to have no DS "+
-			"record yet")
+		return of("signed", "an operator said so", "the answers of "+r.Zone+" are signed again, and its parent is to have "+
+			"no DS record yet")
 	case r.Way == roll.ToSigned && r.Stage == roll.Offered:
 		return of("ds_offered", "unsigned answers have left all caches", "the parent of "+r.Zone+" is to have what gslbctl "+
 			"dnssec ds shows")

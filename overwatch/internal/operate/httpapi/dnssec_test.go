@@ -225,7 +225,7 @@ func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 	off.wantError("unsigned", off.send("POST", "/api/v1/dnssec/sync", ""), 400, "does not sign")
 }
 
-// A zone is told to go unsigned, which the audit log has; dry_run changes nothing, and the zone is none for a DS record.
+// A zone is told to go unsigned, which the audit log has; dry_run changes nothing, and its parent is to have no DS.
 func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
 	sync := &keySync{}
 	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
