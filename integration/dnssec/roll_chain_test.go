@@ -103,10 +103,11 @@ func (p *knotParent) follow(ctx context.Context, n *harness.Node, child string) 
 	return p.put(ctx, child, records...)
 }
 
-// chainJudges are validators that trust the parent's key: unbound, which keeps what it hears, and delv, which is the
-// validator of BIND and takes from unbound's cache what that holds, unchecked.
+// chainJudges are validators that trust the parent's key: unbound and BIND's named, which keep what they hear, and
+// BIND's delv, which takes from unbound's cache what that holds, unchecked.
 type chainJudges struct {
 	unbound       *signed.Resolver
+	named         *signed.Resolver
 	delv, anchors string
 	proven        map[string]int // by judge and zone
 	asked         int
@@ -118,20 +119,22 @@ func startChainJudges(t *testing.T, p *knotParent, zones []string, nodes []*harn
 	for _, n := range nodes {
 		servers = append(servers, n.DNS)
 	}
-	stubs := signed.Stub(chainParent, p.at)
+	stubs, where := signed.Stub(chainParent, p.at), map[string][]netip.AddrPort{chainParent: {p.at}}
 	for _, zone := range zones {
 		stubs += signed.Stub(zone, servers...)
+		where[zone] = servers
 	}
 	j := &chainJudges{delv: testbed.Judge(t, "delv"), anchors: filepath.Join(t.TempDir(), "anchors"),
 		proven: make(map[string]int)}
 	testbed.Write(t, j.anchors, 0o600, fmt.Sprintf("trust-anchors { %s static-key %d %d %d \"%s\"; };\n", chainParent,
 		p.key.Flags, p.key.Protocol, p.key.Algorithm, p.key.PublicKey))
 	anchor := strings.Join(strings.Fields(p.key.String()), " ")
+	j.named = signed.Named(t, p.key, where)
 	j.unbound = signed.UnboundOver(t, chainParent, stubs, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
 	return j
 }
 
-// look has both ask for names that are there, and for names that are not. A machine that is too busy to answer breaks
+// look has all ask for names that are there, and for names that are not. A machine that is too busy to answer breaks
 // nothing.
 func (j *chainJudges) look(ctx context.Context, zone string) error {
 	j.asked++
@@ -142,6 +145,12 @@ func (j *chainJudges) look(ctx context.Context, zone string) error {
 			return fmt.Errorf("I4: unbound: %w", err)
 		case secure:
 			j.proven["unbound "+zone]++
+		}
+		switch secure, err := j.named.Refuses(name, kind); {
+		case err != nil:
+			return fmt.Errorf("I4: named: %w", err)
+		case secure:
+			j.proven["named "+zone]++
 		}
 	}
 	name := []string{zone + ". SOA", "nx." + zone + ". A"}[j.asked/4%2]
@@ -173,7 +182,7 @@ func rollOf(ctx context.Context, n *harness.Node, zone string) (api.Roll, error)
 // startBelowKnot starts three nodes that have one key of each zone, and their parent, which knows these keys.
 func startBelowKnot(t *testing.T, zones []string) (parent *knotParent, s *testbed.Site) {
 	t.Helper()
-	for _, tool := range []string{"knotd", "knotc", "unbound", "delv"} {
+	for _, tool := range []string{"knotd", "knotc", "unbound", "named", "delv"} {
 		testbed.Judge(t, tool)
 	}
 	parent = startKnotParent(t, zones)
@@ -212,9 +221,9 @@ func startBelowKnot(t *testing.T, zones []string) (parent *knotParent, s *testbe
 }
 
 // Three nodes change the keys of four zones at a time: as usual, to another algorithm, urgently, and one is taken back.
-// Knot serves the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, with the
-// parent's key as their only anchor, find each answer secure all along; at the end, with the DS record of a key that
-// nobody has, none.
+// Knot serves the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, unbound
+// and BIND, with the parent's key as their only anchor, find each answer secure all along; at the end, with the DS
+// record of a key that nobody has, none.
 func TestRoll_StaysSecureBelowKnotForUnboundAndDelv(t *testing.T) {
 	t.Parallel()
 	const plain, algorithm, urgent, back = testbed.ZoneName, "algorithm.gslb.test", "urgent.gslb.test", "back.gslb.test"
@@ -302,7 +311,7 @@ func TestRoll_StaysSecureBelowKnotForUnboundAndDelv(t *testing.T) {
 		if keys := parent.has[zone]; !strings.HasPrefix(keys, fmt.Sprint(targets[zone])+" ") {
 			t.Errorf("%s rolled to key %d, and the parent has %s", zone, targets[zone], keys)
 		}
-		if judges.proven["unbound "+zone] < 8 || judges.proven["delv "+zone] < 2 {
+		if judges.proven["unbound "+zone] < 8 || judges.proven["named "+zone] < 8 || judges.proven["delv "+zone] < 2 {
 			t.Errorf("the validators saw next to nothing of %s", zone)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -38,29 +39,39 @@ func (j *wayJudges) forget() {
 	clear(j.seen)
 }
 
-// least returns how often each of two verdicts was found, the lower number.
+// least returns how often each judge came to a verdict, the lowest number.
 func (j *wayJudges) least(verdict string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return min(j.seen["unbound "+verdict], j.seen["delv "+verdict])
+	return min(j.seen["unbound "+verdict], j.seen["named "+verdict], j.seen["delv "+verdict])
 }
 
-// look has both ask for names that are there, and for names that are not. An error says who believes none of it.
+// judge has a validator ask, and notes its verdict. bogus tells a failure to answer from an answer that it refuses.
+func (j *wayJudges) judge(who string, r *signed.Resolver, bogus func(string, uint16) (bool, error), name string,
+	kind uint16) error {
+	reply, err := r.Ask(name, kind)
+	switch {
+	case reply == nil: // the machine is busy
+	case err == nil:
+		j.note(who + " secure")
+	case reply.Rcode == dns.RcodeServerFailure:
+		if _, err := bogus(name, kind); err != nil {
+			return fmt.Errorf("I4: %s: %w", who, err)
+		}
+	default:
+		j.note(who + " insecure")
+	}
+	return nil
+}
+
+// look has all ask for names that are there, and for names that are not. An error says who believes none of it.
 func (j *wayJudges) look(ctx context.Context, zone string) error {
 	j.asked++
 	for name, kind := range map[string]uint16{zone: dns.TypeSOA, "ow-1." + zone: dns.TypeA, "nx." + zone: dns.TypeA,
 		fmt.Sprintf("n%d.%s", j.asked, zone): dns.TypeA} {
-		reply, err := j.unbound.Ask(name, kind)
-		switch {
-		case reply == nil: // the machine is busy
-		case err == nil:
-			j.note("unbound secure")
-		case reply.Rcode == dns.RcodeServerFailure:
-			if _, err := j.unbound.Bogus(name, kind); err != nil {
-				return fmt.Errorf("I4: unbound: %w", err)
-			}
-		default:
-			j.note("unbound insecure")
+		if err := errors.Join(j.judge("unbound", j.unbound, j.unbound.Bogus, name, kind),
+			j.judge("named", j.named, j.named.Refuses, name, kind)); err != nil {
+			return err
 		}
 	}
 	name := []string{zone + ". SOA", "nx." + zone + ". A"}[j.asked%2]
@@ -78,10 +89,10 @@ func (j *wayJudges) look(ctx context.Context, zone string) error {
 	return nil
 }
 
-// A zone of three nodes goes unsigned and is signed again, is told to go unsigned and told otherwise, while Knot serves
-// the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, with the parent's key
-// as their only anchor, find it secure, then insecure, then secure, and bogus never. A node that is killed while the
-// zone is unsigned comes back without signatures.
+// A zone of three nodes goes unsigned and is signed again, is told to go unsigned and told otherwise, while Knot
+// serves the parent zone, signed, and a registry follows the CDS records. Validators of two other teams, unbound and
+// BIND, with the parent's key as their only anchor, find it secure, then insecure, then secure, and bogus never. A
+// node that is killed while the zone is unsigned comes back without signatures.
 func TestWay_SecureThenInsecureThenSecureBelowKnotForUnboundAndDelv(t *testing.T) {
 	t.Parallel()
 	const zone = testbed.ZoneName

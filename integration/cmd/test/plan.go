@@ -150,7 +150,7 @@ func long(o options) (stages [][]step, err error) {
 			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/answer/replication"),
 		},
 		{
-			name: "rolls", about: "1 000 random histories of rolled keys, 1 000 of unsigned zones, and as many cancelled halfway",
+			name: "rolls", about: "1 000 random histories of rolled keys, 1 000 of unsigned zones, as many cancelled halfway",
 			dir: "overwatch", tests: 2,
 			argv: goTest("30m", "-count=1", "-run", "^Test(Roll|Way)_", "./internal/answer/dnssec/roll", "-rolls=1000"),
 		},

@@ -1,0 +1,102 @@
+package signed
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// Named is BIND as a validating resolver, with the key of one zone as its only anchor, ready once it answers about that
+// zone. It asks the servers of zones where they are, and keeps what it hears for as long as the TTLs say.
+func Named(t *testing.T, anchor *dns.DNSKEY, servers map[string][]netip.AddrPort) *Resolver {
+	t.Helper()
+	zones := ""
+	for _, zone := range slices.Sorted(maps.Keys(servers)) {
+		zones += fmt.Sprintf("zone %q { type forward; forward only; forwarders {", zone)
+		for _, s := range servers[zone] {
+			zones += fmt.Sprintf(" %s port %d;", s.Addr(), s.Port())
+		}
+		zones += " }; };\n"
+	}
+	zones += fmt.Sprintf("trust-anchors { %s static-key %d %d %d %q; };\n", anchor.Hdr.Name, anchor.Flags,
+		anchor.Protocol, anchor.Algorithm, anchor.PublicKey)
+	var err error
+	for range Tries {
+		var r *Resolver
+		if r, err = tryNamed(t, anchor.Hdr.Name, zones); err == nil {
+			return r
+		}
+		t.Logf("named did not start: %v", err)
+	}
+	t.Fatal(err)
+	return nil
+}
+
+func tryNamed(t *testing.T, zone, zones string) (*Resolver, error) {
+	t.Helper()
+	program, dir, at := testbed.Judge(t, "named"), t.TempDir(), FreePort(t)
+	path := filepath.Join(dir, "named.conf")
+	testbed.Write(t, path, 0o600, fmt.Sprintf(`
+options {
+  directory %[1]q;
+  managed-keys-directory %[1]q;
+  pid-file none;
+  session-keyfile none;
+  listen-on port %[2]d { %[3]s; };
+  listen-on-v6 { none; };
+  dnssec-validation yes;
+  empty-zones-enable no;
+  trust-anchor-telemetry no;
+  servfail-ttl 0;
+  lame-ttl 0;
+  prefetch 0;
+};
+controls { };
+logging { category default { default_stderr; }; category lame-servers { null; }; };
+`, dir, at.Port(), at.Addr())+zones)
+	named := StartServer(t, program, "-f", "-c", path)
+	r := &Resolver{At: at.String(), client: dns.Client{Timeout: testbed.Patience}}
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound+testbed.Patience)
+	defer cancel()
+	err := harness.Until(ctx, "named", func(context.Context) error {
+		select {
+		case <-named.Ended:
+			cancel()
+			return fmt.Errorf("it has ended: %s", &named.Said)
+		default:
+		}
+		_, err := r.Ask(zone, dns.TypeSOA)
+		return err
+	})
+	if err != nil {
+		named.Stop()
+	}
+	return r, err
+}
+
+// Refuses asks a resolver that does not say why it fails, as BIND 9.18. It returns an error where that has an answer
+// and does not believe it. secure says that it was proven. A server that does not answer breaks nothing.
+func (r *Resolver) Refuses(name string, rtype uint16) (secure bool, err error) {
+	const often = 3 // a busy machine, or a change in the middle of the proof
+	for range often {
+		var reply *dns.Msg
+		if reply, err = r.Ask(name, rtype); reply == nil || reply.Rcode != dns.RcodeServerFailure {
+			return err == nil, nil
+		}
+		q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
+		q.CheckingDisabled = true
+		if unchecked, _, _ := r.client.Exchange(q, r.At); unchecked == nil || unchecked.Rcode == dns.RcodeServerFailure {
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("unchecked, there is an answer: %w", err)
+}
