@@ -158,29 +158,31 @@ func chain(ctx context.Context, p Node, z Zone, resolver string) []Finding {
 			parents = append(parents, ds)
 		}
 	}
+	asks := p.Signed && p.Running && len(p.DNS) > 0
+	var keys []*dns.DNSKEY
+	if asks {
+		if keys, err = keysOf(ctx, p, z); err != nil {
+			return trouble("DNSSEC", fmt.Sprintf("%s: asking this node for its keys: %v", z.Name, err), "")
+		}
+	}
+	unsigned := asks && len(keys) == 0 // as gslbctl dnssec unsign has it
 	switch {
-	case !p.Signed && len(parents) > 0:
+	case (!p.Signed || unsigned) && len(parents) > 0:
 		return trouble("DNSSEC",
 			z.Name+": the parent has a DS record and answers are not signed: resolvers that validate refuse them",
-			"turn overwatch.dnssec.enabled on, or have the DS removed")
+			"have the DS removed, or turn overwatch.dnssec.enabled on and sign it (gslbctl dnssec sign)")
 	case !p.Signed:
 		return nil
+	case unsigned:
+		return fine("DNSSEC", z.Name+" is not signed, and the parent has no DS record")
 	case len(parents) == 0:
 		return advice("DNSSEC", z.Name+" is signed and the parent has no DS record: nobody can verify the answers",
 			"give the parent the record of `gslbctl dnssec ds`")
-	case !p.Running || len(p.DNS) == 0:
+	case !asks:
 		return nil
 	}
-	r, err = ask(ctx, "tcp", local(p.DNS[0]).String(), z.Name, dns.TypeDNSKEY, false)
-	if err != nil {
-		return trouble("DNSSEC", fmt.Sprintf("%s: asking this node for its keys: %v", z.Name, err), "")
-	}
 	var tags []string
-	for _, rr := range r.Answer {
-		key, ok := rr.(*dns.DNSKEY)
-		if !ok {
-			continue
-		}
+	for _, key := range keys {
 		for _, ds := range parents {
 			if own := key.ToDS(ds.DigestType); own != nil && own.KeyTag == ds.KeyTag &&
 				strings.EqualFold(own.Digest, ds.Digest) {
@@ -193,6 +195,20 @@ func chain(ctx context.Context, p Node, z Zone, resolver string) []Finding {
 		fmt.Sprintf("%s: no DS of the parent is of a key of this node (%s): resolvers that validate refuse its answers",
 			z.Name, strings.Join(tags, ", ")),
 		"give the parent the record of `gslbctl dnssec ds`, or restore the key that it has")
+}
+
+// keysOf asks the node for the keys of a zone.
+func keysOf(ctx context.Context, p Node, z Zone) (keys []*dns.DNSKEY, err error) {
+	r, err := ask(ctx, "tcp", local(p.DNS[0]).String(), z.Name, dns.TypeDNSKEY, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, rr := range r.Answer {
+		if key, ok := rr.(*dns.DNSKEY); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
 }
 
 // ask sends one question to one server.
