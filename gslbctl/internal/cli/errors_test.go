@@ -70,7 +70,6 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"agents revoke eu-1":                         `--reason is missing: why, for whoever finds it later, such as --reason "`,
 		"servers add a 192.0.2.1 80":                 "--region is missing: where the server is, such as --region eu",
 		"servers add a 192.0.2.1 x --region eu":      "the port is",
-		"servers add a 192.0.2.300 1 --region eu":    "no IP address and no host name",
 		"servers set a:192.0.2.1:80":                 "nothing to change",
 		"servers remove x":                           "add --yes",
 		"domains set x":                              "nothing to change",

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/settings"
 )
 
 func (a *app) serversAddCommand() *cobra.Command {
@@ -34,9 +33,7 @@ func (a *app) serversAddCommand() *cobra.Command {
 				Agent: agent, AllowedCIDRs: allow}
 			if _, err := netip.ParseAddr(args[1]); err == nil {
 				req.Address = args[1]
-			} else if _, remedy := settings.ParseHost(args[1]); remedy != "" {
-				return fmt.Errorf("the server is %.260q, which is no IP address and no host name: %s", args[1], remedy)
-			} else {
+			} else { // which a node checks
 				req.Target = args[1]
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {

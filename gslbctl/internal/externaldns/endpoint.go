@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/settings"
 )
 
 // MediaType is the form of every body.
@@ -111,9 +110,10 @@ func recordType(address netip.Addr) string {
 // parseTarget returns the address or host name of a target of a record type, in the form that nodes keep.
 func parseTarget(text, wanted string) (string, error) {
 	if wanted == typeName {
-		name, remedy := settings.ParseHost(text)
-		if remedy != "" {
-			return "", fmt.Errorf("its target is %.260q: %s", text, remedy)
+		name, err := canonical(text)
+		last := name[strings.LastIndexByte(name, '.')+1:]
+		if err != nil || strings.HasPrefix(name, "*") || strings.Trim(last, "0123456789") == "" {
+			return "", fmt.Errorf("its target is %.260q: it must be a host name, such as lb.example.net", text)
 		}
 		return name, nil
 	}

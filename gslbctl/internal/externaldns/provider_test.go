@@ -103,7 +103,7 @@ func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 	here := `{"dnsName":"app.example.com","targets":["192.0.2.1"],"recordType":"A","labels":{"owner":"eu-1"},` +
 		properties + `}`
 	for _, tc := range []struct{ endpoint, want, told string }{
-		{`{"dnsName":"a.example.com","recordType":"CNAME","targets":["192.0.2.300"]}`, "", "ends in a number"},
+		{`{"dnsName":"a.example.com","recordType":"CNAME","targets":["192.0.2.300"]}`, "", "must be a host name"},
 		{`{"dnsName":"a.example.com","recordType":"CNAME","targets":["b.example.com"]}`, "", "may lead to itself"},
 		{`{"dnsName":"app.example.com","recordType":"CNAME","targets":["taken.cloud.example"]}`, "",
 			"belongs to the owner \\\"us-1\\\""},
