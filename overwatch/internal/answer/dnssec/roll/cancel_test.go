@@ -10,6 +10,10 @@ import (
 // A roll of each kind is cancelled when a node has come to each of its stages, while nodes are killed, cut off and
 // restored. No answer is bogus, and each history ends with one key. The random histories seldom cancel a roll halfway.
 func TestRoll_IsCancelledAtEachStage(t *testing.T) {
+	count := *histories
+	if testing.Short() { // with the race detector; all of them follow without
+		count /= 5
+	}
 	for _, kind := range []struct {
 		name, algorithm string
 		emergency       bool
@@ -22,7 +26,7 @@ func TestRoll_IsCancelledAtEachStage(t *testing.T) {
 	} {
 		for stage := kind.first; stage < roll.Done; stage++ {
 			t.Run(fmt.Sprintf("%s at %s", kind.name, stage), func(t *testing.T) {
-				for seed := range uint64(max(1, *histories/14)) {
+				for seed := range uint64(max(1, count/14)) {
 					w := newWorld(t, seed)
 					w.step(false)
 					old := w.nodes[0].keys[0]

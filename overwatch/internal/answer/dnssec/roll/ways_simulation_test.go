@@ -84,8 +84,12 @@ func (w *world) arrive() {
 // signed again, is told otherwise on the way by any node, and changes keys meanwhile; while nodes are killed, cut off
 // and restored, and the parent's servers differ, fall silent, or go back to what they had.
 func TestWay_NoAnswerIsEverBogus(t *testing.T) {
+	count := *histories
+	if testing.Short() { // with the race detector; all of them follow without
+		count /= 5
+	}
 	ends, crossed, rolled := map[roll.Way]int{}, 0, 0
-	for seed := range uint64(*histories) {
+	for seed := range uint64(count) {
 		w := newWorld(t, seed)
 		w.step(false)
 		for range 1 + w.rng.IntN(5) {
@@ -124,13 +128,17 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 
 // A way is taken back when a node has come to each of its stages, and the zone ends as it was.
 func TestWay_IsTakenBackAtEachStage(t *testing.T) {
+	count := *histories
+	if testing.Short() { // with the race detector; all of them follow without
+		count /= 5
+	}
 	for _, c := range []struct {
 		way   roll.Way
 		stage roll.Stage
 	}{{roll.ToUnsigned, roll.Offered}, {roll.ToUnsigned, roll.Alone}, {roll.ToSigned, roll.Published},
 		{roll.ToSigned, roll.Offered}} {
 		t.Run(fmt.Sprintf("%s at %s", c.way, c.stage), func(t *testing.T) {
-			for seed := range uint64(max(1, *histories/10)) {
+			for seed := range uint64(max(1, count/10)) {
 				w := newWorld(t, seed)
 				w.step(false)
 				w.turn(w.nodes[0], roll.ToUnsigned)
