@@ -158,7 +158,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	joined := served.Join(base, p.names)
 	settings.KeepRunning(p.running, joined)
 	zones := kinds.Regions || kinds.Objects || !reflect.DeepEqual(base.DNS, p.shown.Load().base.DNS)
-	shares := kinds.Objects || kinds.Domains && sharesServers(joined, p.set, next)
+	shares := kinds.Objects || kinds.Targets || kinds.Regions || kinds.Domains && sharesServers(joined, p.set, next)
 	commit := func() error {
 		if err := store(); err != nil {
 			return err

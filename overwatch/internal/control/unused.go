@@ -110,7 +110,7 @@ func (u *unused) target(name string) string {
 	if u.targets[id] {
 		return "the configuration of this node has it too, which counts here"
 	}
-	if _, there := u.regions[t.Region]; !there {
+	if _, there := u.regions[t.Region]; !there && u.set.Regions[t.Region] == nil {
 		return fmt.Sprintf("there is no region %s", t.Region)
 	}
 	return u.unsteered(id.Service)

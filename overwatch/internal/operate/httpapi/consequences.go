@@ -59,6 +59,11 @@ func ofAgents(ids ...string) going {
 	}, removed, ""}
 }
 
+// ofTarget is the set of the addresses of a server by host name.
+func ofTarget(id definitions.TargetID) going {
+	return going{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""}
+}
+
 // ofRegion is the set of the backends in a region.
 func ofRegion(name string) going {
 	return going{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained, ""}

@@ -232,8 +232,8 @@ func (s *Server) held() *objects {
 	maps.Copy(o.domains, set.Domains)
 	maps.Copy(o.mappings, set.Mappings)
 	maps.Copy(o.agents, set.Nodes)
-	for _, id := range set.Targets() {
-		o.targets[id] = set.Target(id)
+	for _, t := range set.Targets() {
+		o.targets[t.ID] = t.TargetServer
 	}
 	for _, section := range store.SharedSettings() {
 		overlay := cmp.Or(string(set.Settings[section]), noValues)

@@ -411,13 +411,10 @@ func (p *documentPlan) stillUsed(s *Server, d *definitions.Draft, name string, d
 			return badRequest("the mapping of %s names it, and stays", network)
 		}
 	}
-	for _, id := range d.Now().Targets() {
-		t := d.Now().Target(id)
-		if put := p.put.targets[id]; put != nil {
-			t = put
-		}
-		if t.Region == name && p.gone.targets[id] == nil {
-			return badRequest("server %s is in it, and stays", id)
+	for _, t := range d.Now().Targets() {
+		put := p.put.targets[t.ID]
+		if t.Region == name && p.gone.targets[t.ID] == nil && (put == nil || put.Region == name) {
+			return badRequest("server %s is in it, and stays", t.ID)
 		}
 	}
 	for b := range s.o.View.Backends() {

@@ -173,9 +173,9 @@ func (s *Server) unused(d *definitions.Draft, name string) error {
 		return problemf(http.StatusConflict, "region %s has %d servers: delete them or move them to another region first",
 			name, n)
 	}
-	for _, id := range d.Now().Targets() {
-		if d.Now().Target(id).Region == name { // also where it has no address
-			return problemf(http.StatusConflict, "server %s is in the region %s: delete it or move it first", id, name)
+	for _, t := range d.Now().Targets() {
+		if t.Region == name { // also where it has no address
+			return problemf(http.StatusConflict, "server %s is in the region %s: delete it or move it first", t.ID, name)
 		}
 	}
 	for _, domain := range d.Now().Domains {

@@ -55,8 +55,8 @@ func writtenNetworks(networks []netip.Prefix) (list []string) {
 // targetViews lists the servers by host name of the API.
 func (s *Server) targetViews() (list []api.ServerTarget) {
 	set, _ := s.o.Definitions.Defined()
-	for _, id := range set.Targets() {
-		list = append(list, s.targetView(id, set.Target(id)))
+	for _, t := range set.Targets() {
+		list = append(list, s.targetView(t.ID, t.TargetServer))
 	}
 	return list
 }
@@ -73,8 +73,8 @@ func (s *Server) getTarget(c *call, id definitions.TargetID) (answer, error) {
 
 func unknownTarget(set *definitions.Set, id definitions.TargetID) error {
 	for _, other := range set.Targets() {
-		if other.Service == id.Service {
-			return notFound("the API has no server %s: of this service it has %s", id, other)
+		if other.ID.Service == id.Service {
+			return notFound("the API has no server %s: of this service it has %s", id, other.ID)
 		}
 	}
 	return notFound("the API has no server %s; those of the configuration are changed there", id)
@@ -167,7 +167,8 @@ func (s *Server) defineTarget(c *call, ch *change, region string, edit func(*def
 	})
 }
 
-// changeTarget edits a server by host name of the API.
+// changeTarget edits a server by host name of the API. edit may be called more than once: its region is looked up
+// before, and it is changed as it is then. covered returns what the tag that the request names covers.
 func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*definitions.TargetServer) any,
 	edit func(*definitions.TargetServer) error) (after *definitions.TargetServer, err error) {
 	set, _ := s.o.Definitions.Defined()
@@ -223,7 +224,7 @@ func (s *Server) patchTarget(c *call, id definitions.TargetID) (answer, error) {
 
 // deleteTarget answers DELETE /servers/{id} of a server by host name.
 func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) {
-	done, err := s.safely(c, going{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""})
+	done, err := s.safely(c, ofTarget(id))
 	defer done()
 	if err != nil {
 		return answer{}, err
@@ -326,7 +327,7 @@ func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitio
 	if before != nil {
 		return s.defineTarget(c, ch, before.Region, back)
 	}
-	done, err := s.safely(c, going{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""})
+	done, err := s.safely(c, ofTarget(id))
 	defer done()
 	if err != nil {
 		return err

@@ -105,15 +105,19 @@ func (s *Set) Networks() []netip.Prefix {
 type Kinds struct {
 	Domains, Regions, Mappings, Settings bool
 	Objects                              bool // what is laid over objects of the file
+	Targets                              bool // servers by host name
 }
 
-// setting marks a setting: a section, or what is laid over an object.
+// setting marks a setting: a section, what is laid over an object, or a server by host name.
 func (k *Kinds) setting(name string) {
-	if _, _, is := SplitOverlay(name); is {
+	switch kind, _, is := SplitOverlay(name); {
+	case !is:
+		k.Settings = true
+	case kind == OverTarget:
+		k.Targets = true
+	default:
 		k.Objects = true
-		return
 	}
-	k.Settings = true
 }
 
 // Changes returns the batch that turns the stored s into next, and the kinds that differ.

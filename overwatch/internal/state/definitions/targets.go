@@ -147,18 +147,26 @@ func (s *Set) Target(id TargetID) *TargetServer {
 	return t
 }
 
+// MadeTarget is a server by host name with its id.
+type MadeTarget struct {
+	ID TargetID
+	*TargetServer
+}
+
 // Targets returns the servers by host name in the order of their ids.
-func (s *Set) Targets() (ids []TargetID) {
+func (s *Set) Targets() (all []MadeTarget) {
 	for key, value := range s.Settings {
-		if kind, name, is := SplitOverlay(key); is && kind == OverTarget {
-			if _, err := targetOf(name, value); err == nil {
-				id, _ := ParseTargetID(name) // targetOf has read it
-				ids = append(ids, id)
-			}
+		kind, name, is := SplitOverlay(key)
+		if !is || kind != OverTarget {
+			continue
+		}
+		if t, err := targetOf(name, value); err == nil { // else CheckOverlay tells of it
+			id, _ := ParseTargetID(name) // targetOf has read it
+			all = append(all, MadeTarget{id, t})
 		}
 	}
-	slices.SortFunc(ids, TargetID.Compare)
-	return ids
+	slices.SortFunc(all, func(a, b MadeTarget) int { return a.ID.Compare(b.ID) })
+	return all
 }
 
 // Compare orders ids by service, name and port.
@@ -193,22 +201,21 @@ func FileTargets(file *config.Config) map[TargetID]bool {
 	return all
 }
 
-// joinTargets adds the servers by host name whose region exists. Of two of one id the file's wins.
+// joinTargets adds the servers by host name whose region exists, disabled or not. Of two of one id the file's wins.
 func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool) *config.Config {
-	ids := s.Targets()
-	if len(ids) == 0 {
+	all := s.Targets()
+	if len(all) == 0 {
 		return joined
 	}
 	inFile := FileTargets(file)
-	made := make([]config.StaticServer, 0, len(ids))
-	for _, id := range ids {
-		t := s.Target(id)
-		if _, there := regions[t.Region]; inFile[id] || !there {
+	made := make([]config.StaticServer, 0, len(all))
+	for _, t := range all {
+		if _, there := regions[t.Region]; inFile[t.ID] || !there && s.Regions[t.Region] == nil {
 			continue
 		}
-		made = append(made, config.StaticServer{Service: id.Service, Region: t.Region, Port: id.Port, Weight: t.Weight,
-			Agent: t.Agent, Check: unique.Make(t.Spec(joined)), Made: true,
-			Target: &config.Target{Name: id.Name, Allowed: t.AllowedCIDRs}})
+		made = append(made, config.StaticServer{Service: t.ID.Service, Region: t.Region, Port: t.ID.Port,
+			Weight: t.Weight, Agent: t.Agent, Check: unique.Make(t.Spec(joined)), Made: true,
+			Target: &config.Target{Name: t.ID.Name, Allowed: t.AllowedCIDRs}})
 	}
 	return joined.WithMade(made)
 }

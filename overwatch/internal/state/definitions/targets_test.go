@@ -18,11 +18,12 @@ func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	f := file()
 	f.Regions[0].Servers = []config.Server{{Service: "a.example", Target: "file.test", Port: 80, Weight: 1}}
 	f.Regions[0].HealthCheck = &config.HealthCheck{Type: "http", Path: "/up"}
-	s, err := definitions.New(store.Definitions{Settings: map[string][]byte{
+	s, err := definitions.New(store.Definitions{Regions: []store.Region{{Name: "off"}}, Settings: map[string][]byte{
 		"target a.example:lb.test:443": []byte(`{"region":"eu","weight":7,"agent":"one","allowed_cidrs":["10.0.0.0/8"],` +
 			`"health_check":{"path":"/own"}}`),
 		"target a.example:file.test:80":    []byte(`{"region":"eu","weight":9}`),
 		"target a.example:nowhere.test:80": []byte(`{"region":"ap","weight":9}`),
+		"target a.example:off.test:80":     []byte(`{"region":"off","weight":9}`),
 		"target a.example:heavy.test:80":   []byte(`{"region":"eu","weight":9000}`),
 	}})
 	if err != nil {
@@ -33,7 +34,7 @@ func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	for server := range joined.StaticServers() {
 		got = append(got, server)
 	}
-	if len(got) != 2 || got[0].Made || got[0].Weight != 1 || !got[1].Made || got[1].Target.Name != "lb.test" ||
+	if len(got) != 3 || got[2].Target.Name != "off.test" || got[0].Made || got[0].Weight != 1 || !got[1].Made || got[1].Target.Name != "lb.test" ||
 		got[1].Weight != 7 || got[1].Region != "eu" || got[1].Agent != "one" || len(got[1].Target.Allowed) != 1 {
 		t.Fatalf("servers %+v", got)
 	}
@@ -45,6 +46,22 @@ func TestTargets_AreJoinedAsServersAndTheFileWins(t *testing.T) {
 	}
 	if over, err := s.Over(f); err == nil {
 		t.Errorf("the server with too great a weight was laid over the file: %+v", over)
+	}
+}
+
+// What is laid over objects of the file has all names published; a server by host name has not.
+func TestTargets_AreAKindOfTheirOwnAmongChanges(t *testing.T) {
+	f, none := file(), set(t)
+	d := none.Edit(f, f, definitions.NamesIn(f))
+	id, err := definitions.NewTargetID("a.example", "lb.test", 443)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.PutTarget(id, &definitions.TargetServer{Region: "eu", Weight: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if batch, kinds := none.Changes(d.Set()); batch.Empty() || kinds != (definitions.Kinds{Targets: true}) {
+		t.Errorf("the kinds are %+v", kinds)
 	}
 }
 
