@@ -43,9 +43,14 @@ adopt() {
 	fi
 }
 if getent passwd @FORMER@ >/dev/null && [ -n "$(find -P $state $config -maxdepth 0 -user @FORMER@ 2>/dev/null)" ]; then
-	if [ -d /run/systemd/system ] && command -v systemctl >/dev/null && systemctl -q is-active "$unit"; then
-		systemctl stop "$unit" || true # before, since it writes to its state directory when it stops
-		stopped=yes
+	if [ -d /run/systemd/system ] && command -v systemctl >/dev/null; then
+		case $(systemctl is-active "$unit" || true) in
+		inactive | failed | unknown) ;;
+		*) # it runs, or systemd is about to start it again, and it writes to its state directory until it has stopped
+			systemctl stop "$unit" || true
+			stopped=yes
+			;;
+		esac
 	fi
 	adopt
 fi

@@ -225,11 +225,14 @@ dpkg -P gslb-agent && rm /var/lib/gslb-agent || fail "dpkg -P"
 step the rpm of the agent: an upgrade moves what only the agent reads
 rpms() { rpm "$@" --nodeps --nosignature --ignoreos --ignorearch; }
 rpms -i before/gslb-agent-*.rpm || fail "rpm -i"
+waits() { [ "$(systemctl is-active gslb-agent)" = activating ]; }
+within 10 "an agent that cannot read its configuration, and that systemd starts again" waits
 install -d -o gslb -g gslb -m 0700 /var/lib/gslb-agent && install -o gslb -m 0600 /dev/null /var/lib/gslb-agent/agent.state
 chown gslb:gslb /etc/gslb/agent.yaml /etc/gslb/service.token /etc/gslb/agent-gossip.key
 snare /var/lib/gslb-agent gslb
 rpms -U second/gslb-agent-*.rpm || fail "rpm -U"
 owner_is gslb-agent /var/lib/gslb-agent /var/lib/gslb-agent/agent.state /var/lib/gslb-agent/link /etc/gslb/agent.yaml /etc/gslb/service.token /etc/gslb/agent-gossip.key
+within 30 "the agent after the upgrade" systemctl -q is-active gslb-agent
 untouched
 rpm -e --nodeps gslb-agent || fail "rpm -e"
 [ -f /var/lib/gslb-agent/agent.state ] || fail "the removal took the state"
