@@ -142,6 +142,7 @@ func TestLink_ALostHeartbeatIsAStreamBeforeTheNextIsDue(t *testing.T) {
 			after(time.Minute)
 			n.set(func(n *fakeNode) { n.noUDP = true })
 			begun := time.Now()
+			after(4 * oneWay) // longer than a stream takes
 			for heard := 1; heard < 5; heard++ {
 				after(interval + interval/2)
 				streams := 0

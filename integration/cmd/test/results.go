@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -111,6 +112,7 @@ func (r *results) ended(e event, at key) {
 	delete(r.running, at)
 	if at.test == "" {
 		r.over++
+		r.unended(at)
 		if e.Action == "fail" && !r.broken[at.pkg] {
 			r.fail(at, "failed")
 		}
@@ -133,6 +135,23 @@ func (r *results) ended(e event, at key) {
 		r.tally.passed++
 	}
 	delete(r.output, at)
+}
+
+// unended gives a package the words of its tests that have not ended. A process that dies, by a panic or a deadlock,
+// says why in the words of the test that ran, and no event tells that this test has ended.
+func (r *results) unended(pkg key) {
+	var words strings.Builder
+	for _, at := range slices.SortedFunc(maps.Keys(r.running), func(a, b key) int { return strings.Compare(a.test, b.test) }) {
+		if at.pkg == pkg.pkg {
+			fmt.Fprintf(&words, "%s has not ended:\n%s", at.test, r.said(at))
+			delete(r.running, at)
+			delete(r.output, at)
+		}
+	}
+	if words.Len() > 0 {
+		words.WriteString(r.said(pkg))
+		r.output[pkg] = &words
+	}
 }
 
 // leftToLong says whether a test that was skipped is one for longer runs.

@@ -27,8 +27,18 @@ func TestLong(t *testing.T)    { t.Skip("make test-long runs it") }
 func FuzzSeeds(f *testing.F)   { f.Add(1); f.Fuzz(func(t *testing.T, n int) { t.Skip() }) }
 `,
 		"broken/x_test.go": "package broken\n\nvar x int = \"not a number\"\n",
-		"gone/x_test.go": "package gone\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestGone(t *testing.T) { " +
-			"os.Exit(3) }\n",
+		"gone/x_test.go": `package gone
+
+import (
+	"os"
+	"testing"
+)
+
+func TestGone(t *testing.T) {
+	println("the last words of the process")
+	os.Exit(3)
+}
+`,
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -99,7 +109,10 @@ func TestRunner_WhatDoesNotRunIsAFailure(t *testing.T) {
 		words  string
 	}{
 		"does not build": {step{argv: goTest("1m", "./broken"), tests: 1}, "0 passed, 1 failed", "not a number"},
-		"exits":          {step{argv: goTest("1m", "./gone"), tests: 1}, "0 passed, 1 failed", "gone"},
+		"exits": {step{argv: goTest("1m", "./gone"), tests: 1}, "0 passed, 1 failed",
+			"TestGone has not ended"},
+		"has last words": {step{argv: goTest("1m", "./gone"), tests: 1}, "0 passed, 1 failed",
+			"the last words of the process"},
 		"runs too few": {step{argv: goTest("1m", "-run", "TestGood", "./ways"), tests: 2}, "1 passed, 1 failed",
 			"2 at least"},
 		"no such package":   {step{argv: goTest("1m", "./nowhere"), tests: 1}, "0 passed, 1 failed", "nowhere"},
