@@ -87,6 +87,9 @@ func sealCheaply(t *testing.T, path string) {
 }
 
 func TestDNSSECBackup_AndRestore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("scrypt takes half a minute with the race detector: make test-all runs it without")
+	}
 	keys, public := keysOnDisk(t)
 	file, to := filepath.Join(t.TempDir(), "keys.age"), filepath.Join(t.TempDir(), "dnssec")
 	run := func(sys System, args string) result { return call(t, sys, nil, strings.Fields(args)...) }

@@ -67,9 +67,10 @@ func quick(o options) ([][]step, error) {
 	// One processor for each package: the detector dies in bubbles of synctest whose timers run on two
 	// (https://go.dev/issue/78156). It judges by what happens before what, so it finds races on one as well, and two
 	// packages run at the same time all the same.
-	detector, about := []string{"-race", "-short", "-cpu", "1"}, "unit tests with the race detector"
+	// The step before has vetted all packages.
+	detector, about := []string{"-race", "-short", "-cpu", "1", "-vet=off"}, "unit tests with the race detector"
 	if !withRace() {
-		detector, about = nil, "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"
+		detector, about = []string{"-vet=off"}, "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"
 	}
 	return [][]step{
 		{{
@@ -110,7 +111,7 @@ func rest(o options) ([][]step, error) {
 			about: "promises about allocations and processor time, and the whole of what is short with the race detector",
 			tests: len(short),
 			argv: goTest("10m", append([]string{"-run", "Alloc|CPU_|" + exactly(short)},
-				packages("overwatch", "shared", "agent")...)...),
+				packages("overwatch", "shared", "agent", "gslbctl")...)...),
 		}},
 		[]step{{
 			name: integration, about: "real processes: everything that integration/README.md promises",

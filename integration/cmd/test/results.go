@@ -101,7 +101,7 @@ func built(e event) key {
 
 // below takes the end of a part of a test. A part that is skipped shows nothing either.
 func (r *results) below(e event, at key, part string) {
-	if e.Action == "skip" && r.strict && !strings.HasPrefix(at.test, "Fuzz") && !leftToLong(r.said(at)) {
+	if e.Action == "skip" && r.strict && !strings.HasPrefix(at.test, "Fuzz") && !r.leftOver(at) {
 		r.fail(at, "skipped its part "+part+": a machine of CI has what it needs")
 	}
 }
@@ -126,7 +126,7 @@ func (r *results) ended(e event, at key) {
 	switch {
 	case e.Action == "fail":
 		r.fail(at, "")
-	case e.Action == "skip" && r.strict && !leftToLong(r.said(at)):
+	case e.Action == "skip" && r.strict && !r.leftOver(at):
 		r.fail(at, "was skipped: a machine of CI has what it needs")
 	case e.Action == "skip":
 		r.tally.skipped++
@@ -154,8 +154,13 @@ func (r *results) unended(pkg key) {
 	}
 }
 
-// leftToLong says whether a test that was skipped is one for longer runs.
-func leftToLong(output string) bool { return strings.Contains(output, "make test-long") }
+// leftOver reports whether a test that was skipped says which other step runs it: one of longer runs, or after a step
+// of the short forms the one that runs them whole.
+func (r *results) leftOver(at key) bool {
+	said := r.said(at)
+	return strings.Contains(said, "make test-long") ||
+		strings.Contains(said, "make test-all") && slices.Contains(r.step.argv, "-short")
+}
 
 // told says whether a test that ended well has failed all the same.
 func (r *results) told(at key) bool {

@@ -24,6 +24,7 @@ func TestBad(t *testing.T)     { t.Run("a part", func(t *testing.T) { t.Error("t
 func TestCannot(t *testing.T)  { t.Skip("this machine has no tap") }
 func TestPartly(t *testing.T)  { t.Run("a part", func(t *testing.T) { t.Skip("this machine has no sink") }) }
 func TestLong(t *testing.T)    { t.Skip("make test-long runs it") }
+func TestSlow(t *testing.T)    { if testing.Short() { t.Skip("make test-all runs it") } }
 func FuzzSeeds(f *testing.F)   { f.Add(1); f.Fuzz(func(t *testing.T, n int) { t.Skip() }) }
 `,
 		"broken/x_test.go": "package broken\n\nvar x int = \"not a number\"\n",
@@ -84,7 +85,7 @@ func TestRunner_CountsWhatEnded(t *testing.T) {
 	if err == nil {
 		t.Error("a test failed, and that is no error")
 	}
-	wants(t, output, "3 passed, 1 failed, 2 skipped", "FAILED example.test/ways TestBad", "the reason of the failure",
+	wants(t, output, "4 passed, 1 failed, 2 skipped", "FAILED example.test/ways TestBad", "the reason of the failure",
 		"skipped: TestCannot: x_test.go:7: this machine has no tap",
 		"again: go test -count=1 -run '^TestBad$' example.test/ways", "slowest tests:")
 }
@@ -92,12 +93,12 @@ func TestRunner_CountsWhatEnded(t *testing.T) {
 // In CI nothing that cannot run is green.
 func TestRunner_InCIASkipIsAFailure(t *testing.T) {
 	dir := module(t)
-	s := step{name: "ways", dir: dir, argv: goTest("1m", "-skip", "TestBad", "./ways"), tests: 1}
+	s := step{name: "ways", dir: dir, argv: goTest("1m", "-short", "-skip", "TestBad", "./ways"), tests: 1}
 	output, err := ran(t, true, s)
 	if err == nil {
 		t.Error("it is no error")
 	}
-	wants(t, output, "2 passed, 2 failed, 1 skipped", "TestCannot was skipped", "TestPartly skipped its part a_part",
+	wants(t, output, "2 passed, 2 failed, 2 skipped", "TestCannot was skipped", "TestPartly skipped its part a_part",
 		"no sink")
 }
 
