@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +88,12 @@ func TestTarget_OfTheAPIReachesTheOtherNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	backends("those of other networks", 7, "10.0.0.1")
+	for _, n := range nodes {
+		list, err := n.Client.Servers(t.Context())
+		if err != nil || len(list.Targets) != 1 || !strings.Contains(list.Targets[0].Problem, "192.0.2.1, 192.0.2.2") {
+			t.Errorf("what is wrong with it on %s: %+v, %v", n.Name, list.Targets, err)
+		}
+	}
 	for _, err := range []error{override(t, nodes[1], "10.0.0.1"), named(t, nodes[0])} {
 		if err != nil {
 			t.Fatal(err)

@@ -51,7 +51,8 @@ type ServerTarget struct {
 	Agent        string    `json:"agent,omitempty"`
 	AllowedCIDRs []string  `json:"allowed_cidrs,omitempty"`
 	Owner        string    `json:"owner,omitempty"`
-	Addresses    []string  `json:"addresses"` // that are backends now
+	Addresses    []string  `json:"addresses"`         // that are backends now
+	Problem      string    `json:"problem,omitempty"` // why it has fewer than its name, as this node sees it, for people
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 }

@@ -246,7 +246,10 @@ func fakeServers(backends []api.Backend, started time.Time) api.ServerList {
 	}
 	list.Targets = []api.ServerTarget{{ID: "app.example.com:lb.example.net:443", Service: "app.example.com",
 		Target: "lb.example.net", Port: 443, Weight: 100, Region: "eu", Addresses: []string{"192.0.2.10", "192.0.2.11"},
-		CreatedAt: started, UpdatedAt: started.Add(time.Hour)}}
+		CreatedAt: started, UpdatedAt: started.Add(time.Hour)},
+		{ID: "app.example.com:gone.example.net:443", Service: "app.example.com", Target: "gone.example.net", Port: 443,
+			Weight: 100, Region: "eu", Addresses: []string{}, Problem: "it is not resolved: no such name",
+			CreatedAt: started, UpdatedAt: started.Add(time.Hour)}}
 	return list
 }
 

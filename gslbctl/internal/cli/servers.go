@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,34 +25,40 @@ func (a *app) serversListCommand() *cobra.Command {
 }
 
 func (a *app) serverTable(list api.ServerList) *render.Table {
+	amiss := slices.ContainsFunc(list.Targets, func(t api.ServerTarget) bool { return t.Problem != "" })
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "SOURCE", Spare: 5},
 			{Name: "WEIGHT", Right: true, Spare: 3},
-			{Name: "STATUS"}, {Name: "DRAINING", Spare: 1}, {Name: "CHANGED", Spare: 4}, {Name: "CREATED", Wide: true},
-			{Name: "ID", Wide: true}},
+			{Name: "STATUS"}, {Name: "DRAINING", Spare: 1}, {Name: "CHANGED", Spare: 4}, {Name: "PROBLEM", Spare: 6, Wide: !amiss},
+			{Name: "CREATED", Wide: true}, {Name: "ID", Wide: true}},
 		Empty: "No servers are registered.",
 	}
 	for _, s := range list.Servers {
 		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region),
 			sourceCell(string(s.Source), s.Overlay), number(s.Weight),
-			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), a.ago(&s.CreatedAt),
-			render.C(s.ID))
+			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), orNone(""),
+			a.ago(&s.CreatedAt), render.C(s.ID))
 	}
 	for _, s := range list.Targets {
 		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Target, s.Port)), orNone(s.Region),
-			render.C(string(api.SourceAPI)), number(s.Weight), addressesCell(s.Addresses), render.C("-"), a.ago(&s.UpdatedAt),
-			a.ago(&s.CreatedAt), render.C(s.ID))
+			render.C(string(api.SourceAPI)), number(s.Weight), addressesCell(s), render.C("-"), a.ago(&s.UpdatedAt),
+			orNone(s.Problem), a.ago(&s.CreatedAt), render.C(s.ID))
 	}
 	return t
 }
 
 // addressesCell says how many addresses a host name has, for the column of the status.
-func addressesCell(addresses []string) render.Cell {
-	switch len(addresses) {
+func addressesCell(s api.ServerTarget) (c render.Cell) {
+	switch len(s.Addresses) {
 	case 0:
-		return render.C("no address yet")
+		c.Text = "no address yet"
 	case 1:
-		return render.C("1 address")
+		c.Text = "1 address"
+	default:
+		c.Text = fmt.Sprintf("%d addresses", len(s.Addresses))
 	}
-	return render.C(fmt.Sprintf("%d addresses", len(addresses)))
+	if s.Problem != "" {
+		c.Tone = render.Warn
+	}
+	return c
 }

@@ -13,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/logging"
 	"gslb.internal/shared/resolve"
 )
@@ -35,10 +36,11 @@ type Targets struct {
 	o    TargetOptions
 
 	mu      sync.Mutex
-	inForce map[string]bool  // names of the last declarations
-	ahead   map[string]bool  // names of a configuration that is to come
-	kept    map[string]inUse // by service, name and port
-	told    map[string]told  // of each
+	inForce map[string]bool // names of the last declarations
+	ahead   map[string]bool // names of a configuration that is to come
+	kept    map[definitions.TargetID]inUse
+	wrong   map[definitions.TargetID]string // Problem of those that have one
+	told    map[definitions.TargetID]told
 }
 
 // inUse is the addresses of a target: those that it has, and those before, until their time is over.
@@ -75,7 +77,7 @@ type TargetOptions struct {
 
 // NewTargets makes Targets, which nobody resolves before Run.
 func NewTargets(o TargetOptions) *Targets {
-	return &Targets{o: o, kept: make(map[string]inUse), told: make(map[string]told),
+	return &Targets{o: o, told: make(map[definitions.TargetID]told),
 		book: resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
 			MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: o.Changed})}
 }
@@ -156,20 +158,22 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.kept
-	t.kept = make(map[string]inUse, len(named))
+	t.kept, t.wrong = make(map[definitions.TargetID]inUse, len(named)), make(map[definitions.TargetID]string)
 	for _, s := range named {
-		s.Address = netip.IPv4Unspecified()
-		key := s.ID() + " " + s.Target.Name
-		use, problem, detail := t.addresses(before[key], cfg, s, steered)
-		t.kept[key] = use
+		id := definitions.TargetID{Service: s.Service, Name: s.Target.Name, Port: s.Port}
+		use, problem, detail := t.addresses(before[id], cfg, s, steered)
+		t.kept[id] = use
 		addresses := slices.DeleteFunc(use.all(), func(a netip.Addr) bool {
 			return taken[registry.ID{Service: s.Service, Address: a, Port: s.Port}]
 		})
 		if problem == "" && len(addresses) == 0 {
 			problem, detail = "another server before it has its addresses and port", ""
 		}
+		if problem != "" {
+			t.wrong[id] = strings.TrimSuffix(problem+": "+detail, ": ")
+		}
 		if problem != unasked { // which passes in seconds, with an answer or without
-			t.tell(key, s, problem, detail, len(addresses))
+			t.tell(id, problem, detail, len(addresses))
 		}
 		for _, a := range addresses {
 			s.Address = a
@@ -179,12 +183,19 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 			all = append(all, d)
 		}
 	}
-	for key := range t.told {
-		if _, still := t.kept[key]; !still {
-			delete(t.told, key)
+	for id := range t.told {
+		if _, still := t.kept[id]; !still {
+			delete(t.told, id)
 		}
 	}
 	return all
+}
+
+// Problem says for people what is wrong with the name or the addresses of a server. It returns "" where nothing is.
+func (t *Targets) Problem(id definitions.TargetID) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.wrong[id]
 }
 
 // addresses returns the addresses of one server in use from now on: those that its name has and that may be, else those
@@ -263,8 +274,8 @@ func bounded(before, next []netip.Addr) []netip.Addr {
 
 // tell logs what is wrong with a target when it begins and when it ends, of one that flaps some times. The caller holds
 // mu.
-func (t *Targets) tell(key string, s config.StaticServer, problem, detail string, addresses int) {
-	before := t.told[key]
+func (t *Targets) tell(id definitions.TargetID, problem, detail string, addresses int) {
+	before := t.told[id]
 	if before.problem == problem {
 		return
 	}
@@ -272,7 +283,7 @@ func (t *Targets) tell(key string, s config.StaticServer, problem, detail string
 	if !ok {
 		return
 	}
-	t.told[key] = told{problem, before.lines}
+	t.told[id] = told{problem, before.lines}
 	event, message := t.o.Logger.Warn().Str("problem", problem).Str("detail", detail),
 		"the target of a server is not as it should be: what is good of it serves, or what was good last"
 	if problem == "" {
@@ -281,7 +292,7 @@ func (t *Targets) tell(key string, s config.StaticServer, problem, detail string
 	if last {
 		message += "; it changes often: no more is told of it for ten minutes"
 	}
-	event.Str("service", s.Service).Str("target", s.Target.Name).Int("addresses", addresses).Msg(message)
+	event.Str("service", id.Service).Str("target", id.Name).Int("addresses", addresses).Msg(message)
 }
 
 // followPause is how long changes of addresses are gathered, since each has all servers declared anew.

@@ -17,6 +17,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/resolve"
 )
 
@@ -49,13 +50,17 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 		for _, step := range []struct {
 			records []string
 			want    []string // beside the one that stands in the file
+			problem string
 		}{
-			{[]string{"lb.test. 1 A 192.0.2.1", "lb.test. 1 A 192.0.2.2"}, []string{"192.0.2.1"}},
-			{nil, []string{"192.0.2.1"}},
-			{[]string{"lb.test. 1 A 127.0.0.1"}, []string{"192.0.2.1"}},
-			{[]string{"lb.test. 1 CNAME a.wild.test.", "a.wild.test. 1 A 192.0.2.3"}, []string{"192.0.2.1"}},
-			{[]string{"lb.test. 1 CNAME x.test.", "x.test. 1 A 192.0.2.4"}, []string{"192.0.2.4"}},
-			{[]string{"lb.test. 1 A 192.0.2.2"}, nil}, // which is the other server's
+			{[]string{"lb.test. 1 A 192.0.2.1", "lb.test. 1 A 192.0.2.2"}, []string{"192.0.2.1"}, ""},
+			{nil, []string{"192.0.2.1"}, "it is not resolved: lb.test has no address"},
+			{[]string{"lb.test. 1 A 127.0.0.1"}, []string{"192.0.2.1"},
+				"it has addresses where no backend of it may be: 127.0.0.1"},
+			{[]string{"lb.test. 1 CNAME a.wild.test.", "a.wild.test. 1 A 192.0.2.3"}, []string{"192.0.2.1"},
+				"it leads to a name that this node answers itself: a.wild.test"},
+			{[]string{"lb.test. 1 CNAME x.test.", "x.test. 1 A 192.0.2.4"}, []string{"192.0.2.4"}, ""},
+			{[]string{"lb.test. 1 A 192.0.2.2"}, nil, // which is the other server's
+				"another server before it has its addresses and port"},
 		} {
 			records.Store(&step.records)
 			time.Sleep(3 * time.Second)
@@ -72,6 +77,10 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 				}
 				if !slices.Equal(got, step.want) {
 					t.Errorf("%v: %v, want %v", step.records, got, step.want)
+				}
+				id := definitions.TargetID{Service: "app.test", Name: "lb.test", Port: 80}
+				if problem := targets.Problem(id); problem != step.problem {
+					t.Errorf("%v: %q, want %q", step.records, problem, step.problem)
 				}
 			}
 		}

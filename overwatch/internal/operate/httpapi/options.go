@@ -66,6 +66,9 @@ type Options struct {
 	// ValidateConfig checks the text of a configuration. It
 	// reads no files and no environment.
 	ValidateConfig func(text string) settings.Problems
+	// TargetProblem says what is wrong with the name or the addresses of a server by host name, "" where nothing is; nil:
+	// that is not known.
+	TargetProblem func(id definitions.TargetID) string
 	// Inventory holds the servers that the API has created.
 	Inventory Inventory
 	// OrderStore keeps orders over a restart.

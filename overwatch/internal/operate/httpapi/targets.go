@@ -42,6 +42,9 @@ func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer
 	for b := range addressesOf(s.o.View, id) {
 		view.Addresses = append(view.Addresses, b.Address.String())
 	}
+	if s.o.TargetProblem != nil {
+		view.Problem = s.o.TargetProblem(id)
+	}
 	return view
 }
 
