@@ -21,7 +21,7 @@ import (
 func ends(t *testing.T, s *testbed.Site, p interface{ Start() error }, u *harness.Unit, words ...string) {
 	t.Helper()
 	testbed.Start(t, p)
-	testbed.Until(t, testbed.CommandBound, u.Name+" to end", func(context.Context) error {
+	testbed.Until(t, testbed.Patience, u.Name+" to end", func(context.Context) error {
 		if u.Running() {
 			return errors.New("it still runs")
 		}

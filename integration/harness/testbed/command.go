@@ -14,9 +14,6 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// CommandBound is how long a program may take to say what is wrong and end.
-const CommandBound = 15 * time.Second
-
 // The exit codes that every program keeps to.
 const (
 	ExitOK       = 0
@@ -31,17 +28,17 @@ type Result struct {
 	Cpu    time.Duration
 }
 
-// Command runs a program to its end.
+// Command runs a program to its end, and kills it after Hang.
 func Command(t *testing.T, argv ...string) Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), CommandBound+Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), Hang)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = []string{RunMark + "=" + os.Getenv(RunMark), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	cmd.WaitDelay = Patience // a machine may stand still between its end and its last line
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		t.Fatalf("%s did not end within %s; it said:\n%s", strings.Join(argv, " "), CommandBound+Patience, out)
+		t.Fatalf("%s did not end within %s; it said:\n%s", strings.Join(argv, " "), Hang, out)
 	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatalf("%s: %v", strings.Join(argv, " "), err)
