@@ -20,8 +20,8 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// openDNSSEC reads the signing keys, and asks the other nodes for those that are missing or damaged. Zones that have
-// none then get theirs when they are first published.
+// openDNSSEC opens the signing keys, and asks the other nodes for those that are missing or damaged. A zone without a
+// key gets one when it is first published.
 func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil
@@ -56,12 +56,14 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	return ctx.Err()
 }
 
-// keepSockets has the service manager pass the sockets to the process that follows this one, and those only.
+// keepSockets gives the DNS sockets to the service manager, which passes them to the next process in place of all that
+// were given before.
 func keepSockets(sockets []syscall.Conn) error {
 	return errors.Join(service.Release(dnsserver.KeptName), service.Keep(dnsserver.KeptName, sockets))
 }
 
-// openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
+// openDNS opens the DNS sockets and then makes the first view, since a zone's glue records have the addresses that the
+// node listens on.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	inherited, err := dnsserver.Inherited()
 	if err != nil {

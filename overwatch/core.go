@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 )
 
-// core is the parts that all others write to: store, registry and publisher. They run from the moment they are opened
-// until everything else has ended.
+// core runs the parts that others write to, such as store, registry and publisher. Each runs from the moment it is
+// opened until everything else has ended.
 type core struct {
 	group *errgroup.Group
 	ctx   context.Context // ends when stop is called or a part fails
@@ -34,8 +34,9 @@ func (c *core) end() error {
 	return c.group.Wait()
 }
 
-// changes hands changed services from the registry to the publisher. While the first view is being made from everything
-// that is known, it keeps them; before that, it is in nobody's interest.
+// changes passes the names of changed services from the registry to the publisher. Until keep is called it drops them,
+// since the first view is made from all that is known by then. From keep to pass it stores them, and pass hands them
+// over.
 type changes struct {
 	mu        sync.Mutex
 	publisher *publish.Publisher
@@ -43,7 +44,7 @@ type changes struct {
 	kept      map[string]struct{}  // nil: nothing is kept
 }
 
-// mark is told by the registry. It does not block.
+// mark notes that the backends of a service have changed. The registry calls it. It does not block.
 func (c *changes) mark(service string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,21 +58,21 @@ func (c *changes) mark(service string) {
 	}
 }
 
-// tell has somebody else told too, who must not block.
+// tell sets a function that is called with each changed service too. It must not block.
 func (c *changes) tell(also func(service string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.also = also
 }
 
-// keep begins to keep: the publisher looks at what is known now.
+// keep begins to store changed services. It is called right before the publisher reads all backends for the first view.
 func (c *changes) keep() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kept = make(map[string]struct{})
 }
 
-// pass gives the publisher what is kept and all that follows.
+// pass gives the publisher the stored services, and from then on each one that changes.
 func (c *changes) pass(p *publish.Publisher) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

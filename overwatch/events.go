@@ -14,10 +14,10 @@ import (
 	"gslb.internal/overwatch/internal/state/journal"
 )
 
-// journalFile keeps events over a restart, in the data directory.
+// journalFile is the file in the data directory that keeps events over a restart.
 const journalFile = "events.jsonl"
 
-// openEvents makes what tells of what happens.
+// openEvents opens the journal of events, and makes the watcher that writes to it.
 func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	judge, err := n.judge()
 	if err != nil {
@@ -40,10 +40,10 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	return metrics.RegisterEvents(n.registerer, n.journal, n.events.Folded)
 }
 
-// notificationsFile keeps what waits to be notified over a restart, in the data directory.
+// notificationsFile is the file in the data directory that keeps unsent notifications over a restart.
 const notificationsFile = "notifications.json"
 
-// openNotifications makes what tells others of events.
+// openNotifications makes the notifier, which sends events of the journal to the configured targets.
 func (n *node) openNotifications(_ context.Context, cfg *config.Config) (err error) {
 	n.notifier, err = notify.New(notify.Options{Node: cfg.Overwatch.Identity.NodeID,
 		Path: filepath.Join(cfg.DataDir, notificationsFile), Journal: n.journal, Settings: notify.SettingsOf(cfg),
@@ -54,7 +54,7 @@ func (n *node) openNotifications(_ context.Context, cfg *config.Config) (err err
 	return metrics.RegisterNotifications(n.registerer, n.notifier.Status)
 }
 
-// names lists the names that the node steers, those of the API too.
+// names returns the steered domains, of the file and of the API, with what their readiness depends on.
 func (n *node) names() []ready.Domain {
 	cfg := n.state.Config()
 	list := make([]ready.Domain, 0, cfg.CountDomains())
@@ -64,7 +64,7 @@ func (n *node) names() []ready.Domain {
 	return list
 }
 
-// heard reports whether gossip hears another node.
+// heard reports whether gossip counts another node as alive.
 func (n *node) heard(node string) bool {
 	for _, m := range n.gossip.Members() {
 		if m.Name == node {
@@ -74,7 +74,7 @@ func (n *node) heard(node string) bool {
 	return false
 }
 
-// pinned reports whether an agent is pinned, and since when.
+// pinned reports whether an agent has a pinned certificate that is not revoked, and since when it is pinned.
 func (n *node) pinned(agent string) (since time.Time, pinned bool) {
 	record, pinned := n.trust.Get(agent)
 	return record.FirstSeen, pinned && !record.Revoked

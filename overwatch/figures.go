@@ -11,10 +11,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// historyFile carries the history of metrics over a restart, in the data directory.
+// historyFile is the file in the data directory that keeps the history of metrics over a restart.
 const historyFile = "metrics-history.json"
 
-// openHistory begins to keep what the node does.
+// openHistory opens the history of metrics and begins to record.
 func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
 	n.history, err = history.Open(history.Options{Read: n.reading, Path: filepath.Join(cfg.DataDir, historyFile),
 		Logger: n.part("metrics")})
@@ -25,7 +25,8 @@ func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
 	return nil
 }
 
-// reading is what the node has done since its start, and what is true now.
+// reading returns the figures that the history records: totals since the start, and the present numbers of domains,
+// backends and agents.
 func (n *node) reading() history.Reading {
 	dns := n.dns.Figures()
 	r := history.Reading{

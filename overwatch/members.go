@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 )
 
-// members are the overwatch nodes that gossip knows, as the API shows them.
+// members returns the overwatch nodes that gossip knows, as the API shows them.
 func (n *node) members() []httpapi.Member {
 	known := n.gossip.Members()
 	list := make([]httpapi.Member, len(known))
@@ -32,7 +32,7 @@ func (n *node) members() []httpapi.Member {
 	return list
 }
 
-// peers returns where other nodes gossip that have proved their ids in the exchange of keys.
+// peers returns the gossip addresses, by node id, of the nodes that have proved their ids in the exchange of keys.
 func (n *node) peers() map[string]netip.AddrPort {
 	if n.keySync == nil {
 		return nil
@@ -40,7 +40,7 @@ func (n *node) peers() map[string]netip.AddrPort {
 	return n.keySync.Gossip()
 }
 
-// unheard lists the nodes that gossip does not hear, and the seeds where it never heard any.
+// unheard lists the nodes that gossip does not count as alive, and the seeds at which it never reached a node.
 func (n *node) unheard() []ready.Unheard {
 	var list []ready.Unheard
 	if len(n.state.Config().Overwatch.Gossip.Seeds) == 0 {
@@ -58,12 +58,12 @@ func (n *node) unheard() []ready.Unheard {
 	return list
 }
 
-// self returns what the API says of this node as a server of DNS.
+// self returns this node's DNS addresses and number of queries, as the API shows them.
 func (n *node) self() httpapi.Self {
 	return httpapi.Self{Addresses: n.dns.Addrs(), Queries: n.dns.QueriesTotal()}
 }
 
-// about is what other nodes are told of this one with its keys.
+// about returns the description of this node that its peers get with its keys.
 func (n *node) about() keysync.About {
 	a := keysync.About{Region: n.state.Config().Overwatch.Identity.Region, Version: buildinfo.Get().Version,
 		Started: n.started, Gossip: n.gossip.Advertised()}
@@ -77,7 +77,7 @@ func (n *node) about() keysync.About {
 	return a
 }
 
-// keyRolls are the changes of signing keys whose next stage does not come with time alone.
+// keyRolls lists the changes of signing keys that wait for something else than time.
 func (n *node) keyRolls() (waiting []ready.KeyRoll) {
 	for _, r := range n.zones.Rolls() {
 		if r.Wait.For != "" && r.Wait.Until.IsZero() {
@@ -87,7 +87,7 @@ func (n *node) keyRolls() (waiting []ready.KeyRoll) {
 	return waiting
 }
 
-// stringers is a slice as a log event takes it.
+// stringers converts a slice to the type that a log event takes.
 func stringers[T fmt.Stringer](list []T) []fmt.Stringer {
 	out := make([]fmt.Stringer, len(list))
 	for i, s := range list {
@@ -96,5 +96,5 @@ func stringers[T fmt.Stringer](list []T) []fmt.Stringer {
 	return out
 }
 
-// places is the table that DNS answers from.
+// places returns the table of clients' regions in force; nil if no answer depends on it.
 func (n *node) places() *geo.Table { return n.publisher.View().Places() }

@@ -55,7 +55,7 @@ const (
 	keyFile         = "overwatch.key"
 )
 
-// node is one overwatch node, wired. Its parts know one another only through what is set here.
+// node is one overwatch node with its parts. Parts know one another only through the references that are set here.
 type node struct {
 	process
 	core        *core
@@ -79,7 +79,7 @@ type node struct {
 	closeStore func() // one of closers; the first call counts
 }
 
-// process is what all parts of one process share.
+// process holds the values that all parts of one process share.
 type process struct {
 	configPath string
 	log        zerolog.Logger
@@ -90,7 +90,7 @@ type process struct {
 	registerer *prometheus.Registry
 }
 
-// health is the parts from an agent's report to a backend's status.
+// health holds the parts that turn an agent's report into a backend's status.
 type health struct {
 	identity  *identity.Identity
 	own       control.OwnAddresses
@@ -99,16 +99,16 @@ type health struct {
 	registry  *registry.Registry
 	targets   *control.Targets
 	moved     chan struct{}  // addresses of targets have changed
-	declared  errgroup.Group // what configuration and API declare, to the registry
+	declared  errgroup.Group // declares servers to the registry; see openRegistry
 	servers   *inventory.Inventory
 	orders    sync.Mutex // held while an order changes
 	gossip    *gossip.Node
 	brakes    *brakes.Follower
 	validator *validation.Validator
-	checks    atomic.Uint64 // that this node has made of backends
+	checks    atomic.Uint64 // number of checks that this node has made
 }
 
-// answer is the parts from a status to a packet.
+// answer holds the parts that turn a status into a packet.
 type answer struct {
 	zones     *dnssec.Zones // nil when answers are not signed
 	keySync   *keysync.Sync // nil when answers are not signed
@@ -119,7 +119,8 @@ type answer struct {
 	serving   atomic.Bool // DNS is being answered
 }
 
-// newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
+// newNode opens everything that can fail: files, keys and sockets. On an error it closes what it has opened. Nothing is
+// answered before run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger,
 	level *logging.Control) (_ *node, err error) {
 	n := &node{core: newCore(ctx), patience: stopPatience, process: process{
@@ -151,7 +152,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	return n, nil
 }
 
-// close lets go of what was opened, last things first.
+// close closes everything that was opened, last things first.
 func (n *node) close() {
 	for i := len(n.closers) - 1; i >= 0; i-- {
 		n.closers[i]()
@@ -159,7 +160,7 @@ func (n *node) close() {
 	n.closers = nil
 }
 
-// part is the logger of one component.
+// part returns the logger of a component.
 func (n *node) part(name string) zerolog.Logger {
 	return n.log.With().Str("component", name).Logger()
 }
@@ -197,7 +198,7 @@ func (n *node) openStore(cfg *config.Config) (err error) {
 	return errors.Join(n.registerer.Register(recovered), n.registerer.Register(failing))
 }
 
-// openState joins what the API has defined with the configuration of the file.
+// openState joins the API's definitions with the configuration file; the result is the configuration in force.
 func (n *node) openState(file *config.Config) (err error) {
 	n.state, err = control.OpenState(control.StateOptions{
 		File: file, Started: n.started, Store: n.store, Logging: n.logging, Registerer: n.registerer, Logger: n.log,
@@ -205,7 +206,8 @@ func (n *node) openState(file *config.Config) (err error) {
 	return err
 }
 
-// openControl makes the control plane, once all that it changes is open.
+// openControl makes the control plane. All parts that it changes are open, except replication and notifications, which
+// it reaches through functions.
 func (n *node) openControl(context.Context, *config.Config) (err error) {
 	n.control, err = control.New(control.Options{
 		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
@@ -224,7 +226,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 	return err
 }
 
-// openReplication makes what carries operators' decisions between nodes.
+// openReplication makes the part that exchanges operators' decisions with other nodes.
 func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error) {
 	n.replication, err = replication.New(replication.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
@@ -286,15 +288,16 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	return err
 }
 
-// noteHolder remembers an agent that knows all service tokens.
+// noteHolder remembers, over a restart too, that an agent knows all service tokens. The key exchange then uses no
+// secret that is derived from them.
 func (n *node) noteHolder(set trust.TokenSet, agentID string) {
 	if err := n.holders.Note(set, agentID); err != nil {
 		n.log.Error().Err(err).Msg("the next start may take the secret of the key exchange for one that no agent knows")
 	}
 }
 
-// openRegistry also has the registry told what is declared. With 100 000 names that takes a while, in which zones are
-// built; who asks the registry then, or needs the servers of the API, waits for n.declared.
+// openRegistry opens the registry and begins to declare servers to it in the background. With 100 000 names this takes
+// a while, in which zones are built. Code that needs the declared backends, or n.servers, waits for n.declared first.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	restored, orders, err := restore.Backends(n.store, n.part("store"))
 	if err != nil {
@@ -341,7 +344,7 @@ func (n *node) allowed(agentID string, id registry.ID) bool {
 	return n.trust.Allowed(agentID, id.Service, netip.AddrPortFrom(id.Address, id.Port))
 }
 
-// drainTime is how long a drain takes where nobody says: the domain's TTL.
+// drainTime returns the duration of a drain that was ordered without one: the TTL of the service's domain.
 func (n *node) drainTime(service string) time.Duration {
 	cfg := n.state.Config()
 	own := 0
@@ -373,7 +376,8 @@ func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error)
 	return err
 }
 
-// validated passes on the verdict of one of this node's own checks.
+// validated takes the verdict of one of this node's own checks: it counts the check, gives the publisher the latency of
+// a success, and gives the registry the verdict.
 func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 	n.checks.Add(1)
 	if v.Outcome == check.Success {
@@ -382,7 +386,7 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 	return n.registry.Validated(ctx, v)
 }
 
-// judged returns what the judgement of a name depends on.
+// judged returns the properties of a domain that its readiness depends on.
 func judged(cfg *config.Config, d *config.Domain) ready.Domain {
 	minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
 	last := policy.OnAllDown(d.OnAllDown)
@@ -469,7 +473,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 
 var errStopped = errors.New("stopped")
 
-// fatal names the part that ended the node.
+// fatal adds the name of the part that failed to an error. It returns nil for nil.
 func fatal(part string, err error) error {
 	if err == nil {
 		return nil

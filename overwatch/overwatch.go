@@ -1,8 +1,9 @@
-// Package overwatch is the program that answers DNS: it hears agents, checks backends itself, decides which addresses
-// answer, and lets an operator see why. Run is the whole of it; this package wires the parts and decides in which
-// order they begin and end.
+// Package overwatch is one overwatch node: it hears agents, checks backends itself, decides which addresses answer DNS
+// queries, and lets an operator see why. It owns the order in which the node's parts are opened, run and stopped. The
+// programs gslb-overwatch and gslb call Run, Validate and Actions. The package itself answers, checks and decides
+// nothing: the packages below internal do.
 //
-// Nothing here is shared between two calls of Run but the data directory, of which the second is kept out.
+// A second node on the same data directory is refused. Two nodes in one process share nothing else.
 package overwatch
 
 import (
@@ -18,16 +19,16 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// Options is what Run needs.
+// Options configures Run.
 type Options struct {
 	// ConfigPath is the configuration file.
 	ConfigPath string
-	// Log is where the log goes; nil means standard error. Several goroutines write to it.
+	// Log receives the log; nil means standard error. Several goroutines write to it.
 	Log io.Writer
 }
 
-// Run is an overwatch node until ctx ends; then it finishes what it is answering and returns nil. SIGHUP makes it read
-// its configuration again. What is wrong with the configuration at the start is of type settings.Problems.
+// Run runs an overwatch node until ctx ends; then it finishes the answers under way and returns nil. SIGHUP makes it
+// read its configuration again. Faults of the configuration at the start are of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
 	// one that comes while the node starts waits too; unwanted, it would end the process

@@ -35,8 +35,8 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
-// identityWaits is the node's certificate file if what the next start will find there is not the identity in force,
-// which agents have pinned; else nothing.
+// identityWaits returns the node's certificate file if the next start would not find the identity there that is in
+// force and that agents have pinned; else nil.
 func (n *node) identityWaits() (restart []string) {
 	certificate := filepath.Join(n.state.Config().DataDir, certificateFile)
 	next, err := identity.Load(certificate, filepath.Join(n.state.Config().DataDir, keyFile))

@@ -14,17 +14,17 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// stopPatience is how long, on the way to the end, everything but DNS may take. Only a disk that hangs, or stores for
-// seconds, takes longer.
+// stopPatience bounds the time that all parts but DNS may take to stop. Only a disk that hangs, or takes seconds to
+// store, needs longer.
 const stopPatience = 10 * time.Second
 
-// errHanging is what run returns when parts do not end; then nothing waits for them.
+// errHanging is the error of run when parts do not stop within stopPatience. The caller must not wait for them either.
 var errHanging = errors.New(
 	"the disk of data_dir takes too long: ended without waiting for what was still to be stored, which is the latest " +
 		"statuses of backends at least")
 
-// run answers until ctx ends or a part fails. The core stops when everything that writes to it has, and DNS when all is
-// stored, so that nobody waits for a disk.
+// run answers until ctx ends or a part fails. The core stops after the parts that write to it. DNS stops last, when
+// everything is stored, so that queries are answered meanwhile.
 func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -103,7 +103,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	return err
 }
 
-// announce says what runs, and what deserves a word.
+// announce logs the warnings of the configuration, and the addresses that the node serves.
 func (n *node) announce(cfg *config.Config) {
 	for _, message := range cfg.Warnings() {
 		n.log.Warn().Msg(message)
@@ -120,7 +120,7 @@ func (n *node) announce(cfg *config.Config) {
 	n.announceEmpty()
 }
 
-// announceEmpty names the domains that nothing has a backend for yet, so that nobody wonders at their answers.
+// announceEmpty logs the domains that have no backend yet, the first ten by name, since their answers may surprise.
 func (n *node) announceEmpty() {
 	const most = 10
 	var empty []string
@@ -139,15 +139,15 @@ func (n *node) announceEmpty() {
 	}
 }
 
-// tell says something of the node to the service manager.
+// tell reports a state of the node to the service manager. A failure is only logged.
 func (n *node) tell(state func() error) {
 	if err := state(); err != nil {
 		n.log.Warn().Err(err).Msg("the service manager does not hear")
 	}
 }
 
-// watchdog keeps the service manager from killing the process for as long as what everything waits for gets on: the one
-// writer of what is known, and publication. That a flood leaves queries unanswered is no reason to be killed.
+// watchdog tells the service manager that the process is alive, as long as the registry's writer and publication make
+// progress. Queries that a flood leaves unanswered are no reason to be killed.
 func (n *node) watchdog(ctx context.Context) error {
 	err := service.Watch(ctx, func(ctx context.Context) error {
 		return errors.Join(n.registry.Sync(ctx),
@@ -159,5 +159,5 @@ func (n *node) watchdog(ctx context.Context) error {
 	return nil
 }
 
-// view is what DNS answers from.
+// view returns the view that DNS answers from.
 func (n *node) view() *zone.View { return n.publisher.View() }
