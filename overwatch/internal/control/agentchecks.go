@@ -14,7 +14,7 @@ import (
 // agentChecks holds the rules for this node's checks of agents' backends, by service. It is immutable.
 type agentChecks struct {
 	services map[string]agentCheck
-	// loopback tells that backends on loopback addresses are as good as the agent's own address.
+	// loopback reports that agents gossip over loopback only. Backends on loopback addresses are then trusted.
 	loopback bool
 }
 
@@ -37,7 +37,7 @@ func newAgentChecks(cfg *config.Config) *agentChecks {
 	return a
 }
 
-// of returns how a backend may be checked.
+// of returns the policy for checking an agent's backend.
 func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
 	known := a.services[id.Service]
 	policy := registry.CheckPolicy{Check: known.check, Trusted: a.loopback && id.Address.IsLoopback()}
@@ -47,10 +47,10 @@ func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
 	return policy
 }
 
-// CheckPolicy returns how an agent's backend may be checked now.
+// CheckPolicy returns the policy in force for checking an agent's backend.
 func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy { return s.agentChecks.Load().of(id) }
 
-// recheckAgents has agents' backends checked as a configuration says.
+// recheckAgents puts a configuration's rules for checks of agents' backends into force.
 func (p *Plane) recheckAgents(ctx context.Context, cfg *config.Config) error {
 	p.agentChecks.Store(newAgentChecks(cfg))
 	return p.o.Registry.RecheckPolicies(ctx)

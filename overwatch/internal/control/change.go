@@ -16,21 +16,21 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// changeTimeout bounds the changes that are put into force together.
+// changeTimeout bounds the time to put the changes of one batch into force.
 const changeTimeout = time.Minute
 
 // errNotMade is the error of changes that were to go into force together with one whose call panicked.
 var errNotMade = errors.New(
 	"the change was not made, since another one made at the same time failed inside; try it again")
 
-// queue holds the changes that wait while others are put into force. They go together into the next turn, so that a
-// hundred of them cost little more than one.
+// queue holds the changes that wait while others are put into force. All of them go into force together in the next
+// batch, so that a hundred cost little more than one.
 type queue struct {
 	mu    sync.Mutex
 	edits []*edit
 }
 
-// edit is one caller's change.
+// edit is the change of one caller of Define. Plane.mu guards done and err.
 type edit struct {
 	make     func(*definitions.Draft) error
 	attached definitions.Attached
@@ -53,13 +53,14 @@ func (q *queue) take() []*edit {
 	return batch
 }
 
-// Define makes a change of what the API has defined, stores it with its note for the audit log, and returns when DNS
-// answers by it. An error leaves everything as it was. What change returns as its error is returned as it is.
+// Define makes a change of the API's definitions, stores it with its note for the audit log, and returns when DNS
+// answers by it. An error leaves everything as it was; an error of change is returned unwrapped. change may be called
+// twice, each time with a new draft.
 func (p *Plane) Define(note store.Entry, change func(*definitions.Draft) error) error {
 	return p.DefineWith(note, change, definitions.Attached{})
 }
 
-// DefineWith is Define, together with changes of another owner.
+// DefineWith is Define together with a change of another owner: both are stored at once.
 func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) error,
 	attached definitions.Attached) error {
 	e := &edit{make: change, note: note, attached: attached}
@@ -72,7 +73,8 @@ func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) err
 	return e.err
 }
 
-// apply puts changes into force: all at once, or, if they cannot be served together, one after the other.
+// apply puts a batch into force: all at once, or, if the changes cannot be served together, one after the other. It
+// sets done and err of each.
 func (p *Plane) apply(batch []*edit) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
 	defer cancel()
@@ -102,8 +104,8 @@ func (p *Plane) apply(batch []*edit) {
 	}
 }
 
-// applyTogether makes the changes that can be made, checks what comes of them, stores it, and has it answered. An error
-// leaves everything as it was.
+// applyTogether puts a batch into force as one change. An edit whose make fails gets that error and is left out. Any
+// other error leaves everything as it was.
 func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	draft := p.set.Edit(p.shown.Load().base, p.file, p.names)
 	var notes []store.Entry
@@ -139,9 +141,9 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	return err
 }
 
-// put puts a set into force, but for what is left out of it. refuseMixed is as in publish.Settings. It calls store when
-// nothing can be wrong with the set any more; stored reports that it was called and returned nil. After an error the
-// set before is in force.
+// put puts a set into force, without the objects in left. refuseMixed is as in publish.Settings. Once the set is found
+// right, put calls store; stored reports that store was called and returned nil. After an error of store, or one before
+// it, the set before is in force.
 func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds, refuseMixed bool,
 	attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
@@ -204,7 +206,8 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	return false, nil
 }
 
-// answer has DNS answer by a configuration, once commit has stored what led to it.
+// answer makes DNS answer by a configuration. It calls commit, which stores the change, once the configuration is found
+// right.
 func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []netip.Addr, refuseMixed bool,
 	commit func() error) error {
 	wanted, err := p.Settings(cfg, addresses)
@@ -219,8 +222,8 @@ func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []neti
 	return err
 }
 
-// sharesServers reports whether a domain that only one of two sets has, or otherwise than the other, has servers that
-// are those of all domains of a region.
+// sharesServers reports whether a domain that differs between two sets is in a region with servers that serve all
+// domains of the region.
 func sharesServers(cfg *config.Config, before, after *definitions.Set) bool {
 	shared := make(map[string]bool)
 	for i := range cfg.Regions {
@@ -240,7 +243,7 @@ func sharesServers(cfg *config.Config, before, after *definitions.Set) bool {
 	return len(shared) > 0 && (differs(before, after) || differs(after, before))
 }
 
-// withoutKeys takes the places in a file out of problems that are not in a file.
+// withoutKeys removes file, line and key from problems of settings that stand in no file.
 func withoutKeys(problems settings.Problems) settings.Problems {
 	bare := slices.Clone(problems)
 	for i := range bare {

@@ -11,11 +11,12 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// births are when the domains of the file came into it, ordered by the hash of the name. They are never changed, and
-// outlive the process.
+// births has the times at which the domains of the file came into it, ordered by the hash of the name. It is immutable,
+// and stored over restarts.
 type births []birth
 
-// birth is one domain. The hash keeps 100 000 names in 1.6 MB; of two names with one hash the earlier time counts.
+// birth is the time of one domain. The hash keeps 100 000 names in 1.6 MB; of two names with one hash the earlier time
+// counts.
 type birth struct {
 	name uint64
 	at   int64 // Unix time in milliseconds
@@ -31,7 +32,7 @@ func (b births) find(name uint64) (at int, found bool) {
 	return slices.BinarySearchFunc(b, name, func(one birth, name uint64) int { return cmp.Compare(one.name, name) })
 }
 
-// followed returns the births of these names: those that are known, and now for the others.
+// followed returns the births of these names: known times stay, and new names get now.
 func (b births) followed(names definitions.Names, now time.Time) births {
 	next := make(births, 0, len(names))
 	for name := range names {
@@ -62,8 +63,8 @@ func decodeBirths(in []byte) births {
 	return b
 }
 
-// bear notes when domains came into the file. If it cannot be stored, they seem newer after the next restart: no reason
-// not to answer.
+// bear notes the time for domains that are new in the file. If it cannot be stored, they seem newer after the next
+// restart.
 func (s *State) bear(names definitions.Names) {
 	before := *s.births.Load()
 	after := before.followed(names, time.Now())

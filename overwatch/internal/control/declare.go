@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// firstChecksTake bounds a reload's wait for the first checks of the servers of new names: those that are
-	// fit to serve have answered by then.
+	// firstChecksTake bounds a reload's wait for the first checks of the servers of new names. Servers that are fit to
+	// serve have answered by then.
 	firstChecksTake = time.Second
-	// firstChecksAtMost bounds for how many servers it does: more would all be checked at once.
+	// firstChecksAtMost bounds the number of servers that a reload waits for, since all are checked at once.
 	firstChecksAtMost = 1000
 )
 
-// prepareNames declares the servers of the names that a configuration has and the one in force has not, and has them
-// checked, so that the first answer of such a name is a good one. It changes no answer.
+// prepareNames declares and checks the servers of the names that next has and the configuration in force has not, so
+// that the first answer of such a name rests on checks. It changes no answer.
 func (p *Plane) prepareNames(ctx context.Context, next *config.Config) error {
 	ahead, err := p.declareAhead(ctx, next)
 	if err != nil || !next.Overwatch.Validation.Enabled || len(ahead) == 0 || len(ahead) > firstChecksAtMost {

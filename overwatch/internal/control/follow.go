@@ -16,13 +16,13 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// errUnknownKind says why an object of a later program has no effect.
+// errUnknownKind reports an object of a kind that only a later version of gslb knows.
 var errUnknownKind = errors.New("this version of gslb does not know it: run the same version on all nodes")
 
-// errUnread says why an object has no effect that is not one of its kind and name.
+// errUnread reports an object whose value is not one of its kind and name.
 var errUnread = errors.New("its value cannot be read: run the same version on all nodes")
 
-// object returns an object as the store has it. value is nil where it was deleted.
+// object returns the value of an object in the store; nil if it is deleted or was never there.
 func (p *Plane) object(key replica.Key) (value json.RawMessage, err error) {
 	o, there := p.store.Object(key)
 	switch {
@@ -34,8 +34,8 @@ func (p *Plane) object(key replica.Key) (value json.RawMessage, err error) {
 	return o.Value, nil
 }
 
-// Follow puts what the store has of objects into force, as the merging with other nodes left it there. It returns those
-// that have no effect here, and why; they stay in the store.
+// Follow puts objects into force as the store has them after a merge with other nodes. It returns, for each object that
+// has no effect here, the reason; such an object stays in the store.
 func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]error {
 	refused := make(map[replica.Key]error)
 	var defined []replica.Key
@@ -67,7 +67,8 @@ func (p *Plane) Follow(ctx context.Context, keys []replica.Key) map[replica.Key]
 	return refused
 }
 
-// followDefined puts definitions into force together.
+// followDefined puts definitions of the API into force together, and adds the reasons of those that have no effect to
+// refused.
 func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
 	defer cancel()
@@ -98,7 +99,7 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	}
 }
 
-// draw makes an object part of a draft, or takes it out where it has no value.
+// draw puts an object into a draft, or removes it from the draft where value is nil.
 func draw(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 	switch key.Kind {
 	case store.KindDomain:

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Limits returns how many agents each service may have, and how fast they may come.
+// Limits returns, by service, the bounds on the number of agents and on new ones per second.
 func Limits(cfg *config.Config) map[string]trust.Limits {
 	m := make(map[string]trust.Limits, len(cfg.Overwatch.AgentPolicies))
 	for service, policy := range cfg.Overwatch.AgentPolicies {
@@ -19,7 +19,7 @@ func Limits(cfg *config.Config) map[string]trust.Limits {
 	return m
 }
 
-// Policies returns the networks where backends of each service may be.
+// Policies returns, by service, the networks in which agents' backends may be.
 func Policies(cfg *config.Config) map[string][]netip.Prefix {
 	m := make(map[string][]netip.Prefix, len(cfg.Overwatch.AgentPolicies))
 	for service, policy := range cfg.Overwatch.AgentPolicies {
@@ -37,7 +37,7 @@ func Checks(cfg *config.Config) validation.Settings {
 	}
 }
 
-// Timing returns the times that the registry goes by.
+// Timing returns the durations that the registry uses.
 func Timing(cfg *config.Config) registry.Timing {
 	return registry.Timing{
 		StaleThreshold: cfg.Overwatch.Stale.Threshold, RemoveAfter: cfg.Overwatch.Stale.RemoveAfter,
@@ -46,13 +46,13 @@ func Timing(cfg *config.Config) registry.Timing {
 	}
 }
 
-// Brake returns the brake of a service.
+// Brake returns the settings of a service's brake.
 func (s *State) Brake(service string) registry.Brake {
 	b := s.Config().BrakeOf(service)
 	return registry.Brake{Enabled: b.Enabled, Percent: b.Percent(), Window: b.Window, Hold: b.Hold}
 }
 
-// Declare tells the registry which servers a configuration has, instead of those that it was told before.
+// Declare tells the registry the servers of a configuration, in place of all that were declared before.
 func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.Config) error {
 	return r.SetStatic(ctx, t.declarations(cfg))
 }

@@ -21,8 +21,8 @@ import (
 // databaseCheck is the interval of looking at the geolocation database file. Such files are replaced weekly or daily.
 const databaseCheck = 5 * time.Second
 
-// geography compiles what the configuration and the database file say of where clients are. It remembers both, so that
-// asking again costs nothing while neither has changed. One goroutine at a time may use it.
+// geography compiles the table of clients' places from the configuration and the database file. It keeps the last
+// table, and compiles anew only when one of them has changed. One goroutine at a time may use it.
 type geography struct {
 	log      zerolog.Logger
 	loaded   prometheus.Gauge
@@ -31,11 +31,11 @@ type geography struct {
 	tried    attempt
 	database *geo.Database // the last that could be read; nil: none
 
-	from  geo.Sources // what table was compiled from
+	from  geo.Sources // the sources of table
 	table *geo.Table
 }
 
-// attempt is a database file as it was when it was last read, or found missing.
+// attempt identifies a version of the database file that was read, or found missing.
 type attempt struct {
 	path string
 	info os.FileInfo // nil: there was no file
@@ -73,7 +73,7 @@ func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	return table, nil
 }
 
-// preview is places with the database that is in use, and remembers nothing.
+// preview returns the table for a configuration with the database in use. It keeps nothing.
 func (g *geography) preview(cfg *config.Config) (*geo.Table, error) {
 	from := placeSources(cfg)
 	if g.table != nil && reflect.DeepEqual(withoutDatabase(from), withoutDatabase(g.from)) {
@@ -83,7 +83,7 @@ func (g *geography) preview(cfg *config.Config) (*geo.Table, error) {
 	return geo.New(from)
 }
 
-// read reads the database file, if it is not as it was at the last attempt.
+// read reads the database file if it has changed since the last attempt.
 func (g *geography) read(path string) {
 	if path == "" {
 		g.tried, g.database = attempt{}, nil
@@ -110,7 +110,7 @@ func (g *geography) read(path string) {
 	g.log.Info().Str("path", path).Msg("geolocation database read")
 }
 
-// tell logs why there is no new database.
+// tell logs why the database file cannot be used.
 func (g *geography) tell(err error) {
 	remains := "clients are placed by overwatch.geolocation.custom_mappings and default_region alone until there is one"
 	if g.database != nil {
@@ -131,7 +131,7 @@ func (a attempt) same(other attempt) bool {
 		a.info.ModTime().Equal(other.info.ModTime())
 }
 
-// placeSources is the part of a configuration that says where clients are.
+// placeSources returns the parts of a configuration that place clients.
 func placeSources(cfg *config.Config) geo.Sources {
 	s := geo.Sources{DefaultRegion: cfg.Overwatch.Geolocation.DefaultRegion}
 	disabled := map[string]bool{}
@@ -173,7 +173,7 @@ func withoutDatabase(s geo.Sources) geo.Sources {
 	return s
 }
 
-// checkPlaces finds what is wrong with where the configuration says that clients are.
+// checkPlaces returns the problems of the settings that place clients.
 func checkPlaces(cfg *config.Config) settings.Problems {
 	if _, err := geo.New(placeSources(cfg)); err != nil {
 		return settings.Problems{{Key: "overwatch.geolocation", Message: err.Error()}}
@@ -181,7 +181,7 @@ func checkPlaces(cfg *config.Config) settings.Problems {
 	return nil
 }
 
-// FollowDatabase takes a geolocation database up when its file changes. It returns nil when ctx ends.
+// FollowDatabase calls CheckDatabase every few seconds until ctx ends. It logs errors and returns nil.
 func (p *Plane) FollowDatabase(ctx context.Context) error {
 	ticker := time.NewTicker(databaseCheck)
 	defer ticker.Stop()
@@ -197,7 +197,8 @@ func (p *Plane) FollowDatabase(ctx context.Context) error {
 	}
 }
 
-// CheckDatabase takes the geolocation database up if its file has changed. On an error the one before stays in use.
+// CheckDatabase puts the geolocation database into force if its file has changed. On an error the one before stays in
+// use.
 func (p *Plane) CheckDatabase(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

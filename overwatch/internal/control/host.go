@@ -16,7 +16,7 @@ const hostPace = time.Minute
 // OwnAddresses are the addresses of this machine's interfaces, as they were when they were last read.
 type OwnAddresses struct{ list atomic.Pointer[[]netip.Addr] }
 
-// Read looks anew. On an error the addresses before stay.
+// Read reads the addresses again. On an error those before stay.
 func (o *OwnAddresses) Read() error {
 	found, err := publish.InterfaceAddresses()
 	if err == nil {
@@ -25,7 +25,7 @@ func (o *OwnAddresses) Read() error {
 	return err
 }
 
-// All returns the addresses; the slice is not to be changed.
+// All returns the addresses. The caller must not change the slice.
 func (o *OwnAddresses) All() []netip.Addr {
 	if list := o.list.Load(); list != nil {
 		return *list
@@ -33,7 +33,7 @@ func (o *OwnAddresses) All() []netip.Addr {
 	return nil
 }
 
-// Follow reads the addresses now and then until ctx ends.
+// Follow reads the addresses every minute until ctx ends. It returns nil.
 func (o *OwnAddresses) Follow(ctx context.Context) error {
 	ticker := time.NewTicker(hostPace)
 	defer ticker.Stop()

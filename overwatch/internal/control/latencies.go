@@ -13,10 +13,11 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// latencyPace is the interval at which latencies are saved: what a crash loses is re-measured in a few checks.
+// latencyPace is the interval at which latencies are saved. Those that a crash loses are measured again in a few
+// checks.
 const latencyPace = time.Minute
 
-// Latencies reads what checks took before the restart.
+// Latencies loads the measured durations of checks from before the restart.
 func Latencies(s *store.Store) (map[registry.ID]policy.Measurement, error) {
 	stored, err := s.LoadLatencies()
 	if err != nil {
@@ -30,7 +31,7 @@ func Latencies(s *store.Store) (map[registry.ID]policy.Measurement, error) {
 	return latencies, nil
 }
 
-// LatencyKeeper saves what checks take, for the next start.
+// LatencyKeeper saves the measured durations of checks for the next start.
 type LatencyKeeper struct {
 	Store     *store.Store
 	Publisher *publish.Publisher

@@ -11,10 +11,11 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// leftOut names what of a set is not in force, because the file does not go with it. It is never changed.
+// leftOut names the objects of a set that are not in force, since they do not fit the configuration file. It is
+// immutable.
 type leftOut struct{ domains, regions, settings map[string]bool }
 
-// missingIn returns what a set has and the part of it that fits has not.
+// missingIn returns the objects of set that are missing in fits, a part of it.
 func missingIn(set, fits *definitions.Set) (left leftOut) {
 	left.domains = missing(set.Domains, fits.Domains)
 	left.regions = missing(set.Regions, fits.Regions)
@@ -37,7 +38,7 @@ func missing[V any](all, some map[string]V) map[string]bool {
 
 func (l leftOut) empty() bool { return len(l.domains)+len(l.regions)+len(l.settings) == 0 }
 
-// of returns what stays left out of the set after another: what is the same in both.
+// of returns the objects that stay left out when next takes the place of before: those that are the same in both.
 func (l leftOut) of(before, next *definitions.Set) (still leftOut) {
 	if l.empty() {
 		return l
@@ -51,7 +52,7 @@ func (l leftOut) of(before, next *definitions.Set) (still leftOut) {
 	return still
 }
 
-// without returns a set without what is left out.
+// without returns the set without the objects that are left out.
 func (l leftOut) without(set *definitions.Set, file *config.Config) *definitions.Set {
 	if l.empty() {
 		return set
@@ -69,7 +70,7 @@ func (l leftOut) without(set *definitions.Set, file *config.Config) *definitions
 	return draft.Set()
 }
 
-// LeftOut returns the objects that are not in force, because the file does not go with them.
+// LeftOut returns the objects that are not in force, since they do not fit the configuration file.
 func (s *State) LeftOut() (keys []replica.Key) {
 	l := s.shown.Load().left
 	for kind, names := range map[string]map[string]bool{store.KindDomain: l.domains, store.KindRegion: l.regions,

@@ -20,14 +20,14 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Plane puts changes into force, one after the other. It is also the State that they change.
+// Plane puts changes into force, one after the other. It embeds the State that they change.
 type Plane struct {
 	*State
 	o       Options
 	queue   queue
 	reloads *prometheus.CounterVec
 
-	reloading sync.Mutex // held during a reload, also while it waits for what it needs before it changes anything
+	reloading sync.Mutex // held during a whole reload, mu only once targets were waited for
 }
 
 // Options are the parts of the node that a change reaches.
@@ -48,25 +48,25 @@ type Options struct {
 
 	// SetMaxUDPSize bounds answers over UDP, in octets.
 	SetMaxUDPSize func(octets int)
-	// Servers are those that the API has created, and Orders is held while an order changes.
+	// Servers holds the servers that the API has created. Orders is locked while an override, a weight or a drain changes.
 	Servers *inventory.Inventory
 	Orders  sync.Locker
-	// Replication returns what asks the other nodes, which is made after the Plane; nil while there is none.
+	// Replication returns the exchange with other nodes, which is made after the Plane; nil while there is none.
 	Replication func() *replication.Replication
-	// Reloaded is told of a configuration that a reload has put into force; nil: nobody is.
+	// Reloaded is called with each configuration that a reload has put into force; nil: nothing is.
 	Reloaded func(*config.Config)
 
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort
 	// Allowed reports whether an agent may claim a backend.
 	Allowed func(agentID string, id registry.ID) bool
-	// IdentityWaits returns the files of the node's identity that another start would read otherwise.
+	// IdentityWaits returns the files of the node's identity that no longer hold the identity in force.
 	IdentityWaits func() []string
 
 	Registerer prometheus.Registerer
 }
 
-// New makes the plane of a node whose parts are open.
+// New makes the Plane of a node. The parts in o must be open.
 func New(o Options) (*Plane, error) {
 	p := &Plane{State: o.State, o: o, reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "gslb_overwatch_config_reloads_total", Help: "Reloads of the configuration by outcome.",
@@ -77,11 +77,11 @@ func New(o Options) (*Plane, error) {
 	return p, o.Registerer.Register(p.reloads)
 }
 
-// Load reads a configuration file and checks also what only the makers of DNS answers can know. What is wrong is of
-// type settings.Problems.
+// Load reads a configuration file and checks it, also by the rules for DNS answers. Faults are of type
+// settings.Problems.
 func Load(path string) (*config.Config, error) { return config.Load(path, checkAnswers) }
 
-// CheckText finds what is wrong with the text of a configuration, by itself: it includes nothing.
+// CheckText finds faults in the text of a configuration, which must be complete in itself: no other file is read.
 func CheckText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
 
 func checkAnswers(c *config.Config) settings.Problems {
@@ -92,7 +92,7 @@ func checkAnswers(c *config.Config) settings.Problems {
 	return append(problems, checkPlaces(c)...)
 }
 
-// DNSSettings returns what a configuration wants to be answered, but for where clients are. addresses are those at
+// DNSSettings returns the DNS settings of a configuration, without the table of clients' places. addresses are those at
 // which the node answers DNS; nil is enough for checking.
 func DNSSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
 	return publish.Settings{

@@ -13,9 +13,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Preview returns the view that would answer for the names that wanted accepts, after a change of what the API has
-// defined and with the backends that are given. Nothing changes, and nothing is signed. What cannot be served is
-// settings.Problems.
+// Preview returns the view that would follow from a change of the API's definitions, with the given backends, of the
+// names for which wanted returns true. It changes nothing and signs nothing. A change that cannot be served is an error
+// of type settings.Problems.
 func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.Backends,
 	wanted func(name string) bool) (*zone.View, error) {
 	joined, err := p.drafted(change)
@@ -25,14 +25,14 @@ func (p *Plane) Preview(change func(*definitions.Draft) error, backends publish.
 	return p.viewOf(joined, true, backends, wanted)
 }
 
-// Draft calls make with a draft of what is in force, which it throws away.
+// Draft calls make with a draft of the definitions in force, and throws the draft away.
 func (p *Plane) Draft(make func(*definitions.Draft) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return make(p.set.Edit(p.shown.Load().base, p.file, p.names))
 }
 
-// drafted returns the configuration after a change.
+// drafted returns the configuration that a change would lead to.
 func (p *Plane) drafted(change func(*definitions.Draft) error) (*config.Config, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,12 +52,12 @@ type Proposed struct {
 	// Changes and Restart are the keys that differ from the file in force: those that count at a reload, and those that
 	// wait for a restart.
 	Changes, Restart []string
-	// Config is the file with what the API has defined.
+	// Config is the file joined with the API's definitions.
 	Config *config.Config
 }
 
-// Propose reads the text of a configuration as a reload would read its file. The text must be complete in itself. What
-// is wrong with it is settings.Problems.
+// Propose reads the text of a configuration as a reload would read its file. The text must be complete in itself.
+// Faults are of type settings.Problems.
 func (p *Plane) Propose(text string) (Proposed, error) {
 	file, err := config.LoadText(text, checkAnswers)
 	if err != nil {
@@ -71,14 +71,14 @@ func (p *Plane) Propose(text string) (Proposed, error) {
 		Restart: settings.Changed(p.running, over, settings.Restart), Config: joined}, nil
 }
 
-// PreviewFile is Preview with another configuration file.
+// PreviewFile is Preview for another configuration file.
 func (p *Plane) PreviewFile(proposed Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View,
 	error) {
 	return p.viewOf(proposed.Config, false, backends, wanted)
 }
 
-// viewOf returns the view of a configuration, with what only a restart changes as it is. refuseMixed is as in
-// publish.Settings.
+// viewOf returns the view of a configuration. Settings that only a restart changes keep their present values.
+// refuseMixed is as in publish.Settings.
 func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Backends,
 	wanted func(name string) bool) (*zone.View, error) {
 	settings.KeepRunning(p.running, cfg)
@@ -103,7 +103,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 	return side.View(), nil
 }
 
-// previewed returns the settings of DNS for a configuration.
+// previewed returns the DNS settings of a configuration, with the table of clients' places.
 func (p *Plane) previewed(cfg *config.Config) (publish.Settings, error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {

@@ -20,9 +20,9 @@ const (
 	reloadFailed = "failed"
 )
 
-// Reload puts what the configuration file has now into force, and the signing keys beside it. It returns the keys and
-// files that have changed and are in force, and those whose change needs a restart. It is all or nothing: on an error
-// the configuration before stays in force. Neither slice has secrets.
+// Reload reads the configuration file and the signing keys again and puts them into force. It returns the keys and
+// files that have changed and are in force, and those whose change needs a restart, without secrets. On an error the
+// configuration before stays in force.
 func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err error) {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
@@ -43,7 +43,7 @@ func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err erro
 		return nil, nil, err
 	}
 	p.reloads.WithLabelValues(reloadDone).Inc()
-	changes = append(settings.Changed(before, p.shown.Load().base, settings.Live), files...) // of a closed set
+	changes = append(settings.Changed(before, p.shown.Load().base, settings.Live), files...) // keys, never values
 	event := p.log.Info().Strs("changed", changes)
 	if len(restart) > 0 {
 		event = event.Strs("restart_required", restart)
@@ -52,7 +52,7 @@ func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err erro
 	return changes, restart, nil
 }
 
-// readmit withdraws what an agent claimed and may claim no longer. One that speaks for nothing any more is forgotten.
+// readmit withdraws the claims that an agent may no longer make. An agent without any service is forgotten.
 func (p *Plane) readmit(ctx context.Context, agent string) error {
 	if record, _ := p.o.Trust.Get(agent); len(record.Services) == 0 {
 		return p.o.Registry.DropAgent(ctx, agent)
@@ -60,9 +60,9 @@ func (p *Plane) readmit(ctx context.Context, agent string) error {
 	return p.o.Registry.Readmit(ctx, agent, func(id registry.ID) bool { return p.o.Allowed(agent, id) })
 }
 
-// reload puts a configuration of the file into force, and signing keys. files are those that have changed
-// beside it and are in force, restart the keys and files whose change needs a restart. On an error the configuration
-// before stays in force. The caller holds steering.mu.
+// reload puts a configuration of the file and the signing keys into force. files are the files beside it that have
+// changed and are in force, restart the keys and files whose change needs a restart. On an error the configuration
+// before stays in force. The caller holds mu.
 func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart []string, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
@@ -130,10 +130,10 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	return files, append(p.RestartRequired(), p.o.IdentityWaits()...), p.o.Publisher.Flush(ctx)
 }
 
-// longer returns the times that count while declarations change. A backend that each file keeps by
-// its own times must not go because of the declarations of one and the times of the other. It goes when its agent is
-// gone (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and goes out of the answers when its
-// agent is silent (StaleThreshold).
+// longer returns the timing while declarations change: each duration is the longer of the two. A backend that both
+// configurations keep by their own times must not go because the declarations of one meet the times of the other. It
+// goes when its agent is gone (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and leaves the
+// answers when its agent is silent (StaleThreshold).
 func longer(before, after registry.Timing) registry.Timing {
 	after.StaleThreshold = max(before.StaleThreshold, after.StaleThreshold)
 	after.RemoveAfter = max(before.RemoveAfter, after.RemoveAfter)
@@ -141,8 +141,8 @@ func longer(before, after registry.Timing) registry.Timing {
 	return after
 }
 
-// followChecks has the node's own checks and the registry go by the settings of a configuration. The registry comes
-// first: what it does not expect yet, it does not take.
+// followChecks gives the registry and the validator the check settings of a configuration. The registry comes first,
+// since it refuses verdicts that it does not expect.
 func (p *Plane) followChecks(ctx context.Context, cfg *config.Config) error {
 	if err := p.o.Registry.Retime(ctx, Timing(cfg)); err != nil {
 		return err

@@ -7,16 +7,16 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// SerialsAhead counts the SOA serials stored as given beyond the next. A change is in force at most changeTimeout
-// after it was stored, by when its serial, which is a time in seconds, is later by that; and keys change a zone without
-// being stored here.
+// SerialsAhead is the number of SOA serials after the next one that are stored as given. A change is in force at most
+// changeTimeout after it was stored, so its serial, a time in seconds, is later by at most that. Changes of keys give
+// serials that are not stored here.
 const SerialsAhead = uint32(changeTimeout / time.Second)
 
-// serialBound returns a serial that no zone's serial passes before the bound is stored again.
+// serialBound returns an upper bound for the serials of all zones until the bound is stored again.
 func serialBound(latest uint32) uint32 { return publish.SerialAfter(latest, time.Now()) + SerialsAhead }
 
-// KeepSerials stores the bound anew where the zones may change and nothing else is stored. If it cannot be stored,
-// serials may go back at the next restart: no reason not to answer.
+// KeepSerials stores a new bound for serials, for changes of zones that store nothing else. If it cannot be stored,
+// serials may go back at the next restart; answers go on.
 func (s *State) KeepSerials(latest uint32) {
 	b := &store.Batch{}
 	b.PutSerial(serialBound(latest))

@@ -21,20 +21,20 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// State is the configuration in force, and what it comes from: the file and what the API has defined. Reading it never
-// waits; only the Plane changes it.
+// State holds the configuration in force and its sources: the file and the API's definitions. Reading it never waits;
+// only the Plane changes it.
 type State struct {
 	log       zerolog.Logger
 	store     *store.Store
 	logging   *logging.Control
-	running   *config.Config // what only a restart changes, as it was at the start
-	geography *geography     // mu
+	running   *config.Config // of the start: its values of restart keys stay in force
+	geography *geography     // under mu
 
 	mu    sync.Mutex // held during a reload and while changes are put into force
 	file  *config.Config
 	names definitions.Names // of the file's domains
-	set   *definitions.Set  // what the API has defined, also what the file hides
-	left  leftOut           // what is not in force of the set, since the file does not go with it
+	set   *definitions.Set  // the API's definitions, with those that the file hides
+	left  leftOut           // objects of set that do not fit the file
 
 	shown   atomic.Pointer[shown]
 	current atomic.Pointer[current]
@@ -43,14 +43,14 @@ type State struct {
 	agentChecks atomic.Pointer[agentChecks]
 }
 
-// shown is the readers' view of the API's definitions. It is never changed.
+// shown is the API's definitions as readers see them. It is immutable.
 type shown struct {
 	base *config.Config // the file with the API's settings over it
 	set  *definitions.Set
 	left leftOut
 }
 
-// current is a configuration and when it came into force.
+// current is a configuration and the time when it came into force.
 type current struct {
 	config *config.Config
 	since  time.Time
@@ -66,7 +66,7 @@ type StateOptions struct {
 	Logger     zerolog.Logger
 }
 
-// OpenState joins what the API has defined with the configuration of the file.
+// OpenState loads the API's definitions and joins them with the configuration file.
 func OpenState(o StateOptions) (*State, error) {
 	stored, err := o.Store.LoadDefinitions()
 	if err != nil {
@@ -124,30 +124,31 @@ func (s *State) Regions() []string {
 	return names
 }
 
-// Defined returns what the API has defined, without what the file hides, and the file with the API's settings over it.
+// Defined returns the API's definitions without those that the file hides, and the file with the API's settings over
+// it.
 func (s *State) Defined() (*definitions.Set, *config.Config) {
 	shown := s.shown.Load()
 	return shown.set, shown.base
 }
 
-// RestartRequired returns the keys whose value in force is not the one that the next start will have.
+// RestartRequired returns the keys whose value in force differs from that of the next start.
 func (s *State) RestartRequired() []string {
 	return settings.Changed(s.running, s.shown.Load().base, settings.Restart)
 }
 
-// follow takes another file, and what of the set it does not go with.
+// follow takes another file, and the objects of the set that do not fit it.
 func (s *State) follow(file *config.Config, left leftOut) {
 	s.file, s.names, s.left = file, definitions.NamesIn(file), left
 	s.bear(s.names)
 }
 
-// show lets readers see a set, without what the file hides.
+// show lets readers see a set, without the objects that the file hides.
 func (s *State) show(base *config.Config, set *definitions.Set) {
 	s.shown.Store(&shown{base, set.Unhidden(base, s.names), s.left})
 }
 
-// join returns the configuration of a file with what the API has defined, and the file with the API's settings over it.
-// What of the API the file cannot be served with is left out and logged: it must not keep the rest from being served.
+// join returns a file joined with the API's definitions, and the file with the API's settings over it. An object that
+// cannot be served with the file is left out and logged, so that the rest is served.
 func (s *State) join(file *config.Config, set *definitions.Set, addresses []netip.Addr) (joined, base *config.Config,
 	left leftOut) {
 	base, fits := s.laySettings(file, set)
@@ -169,8 +170,8 @@ func (s *State) join(file *config.Config, set *definitions.Set, addresses []neti
 	return fits.Join(base, names), base, missingIn(set, fits)
 }
 
-// laySettings lays the API's settings over a file, but for those that the file does not go with. It also returns the
-// set without these.
+// laySettings lays the API's settings over a file. Those that do not fit the file are left out and logged; the returned
+// set is without them.
 func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.Config, *definitions.Set) {
 	base, draft := file, set.Edit(file, file, nil)
 	for _, section := range definitions.Sections() {
@@ -200,13 +201,14 @@ func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.
 	return base, draft.Set()
 }
 
-// unlaid tells that an overlay is not in force.
+// unlaid logs that an overlay is not in force.
 func (s *State) unlaid(key string, err error) {
 	s.log.Error().Err(err).Str("object", key).Msg("what the API has laid over an object does not go with the " +
 		"configuration and has no effect: change it, or delete it with gslbctl config overlay drop")
 }
 
-// fitting returns a set without the overlays and domains that cannot be served.
+// fitting returns the part of a set that can be served. It leaves out and logs single overlays, all regions and
+// mappings at once, and single domains.
 func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool) *definitions.Set {
 	fits := *set
 	if alone := (&definitions.Set{Settings: set.Settings}); !serves(alone) {
@@ -243,8 +245,8 @@ func (s *State) fittingOverlays(all map[string]json.RawMessage,
 	return fits.Settings
 }
 
-// addServable adds to some those of all with which serves holds: half by half, as few may be wrong. It calls refuse for
-// each other name.
+// addServable adds to some the named entries of all with which serves stays true, and calls refuse for each other name.
+// It tries halves, since few entries are wrong as a rule.
 func addServable[V any](all, some map[string]V, names []string, serves func() bool, refuse func(name string)) {
 	for _, name := range names {
 		some[name] = all[name]
@@ -264,8 +266,8 @@ func addServable[V any](all, some map[string]V, names []string, serves func() bo
 	}
 }
 
-// Settings returns what a configuration wants to be answered, with where clients are now. addresses are those at which
-// the node answers DNS. At the start nobody else may use the State meanwhile.
+// Settings returns the DNS settings of a configuration, with the present table of clients' places. addresses are those
+// at which the node answers DNS. The caller holds mu, or is the only user of the State.
 func (s *State) Settings(cfg *config.Config, addresses []netip.Addr) (publish.Settings, error) {
 	places, err := s.geography.places(cfg)
 	if err != nil {

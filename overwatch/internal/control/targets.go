@@ -25,12 +25,13 @@ const (
 	StartAwaits = 500 * time.Millisecond
 	// reloadAwaits bounds how long a reload waits for targets that it brings, which may take the place of addresses.
 	reloadAwaits = 3 * time.Second
-	// overlap is how long the addresses of a target serve on when it has none of them any more: the others have to be
-	// checked first.
+	// overlap is the time for which the old addresses of a target serve on after all were replaced: the new ones have to
+	// be checked first.
 	overlap = 10 * time.Second
 )
 
-// Targets are the servers that the configuration declares by host name: it makes backends of their addresses.
+// Targets resolves the host names by which servers are declared, and makes backends of their addresses. It may be used
+// from any goroutine.
 type Targets struct {
 	book *resolve.Book
 	o    TargetOptions
@@ -43,13 +44,13 @@ type Targets struct {
 	told    map[definitions.TargetID]told
 }
 
-// inUse is the addresses of a target: those that it has, and those before, until their time is over.
+// inUse holds the addresses of a target: the present ones, and replaced ones until their time is over.
 type inUse struct {
 	has, had []netip.Addr
 	until    time.Time
 }
 
-// all returns both, at most maxAddresses.
+// all returns present and replaced addresses, at most maxAddresses.
 func (u inUse) all() []netip.Addr {
 	all := slices.Clone(u.has)
 	for _, a := range u.had {
@@ -60,7 +61,7 @@ func (u inUse) all() []netip.Addr {
 	return all[:min(len(all), maxAddresses)]
 }
 
-// told is what was logged of a target last.
+// told is the state of a target that was logged last.
 type told struct {
 	problem string
 	lines   logging.Lines
@@ -71,22 +72,22 @@ type TargetOptions struct {
 	Resolver config.Resolver
 	// Takes reports whether an address may be a backend: see trust.Host.TakesTarget.
 	Takes   func(at netip.AddrPort, allowed, agents []netip.Prefix) bool
-	Changed func() // addresses have changed; it does not block
+	Changed func() // is called when addresses have changed; must not block
 	Logger  zerolog.Logger
 }
 
-// NewTargets makes Targets, which nobody resolves before Run.
+// NewTargets makes Targets. Names are resolved from Run on.
 func NewTargets(o TargetOptions) *Targets {
 	return &Targets{o: o, told: make(map[definitions.TargetID]told),
 		book: resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
 			MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: o.Changed})}
 }
 
-// Run asks for the names until ctx ends.
+// Run resolves the names until ctx ends.
 func (t *Targets) Run(ctx context.Context) error { return t.book.Run(ctx) }
 
-// Await asks for the targets of a configuration that is to come, and waits until all were asked for, atMost so long.
-// They are asked for again and again until done is called, and from then on where they are in force.
+// Await resolves the targets of a coming configuration, and returns when each was asked for once, or after atMost. They
+// are resolved again and again until done is called, and after that only if they are in force.
 func (t *Targets) Await(ctx context.Context, cfg *config.Config, atMost time.Duration) (done func()) {
 	names := make(map[string]bool)
 	for s := range cfg.StaticServers() {
@@ -104,7 +105,8 @@ func (t *Targets) Await(ctx context.Context, cfg *config.Config, atMost time.Dur
 	return done
 }
 
-// follow has the names in force and those ahead asked for. inForce is nil for those that are.
+// follow sets the names to resolve: inForce in place of the names in force, or, where inForce is nil, ahead in place of
+// those of a coming configuration.
 func (t *Targets) follow(inForce, ahead map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +123,8 @@ func (t *Targets) follow(inForce, ahead map[string]bool) {
 	t.book.Follow(all)
 }
 
-// declarations returns a configuration's backends, by what is known of targets now.
+// declarations returns the backends of a configuration, with the addresses that its targets have now. Its targets are
+// then the ones in force.
 func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {
 	all := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
 	var named []config.StaticServer
@@ -143,8 +146,8 @@ func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {
 	return t.expand(cfg, all, named)
 }
 
-// expand adds the addresses of named servers to those that stand in the configuration, which come first where both are
-// the same backend.
+// expand adds the backends of servers by host name to those by address. It leaves out addresses that are the same
+// backend as one before.
 func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 	named []config.StaticServer) []registry.Declaration {
 	taken := make(map[registry.ID]bool, len(all))
@@ -191,16 +194,16 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 	return all
 }
 
-// Problem says for people what is wrong with the name or the addresses of a server. It returns "" where nothing is.
+// Problem returns the fault of a server's name or addresses, as a sentence for people; "" where there is none.
 func (t *Targets) Problem(id definitions.TargetID) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.wrong[id]
 }
 
-// addresses returns the addresses of one server in use from now on: those that its name has and that may be, else those
-// before. Of too many, those before stay and the first of the others fill up. problem and detail say what is
-// wrong.
+// addresses returns the addresses that a server uses from now on: those of its name that are allowed, or, without any,
+// those before. Of too many, those before stay and the first of the others fill up. problem and detail say what is
+// wrong, empty for nothing.
 func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer,
 	steered map[string]bool) (use inUse, problem, detail string) {
 	entry := t.book.Get(s.Target.Name)
@@ -247,7 +250,7 @@ func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer
 	return use, problem, detail
 }
 
-// unasked is what is wrong with a target that is new.
+// unasked is the problem of a new target that no resolver has answered for. It is not logged.
 const unasked = "no resolver has answered yet"
 
 // bounded returns at most maxAddresses of next, those of before first, in their order.
@@ -272,8 +275,8 @@ func bounded(before, next []netip.Addr) []netip.Addr {
 	return next
 }
 
-// tell logs what is wrong with a target when it begins and when it ends, of one that flaps some times. The caller holds
-// mu.
+// tell logs a problem of a target when it begins and when it ends; of a target that changes often, only some times. The
+// caller holds mu.
 func (t *Targets) tell(id definitions.TargetID, problem, detail string, addresses int) {
 	before := t.told[id]
 	if before.problem == problem {
@@ -295,10 +298,11 @@ func (t *Targets) tell(id definitions.TargetID, problem, detail string, addresse
 	event.Str("service", id.Service).Str("target", id.Name).Int("addresses", addresses).Msg(message)
 }
 
-// followPause is how long changes of addresses are gathered, since each has all servers declared anew.
+// followPause is the time for which changes of addresses are gathered, since each declares all servers again.
 const followPause = 200 * time.Millisecond
 
-// FollowTargets declares the servers anew when changed says that addresses of targets have changed, until ctx ends.
+// FollowTargets declares the servers again each time that changed reports new addresses of targets, until ctx ends. It
+// returns nil.
 func (p *Plane) FollowTargets(ctx context.Context, changed <-chan struct{}) error {
 	for {
 		select {

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Unused lists the objects that refer to what is not there, and those in whose place the file has one. They count once
-// what they refer to is there, or the file has theirs no more.
+// Unused lists the objects without effect: they refer to something that does not exist, or the file has the same
+// object. They take effect once that changes.
 func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused) {
 	shown, cfg := s.shown.Load(), s.Config()
 	u := unused{set: shown.set, base: shown.base, steered: make(map[string]bool, cfg.CountDomains()),
@@ -49,7 +49,7 @@ func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused)
 	return list
 }
 
-// unused is what State.Unused goes by.
+// unused holds the look-up tables of State.Unused.
 type unused struct {
 	set              *definitions.Set
 	base             *config.Config
@@ -58,7 +58,7 @@ type unused struct {
 	targets          map[definitions.TargetID]bool // of the file
 }
 
-// reason says why an object has no effect; empty: it has, or it is refused.
+// reason returns why an object has no effect; empty if it has one, or if Follow has refused it.
 func (u *unused) reason(key replica.Key) string {
 	if u.file[key.Kind+key.Name] {
 		return "the configuration of this node has it too, which counts here"
@@ -97,7 +97,7 @@ func (u *unused) reason(key replica.Key) string {
 	return ""
 }
 
-// target says why a server by host name has no effect.
+// target returns why a server by host name has no effect; empty if it has one.
 func (u *unused) target(name string) string {
 	id, err := definitions.ParseTargetID(name)
 	if err != nil {
