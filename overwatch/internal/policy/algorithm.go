@@ -1,12 +1,12 @@
 package policy
 
 // Algorithm declares one way of choosing among the backends of a name: routing_algorithm in files, routing_policy in
-// the API. Whatever is asked or told of an algorithm is read from its declaration: by configuration, API, explanation,
-// completion and documentation. Each has a file of its own here and a line in Algorithms. A declaration never changes.
+// the API. Configuration, API, explanations, completion and documentation take all that they say of an algorithm from
+// its declaration. Each algorithm has a file of its own here and a line in Algorithms. A declaration never changes.
 type Algorithm struct {
 	Name        string            // as it is written in files
-	Title       string            // for people
-	Kind        string            // what it chooses by: static, geo, measured or hash
+	Title       string            // as people read it
+	Kind        string            // by what it chooses: static, geo, measured or hash
 	Description string            // one sentence without its full stop
 	Parameters  map[string]string // the keys of a domain or region that it reads, and their meaning
 
@@ -17,10 +17,10 @@ type Algorithm struct {
 	IgnoresWeights bool // it gives every backend the same share
 	KeepsClients   bool // it gives each client network one backend, instead of letting them take turns
 
-	// WhyRegion says why the region serves that it chose, for which %s stands; empty where it follows from the client's.
+	// WhyRegion explains the choice of a region, for which %s stands; empty where the client's region explains it.
 	WhyRegion string
 
-	// hasData reports whether enough is known of the client and the candidates; nil: it needs to know nothing.
+	// hasData reports whether enough is known of the client and the candidates; nil: nothing needs to be known.
 	hasData func(s *selection) bool
 	// chooseRegion chooses a region, or several that share the answers; nil: the algorithm looks at no regions.
 	chooseRegion func(s *selection) regionChoice
@@ -65,7 +65,7 @@ func Names(algorithms []*Algorithm) []string {
 	return names
 }
 
-// String returns the name; that of no algorithm is empty.
+// String returns the name, empty for nil.
 func (a *Algorithm) String() string {
 	if a == nil {
 		return ""
@@ -73,14 +73,14 @@ func (a *Algorithm) String() string {
 	return a.Name
 }
 
-// ChoosesRegion reports whether the algorithm chooses among regions first, and another inside them. No algorithm does
-// not.
+// ChoosesRegion reports whether the algorithm first chooses a region, inside which another algorithm chooses. It is
+// false for nil.
 func (a *Algorithm) ChoosesRegion() bool { return a != nil && a.chooseRegion != nil }
 
-// MayLackData reports whether there are clients or moments of which the algorithm knows too little to choose.
+// MayLackData reports whether the algorithm needs data of the client or of checks that may be missing.
 func (a *Algorithm) MayLackData() bool { return a.hasData != nil }
 
-// regionChoice is what an algorithm chose among regions.
+// regionChoice is the result of Algorithm.chooseRegion.
 type regionChoice struct {
 	region string   // the one that serves; of several, the nearest
 	shared []string // those that share the answers, region included; nil: region alone

@@ -1,6 +1,7 @@
 package policy
 
-// assign gives each of the sum(parts) positions to a candidate by earliest deadline first; candidate i gets parts[i].
+// assign returns, for each of the sum(parts) positions of a cycle, the candidate that leads there: candidate i at
+// parts[i] of them, spread by earliest deadline first.
 func assign(parts []int) []uint32 {
 	length := 0
 	for _, n := range parts {
@@ -26,10 +27,11 @@ func assign(parts []int) []uint32 {
 	return lead
 }
 
-// deadline is one number for the position before which a candidate must have its next answer, and the candidate: the
-// lower is the more urgent, and ties go to the lower candidate.
+// deadline packs a position and a candidate into one number: the candidate must have its next answer before the
+// position. Lower is more urgent, and ties go to the lower candidate.
 func deadline(position, candidate int) uint64 { return uint64(position)<<32 | uint64(candidate) }
 
+// candidate returns the candidate of a deadline.
 func candidate(deadline uint64) int { return int(uint32(deadline)) }
 
 // deadlines is a binary heap, the earliest first.
@@ -70,7 +72,7 @@ func (d *deadlines) pop() uint64 {
 	}
 }
 
-// calendar lists, per position, the candidates whose next answer may come from there on. Each is in one list at a time.
+// calendar lists, by position, the candidates whose next answer may come from there on. Each is in one list at a time.
 type calendar struct{ first, next []int }
 
 func newCalendar(length, candidates int) *calendar {

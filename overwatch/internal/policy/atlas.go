@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Spot is a place that clients can be at, as far as they are told apart.
+// Spot is a place of clients: a region and a position. Decisions do not tell clients at one Spot apart.
 type Spot struct {
 	Region   string       // empty: in none
 	Position *Coordinates // nil: not known
 }
 
-// Atlas decides for clients at many spots at once. It remembers distances and which spots are answered alike, so that a
-// change of health costs the same with ten spots as with ten thousand. Many goroutines may use it.
+// Atlas decides for clients at many spots at once. It keeps distances and partitions of the spots, so that a change of
+// health costs the same with ten spots as with ten thousand. Many goroutines may use it.
 type Atlas struct {
 	spots []Spot
 
@@ -22,13 +22,13 @@ type Atlas struct {
 	partitions map[string]*partition
 }
 
-// partition is spots by what they are answered, while the same regions have backends; immutable.
+// partition groups the spots that are answered alike while the same regions have backends; immutable.
 type partition struct {
-	class []uint16 // by spot
-	first []int    // by class: one of its spots
+	class []uint16 // class of each spot
+	first []int    // one spot of each class
 }
 
-// maxPartitions bounds how many partitions are remembered, before all are forgotten.
+// maxPartitions bounds the partitions that are kept. At the bound all are dropped.
 const maxPartitions = 64
 
 // NewAtlas makes an Atlas of at most 65536 spots. It keeps the slice.
@@ -36,12 +36,12 @@ func NewAtlas(spots []Spot) *Atlas {
 	return &Atlas{spots: spots, far: make(map[string][]float32), partitions: make(map[string]*partition)}
 }
 
-// Spots is what the Atlas was made of. The caller must not change it.
+// Spots returns the slice that NewAtlas was given. The caller must not change it.
 func (a *Atlas) Spots() []Spot { return a.spots }
 
-// Decide is policy.Choose, or policy.Decide where the rules measure, for a client at each of the spots: by spot, the
-// index of its decision. The caller must not change what it returns. The rules' Client and Position do not count; their
-// Coordinates and Bias must always be the same.
+// Decide decides for a client at each of the spots, like policy.Choose, or like policy.Decide where the rules measure.
+// It returns the different decisions, and for each spot the index of its decision. The caller must not change what it
+// returns. The rules' Client and Position are ignored; their Coordinates and Bias must always be the same.
 func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {
 	decide := Choose
 	if rules.Measures() {
@@ -60,11 +60,12 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 	return decisions, p.class
 }
 
-// split puts spots together from which the same regions are near, among those that have candidates to answer and among
-// those that should.
+// split returns the partition of the spots under the rules. serving are the regions with candidates that may answer,
+// expected those that should have some. Two spots are in one class if the same serving regions are nearest and within
+// the tolerance, and the same expected region is nearest.
 func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 	key := partitionKey(rules, serving, expected)
-	a.mu.Lock() // also while it is made: whoever comes meanwhile mostly wants the same one
+	a.mu.Lock() // also while it is made: callers that come meanwhile mostly need the same one
 	defer a.mu.Unlock()
 	if known := a.partitions[key]; known != nil {
 		return known
@@ -106,7 +107,7 @@ func partitionKey(rules Rules, serving, expected []string) string {
 	return b.String()
 }
 
-// measure is how far every spot is from regions.
+// measure returns a measure of the distances from every spot to these regions.
 func (a *Atlas) measure(rules Rules, regions []string) *measure {
 	m := &measure{tolerance: float32(rules.Tolerance), row: make([]float32, len(regions))}
 	for _, region := range regions {
@@ -118,7 +119,8 @@ func (a *Atlas) measure(rules Rules, regions []string) *measure {
 	return m
 }
 
-// column is how far every spot is from a region; nil where that is not known.
+// column returns the distance of every spot from a region in kilometres, before the bias; nil where the region's place
+// is not known.
 func (a *Atlas) column(region string, to Coordinates, known bool) []float32 {
 	if !known {
 		return nil
@@ -136,18 +138,18 @@ func (a *Atlas) column(region string, to Coordinates, known bool) []float32 {
 	return column
 }
 
-// measure finds the band of each spot among some regions.
+// measure finds the nearest of some regions for a spot, and those within the tolerance of it.
 type measure struct {
 	columns   [][]float32 // by region
 	bias      []int       // by region
 	tolerance float32
-	known     bool // where at least one of them is known
+	known     bool // the place of at least one region is known
 
 	row  []float32
 	room []int
 }
 
-// band appends what tells the nearest region of a spot, and those that share with it, from others.
+// band appends octets that are equal for spots with the same nearest region and the same regions within the tolerance.
 func (m *measure) band(to []byte, spot int) []byte {
 	m.find(spot)
 	for _, i := range m.room {
@@ -156,7 +158,7 @@ func (m *measure) band(to []byte, spot int) []byte {
 	return to
 }
 
-// nearest appends what tells the nearest region of a spot from others.
+// nearest appends octets that are equal for spots with the same nearest region.
 func (m *measure) nearest(to []byte, spot int) []byte {
 	m.find(spot)
 	return append(to, byte(m.room[0]>>8), byte(m.room[0]))

@@ -2,22 +2,22 @@ package policy
 
 import "time"
 
-// Basis is everything that the answers of one name follow from at one moment: Decide with it is what was published, so
-// it is also what explains an answer. It is immutable.
+// Basis is everything that the answers of one name follow from at one moment. Decide with it gives the published
+// decision again, so it also explains an answer. It is immutable.
 type Basis struct {
 	Name       string   // of the domain, with its final dot
 	Rules      *Rules   // shared; without a client
 	Clients    []string // the regions where clients can be, by geo.RegionID; the first is none
-	Placed     bool     // the answers depend on which of them the client is in
-	Spots      []Spot   // the spots that they depend on beside, by geo.SpotID; nil: none
+	Placed     bool     // the answers depend on the client's region
+	Spots      []Spot   // by geo.SpotID, where answers depend on positions too; else nil
 	Answers    int      // distinct addresses per answer, at least 1
 	Candidates []Candidate
 	Number     uint32    // tells one Basis of this process from the next
-	Generation uint64    // the publication that brought the answers
-	At         time.Time // when that was
+	Generation uint64    // number of the publication that brought the answers
+	At         time.Time // time of that publication
 }
 
-// Decide says which addresses of the family a client at the spot is answered.
+// Decide returns the decision for a client at a spot, with addresses of the family.
 func (b *Basis) Decide(family Family, client Spot) Decision {
 	return b.DecideIf(b.Candidates, family, client)
 }
@@ -29,7 +29,8 @@ func (b *Basis) Choose(family Family, client Spot) Decision {
 	return d
 }
 
-// DecideIf is Decide for candidates in another state, which are those of the Basis in number and order.
+// DecideIf is Decide with other candidates, such as those of the Basis in another state. Their indexes are those in
+// Excluded.
 func (b *Basis) DecideIf(candidates []Candidate, family Family, client Spot) Decision {
 	d := Decide(b.rulesFor(client), candidates, family)
 	d.Basis = b
@@ -44,7 +45,7 @@ func (b *Basis) rulesFor(client Spot) Rules {
 	return rules
 }
 
-// Client is the spot of a client in a region, or at one of the Spots in it.
+// Client returns the spot of a client from the numbers of its region (geo.RegionID) and of its spot (geo.SpotID).
 func (b *Basis) Client(region, spot uint16) (at Spot) {
 	if int(region) < len(b.Clients) {
 		at.Region = b.Clients[region]
@@ -55,14 +56,14 @@ func (b *Basis) Client(region, spot uint16) (at Spot) {
 	return at
 }
 
-// Facts are what is known of a candidate beyond what a decision depends on, for people. They are immutable.
+// Facts describes a candidate for people, beyond the data that a decision depends on. It is immutable.
 type Facts struct {
 	Status  string // effective status
-	Reason  string // why it is that
-	Problem string // what a check or an agent found wrong; text of others
-	Check   string // how the node's own check differs from the one that the agent asks for; empty: it does not
+	Reason  string // reason of the status
+	Problem string // fault that a check or an agent found; text of others
+	Check   string // difference of the node's own check from the one that the agent asks for; empty: none
 	Order   *Order // an operator's override in force; nil: none
-	// DrainEndsAt is when a drain ends or ended, and DrainTo the share that it leaves; zero: it does not drain.
+	// DrainEndsAt is the end of a drain, past or to come, and DrainTo the share that the drain leaves; zero: no drain.
 	DrainEndsAt time.Time
 	DrainTo     float64
 	// Weight is an operator's weight in force, nil for none; Declared is the weight without it. Drain is an operator's
@@ -71,15 +72,15 @@ type Facts struct {
 	Declared      int
 }
 
-// Order is what an operator has ordered: an override, a weight or a drain.
+// Order is an operator's order: an override, a weight or a drain.
 type Order struct {
 	Healthy    bool // of an override
 	By, Reason string
 	Until      time.Time // zero: until it is taken back
 }
 
-// Serving counts those of the candidates that may serve, and how many the name needs: Rules.MinHealthy, at least 1. The
-// candidates are those of the Basis, in another state or some of them.
+// Serving counts the candidates that may serve, and returns the number that the name needs: Rules.MinHealthy, at least
+// 1. The candidates are those of the Basis in another state, or some of them.
 func (b *Basis) Serving(candidates []Candidate) (serving, minimum int) {
 	s := selection{candidates: candidates, rules: b.Rules}
 	for i := range candidates {

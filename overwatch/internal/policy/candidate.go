@@ -8,11 +8,11 @@ import (
 // MaxLastResortTTL bounds, in seconds, how long an answer from backends that may not serve is kept by resolvers.
 const MaxLastResortTTL = 30
 
-// LastHealthySpan is how much earlier than the last healthy backend another may have been lost and still belong to
-// the set that was healthy last: backends that fail together are noticed one after another.
+// LastHealthySpan is the time before the loss of the last healthy backend in which other lost backends count as lost
+// with it. Backends that fail together are noticed one after another.
 const LastHealthySpan = time.Minute
 
-// Candidate is one backend of a name, as far as a decision depends on it.
+// Candidate is one backend of a name, with the data that a decision depends on.
 type Candidate struct {
 	Address     netip.Addr
 	Region      string
@@ -21,7 +21,7 @@ type Candidate struct {
 	Among       int       // addresses of one host name that share the weight equally; 0 and 1: it is its own
 	MayServe    bool      // its effective status allows it
 	Forbidden   bool      // an operator took it out: not even a last resort
-	Unknown     bool      // nothing is known of its health yet: it is none of those of whom MinHealthy asks for a part
+	Unknown     bool      // nothing is known of its health yet: a MinHealthy in percent does not count it
 	LastHealthy time.Time // zero: never seen healthy
 	Latency     Measurement
 
@@ -31,7 +31,7 @@ type Candidate struct {
 	Facts  *Facts // nil: nothing is known
 }
 
-// Measurement is how long this node's own checks of a backend take.
+// Measurement is the smoothed duration of this node's own checks of a backend.
 type Measurement struct {
 	Smoothed time.Duration // exponential moving average
 	Samples  int           // successful checks that went into it
@@ -46,9 +46,9 @@ type Rules struct {
 	Regions           []string              // in order of preference; regions that are not listed come last
 	FailoverThreshold int                   // failover: serving backends that make a region good enough
 	OnAllDown         OnAllDown
-	MinHealthy        Minimum // with fewer backends that may serve, it is as if none might
+	MinHealthy        Minimum // with fewer backends that may serve, the last resort answers
 	TTL               uint32  // seconds
-	// Names: answers are the names of targets, each with its whole weight while one of its addresses may serve. Every
+	// Names: answers are the names of targets. Each has its whole weight while one of its addresses may serve. Every
 	// candidate has a Target, and addresses of both families count alike.
 	Names bool
 	Ports bool // decisions have Ports
@@ -91,7 +91,7 @@ func (r *Rules) either(holds func(*Algorithm) bool) bool {
 	return r.Algorithm != nil && holds(r.Algorithm) || r.Fallback != nil && holds(r.Fallback)
 }
 
-// ClientBits is how many leading bits of a client's address make its network, by the family of the address.
+// ClientBits has the lengths of the prefixes that make a client's network, by address family.
 type ClientBits struct{ IPv4, IPv6 uint8 }
 
 // Family is an address family of answers: A or AAAA.
@@ -106,7 +106,7 @@ const (
 // Takes reports whether a candidate may answer questions for a family.
 func (r *Rules) Takes(f Family, c *Candidate) bool { return r.Names || f.Has(c.Address) }
 
-// Has says whether addr is of the family f.
+// Has reports whether addr is of the family.
 func (f Family) Has(addr netip.Addr) bool {
 	return addr.Is4() == (f == IPv4)
 }

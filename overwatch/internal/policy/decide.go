@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Decide says which addresses of the family answer under the rules.
+// Decide decides which addresses of the family answer under the rules, and why the other candidates do not.
 //
-// Each step works on what the one before left over: candidates that may serve, or, if none may in either family or
-// fewer in both than the minimum, those of the last resort; of this family; with a weight and a share above 0, unless
-// none has; in the region that the algorithm chooses, if it does; there, those that the algorithm inside it keeps.
-// Answers of the last resort live for at most MaxLastResortTTL.
+// Each step works on the candidates that the one before left over: those that may serve, or, if none may in either
+// family or fewer in both than the minimum, those of the last resort; of this family; with a weight and a share above
+// 0, unless none has; in the region that the algorithm chooses, if it does; there, those that the algorithm inside it
+// keeps. Answers of the last resort live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	s := selection{candidates: candidates, rules: &rules, family: family, why: make([]Reason, len(candidates))}
 	decision := s.decide()
@@ -55,7 +55,7 @@ func (s *selection) decide() Decision {
 	return decision
 }
 
-// fewCandidates is how many candidates are sorted out without memory of the heap.
+// fewCandidates is the greatest number of candidates that are sorted out without memory of the heap.
 const fewCandidates = 8
 
 // sift keeps the candidates that may answer, in any region. If none is left, the decision is final. It is the part of

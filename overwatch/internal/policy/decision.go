@@ -2,39 +2,39 @@ package policy
 
 import "net/netip"
 
-// Outcome says in one word how a decision came about.
+// Outcome classifies a decision, for explanations, logs and metrics.
 type Outcome string
 
 // The outcomes.
 const (
 	Success Outcome = "success"
-	// a region other than the first preferred one with backends of the family, or than the client's
+	// another region answers than the client's, or than the first of the preferred ones that has backends of the family
 	FailedOver       Outcome = "failover"
 	Fallback         Outcome = "fallback"           // nothing may serve, or too little: the last resort answers
 	NoData           Outcome = "no_data"            // nothing of this address family, another family serves
 	NoHealthyBackend Outcome = "no_healthy_backend" // nothing may serve, or too little, and there is no last resort
 )
 
-// Decision says which addresses of one family answer for a name.
+// Decision is the decision for a name and one address family: the addresses that answer, and the candidates that do
+// not.
 type Decision struct {
 	Outcome   Outcome
 	TTL       uint32     // seconds
-	FullTTL   uint32     // what TTL is while backends may serve: the one that signatures are made for
-	Algorithm *Algorithm // which of the rules' chose: the fallback where the first lacks data; nil: none was asked
+	FullTTL   uint32     // TTL while backends may serve, for which signatures are made
+	Algorithm *Algorithm // the one of the rules that chose: the fallback where the first lacks data; nil: none was asked
 	Region    string     // failover, geolocation and proximity: the region that serves; of several, the nearest
-	// Group tells the backends of this decision from those that other clients of the same name are sent to.
+	// Group identifies the backends of this decision among all groups to which clients of the name are sent.
 	Group string
-	Due   []Due // what answers, in the order of addresses or names
+	Due   []Due // the addresses or names that answer, in their order
 	Ports []Due // under Rules.Ports: the ports behind Due, in ascending order, at most MaxPorts; parts are of a hundred
-	// Hashed: a client network keeps to one of Due (Rendezvous); otherwise they take turns. ClientBits is what a network
-	// is.
+	// Hashed: a client network, of ClientBits, keeps to one of Due (Rendezvous). Otherwise the members of Due take turns.
 	Hashed     bool
 	ClientBits ClientBits
 	Excluded   []Excluded // the candidates that do not, in the candidates' order
-	Basis      *Basis     // what it follows from, where that is kept
+	Basis      *Basis     // nil where it is not kept
 }
 
-// Due is an address, or under Rules.Names a target, and the parts of all answers that are due to it.
+// Due is an address, or under Rules.Names a target, with its parts of all answers.
 type Due struct {
 	Address netip.Addr // of a target, the first of those that may answer
 	Beside  netip.Addr // of IPv6, in records that have both (Pair)
@@ -43,7 +43,7 @@ type Due struct {
 	Parts   int        // at least 1; what counts is the proportion to the others
 }
 
-// Name returns what answers: the target, else the address.
+// Name returns the target, or else the address.
 func (d Due) Name() string {
 	if d.Target != "" {
 		return d.Target
@@ -51,7 +51,7 @@ func (d Due) Name() string {
 	return d.Address.String()
 }
 
-// Of returns the due that a candidate has a part in, nil if there is none.
+// Of returns the member of list that the candidate has a part in, nil if there is none.
 func (c *Candidate) Of(list []Due) *Due {
 	for i := range list {
 		if d := &list[i]; d.Target == "" && d.Address == c.Address || d.Target != "" && d.Target == c.Target {
@@ -61,13 +61,13 @@ func (c *Candidate) Of(list []Due) *Due {
 	return nil
 }
 
-// Excluded is a candidate that does not answer, and why.
+// Excluded is a candidate that does not answer, and the reason.
 type Excluded struct {
 	Candidate int // index
 	Reason    Reason
 }
 
-// Reason says why a candidate does not answer.
+// Reason says why a candidate does not answer. It is shown to operators.
 type Reason string
 
 // The reasons.

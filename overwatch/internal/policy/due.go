@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// sharePrecision is into how many parts a full share divides. The registry's shares are whole twentieths, which are
-// counted exactly and keep schedules short.
+// sharePrecision is the number of parts of a full share. The registry's shares are whole twentieths, which are counted
+// exactly and keep schedules short.
 const sharePrecision = 100
 
-// due gives each address its parts: weight (1 where the algorithm ignores weights) times share. Backends on several
-// ports of one address are one address to a DNS client, so their parts add up. With names, it gives each target its
-// parts: those of the addresses that are left, which have its weight between them.
+// due returns each address with its parts: weight (1 where the algorithm ignores weights) times share. Backends on
+// several ports of one address are one address to a DNS client, so their parts add up. With names, it returns each
+// target with the parts of its addresses that are left, which have its weight between them.
 func due(names bool, candidates []Candidate, in []int, algorithm *Algorithm) []Due {
 	out := make([]Due, 0, len(in))
 	left := addressesLeft(names, candidates, in)
@@ -51,7 +51,7 @@ func (c *Candidate) parts(algorithm *Algorithm) int {
 	return weight * max(int(math.Round(min(max(c.Share, 0), 1)*sharePrecision)), 1)
 }
 
-// server is one that was declared by its host name.
+// server identifies a server that was declared by its host name.
 type server struct {
 	target string
 	port   uint16
@@ -80,7 +80,7 @@ func compareDue(a, b Due) int {
 // rounded, by less than a thousandth.
 const maxWhole = 2520
 
-// divisible returns a number that each weight is multiplied with, so that addresses that share one get whole parts.
+// divisible returns a number to multiply all weights with, so that addresses that share a weight get whole parts.
 func divisible(candidates []Candidate, in []int, among func(*Candidate) int) int {
 	whole := 1
 	for _, i := range in {

@@ -1,6 +1,6 @@
 package policy
 
-// OnAllDown says what a name answers when none of its backends may serve, or fewer than its Minimum.
+// OnAllDown is the answer of a name when none of its backends may serve, or fewer than its Minimum.
 type OnAllDown string
 
 // The last resorts.

@@ -20,8 +20,8 @@ var Latency = &Algorithm{
 	choose:  fastest,
 }
 
-// How much slower than the fastest backend, as a part of its latency, another may be and still share with it: to come
-// in, and to stay in. In between, what changes is noise, and clients keep what they have.
+// Part of the fastest backend's latency by which another may be slower and still share with it: to come in, and to stay
+// in. Differences between the two are noise, and clients keep what they have.
 const (
 	LatencyBand = 0.1
 	LatencyHold = 0.25

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Minimum is how many of a name's backends must be fit to serve before they are left alone with its traffic
-// (domains[].min_healthy). The zero value asks for none.
+// Minimum is the least number of a name's backends that must be fit to serve (domains[].min_healthy). With fewer, the
+// last resort answers, so that they are not left alone with the traffic. The zero value asks for none.
 type Minimum struct {
 	Count   int
 	Percent int // of all backends of the name but Unknown ones, rounded up; 0: Count says it
@@ -31,7 +31,7 @@ func ParseMinimum(text string) (m Minimum, ok bool) {
 	return Minimum{Count: n}, n <= MaxMinimum
 }
 
-// Of returns how many backends it asks for out of total; at least 1, since none can answer for nobody.
+// Of returns the number of backends that are needed out of total; at least 1.
 func (m Minimum) Of(total int) int {
 	return max(m.Count, ceil(total*m.Percent, 100), 1)
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Pair gives each address of IPv4 that is due one of IPv6 beside it, in records that have both, so that each of these
-// has just its share too. It does nothing where that cannot be: the shares of IPv6 are no sums of those of IPv4, the
-// families are served by different groups, or a client keeps to one of several addresses of IPv6.
+// Pair sets Beside, an address of IPv6, in each Due of v4, for records that have addresses of both families. Each
+// address of IPv6 then has exactly its own share, too. Pair does nothing where that is impossible: the shares of IPv6
+// are no sums of those of IPv4, the families are served by different groups, or a client keeps to one of several
+// addresses of IPv6.
 func Pair(v4, v6 *Decision) {
 	if v4.Group != v6.Group || v4.TTL != v6.TTL || v6.Hashed || len(v4.Due)*len(v6.Due) == 0 {
 		return
@@ -49,7 +50,8 @@ func leastParts(list []Due) (parts []int, sum int) {
 	return parts, sum
 }
 
-// greatestFirst returns the indices of due by their parts, so that backends with both families meet themselves.
+// greatestFirst returns the indexes of list, the greatest parts first, so that the two addresses of one backend mostly
+// meet.
 func greatestFirst(list []Due) []int {
 	order := make([]int, len(list))
 	for i := range order {

@@ -9,7 +9,7 @@ import (
 // MaxPorts bounds the ports of a decision: of more, those with the greatest parts are kept.
 const MaxPorts = 16
 
-// ports gives each port its part of a hundred, rounded: that of the backends which listen there. It is at least 1.
+// ports returns each port with its part of a hundred, rounded and at least 1: that of the backends which listen there.
 func ports(candidates []Candidate, in []int, algorithm *Algorithm) (out []Due) {
 	total := 0
 	for _, i := range in {

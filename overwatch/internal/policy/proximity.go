@@ -44,9 +44,9 @@ func nearestToPosition(s *selection) regionChoice {
 // MaxBias bounds a region's bias.
 const MaxBias = 99
 
-// biased is how far away a region seems that is so many kilometres away. The formula is that of Amazon Route 53's
-// geoproximity routing: a positive bias takes that percentage off the distance, a negative one adds as much as it would
-// take for a positive one to undo it.
+// biased returns the distance, in kilometres, at which a region seems to be with its bias. The formula is that of
+// Amazon Route 53's geoproximity routing: a positive bias takes that percentage off the distance, a negative one adds
+// as much as it would take for a positive one to undo it.
 func biased(kilometres float32, bias int) float32 {
 	part := float32(bias) / 100
 	if bias >= 0 {
@@ -55,7 +55,7 @@ func biased(kilometres float32, bias int) float32 {
 	return kilometres / (1 + part)
 }
 
-// unknownDistance is that of a region without coordinates.
+// unknownDistance stands for the distance of a region without coordinates.
 var unknownDistance = float32(math.Inf(1))
 
 // distances measures from a client to regions.
@@ -72,8 +72,8 @@ func (d *distances) to(region string) float32 {
 	return biased(float32(Distance(d.from, to)), d.rules.Bias[region])
 }
 
-// band is proximity: the nearest of the regions, of which there must be one, and all that are within the tolerance of
-// it, in the order in which they came.
+// band returns the nearest of the regions, and all that are within the tolerance of it, in the given order. There must
+// be at least one region.
 func (d *distances) band(regions []string) (nearest string, band []string) {
 	far := make([]float32, len(regions))
 	for i, region := range regions {
@@ -107,7 +107,7 @@ func bandOf(far []float32, tolerance float32, room []int) []int {
 	return room
 }
 
-// groupOf names the backends in a region and those that share with it.
+// groupOf returns the Decision.Group for a region and those that share with it.
 func groupOf(algorithm *Algorithm, region string, band []string) string {
 	if len(band) <= 1 {
 		return algorithm.Name + " " + region

@@ -7,10 +7,10 @@ import (
 	"net/netip"
 )
 
-// Rendezvous gives each client network one of the addresses, so that each address has its share of all networks. A
+// Rendezvous assigns each client network to one of the addresses, so that each address has its share of all networks. A
 // network keeps its address until that goes; then only the networks of that address move, and each of the others takes
-// its share of them. The same holds, in proportion, when a share changes. All nodes choose alike, since nothing but the
-// addresses, or the names of targets, and the shares goes in.
+// its share of them. The same holds, in proportion, when a share changes. All nodes choose alike, since the choice
+// follows from the shares and the addresses, or the names of targets, alone.
 //
 // It is weighted rendezvous hashing (Thaler and Ravishankar 1998; Schindelhauer and Schomaker 2005): each pair of
 // network and address draws a number, exponentially distributed with the share as its rate, and the lowest wins.
@@ -19,7 +19,7 @@ type Rendezvous struct {
 	mean  []float64 // 1 over the share; nil where all are equal
 }
 
-// NewRendezvous makes one over due, which is not empty; what it picks is an index in due.
+// NewRendezvous makes a Rendezvous over due, which must not be empty.
 func NewRendezvous(due []Due) *Rendezvous {
 	r := &Rendezvous{seeds: make([]uint64, len(due))}
 	equal := true
@@ -38,8 +38,8 @@ func NewRendezvous(due []Due) *Rendezvous {
 	return r
 }
 
-// Pick is the address of a client network, which is any number that stands for it. It takes some nanoseconds for each
-// address and allocates nothing.
+// Pick returns the index in due of the address of a client network. network is any number that identifies it. Pick
+// takes some nanoseconds for each address and allocates nothing.
 func (r *Rendezvous) Pick(network uint64) int {
 	network = mix(network)
 	best := 0
@@ -65,8 +65,8 @@ func (r *Rendezvous) Pick(network uint64) int {
 	return best
 }
 
-// drawBits is how many bits a draw has: no more than a float64 holds exactly, so that both ways in Pick agree on the
-// order.
+// drawBits is the number of bits of a draw: no more than a float64 holds exactly, so that both branches of Pick order
+// draws alike.
 const drawBits = 52
 
 func draw(network, seed uint64) uint64 { return mix(network^seed) >> (64 - drawBits) }

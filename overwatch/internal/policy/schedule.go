@@ -26,7 +26,7 @@ type Schedule struct {
 	wide       []uint32 // otherwise
 	starts     []uint32 // positions from which the promise holds; never empty
 
-	// Which of the distinct answers each position gives, and who is in each; nil for one candidate per answer.
+	// The number of the answer at each position, and the candidates of each answer; nil for one candidate per answer.
 	answer  []uint16
 	members [][]uint32
 }
@@ -49,13 +49,13 @@ func newSchedule(parts []int, size int) *Schedule {
 	return s
 }
 
-// Len is the number of positions, at least 1; after the last, the first follows.
+// Len returns the number of positions, at least 1; after the last, the first follows.
 func (s *Schedule) Len() uint32 { return s.length }
 
-// Size is the number of addresses per answer, at least 1.
+// Size returns the number of addresses per answer, at least 1.
 func (s *Schedule) Size() int { return s.size }
 
-// Pick is the k-th candidate, counted from 0, of the answer at a position below Len. Those of one position are
+// Pick returns the k-th candidate, counted from 0, of the answer at a position below Len. Those of one position are
 // distinct, and the 0th leads.
 func (s *Schedule) Pick(position uint32, k int) int {
 	i := int(position)*s.size + k
@@ -65,7 +65,7 @@ func (s *Schedule) Pick(position uint32, k int) int {
 	return int(s.wide[i])
 }
 
-// Answers is how many distinct answers there are, in whatever order of their candidates.
+// Answers returns the number of distinct answers. The order of their candidates does not count.
 func (s *Schedule) Answers() int {
 	if s.answer == nil {
 		return s.candidates
@@ -73,7 +73,7 @@ func (s *Schedule) Answers() int {
 	return len(s.members)
 }
 
-// Answer is which of them the position gives, from 0.
+// Answer returns the number, from 0, of the answer at a position.
 func (s *Schedule) Answer(position uint32) int {
 	if s.answer == nil {
 		return s.Pick(position, 0)
@@ -81,7 +81,7 @@ func (s *Schedule) Answer(position uint32) int {
 	return int(s.answer[position])
 }
 
-// Members is the candidates of an answer. The caller must not change it.
+// Members returns the candidates of the answer with a number. The caller must not change the slice.
 func (s *Schedule) Members(answer int) []uint32 {
 	if s.answer == nil {
 		return []uint32{uint32(answer)}
@@ -89,7 +89,7 @@ func (s *Schedule) Members(answer int) []uint32 {
 	return s.members[answer]
 }
 
-// number finds the distinct answers.
+// number gives each distinct answer a number.
 func (s *Schedule) number() {
 	if s.size == 1 {
 		return
@@ -117,8 +117,8 @@ func (s *Schedule) number() {
 	}
 }
 
-// Start is one of the starting positions; random spreads over them, so that neither a restart nor a new
-// schedule favours the candidate at position 0.
+// Start returns one of the starting positions, chosen by random, so that neither a restart nor a new schedule favours
+// the candidate at position 0.
 func (s *Schedule) Start(random uint32) uint32 {
 	return s.starts[random%uint32(len(s.starts))]
 }

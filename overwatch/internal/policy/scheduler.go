@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// maxKeptPicks is how many picks, over all its schedules, a Scheduler remembers before it forgets them all. Schedules
-// in use live on with the names that use them; what is lost is only that later names share with earlier ones.
+// maxKeptPicks bounds the picks of all the schedules that a Scheduler keeps. Beyond it, it drops them all. Names keep
+// the schedules that they use; only later names no longer share with earlier ones.
 const maxKeptPicks = 1 << 22
 
 // Scheduler makes schedules and hands the same one out for the same shares, so that a hundred thousand names with equal
@@ -22,8 +22,8 @@ func NewScheduler() *Scheduler {
 	return &Scheduler{kept: make(map[string]*Schedule)}
 }
 
-// For is the schedule over due, which is not empty, with answers distinct addresses at a time; candidate i of the
-// schedule is due[i].
+// For returns the schedule over due, which must not be empty, with answers distinct addresses at a time. Candidate i of
+// the schedule is due[i].
 func (s *Scheduler) For(due []Due, answers int) *Schedule {
 	divisor := 0
 	for _, d := range due {
@@ -47,7 +47,7 @@ func (s *Scheduler) For(due []Due, answers int) *Schedule {
 	return s.keep(string(key), newSchedule(parts, answers)) // which may take long, and nobody waits for it
 }
 
-// keep remembers a schedule, unless somebody was faster, whose it returns then.
+// keep stores a schedule and returns it, or the one that another goroutine has stored meanwhile.
 func (s *Scheduler) keep(key string, schedule *Schedule) *Schedule {
 	s.mu.Lock()
 	defer s.mu.Unlock()

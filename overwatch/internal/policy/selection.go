@@ -52,7 +52,8 @@ func (s *selection) known() (count int) {
 	return count
 }
 
-// knows reports whether an answer of the family may be expected: a name without any candidate may get some of either.
+// knows reports whether the name has candidates of the family, or none at all. If none of them answers, that is a
+// failure and not NODATA.
 func (s *selection) knows() bool {
 	return len(s.candidates) == 0 ||
 		slices.ContainsFunc(s.candidates, func(c Candidate) bool { return s.rules.Takes(s.family, &c) })
@@ -90,7 +91,7 @@ func insertRegion(sorted []string, region string) []string {
 	return sorted
 }
 
-// lastResort brings back the candidates that answer although they may not serve or are too few.
+// lastResort begins anew with the candidates that answer when none may serve, or fewer than the minimum.
 func (s *selection) lastResort(minimum int) {
 	choice := s.rules.OnAllDown
 	if choice != LastHealthy && choice != All {
@@ -108,7 +109,8 @@ func (s *selection) lastResort(minimum int) {
 	})
 }
 
-// enoughSince returns LastHealthySpan before the moment at which the minimum was last reached, as far as that is known.
+// enoughSince returns the time from which on a lost backend counts as healthy last: LastHealthySpan before the minimum
+// was last reached, as far as that is known.
 func (s *selection) enoughSince(minimum int) time.Time {
 	var lost []time.Time // the latest first
 	for _, i := range s.in {

@@ -46,7 +46,7 @@ func starts(lead []uint32, parts []int) []uint32 {
 	return out
 }
 
-// positions lists where each candidate leads.
+// positions returns, by candidate, the positions at which it leads.
 func positions(lead []uint32, candidates int) [][]int {
 	out := make([][]int, candidates)
 	for t, i := range lead {
