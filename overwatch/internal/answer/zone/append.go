@@ -9,15 +9,15 @@ import (
 // Question is the name and type that a query asks for, in class IN.
 type Question struct {
 	Name   []byte // in wire form and lower case, without compression
-	Labels int    // how many labels Name has
+	Labels int    // number of labels of Name
 	Type   uint16
 	DO     bool       // signatures and proofs are wanted (RFC 3225)
 	owner  uint8      // octets of Owner; 0 where it is not known yet
-	Client netip.Addr // who asks, for names whose answer depends on where that is
+	Client netip.Addr // its address, for names whose answer depends on its place
 }
 
-// Owner is what exists of the name: all of it, or its closest encloser; all of it too outside every zone and before the
-// question was answered.
+// Owner returns the part of the name that exists: all of it, or its closest encloser. Outside every zone, and before
+// the question was answered, it returns all of it.
 func (q *Question) Owner() []byte {
 	if q.owner == 0 {
 		return q.Name
@@ -28,7 +28,7 @@ func (q *Question) Owner() []byte {
 // Enclose finds the question's Owner without answering.
 func (v *View) Enclose(q *Question) { v.enclose(q) }
 
-// Kind is what kind of answer a question got.
+// Kind classifies the answer to a question.
 type Kind uint8
 
 // The kinds of answers.
@@ -41,19 +41,19 @@ const (
 	Elsewhere             // the name is an alias, or the question is a rare one: use Resolve
 )
 
-// Answer says what was appended.
+// Answer describes the answer that was appended.
 type Answer struct {
 	Kind      Kind
 	Truncated bool // the records did not fit, and none was appended
 	Answers   uint16
 	Authority uint16
-	Scope     uint8 // how many leading bits of the client's address the records depended on (RFC 7871 section 7.2.1)
+	Scope     uint8 // leading bits of the client's address that the records depended on (RFC 7871 section 7.2.1)
 	Steered   Steered
 }
 
-// Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It
-// never writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was, but
-// for a steered one that leads out of the zone.
+// Append appends the answer to q to msg, which holds a header, the name of q at its offset 12 in any case, type and
+// class. It never writes past the capacity of msg, and allocates nothing. For an alias it returns msg unchanged with
+// Kind Elsewhere, and Resolve answers; only a steered alias that leads out of the zone is appended.
 //
 // Signatures that have not been made yet are made, which takes some 20 microseconds each, once.
 func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
@@ -75,7 +75,7 @@ func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
 	return r.finish()
 }
 
-// name answers for a name that exists, or for a wildcard in the place of one that does not.
+// name answers for a name that exists, or for the wildcard in the place of one that does not.
 func (r *reply) name(o *owner, turns *Turns) {
 	if r.q.Type == dns.TypeDS && len(r.q.Name) == len(r.zone.apex) {
 		if above := r.view.above(r.zone); above != nil {
@@ -112,7 +112,7 @@ func (r *reply) name(o *owner, turns *Turns) {
 	r.noData(o)
 }
 
-// steered appends the records whose turn it is. which is a place in a.steered.
+// steered appends the records whose turn it is. which is an index of a.steered.
 func (r *reply) steered(o *owner, a *answers, which int, turns *Turns) {
 	switch a.steered[which].state {
 	case failing:
@@ -142,7 +142,7 @@ func (r *reply) steered(o *owner, a *answers, which int, turns *Turns) {
 	}
 }
 
-// delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
+// delegation answers a question for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
 func (r *reply) delegation(above *Zone) {
 	o := above.find([]byte(r.zone.apex))
 	r.zone = above
@@ -159,12 +159,12 @@ func (r *reply) delegation(above *Zone) {
 	}
 }
 
-// alias says whether the name is a CNAME, which has no other data (RFC 1034 section 3.6.2).
+// alias reports whether the name is a CNAME, which has no other data (RFC 1034 section 3.6.2).
 func (a *answers) alias() bool {
 	return len(a.sets) == 1 && a.sets[0].rtype == dns.TypeCNAME
 }
 
-// pickAny chooses the one type that answers ANY: a steered one if it has a record to give, else the lowest.
+// pickAny returns the one type that answers ANY: a steered one if it has a record to give, else the lowest.
 func (a *answers) pickAny() uint16 {
 	for i := range a.steered {
 		if a.steered[i].state != noData {

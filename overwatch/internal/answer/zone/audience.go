@@ -7,15 +7,15 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Audience is the clients in one region whom one of a name's answers is for.
+// Audience is a group of clients in one region who get the same answers of a name.
 type Audience struct {
-	Steered        // of one of them, without a lead
+	Steered        // of one of these clients, without a lead
 	Everybody bool // clients in all regions
 }
 
-// Audiences lists whom a steered name answers what with addresses of a family, so that every client is among them. The
-// name is that of a domain in zone-file form, a wildcard's with its asterisk. There are none where it is not steered or
-// its basis is not kept.
+// Audiences returns groups of clients that a steered name answers alike with addresses of a family; every client is in
+// one of them. The name is that of a domain in zone-file form, a wildcard's with its asterisk. There are none where it
+// is not steered or its basis is not kept.
 func (v *View) Audiences(name string, family policy.Family) ([]Audience, error) {
 	key, err := canonicalName(name)
 	if err != nil {

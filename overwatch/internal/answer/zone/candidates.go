@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// state is what a steered name answers for one record type.
+// state is the kind of answer that a steered name gives for one record type.
 type state uint8
 
 const (
@@ -19,16 +19,16 @@ const (
 	answering              // the records of a schedule, in turn
 )
 
-// candidates are the records of one type that a steered name may answer, and whose turn is when; immutable. What most
-// queries need comes first.
+// candidates holds the records of one type that a steered name may answer, and the schedule of their turns; immutable.
+// Fields that most queries need come first.
 type candidates struct {
 	schedule *policy.Schedule // over the records
 	kind     *Type
 	edition  uint32 // tells one set of records from the next; see Turns
 	ttl      uint32 // seconds
-	turn     uint32 // where Turns has its position; of clients in different places, where they share one
+	turn     uint32 // index in Turns of the position in the schedule
 	state    state
-	inside   bool           // a record is an alias for a name of the zone, which has to be followed
+	inside   bool           // a record is an alias for a name of the zone, so Resolve must follow it
 	far      bool           // the data is in more
 	near     [nearData]byte // else: that of one record after the other
 	sigs     [nearSigs]*Signature
@@ -40,17 +40,17 @@ const (
 	nearSigs = 4
 )
 
-// more is what candidates have no room for; immutable.
+// more holds data and signatures that candidates has no room for; immutable.
 type more struct {
 	data []byte
 	ends []int // where each record's data ends; nil: all are of the type's length
 	sigs []*Signature
 }
 
-// MaxAnswers is how many addresses an answer has room for, in either family.
+// MaxAnswers bounds the addresses in an answer, of either family.
 const MaxAnswers = MaxSet / (2 + fixedPart + net.IPv6len)
 
-// compile turns a decision into the candidates of a type.
+// compile makes the candidates of a type from a decision.
 func (z *Zone) compile(
 	kind *Type,
 	decision *policy.Decision,
@@ -84,8 +84,8 @@ func (z *Zone) compile(
 	return out
 }
 
-// turnsOf is who takes turns. Where the client decides who leads, the schedule says who follows: its n-th position
-// is led by the n-th address.
+// turnsOf returns the shares by which answers take turns. Where the client's network decides which address leads, the
+// shares are equal and the schedule only says which follow: its n-th position is led by the n-th address.
 func turnsOf(d *policy.Decision) []policy.Due {
 	if !d.Hashed {
 		return d.Due
@@ -97,7 +97,7 @@ func turnsOf(d *policy.Decision) []policy.Due {
 	return alike
 }
 
-// length is that of the packed records of the question's name at a position of the schedule.
+// length returns the octets of the packed records at a position of the schedule.
 func (c *candidates) length(position uint32) (octets int) {
 	octets = c.schedule.Size() * (2 + fixedPart + c.kind.Length)
 	if c.kind.Length == 0 {
@@ -121,7 +121,7 @@ func (c *candidates) appendRecords(msg []byte, position uint32) []byte {
 	return msg
 }
 
-// data is that of all records that may be answered, one after the other, in the order of the decision.
+// data returns the data of all records that may be answered, one after the other, in the order of the decision.
 func (c *candidates) data() []byte {
 	if c.far {
 		return c.more.data
@@ -129,7 +129,7 @@ func (c *candidates) data() []byte {
 	return c.near[:]
 }
 
-// one is the data of one record.
+// one returns the data of one record.
 func (c *candidates) one(number int) []byte {
 	length := c.kind.Length
 	if length > 0 {
@@ -142,14 +142,14 @@ func (c *candidates) one(number int) []byte {
 	return c.more.data[begin:c.more.ends[number]]
 }
 
-// same says whether two give the same answers in the same turns.
+// same reports whether both give the same answers in the same turns.
 func (c *candidates) same(other *candidates) bool {
 	return c.kind == other.kind && c.state == other.state && c.schedule == other.schedule && c.ttl == other.ttl &&
 		c.near == other.near && c.far == other.far &&
 		(!c.far || bytes.Equal(c.more.data, other.more.data))
 }
 
-// signature is that of an answer of the schedule, nil where the zone is not signed.
+// signature returns the signature of an answer of the schedule, nil where the zone is not signed.
 func (c *candidates) signature(answer int) *Signature {
 	if c.more != nil && c.more.sigs != nil {
 		return c.more.sigs[answer]
@@ -160,7 +160,7 @@ func (c *candidates) signature(answer int) *Signature {
 	return nil
 }
 
-// signatures are those of all answers, none where the zone is not signed.
+// signatures returns the signatures of all answers, none where the zone is not signed.
 func (c *candidates) signatures() []*Signature {
 	switch {
 	case c.more != nil && c.more.sigs != nil:
@@ -171,7 +171,7 @@ func (c *candidates) signatures() []*Signature {
 	return nil
 }
 
-// keep takes signatures in the place of those that it has.
+// keep replaces the signatures.
 func (c *candidates) keep(sigs []*Signature) {
 	c.sigs = [nearSigs]*Signature{}
 	var next more
@@ -188,8 +188,7 @@ func (c *candidates) keep(sigs []*Signature) {
 	}
 }
 
-// answersWith makes answers of its arguments in one piece of memory. where is nil for a name that answers everybody
-// alike.
+// answersWith makes answers of its arguments in one allocation. where is nil for a name that answers all clients alike.
 func answersWith(steered []candidates, where []placed, sets []set) *answers {
 	if where == nil {
 		a := &answers{sets: sets}
@@ -207,7 +206,7 @@ func answersWith(steered []candidates, where []placed, sets []set) *answers {
 	return &with.answers
 }
 
-// sign gives each answer its signature, under the TTL in it.
+// sign gives each answer its signature, for records with this TTL; records may be sent with a lower one.
 func (o *owner) sign(z *Zone, c *candidates, ttl uint32) {
 	if z.signer == nil || c.state != answering {
 		c.keep(nil)
@@ -225,7 +224,7 @@ func (o *owner) sign(z *Zone, c *candidates, ttl uint32) {
 	c.keep(sigs)
 }
 
-// signAgain gives the answers of the previous view their signatures, which are the same if the zone's signer is.
+// signAgain gives answers from the view before their signatures: the same ones if the signer is the same.
 func (o *owner) signAgain(z *Zone, c *candidates) {
 	if c.state != answering {
 		return

@@ -7,26 +7,26 @@ import (
 	"sort"
 )
 
-// chain is the names of a signed zone in the order in which their denial goes round. A flood of invented names is a
-// flood of searches in it, so these touch little memory: the heads, and as a rule nothing of the keys.
+// chain is the list of a signed zone's names in the order of their records of denial. A flood of invented names is a
+// flood of searches in it, so a search touches little memory: the heads, and as a rule nothing of the keys.
 type chain struct {
 	hashed bool
 	apex   int      // octets of the zone's name
-	common int      // octets that all keys begin with, and those of all names in the zone: the apex's, unless hashed
+	common int      // length of the beginning that the keys of all names in the zone have: the apex's, 0 if hashed
 	keys   []string // ascending: of the names (appendKey), or their hashes
 	links  []*link  // one per key
 	heads  []uint64 // one per key: its octets behind the common ones, as many as fit
 	starts []uint32 // of a hashed chain: the first head that begins with these bits or is above
 }
 
-// headOf is the head of what stands behind the common octets of a key.
+// headOf returns the first eight octets of the part of a key behind the common ones as a number, filled up with zeros.
 func headOf(key string) uint64 {
 	var head [8]byte
 	copy(head[:], key)
 	return binary.BigEndian.Uint64(head[:])
 }
 
-// newChain begins the chain of a zone.
+// newChain makes an empty chain for a zone.
 func newChain(apex canonical, denial Denial) *chain {
 	if denial == NSEC3 {
 		return &chain{hashed: true}
@@ -34,7 +34,7 @@ func newChain(apex canonical, denial Denial) *chain {
 	return &chain{apex: len(apex), common: len(appendKey(nil, []byte(apex)))}
 }
 
-// start makes the starts, once there are heads.
+// start makes the starts. All heads must be there.
 func (c *chain) start() {
 	if !c.hashed {
 		return
@@ -49,10 +49,10 @@ func (c *chain) start() {
 	}
 }
 
-// bucket is where in starts a head belongs. Hashes are spread evenly, so few share one.
+// bucket returns the index in starts of a head. Hashes are spread evenly, so few share one.
 func (c *chain) bucket(head uint64) int { return int(head >> (65 - bits.Len(uint(len(c.starts))))) }
 
-// search is how many heads are below this one, and whether the next is the same.
+// search returns the number of heads below this one, and whether the next is the same.
 func (c *chain) search(head uint64) (low int, alike bool) {
 	high := len(c.heads)
 	if c.hashed {
@@ -72,7 +72,7 @@ func (c *chain) search(head uint64) (low int, alike bool) {
 	return low, low < len(c.heads) && c.heads[low] == head
 }
 
-// place is how many keys are below this one, and whether it is the next.
+// place returns the number of keys below this one, and whether the next is the same.
 func (c *chain) place(key []byte) (at int, there bool) {
 	var head uint64
 	if rest := key[c.common:]; len(rest) >= 8 {
@@ -88,13 +88,13 @@ func (c *chain) place(key []byte) (at int, there bool) {
 	return at, at < len(c.keys) && c.keys[at] == string(key)
 }
 
-// cover is the link that proves that no name has the key: the last one in front of it.
+// cover returns the link that proves that no name has the key: the last one in front of it.
 func (c *chain) cover(key []byte) *link {
 	at, _ := c.place(key)
 	return c.before(at)
 }
 
-// find is the link of a name that exists, nil for an empty non-terminal, which only a hashed chain has.
+// find returns the link of a name that exists. It is nil for an empty non-terminal, unless the chain is hashed.
 func (c *chain) find(name canonical) *link {
 	at, there := 0, false
 	if c.hashed {
@@ -110,7 +110,7 @@ func (c *chain) find(name canonical) *link {
 	return c.links[at]
 }
 
-// before is the link in front of the one with a number. The first comes after the last.
+// before returns the link in front of the one with a number. The last link is in front of the first.
 func (c *chain) before(at int) *link {
 	if at == 0 {
 		at = len(c.links)
@@ -118,7 +118,8 @@ func (c *chain) before(at int) *link {
 	return c.links[at-1]
 }
 
-// headOfName is the head of a name's key, for the names of which it is the beginning of one label.
+// headOfName returns the head of a name's key without making the key. ok is false where more than the beginning of the
+// label right below the apex is needed for that.
 func (c *chain) headOfName(name []byte) (head uint64, ok bool) {
 	if len(name) <= c.apex {
 		return 0, false
@@ -140,8 +141,8 @@ func (c *chain) headOfName(name []byte) (head uint64, ok bool) {
 	return head << (8 * max(8-length, 0)), true
 }
 
-// coverName is the link that proves that there is no such name. In a hashed chain, the name must be the one right below
-// its closest encloser.
+// coverName returns the link that proves that there is no such name. In a hashed chain, the name must be the one right
+// below its closest encloser.
 func (c *chain) coverName(name []byte) *link {
 	if c.hashed {
 		hash := sha1.Sum(name) // #nosec G401 -- see the import

@@ -8,17 +8,17 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Contents is what one zone holds. Names are in zone-file form; records whose owner is outside the zone are an error.
-// It must not be changed once it was given to New.
+// Contents describes one zone. Names are in zone-file form; records whose owner is outside the zone are an error. It
+// must not be changed once it was given to New.
 type Contents struct {
 	Apex    string
 	SOA     *dns.SOA
 	Records []dns.RR // all that is not steered, the NS records of the apex included
 	Steered []string // names that are steered, in ascending order, each once
-	Renewed []string // those of Steered whose answers must not be shared with the view before: a Writer gives them others
+	Renewed []string // those of Steered to which a Writer gives other answers: they are not shared with the view before
 
-	// Types are those of names of Steered that do not have A and AAAA, or more. A name whose types are not, by their
-	// addresses, those in the view before must be Renewed.
+	// Types are the types of those names of Steered that have others than A and AAAA. A name whose types are not the same
+	// pointers as in the view before must be Renewed.
 	Types map[string][]*Type
 
 	Signer Signer   // nil: the zone is not signed
@@ -26,11 +26,11 @@ type Contents struct {
 	DS     []dns.RR // what a signed zone above it in the same view says of its keys
 }
 
-// New builds the view that follows previous, which may be nil. A zone whose Contents are the same, by their address,
-// and those below which are the same zones, is shared by both views. Of another zone, the names are shared that have
-// the same records and are not Renewed. Steered names that are also in previous keep their place in every schedule and
-// their answers until a Writer gives them others; new steered names are SERVFAIL until then. InForce must be called
-// when the view has taken the place of previous.
+// New builds the view that follows previous, which may be nil. It shares a zone with previous if the zone's Contents
+// are the same pointer and the zones right below are the same with the same DS records. In another zone it shares the
+// names that have the same records and are not Renewed. Steered names that are also in previous keep their place in
+// every schedule, and their answers until a Writer gives them others; new steered names are SERVFAIL until then.
+// InForce must be called when the view has taken the place of previous.
 func New(contents []*Contents, previous *View) (*View, error) {
 	v := &View{zones: make(map[string]*Zone, len(contents)), turns: new(turnNumbers)}
 	if previous != nil {
@@ -85,7 +85,7 @@ func New(contents []*Contents, previous *View) (*View, error) {
 	return v, nil
 }
 
-// cut is the apex of a zone, as the zone above has it.
+// cut is a zone below another, as that one has it.
 type cut struct {
 	apex canonical
 	ds   []dns.RR
@@ -93,7 +93,7 @@ type cut struct {
 
 func (c cut) same(other cut) bool { return c.apex == other.apex && sameRecords(c.ds, other.ds) }
 
-// cuts finds the zones that lie in others, by the apex of the zone right above.
+// cuts returns the zones that lie in others, by the apex of the zone right above.
 func (v *View) cuts(contents []*Contents, apexes []canonical) map[string][]cut {
 	cuts := make(map[string][]cut)
 	for i, apex := range apexes {
@@ -110,7 +110,7 @@ func (v *View) cuts(contents []*Contents, apexes []canonical) map[string][]cut {
 	return cuts
 }
 
-// InForce frees what only the view before this one needed. Whoever calls Writers calls it, once, when queries are
+// InForce releases what only the view before this one needed. The owner of the Writers calls it, once, when queries are
 // answered from this view.
 func (v *View) InForce() {
 	for _, o := range v.replaced {
@@ -123,8 +123,8 @@ func (v *View) InForce() {
 	v.replaced, v.fresh = nil, nil
 }
 
-// Fresh is the signatures that the view before does not have, apart from those of answers that a Writer gives, so that
-// they can be prepared. There are none after InForce.
+// Fresh returns the signatures that the view before does not have, apart from those of answers that a Writer gives, so
+// that they can be prepared. There are none after InForce.
 func (v *View) Fresh() []*Signature { return v.fresh }
 
 // sameRecords compares records one by one.

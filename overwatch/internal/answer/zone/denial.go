@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Denial is how a signed zone proves what it does not have.
+// Denial is the way in which a signed zone proves that a name or a type does not exist.
 type Denial uint8
 
 // The ways of denial. NSEC costs less and lets resolvers answer for names that do not exist; NSEC3 hides the names of
@@ -20,9 +20,9 @@ const (
 	NSEC3
 )
 
-// link is one name of a chain, with its record of denial. Only without is ever changed.
+// link is one name of a chain, with its record of denial. Only the field without ever changes.
 type link struct {
-	name   canonical  // whose it is
+	name   canonical  // of the record of denial
 	prefix string     // the owner of the record, without the apex
 	full   *Signature // of the record with all types
 	// types is the bitmap of the types that the name can have, whatever is healthy now. full's content ends with it.
@@ -31,15 +31,15 @@ type link struct {
 	without atomic.Pointer[lacking]
 }
 
-// lacking is a record of denial that leaves out a type of the name, which steering has taken away for now. It is
-// immutable.
+// lacking is a record of denial that leaves out a type which steering has taken away for now. It is immutable; next
+// makes it a list.
 type lacking struct {
 	rtype uint16
 	sig   *Signature
 	next  *lacking
 }
 
-// deny picks the record that proves that the name does not have the type now, though it may have it at other times.
+// deny returns the record that proves that the name does not have the type now, though it may have it at other times.
 func (l *link) deny(rtype uint16) *Signature {
 	for {
 		first := l.without.Load()
@@ -58,7 +58,7 @@ func (l *link) deny(rtype uint16) *Signature {
 	}
 }
 
-// leaveOut makes the record that does not say a type.
+// leaveOut makes the record of denial without a type.
 func (l *link) leaveOut(rtype uint16) *Signature {
 	kept := slices.DeleteFunc(typesIn(l.types), func(t uint16) bool { return t == rtype })
 	content := appendBitmap([]byte(l.full.content[:len(l.full.content)-len(l.types)]), kept)
@@ -66,7 +66,7 @@ func (l *link) leaveOut(rtype uint16) *Signature {
 	return &Signature{signer: l.full.signer, owner: l.full.owner, content: string(content)}
 }
 
-// touched is a name whose place in a chain may be another.
+// touched is a name that a draft has changed, so that its place in a chain may be another.
 type touched struct {
 	key   string // in the chain
 	owner *owner // nil for one that is gone
@@ -82,8 +82,8 @@ func (d *draft) touched(c *chain) []touched {
 	return list
 }
 
-// link makes the chain of a signed zone: that of the zone before, with other records for the names that the draft has
-// changed and for those right in front of them. The signatures of these records are appended to fresh.
+// link makes the chain of a signed zone from that of the zone before. Names that the draft has changed, and those right
+// in front of them, get other records; the signatures of these are appended to fresh.
 func (d *draft) link(fresh []*Signature) []*Signature {
 	z, old := d.zone, d.before.chain
 	c := newChain(z.apex, z.denial)
@@ -107,8 +107,8 @@ func (d *draft) link(fresh []*Signature) []*Signature {
 	return fresh
 }
 
-// merge takes the names of an old chain, but for those that are touched. It returns the places of links whose record
-// may be another, in ascending order; a link that is new has none.
+// merge fills the chain with the names of an old one, changed as changes say. It returns the places of links whose
+// record may be another, in ascending order; a link that is new has none.
 func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 	room := len(old.keys) + len(changes)
 	c.keys, c.links, c.heads = make([]string, 0, room), make([]*link, 0, room), make([]uint64, 0, room)
@@ -153,8 +153,8 @@ func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 	return remake
 }
 
-// say makes the record of the link at a place: which types its name has, and which name comes next. It says whether
-// that is another record than the link has.
+// say makes the record of the link at a place, with the types of its name and the next name. It reports whether the
+// link had another record before, or none.
 func (z *Zone) say(c *chain, at int) bool {
 	l, next := c.links[at], (at+1)%len(c.links)
 	prefix := string(l.name[:len(l.name)-len(z.apex)])
@@ -174,7 +174,8 @@ func (z *Zone) say(c *chain, at int) bool {
 	return true
 }
 
-// starBelow proves that there is no wildcard right below a name that has none; nil if no such name can be.
+// starBelow returns the link that proves that there is no wildcard right below a name that has none; nil if no such
+// name can be.
 func (c *chain) starBelow(name canonical) *link {
 	var room [maxName]byte
 	if star := starBelow(room[:0], name); star != nil {
@@ -183,12 +184,12 @@ func (c *chain) starBelow(name canonical) *link {
 	return nil
 }
 
-// hashLabel is the first label of a hashed owner's name.
+// hashLabel returns the first label of a hashed owner's name.
 func hashLabel(hash string) string {
 	return "\x20" + strings.ToLower(base32.HexEncoding.EncodeToString([]byte(hash)))
 }
 
-// types are those that a name can have, in ascending order, with those that signing brings along. An empty non-terminal
+// types returns the types that a name can have, in ascending order, with those that signing adds. An empty non-terminal
 // has none.
 func (o *owner) types(hashed bool) []uint16 {
 	var all []uint16
@@ -258,7 +259,7 @@ func inBitmap(bitmap string, rtype uint16) bool {
 	return false
 }
 
-// record is the one record of an RRset, for the slow path.
+// record returns the one record of an RRset, for the slow path.
 func (s *Signature) record(owner string) (dns.RR, error) {
 	data := []byte(s.content[fixedPart:])
 	header := dns.RR_Header{

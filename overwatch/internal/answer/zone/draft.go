@@ -9,17 +9,17 @@ import (
 	"github.com/miekg/dns"
 )
 
-// draft is a zone while it is built, from the names of the one before and what differs from them.
+// draft is a zone while it is built, from the names of the zone before and the differences.
 type draft struct {
 	zone   *Zone
-	before *Zone // has no names where there was none
+	before *Zone // empty where there was none
 	whole  bool  // no name of the one before can be shared as it is
 
 	own   map[canonical]*owner // names that are not as before, nil for one that is gone
-	fresh []*Signature         // of names that were steered before with those of another signer
+	fresh []*Signature         // of steered names that keep their answers under another signer
 }
 
-// newDraft begins a zone. before may be nil.
+// newDraft begins a zone. before is nil where there was none.
 func newDraft(z, before *Zone, c *Contents, cuts []cut) (*draft, error) {
 	d := &draft{zone: z, before: before, own: make(map[canonical]*owner)}
 	if before == nil {
@@ -40,14 +40,14 @@ func newDraft(z, before *Zone, c *Contents, cuts []cut) (*draft, error) {
 	return d, nil
 }
 
-// negative is the SOA as negative answers carry it, with the TTL of RFC 2308 section 3.
+// negative returns the SOA as negative answers carry it, with the TTL of RFC 2308 section 3.
 func negative(apex canonical, soa *dns.SOA) (set, error) {
 	carried := *soa
 	carried.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
 	return newSet(apex, apex, []dns.RR{&carried})
 }
 
-// fill makes the names those of the contents.
+// fill changes the names to those of the contents.
 func (d *draft) fill() error {
 	was := d.before.contents
 	if d.whole {
@@ -90,7 +90,7 @@ func (d *draft) fill() error {
 	return d.renew()
 }
 
-// static is what is at a name and not steered.
+// static holds the records at a name that are not steered.
 type static struct {
 	records []dns.RR
 	cut     bool // the name is the apex of a zone below; the records are its DS records
@@ -133,7 +133,7 @@ func (d *draft) static(z *Zone, c *Contents) (map[canonical]static, error) {
 	return all, nil
 }
 
-// inside is a name in zone-file form that must be in the zone.
+// inside returns the canonical form of a name in zone-file form, which must be in the zone.
 func (d *draft) inside(text string) (canonical, error) {
 	name, err := canonicalName(text)
 	if err == nil && !name.within(d.zone.apex) {
@@ -142,7 +142,7 @@ func (d *draft) inside(text string) (canonical, error) {
 	return name, err
 }
 
-// differences are the names that only one of two ascending lists has.
+// differences returns the names that only one of two ascending lists has.
 func differences(before, after []string) (come, gone []string) {
 	for len(before) > 0 && len(after) > 0 {
 		switch order := strings.Compare(before[0], after[0]); {
@@ -157,7 +157,7 @@ func differences(before, after []string) (come, gone []string) {
 	return append(come, after...), append(gone, before...)
 }
 
-// edit is a name, which is made if it is not there, to be changed in this draft alone.
+// edit returns the owner of a name for changes in this draft alone. It makes the name if it is not there.
 func (d *draft) edit(name canonical) (*owner, error) {
 	o, own := d.own[name]
 	if o != nil {
@@ -187,7 +187,7 @@ func (d *draft) edit(name canonical) (*owner, error) {
 	return o, nil
 }
 
-// descend makes sure that the name above another exists, up to the apex.
+// descend makes sure that the parent of a name exists, and so every name up to the apex.
 func (d *draft) descend(name canonical) error {
 	above := name.parent()
 	o := d.zone.find([]byte(above))
@@ -204,7 +204,7 @@ func (d *draft) descend(name canonical) error {
 	return nil
 }
 
-// blank is a new owner with nothing.
+// blank returns a new owner without records.
 func (d *draft) blank(name canonical) *owner {
 	o := &owner{name: name}
 	if o.length = longName; len(name) <= shortName {
@@ -217,7 +217,7 @@ func (d *draft) blank(name canonical) *owner {
 	return o
 }
 
-// put gives a name other static data.
+// put replaces the static records of a name.
 func (d *draft) put(name canonical, s static) error {
 	o, err := d.edit(name)
 	if err != nil {
@@ -239,7 +239,7 @@ func (d *draft) put(name canonical, s static) error {
 	return nil
 }
 
-// sets packs the records of a name, type by type, with the signatures of those that were there before.
+// sets packs the records of a name, type by type. An RRset that was there before keeps its signature.
 func (d *draft) sets(o *owner, records []dns.RR, before []set) (sets []set, err error) {
 	byType := make(map[uint16][]dns.RR)
 	for _, rr := range records {
@@ -294,7 +294,7 @@ func (d *draft) steer(text string) error {
 	return nil
 }
 
-// resign is what a name was steered to, with the signatures of this zone.
+// resign returns the steered answers that a name had before, with the signatures of this zone.
 func (d *draft) resign(o, was *owner, sets []set) *answers {
 	if d.zone.signer != nil && d.zone.signer == d.before.signer {
 		o.known = was.known
@@ -313,7 +313,7 @@ func (d *draft) resign(o, was *owner, sets []set) *answers {
 	return next
 }
 
-// unsteer makes a name not steered that is. It goes if nothing else is at it.
+// unsteer makes a steered name one that is not, and removes it if it has no other records.
 func (d *draft) unsteer(text string) error {
 	name, err := d.inside(text)
 	if err != nil {
@@ -334,7 +334,7 @@ func (d *draft) unsteer(text string) error {
 	return nil
 }
 
-// prune drops a name that has nothing and nothing below it, and then what was only between it and the apex.
+// prune removes a name that has no records and no names below it, and then its ancestors of which that is true.
 func (d *draft) prune(o *owner) {
 	for !o.steered && !o.cut && len(o.answers.Load().sets) == 0 && o.name != d.zone.apex &&
 		d.zone.names.below(o.name) == 0 {
@@ -349,7 +349,7 @@ func (d *draft) prune(o *owner) {
 	}
 }
 
-// renew takes the names that are to have other answers out of what is shared.
+// renew gives the names of Contents.Renewed owners that only this draft has.
 func (d *draft) renew() error {
 	for _, text := range d.zone.contents.Renewed {
 		name, err := d.inside(text)
@@ -370,7 +370,7 @@ func (d *draft) renew() error {
 	return nil
 }
 
-// finish ends the building of the zone and puts it into the view.
+// finish makes the zone's chain and notes in the view its new signatures and its added and replaced names.
 func (d *draft) finish(v *View) {
 	z := d.zone
 	apex := z.find([]byte(z.apex))

@@ -57,7 +57,7 @@ func (v *View) Fetch(questions []*Question, turns *Turns) {
 	turns.fetched ^= sum ^ fetchSignatures(questions, &asked, turns)
 }
 
-// lookup is one question on its way to its owner.
+// lookup is the state of one question in Fetch.
 type lookup struct {
 	zone  *Zone // nil outside every zone
 	hash  uint64

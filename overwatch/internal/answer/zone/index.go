@@ -19,11 +19,11 @@ var seed = maphash.MakeSeed()
 // cell refers to a name; the upper half of the hash spares looking at most that are not meant.
 type cell struct {
 	tag   uint32
-	below uint32 // how many names are directly below
+	below uint32 // number of names directly below
 	owner *owner // nil in a free cell
 }
 
-// newIndex makes an index with room for so many names and some more.
+// newIndex makes an index with room for at least that many names.
 func newIndex(names int) index {
 	size := 16
 	for size < 2*names {
@@ -32,12 +32,12 @@ func newIndex(names int) index {
 	return index{cells: make([]cell, size)}
 }
 
-// clone is an index with the same names.
+// clone returns a copy that shares the owners.
 func (x *index) clone() index {
 	return index{slices.Clone(x.cells), x.used}
 }
 
-// at is the cell of a name, which may be free.
+// at returns the cell of a name, which may be free.
 func (x *index) at(name canonical) *cell {
 	hash, mask := maphash.String(seed, string(name)), uint32(len(x.cells)-1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
@@ -66,14 +66,13 @@ func (x *index) add(o *owner) {
 // replace puts an owner in place of the one of its name.
 func (x *index) replace(o *owner) { x.at(o.name).owner = o }
 
-// below is how many names are directly below a name that is there.
+// below returns the number of names directly below a name that is there.
 func (x *index) below(name canonical) uint32 { return x.at(name).below }
 
-// count changes how many names are directly below a name that is there.
+// count adds to the number of names directly below a name that is there.
 func (x *index) count(name canonical, by int) { x.at(name).below += uint32(by) }
 
-// remove removes a name that is there. Cells behind it move up, so that none of them is cut off from where its search
-// begins.
+// remove removes a name that is there. Cells behind it move up, so that every search still finds its cell.
 func (x *index) remove(name canonical) {
 	mask := uint32(len(x.cells) - 1)
 	home := func(name canonical) uint32 { return uint32(maphash.String(seed, string(name))) & mask }
@@ -118,7 +117,7 @@ func (z *Zone) find(name []byte) *owner {
 	}
 }
 
-// is says whether an owner has the name.
+// is reports whether an owner has the name.
 func (o *owner) is(name []byte) bool {
 	if o.length == longName {
 		return string(o.name) == string(name)

@@ -37,7 +37,7 @@ func lower(wire []byte) {
 	}
 }
 
-// parent is the name without its first label; the root has none.
+// parent returns the name without its first label, "" for the root.
 func (c canonical) parent() canonical {
 	if len(c) <= 1 {
 		return ""
@@ -54,7 +54,7 @@ func (c canonical) labels() int {
 	return n
 }
 
-// within says whether c is apex or below it.
+// within reports whether c is apex or below it.
 func (c canonical) within(apex canonical) bool {
 	for len(c) > len(apex) {
 		c = c.parent()
@@ -62,12 +62,12 @@ func (c canonical) within(apex canonical) bool {
 	return c == apex
 }
 
-// wildcard says whether the first label is an asterisk (RFC 4592 section 2.1.1).
+// wildcard reports whether the first label is an asterisk (RFC 4592 section 2.1.1).
 func (c canonical) wildcard() bool {
 	return strings.HasPrefix(string(c), "\x01*")
 }
 
-// String is the zone-file form, for people.
+// String returns the zone-file form, for people.
 func (c canonical) String() string {
 	text, _, err := dns.UnpackDomainName([]byte(c), 0)
 	if err != nil {

@@ -10,21 +10,21 @@ const (
 	headerSize   = 12
 	pointerFlag  = 0xC000
 	questionName = pointerFlag | headerSize // a pointer to the name in the question
-	maxPointer   = 1<<14 - 1                // how far into a message a pointer leads
+	maxPointer   = 1<<14 - 1                // greatest offset that a pointer can have
 	classIN      = dns.ClassINET
 )
 
-// packer writes records as both paths send them. Names are compressed by a rule that needs no search: an owner that is
-// the question's name points to it, and one that the record in front has to that one's; what lies in the zone ends in a
-// pointer to the apex, which every question in the zone contains; everything else is written out.
+// packer writes records as both paths send them. Names are compressed by a rule that needs no search. An owner that is
+// the question's name, or that of the record in front, becomes a pointer to it. Other names in the zone end in a
+// pointer to the apex, which every question in the zone contains. All other names are written out.
 type packer struct {
 	apex     canonical
 	wire     []byte
-	pointers []uint16 // where in wire a pointer to the apex belongs
+	pointers []uint16 // offsets in wire of pointers to the apex
 
 	whole bool      // wire is a message from its header on
 	last  canonical // the owner of the record in front
-	at    int       // where that is written out
+	at    int       // offset at which last is written out
 }
 
 // record appends rr. An empty owner stands for the question's name.
@@ -74,7 +74,8 @@ func (p *packer) name(wire []byte) {
 	p.wire = append(p.wire, 0, 0)
 }
 
-// point fills in the pointers in wire: in a question's name of that many octets, the apex is the last octets.
+// point fills in the pointers in wire. The apex is at the end of the question's name; question and apex are the octets
+// of both.
 func point(wire []byte, pointers []uint16, question, apex int) {
 	for _, at := range pointers {
 		binary.BigEndian.PutUint16(wire[at:], uint16(pointerFlag|headerSize+question-apex))

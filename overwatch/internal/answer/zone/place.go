@@ -8,28 +8,28 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// placed holds what a name answers with records of one type, by who asks. It is immutable. It is empty while there is
-// nothing to answer, which is so for all clients or for none.
+// placed holds the answers of a name with records of one type, where they depend on the client. It is immutable, and
+// empty while there is nothing to answer, which is so for all clients or for none.
 type placed struct {
 	variants []variant
 	spots    *geo.Spots // nil: regions are enough
-	alike    bool       // where the client is makes no difference
-	choice   []uint16   // which variant: by geo.RegionID or, with spots, by decision
+	alike    bool       // the client's place makes no difference
+	choice   []uint16   // index of the variant, by geo.RegionID or, with spots, by decision
 	decision []uint16   // by geo.SpotID; names share it
 }
 
-// variant is what some of the clients are answered. Its shares are exact by themselves.
+// variant is the answer to some of the clients. Its shares are exact by themselves.
 type variant struct {
 	affinity *affinity // nil: answers take turns
 	candidates
-	group string // whose addresses these are
+	group string // Decision.Group
 }
 
 // affinity keeps a client network to one of the addresses.
 type affinity struct {
 	policy.ClientBits
 	*policy.Rendezvous
-	due []policy.Due // what it was made from
+	due []policy.Due // the source of the Rendezvous
 }
 
 func affinityOf(d *policy.Decision) *affinity {
@@ -46,8 +46,8 @@ func (a *affinity) same(other *affinity) bool {
 	return a.ClientBits == other.ClientBits && slices.Equal(a.due, other.due)
 }
 
-// pick finds what the client is answered: candidates, the position in their schedule, on how many bits of the client's
-// address that depended, and why it was given. which is a place in steered.
+// pick chooses the answer to a client. It returns the candidates, the position in their schedule, the number of bits of
+// the client's address that the choice depended on, and the reason. which is an index of steered.
 func (a *answers) pick(
 	v *View,
 	which int,
@@ -69,14 +69,14 @@ func (a *answers) pick(
 	return c, position, scope, a.steeredAt(which, at, c.schedule.Pick(position, 0))
 }
 
-// clientPlace is where a client is.
+// clientPlace is the place of a client, as far as the name tells clients apart.
 type clientPlace struct {
 	region geo.RegionID
 	spot   geo.SpotID // of names that tell clients apart by spots
 	choice uint16     // index of the variant for it
 }
 
-// at finds the variant of the client, where that is, and how many bits of its address the variant depended on.
+// at returns the client's variant, its place, and the number of bits of its address that the variant depended on.
 func (p *placed) at(v *View, q *Question) (in *variant, at clientPlace, scope uint8) {
 	if p.alike {
 		return &p.variants[0], clientPlace{region: v.region(q.Client)}, 0
@@ -95,7 +95,7 @@ func (p *placed) at(v *View, q *Question) (in *variant, at clientPlace, scope ui
 	return &p.variants[at.choice], at, scope
 }
 
-// find is the variant of a group, nil if there is none.
+// find returns the variant of a group, nil if there is none.
 func (p *placed) find(group string) *variant {
 	for i := range p.variants {
 		if p.variants[i].group == group {
@@ -105,7 +105,7 @@ func (p *placed) find(group string) *variant {
 	return nil
 }
 
-// same says whether two give every client the same answers in the same turns.
+// same reports whether both give every client the same answers in the same turns.
 func (p *placed) same(other *placed) bool {
 	return p.alike == other.alike && p.spots == other.spots && slices.Equal(p.choice, other.choice) &&
 		slices.Equal(p.decision, other.decision) &&
@@ -114,20 +114,21 @@ func (p *placed) same(other *placed) bool {
 		})
 }
 
-// Places is the table that says where clients are, nil where no answer depends on that.
+// Places returns the table of clients' places, nil where no answer depends on it.
 func (v *View) Places() *geo.Table { return v.places.Load() }
 
-// Place puts another table into force, from the next query on. It must tell the same regions apart as the names were
-// decided for (Writer.Place). Of one view, one goroutine at a time may call it.
+// Place replaces the table of clients' places, from the next query on. The table must have the regions by which the
+// names were decided (Writer.Place). Of one view, one goroutine at a time may call it.
 func (v *View) Place(table *geo.Table) { v.places.Store(table) }
 
-// Choices is what clients are answered with addresses of one family.
+// Choices has the decisions of one address family for clients that are told apart.
 type Choices struct {
 	Decisions []policy.Decision
 	By        []uint16 // index in Decisions by geo.SpotID. It is kept, and names may share it
 }
 
-// Place is Steer for a name whose answers depend on the client's region: decisions are by geo.RegionID.
+// Place is Steer for a name whose answers depend on the client's region: decisions are by geo.RegionID, then by
+// policy.Family.
 func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, answers int) (changed bool, err error) {
 	for f := range w.choices {
 		c := &w.choices[f]
@@ -151,7 +152,8 @@ func (w *Writer) PlaceAt(
 	return w.place(v, name, placed{spots: spots}, choices, answers)
 }
 
-// place gives a name answers by the client. like says how clients are told apart; choices are by policy.Family.
+// place replaces the answers of a name that depend on the client. like says by what clients are told apart; choices are
+// by policy.Family.
 func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, answers int) (changed bool, err error) {
 	z, o, err := v.steered(name)
 	if err != nil {
@@ -189,7 +191,7 @@ func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, an
 	return changed, nil
 }
 
-// variants compiles the decisions for one type. What was there before keeps its turn.
+// variants compiles the decisions for one type. A group that was there before keeps its place in the schedule.
 func (w *Writer) variants(
 	v *View,
 	z *Zone,
@@ -255,7 +257,7 @@ func (a *answers) eachVariant(visit func(*variant)) {
 	}
 }
 
-// copyPlaced is what is placed, to be changed.
+// copyPlaced returns a copy of byPlace that may be changed.
 func (a *answers) copyPlaced() []placed {
 	out := slices.Clone(a.byPlace())
 	for i := range out {
@@ -264,7 +266,7 @@ func (a *answers) copyPlaced() []placed {
 	return out
 }
 
-// byPlace is what placed refers to, nil where it is nil.
+// byPlace returns the list that placed points to, nil where placed is nil.
 func (a *answers) byPlace() []placed {
 	if a.placed == nil {
 		return nil
@@ -272,7 +274,7 @@ func (a *answers) byPlace() []placed {
 	return *a.placed
 }
 
-// turnNumbers hands out places in Turns.
+// turnNumbers hands out indexes of Turns.
 type turnNumbers struct {
 	mu    sync.Mutex // a view may be built while Writers work
 	spare []uint32

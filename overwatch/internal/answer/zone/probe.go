@@ -13,17 +13,17 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Probe is what a question is answered, for people.
+// Probe is the answer to a question, for people.
 type Probe struct {
 	Kind      Kind
 	Scope     uint8 // as in Answer
 	Steered   Steered
 	Records   []string     // of the answer section, in zone-file form
-	Addresses []netip.Addr // in those of the question's type among them, or in the hints of HTTPS, in their order
+	Addresses []netip.Addr // in records of the question's type, or in the hints of HTTPS, in their order
 	TTL       uint32       // of the last of that type, or of an alias without any, seconds
 }
 
-// ErrName is wrapped where what was asked for is not a domain name.
+// ErrName is wrapped by errors about text that is not a domain name.
 var ErrName = errors.New("not a domain name")
 
 // ProbedType returns the number of a record type that steered names answer, by its name in capitals; 0 for other names.
@@ -70,7 +70,8 @@ func (v *View) Probe(name string, rtype uint16, client netip.Addr, turns *Turns)
 	return p, nil
 }
 
-// decidedBy returns the type by which a name has the decision of another one, nil if it has not.
+// decidedBy returns the type whose records follow from the decision for another name (Type.Of), nil if the question is
+// for none.
 func (v *View) decidedBy(q *Question) *Type {
 	_, o, exact := v.enclose(q)
 	if !exact {
@@ -107,7 +108,7 @@ func (p *Probe) note(answer []dns.RR, rtype uint16) {
 	}
 }
 
-// has notes addresses that count.
+// has adds addresses, if counts is true.
 func (p *Probe) has(counts bool, list ...net.IP) {
 	for _, ip := range list {
 		if address, ok := netip.AddrFromSlice(ip); ok && counts {

@@ -16,7 +16,7 @@ var compressible = map[uint16]struct{ skip, names int }{
 	dns.TypeSOA:   {0, 2},
 }
 
-// dataOf is the uncompressed data of a record in wire form.
+// dataOf returns the uncompressed data of a record in wire form.
 func dataOf(rr dns.RR) ([]byte, error) {
 	wire := make([]byte, dns.Len(rr)+1)
 	end, err := dns.PackRR(rr, wire, 0, nil, false)
@@ -27,10 +27,10 @@ func dataOf(rr dns.RR) ([]byte, error) {
 	return wire[owner+fixedPart : end], nil
 }
 
-// fixedPart is the length of type, class, TTL and data length in a record.
+// fixedPart is the octets of type, class, TTL and data length in a record.
 const fixedPart = 10
 
-// nameLength is the length of the uncompressed name at the start of wire.
+// nameLength returns the length of the uncompressed name at the start of wire.
 func nameLength(wire []byte) int {
 	n := 0
 	for wire[n] != 0 {
@@ -39,7 +39,7 @@ func nameLength(wire []byte) int {
 	return n + 1
 }
 
-// canonicalContent is the content of an RRset in canonical form.
+// canonicalContent returns the content of an RRset (contentOf) in canonical form.
 func canonicalContent(records []dns.RR) (string, error) {
 	data := make([][]byte, len(records))
 	for i, rr := range records {
@@ -52,8 +52,8 @@ func canonicalContent(records []dns.RR) (string, error) {
 	return contentOf(header.Rrtype, header.Ttl, data), nil
 }
 
-// canonicalCase is the record with the names in its data in lower case, where signatures want that (RFC 4034 section
-// 6.2, RFC 6840 section 5.1).
+// canonicalCase returns the record with the names in its data in lower case, where signatures need that (RFC 4034
+// section 6.2, RFC 6840 section 5.1).
 func canonicalCase(rr dns.RR) dns.RR {
 	rr = dns.Copy(rr)
 	switch rr := rr.(type) {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// maxProofs is how many records of denial one answer has: the closest encloser, the name below it, and the wildcard
+// maxProofs bounds the records of denial in one answer: for the closest encloser, the name below it, and the wildcard
 // (RFC 5155 section 7.2).
 const maxProofs = 3
 
@@ -26,7 +26,7 @@ type reply struct {
 	proofs int
 }
 
-// finish takes an answer back that is not whole.
+// finish returns the answer, and removes its records if some did not fit or could not be signed.
 func (r *reply) finish() ([]byte, Answer) {
 	switch {
 	case r.unsigned:
@@ -37,7 +37,7 @@ func (r *reply) finish() ([]byte, Answer) {
 	return r.msg, r.answer
 }
 
-// room says whether so many octets more fit.
+// room reports whether so many octets more fit. If not, the answer is full, and nothing more is appended.
 func (r *reply) room(octets int) bool {
 	if r.full || octets > cap(r.msg)-len(r.msg) {
 		r.full = true
@@ -76,7 +76,7 @@ func (r *reply) signature(s *Signature, prefix string, question bool, ttl uint32
 	return count
 }
 
-// owner appends an owner's name, if it fits together with the rest of its record.
+// owner appends an owner's name, if the rest of its record, of so many octets, fits behind it.
 func (r *reply) owner(prefix string, question bool, rest int) bool {
 	apex, name := len(r.zone.apex), r.q.Name
 	if !r.room(len(prefix) + 2 + rest) {
@@ -105,8 +105,8 @@ func (r *reply) deny(kind Kind) {
 	}
 }
 
-// prove appends a record of denial with its signatures, whose owner points to the record's, unless another one of its
-// name is there already: two would be one RRset.
+// prove appends a record of denial with its signatures, unless one of its name has been appended: two would be one
+// RRset. The signatures' owners point to the record's where they can.
 func (r *reply) prove(l *link, p *Signature) {
 	for _, there := range r.proved[:r.proofs] {
 		if there == l {
@@ -138,7 +138,7 @@ func (r *reply) prove(l *link, p *Signature) {
 	}
 }
 
-// nameError answers that a name does not exist, and no wildcard in its place (RFC 4035 section 3.1.3.2, RFC 5155
+// nameError answers that neither the name nor a wildcard in its place exists (RFC 4035 section 3.1.3.2, RFC 5155
 // section 7.2.2).
 func (r *reply) nameError(encloser *owner) {
 	r.deny(NXDomain)
@@ -153,7 +153,7 @@ func (r *reply) nameError(encloser *owner) {
 	}
 }
 
-// proveEncloser proves that the closest encloser exists, which a chain that is not hashed need not.
+// proveEncloser proves that the closest encloser exists, which is needed only where the chain is hashed.
 func (r *reply) proveEncloser() {
 	if r.zone.chain.hashed {
 		l := r.zone.chain.find(r.encloser.name)
@@ -161,7 +161,8 @@ func (r *reply) proveEncloser() {
 	}
 }
 
-// noWildcard proves that there is no wildcard right below a name that has none; nil if no such name can be.
+// noWildcard returns the link that proves that there is no wildcard right below a name that has none; nil if no such
+// name can be.
 func (z *Zone) noWildcard(encloser *owner) *link {
 	if len(encloser.name) == len(z.apex) {
 		return z.star
@@ -184,7 +185,7 @@ func (r *reply) noData(o *owner) {
 	r.cover()
 }
 
-// lacks proves that a name does not have a type now.
+// lacks returns the link and the record that prove that a name does not have a type now.
 func (z *Zone) lacks(o *owner, rtype uint16) (*link, *Signature) {
 	if l := z.chain.find(o.name); l != nil {
 		return l, l.deny(rtype)
@@ -193,8 +194,8 @@ func (z *Zone) lacks(o *owner, rtype uint16) (*link, *Signature) {
 	return l, l.full
 }
 
-// expanded proves that what a wildcard was expanded to is not there itself (RFC 4035 section 3.1.3.3, RFC 5155 section
-// 7.2.6).
+// expanded proves, for an answer from a wildcard, that the name itself does not exist (RFC 4035 section 3.1.3.3, RFC
+// 5155 section 7.2.6).
 func (r *reply) expanded() {
 	if r.encloser != nil {
 		r.cover()
@@ -211,8 +212,8 @@ func (r *reply) cover() {
 	r.prove(l, l.full)
 }
 
-// nextCloser is the ancestor of a name, or the name itself, that is one label longer than its encloser, which has so
-// many octets.
+// nextCloser returns the ancestor of a name, or the name itself, that is one label longer than its encloser of so many
+// octets.
 func nextCloser(name []byte, encloser int) []byte {
 	for len(name)-int(name[0])-1 > encloser {
 		name = name[name[0]+1:]

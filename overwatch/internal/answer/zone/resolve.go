@@ -10,8 +10,7 @@ import (
 // MaxAliases bounds how many CNAME records are followed for one question. A chain that has more fails.
 const MaxAliases = 8
 
-// Resolution is an answer as records. It is the long way round, written to be read: what Append answers too has the
-// same octets.
+// Resolution is the answer of the slow path, as records. Where Append answers too, AppendTo packs the same octets.
 type Resolution struct {
 	Kind      Kind
 	Answer    []dns.RR
@@ -26,7 +25,7 @@ type Resolution struct {
 }
 
 // Resolve answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section
-// 4.3.2). do asks for signatures and proofs; client is who asks.
+// 4.3.2). do asks for signatures and proofs; client is the client's address.
 func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, turns *Turns) Resolution {
 	key, err := canonicalName(name)
 	if err != nil {
@@ -50,7 +49,7 @@ func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, tu
 	return Resolution{Kind: Failed, apex: zone.apex}
 }
 
-// owned is the name that is asked for, as it came and in canonical form, and what answers for it.
+// owned is a name that is asked for, as it came and in canonical form, with the owner that answers for it.
 type owned struct {
 	text     string
 	name     canonical
@@ -58,7 +57,7 @@ type owned struct {
 	encloser *owner // nil for a name that exists
 }
 
-// look finds what answers for a name of a zone.
+// look finds the owner that answers for a name of a zone.
 func (z *Zone) look(text string, name canonical) owned {
 	o := owned{text: text, name: name}
 	there, exact := z.enclose([]byte(name), name.labels())
@@ -118,7 +117,7 @@ func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype
 	return ""
 }
 
-// steered answers with what was decided. It returns the name that an alias leads to.
+// steered answers with the records of a decision. It returns the name that an alias leads to.
 func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Turns) (target string) {
 	switch a.steered[which].state {
 	case failing:
@@ -149,7 +148,7 @@ func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int
 	return ""
 }
 
-// record is one of the records, without an owner.
+// record returns one of the records, without an owner.
 func (c *candidates) record(number int) (dns.RR, error) {
 	header := dns.RR_Header{
 		Rrtype: c.kind.Number, Class: dns.ClassINET, Ttl: c.ttl, Rdlength: uint16(len(c.one(number))),
@@ -194,7 +193,7 @@ func (r *Resolution) positive(zone *Zone, o owned, records []dns.RR, sig *Signat
 	}
 }
 
-// signatures makes the whole answer a failure if there are none.
+// signatures returns the signatures as records. Without any, the whole answer is a failure.
 func (r *Resolution) signatures(sig *Signature, owner string, ttl uint32) []dns.RR {
 	records := sig.records(owner, ttl)
 	if len(records) == 0 {
@@ -226,7 +225,7 @@ func (r *Resolution) prove(zone *Zone, l *link, p *Signature) {
 	r.Authority = append(append(r.Authority, rr), r.signatures(p, owner, zone.negative.ttl)...)
 }
 
-// proveNameError is reply.nameError's.
+// proveNameError adds the proofs of reply.nameError.
 func (r *Resolution) proveNameError(zone *Zone, o owned) {
 	if !r.do || zone.signer == nil {
 		return
@@ -238,7 +237,7 @@ func (r *Resolution) proveNameError(zone *Zone, o owned) {
 	}
 }
 
-// proveEncloser is reply.proveEncloser.
+// proveEncloser adds the proof of reply.proveEncloser.
 func (r *Resolution) proveEncloser(zone *Zone, o owned) {
 	if zone.chain.hashed {
 		l := zone.chain.find(o.encloser.name)
@@ -246,7 +245,7 @@ func (r *Resolution) proveEncloser(zone *Zone, o owned) {
 	}
 }
 
-// proveNoData is reply.noData's.
+// proveNoData adds the proofs of reply.noData.
 func (r *Resolution) proveNoData(zone *Zone, o owned, rtype uint16) {
 	if !r.do || zone.signer == nil {
 		return
@@ -270,7 +269,7 @@ func (r *Resolution) cover(zone *Zone, o owned) {
 	r.prove(zone, l, l.full)
 }
 
-// AppendTo packs the records behind msg, which holds a header and the question that was resolved.
+// AppendTo appends the packed records to msg, which holds a header and the question that was resolved.
 func (r *Resolution) AppendTo(msg []byte) ([]byte, error) {
 	question := msg[headerSize:][:nameLength(msg[headerSize:])]
 	low := slices.Clone(question)

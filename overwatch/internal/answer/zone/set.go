@@ -17,8 +17,8 @@ type set struct {
 	sig      *Signature // nil where the zone is not signed
 }
 
-// newSet packs records of one owner and type. All get the lowest of their TTLs, since those of an RRset must not
-// differ (RFC 2181 section 5.2), and duplicates go (section 5). An empty owner is the question's name.
+// newSet packs records of one owner and type. All get the lowest of their TTLs, since those of an RRset must not differ
+// (RFC 2181 section 5.2), and duplicates are removed (section 5). An empty owner is the question's name.
 func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 	records, err := distinct(records)
 	if err != nil {
@@ -55,8 +55,8 @@ func Fits(apex string, records []dns.RR) error {
 	return err
 }
 
-// distinct leaves out records that are there already. Those whose names differ in case alone are the same: in canonical
-// form there is one of them, and a signature over two would hold for no validator (RFC 4034 section 6.3).
+// distinct removes duplicates. Records whose names differ in case alone are the same: in canonical form there is one of
+// them, and a signature over two would hold for no validator (RFC 4034 section 6.3).
 func distinct(records []dns.RR) (some []dns.RR, err error) {
 	if len(records) == 1 {
 		return records, nil
@@ -75,11 +75,12 @@ func distinct(records []dns.RR) (some []dns.RR, err error) {
 	return some, nil
 }
 
-// MaxSet is how long an RRset may be so that a message over TCP always has room for it, the question and an OPT record.
+// MaxSet bounds the octets of an RRset, so that a message over TCP always has room for it, the question and an OPT
+// record.
 const MaxSet = dns.MaxMsgSize - headerSize - maxName - 4 - maxOPT - maxSigned
 
-// maxOPT is more than any OPT record of ours takes.
+// maxOPT bounds the octets of an OPT record that this program sends.
 const maxOPT = 1024
 
-// maxSigned is more than the signatures and proofs of any answer take, with the keys that a zone may have.
+// maxSigned bounds the octets of the signatures and proofs of an answer, with the keys that a zone may have.
 const maxSigned = 8 << 10

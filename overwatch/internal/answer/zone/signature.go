@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// RRset is what a signature covers, in canonical form (RFC 4034 section 6).
+// RRset is the set of records that a signature covers, in canonical form (RFC 4034 section 6).
 type RRset struct {
 	Owner []byte // in wire form and lower case; a wildcard keeps its asterisk label
 	Type  uint16
@@ -28,8 +28,8 @@ type Signer interface {
 	Epoch() uint32
 }
 
-// Signature is the RRSIG records that cover one RRset. They are made when they are first needed, or prepared before;
-// whoever comes meanwhile waits for the same ones.
+// Signature holds the RRSIG records that cover one RRset. They are made when they are first needed, or by Prepare
+// before. A goroutine that needs them while they are made waits.
 type Signature struct {
 	signer  Signer
 	owner   canonical
@@ -39,7 +39,7 @@ type Signature struct {
 	made   atomic.Pointer[made]
 }
 
-// made is signatures that exist; immutable. It is 128 octets long, two lines of the cache.
+// made holds RRSIG records that exist; immutable. It is 128 octets long, two lines of the cache.
 type made struct {
 	epoch uint32
 	renew uint32  // Unix time, in seconds, as the record has it
@@ -48,7 +48,7 @@ type made struct {
 	near  [110]byte
 }
 
-// wire is the records behind their owner's name. The caller must not change it.
+// wire returns the records without their owner's name. The caller must not change the slice.
 func (m *made) wire() []byte {
 	if m.far != nil {
 		return *m.far
@@ -56,8 +56,8 @@ func (m *made) wire() []byte {
 	return m.near[:m.each]
 }
 
-// contentOf is what tells the RRsets of one owner apart. It sorts data. That of a single record is all that stands
-// behind the owner in it.
+// contentOf returns a key that tells the RRsets of one owner apart: type, class, TTL and sorted data. That of a single
+// record is the record's wire form behind the owner. It sorts data.
 func contentOf(rtype uint16, ttl uint32, data [][]byte) string {
 	slices.SortFunc(data, slices.Compare)
 	size := contentHead
@@ -86,7 +86,7 @@ func (s *Signature) ttl() uint32 { return binary.BigEndian.Uint32([]byte(s.conte
 
 func (s *Signature) rtype() uint16 { return uint16(s.content[0])<<8 | uint16(s.content[1]) }
 
-// rrset is what is signed.
+// rrset returns the RRset that is signed.
 func (s *Signature) rrset() RRset {
 	content := []byte(s.content)
 	set := RRset{
@@ -102,7 +102,7 @@ func (s *Signature) rrset() RRset {
 	return set
 }
 
-// current is the signatures to serve now. It is nil if they cannot be made.
+// current returns the signatures to serve now, which it makes if need be; nil if they cannot be made.
 func (s *Signature) current() *made {
 	if m := s.made.Load(); m != nil && m.epoch == s.signer.Epoch() {
 		return m
@@ -114,8 +114,8 @@ func (s *Signature) current() *made {
 	return m
 }
 
-// Prepare makes signatures if there are none to serve, or other ones if it is time for that. It says whether it made
-// any.
+// Prepare makes signatures if there are none to serve, or new ones if they are due for renewal. signed reports whether
+// it made any.
 func (s *Signature) Prepare(now time.Time) (signed bool, err error) {
 	before := s.made.Load()
 	after, err := s.make(now)
@@ -132,7 +132,7 @@ func (s *Signature) Expires() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(m.wire()[at:])), 0)
 }
 
-// make signs unless what is there holds at the time now.
+// make makes signatures, unless there are some that are not due for renewal at the time now.
 func (s *Signature) make(now time.Time) (*made, error) {
 	s.making.Lock()
 	defer s.making.Unlock()
@@ -158,7 +158,7 @@ func (s *Signature) make(now time.Time) (*made, error) {
 	return m, nil
 }
 
-// records is the signatures as records, for the slow path; nil if they cannot be made.
+// records returns the signatures as records, for the slow path; nil if they cannot be made.
 func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 	m := s.current()
 	if m == nil {
@@ -183,14 +183,14 @@ func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 	return out
 }
 
-// signatures are those of the addresses of one name, by content. They are kept while an RRset is out of the answers, so
-// that a health flap signs nothing.
+// signatures caches the signatures of a name's steered answers, by content. It keeps those of RRsets that are not
+// answered now, so that a health flap signs nothing.
 type signatures struct {
 	mu    sync.Mutex
 	known signatureIndex
 }
 
-// at is the signature of an RRset of the owner.
+// at returns the signature of an RRset of the owner, a new one if it is not known.
 func (s *signatures) at(signer Signer, owner canonical, content string) *Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,24 +202,24 @@ func (s *signatures) at(signer Signer, owner canonical, content string) *Signatu
 	return sig
 }
 
-// all is a copy of the signatures that are known now.
+// all appends the signatures that are known now.
 func (s *signatures) all(into []*Signature) []*Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known.all(into)
 }
 
-// spareSignatures is how many signatures of answers that are not given now a name keeps, beside as many as it uses.
+// spareSignatures is the number of unused signatures that a name may keep, beside as many as it uses.
 const spareSignatures = 64
 
-// few says whether there is nothing to trim, however few are in use.
+// few reports whether there is nothing to trim, however few are in use.
 func (s *signatures) few() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known.len() <= spareSignatures
 }
 
-// trim forgets what is spare if that is much more than what is in use.
+// trim drops the signatures for which spare is true, if they are many more than those in use.
 func (s *signatures) trim(inUse int, spare func(*Signature) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

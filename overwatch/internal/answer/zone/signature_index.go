@@ -12,7 +12,7 @@ type signatureIndex struct {
 	many map[string]*Signature // all of them, once there are more than few is for
 }
 
-// fewContents is up to how many signatures are in a list.
+// fewContents bounds the signatures that are kept in a list.
 const fewContents = 16
 
 // get finds the signature of a content, nil if there is none.

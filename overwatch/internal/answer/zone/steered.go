@@ -7,24 +7,25 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Steered says why a steered answer was given. It is zero for all others.
+// Steered says why a steered answer was given: basis, client's place, and the address that came first. It is zero for
+// all other answers.
 type Steered struct {
 	Basis  *policy.Basis // nil: not steered, or the basis was not kept
 	Number uint32        // of the basis, so that it need not be read
-	Region geo.RegionID  // where the client is
-	Spot   geo.SpotID    // where in it, for a Basis that has Spots
-	Choice uint16        // which of the name's answers for different clients it is; 0 where all are answered alike
-	Lead   uint16        // of the decision's addresses, the one that came first; of an answer without any, NoLead
+	Region geo.RegionID  // of the client
+	Spot   geo.SpotID    // of the client, for a Basis that has Spots
+	Choice uint16        // number of the name's answer for such clients; 0 where all are answered alike
+	Lead   uint16        // index in Decision.Due of the address that came first; NoLead without one
 	Family policy.Family // that the decision was for
 }
 
 // NoLead is the Lead of an answer without an address.
 const NoLead = 1<<16 - 1
 
-// Client is where the client is. There must be a Basis.
+// Client returns the spot of the client. There must be a Basis.
 func (s *Steered) Client() policy.Spot { return s.Basis.Client(uint16(s.Region), uint16(s.Spot)) }
 
-// steeredBy says why an answer was given that does not depend on where the client is. which is a place in steered.
+// steeredBy says why an answer was given that does not depend on the client's place. which is an index of steered.
 func (a *answers) steeredBy(v *View, which int, client netip.Addr, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
@@ -45,7 +46,7 @@ func (a *answers) unanswered(v *View, which int, client netip.Addr) Steered {
 	return a.steeredBy(v, which, client, NoLead)
 }
 
-// locate finds where a client is, and how many bits of its address that depends on.
+// locate returns the region of a client, and the number of bits of its address that this depends on.
 func (v *View) locate(client netip.Addr) (geo.RegionID, uint8) {
 	if table := v.places.Load(); table != nil {
 		return table.Locate(client)
@@ -53,7 +54,7 @@ func (v *View) locate(client netip.Addr) (geo.RegionID, uint8) {
 	return geo.NoRegion, 0
 }
 
-// region is where a client is.
+// region returns the region of a client.
 func (v *View) region(client netip.Addr) geo.RegionID {
 	if table := v.places.Load(); table != nil {
 		return table.Region(client)

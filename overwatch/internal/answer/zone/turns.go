@@ -2,19 +2,19 @@ package zone
 
 import "math/rand/v2"
 
-// Turns is where one socket stands in the schedule of every name. It belongs to one goroutine at a time, and never
-// to two sockets, since it is per socket that shares are exact.
+// Turns holds the positions of one socket in the schedules of all names. It belongs to one goroutine at a time, and
+// never to two sockets, since shares are exact per socket.
 type Turns struct {
 	at      []turn
 	random  *rand.PCG
 	fetched uint32 // what Fetch read, kept so that the compiler does not leave the reading out
 }
 
-// turn is a position in one edition of candidates; positions in others mean nothing. Editions are numbered by Writers
-// together, and their numbers begin again some day.
+// turn is a position in one edition of candidates; it means nothing in another. All Writers share the numbers of
+// editions, which begin again some day.
 type turn struct{ edition, position uint32 }
 
-// of says whether it is one in these candidates.
+// of reports whether the turn is a position in these candidates.
 func (t turn) of(c *candidates) bool { return t.edition == c.edition && t.position < c.schedule.Len() }
 
 // NewTurns begins all schedules at places chosen with the seed.
@@ -43,7 +43,7 @@ func (t *Turns) next(c *candidates) uint32 {
 	return position
 }
 
-// peek is the turn at an index as it is now.
+// peek returns the turn at an index, without a change.
 func (t *Turns) peek(index uint32) turn {
 	if int(index) < len(t.at) {
 		return t.at[index]

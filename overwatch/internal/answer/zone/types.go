@@ -14,9 +14,10 @@ type Type struct {
 	Number uint16        // as in a question
 	Family policy.Family // of the addresses: the decision for this family counts
 	Length int           // octets of a record's data; 0: they differ
-	// Of is the name in zone-file form whose decision it is, where the name that has the type has none of its own.
+	// Of is the name in zone-file form whose decision gives the records; empty: the decision of the name that has the
+	// type.
 	Of string
-	// Data appends the data of the record for what is due, an address of the family or a name: Length octets.
+	// Data appends the data of the record for an address of the family, or a name: Length octets.
 	Data func(to []byte, due policy.Due) []byte
 }
 
@@ -44,7 +45,7 @@ var AliasTypes = []*Type{
 // addressType returns the type of the records that hold addresses of a family.
 func addressType(f policy.Family) *Type { return AddressTypes[f] }
 
-// types returns what a name of Steered answers.
+// types returns the record types of a name of Steered.
 func (c *Contents) types(name string) []*Type {
 	if types := c.Types[name]; types != nil {
 		return types
@@ -52,7 +53,7 @@ func (c *Contents) types(name string) []*Type {
 	return AddressTypes
 }
 
-// undecided returns the candidates of types before the first decision: nobody.
+// undecided returns the candidates of types before the first decision: SERVFAIL.
 func undecided(types []*Type) []candidates {
 	list := make([]candidates, len(types))
 	for i, t := range types {
@@ -61,13 +62,13 @@ func undecided(types []*Type) []candidates {
 	return list
 }
 
-// has reports whether these are the types that a name answers.
+// has reports whether a name is steered with exactly these types.
 func (a *answers) has(types []*Type) bool {
 	return slices.EqualFunc(a.steered, types, func(c candidates, t *Type) bool { return c.kind == t })
 }
 
-// steeredAs returns the place in steered of a record type, -1 where the name is not steered with it. Of two, one for
-// each family, it is the first that there is a record of.
+// steeredAs returns the index in steered of a record type, -1 where the name is not steered with it. Where each family
+// has an entry of the type, it is the first that has a record.
 func (a *answers) steeredAs(rtype uint16) int {
 	found := -1
 	for i := range a.steered {
@@ -82,8 +83,8 @@ func (a *answers) steeredAs(rtype uint16) int {
 	return found
 }
 
-// steeredFor returns the place in steered of the first type that a family decides, -1 if there is none. An alias is
-// decided for both alike.
+// steeredFor returns the index in steered of the first type that follows from the decision for a family, -1 if there is
+// none. An alias follows from both alike.
 func (a *answers) steeredFor(f policy.Family) int {
 	return slices.IndexFunc(a.steered, func(c candidates) bool {
 		return c.kind.Family == f || c.kind.Number == dns.TypeCNAME

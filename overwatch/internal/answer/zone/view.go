@@ -36,7 +36,7 @@ type Zone struct {
 	cuts      []cut // ascending
 }
 
-// owner is one name that exists in a zone, the empty non-terminals included, and the apexes of zones below it.
+// owner is one name that exists in a zone. Empty non-terminals, and the apexes of zones below, are owners too.
 type owner struct {
 	answers atomic.Pointer[answers]
 	known   *signatures // of its addresses; nil where the zone is not signed
@@ -55,18 +55,18 @@ const (
 // answers holds everything that a name answers. It is immutable. What most queries need is in its first 128 octets.
 type answers struct {
 	steered []candidates  // one for each type that the name is steered with; none for names that are not
-	placed  *[]placed     // by place in steered; nil for names that answer everybody alike
-	basis   *policy.Basis // what the steered answers follow from; nil where that is not kept
+	placed  *[]placed     // by index in steered; nil for names that answer everybody alike
+	basis   *policy.Basis // of the steered answers; nil where it is not kept
 	number  uint32        // of the basis
 	any     uint16        // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
 	room    [2]candidates // of steered
 	sets    []set         // ascending by type
 }
 
-// nothing is what an empty non-terminal has.
+// nothing is the answers of an empty non-terminal.
 var nothing = new(answers)
 
-// set finds the RRset of a type, nil if there is none.
+// set returns the RRset of a type, nil if there is none.
 func (a *answers) set(rtype uint16) *set {
 	for i := range a.sets {
 		if a.sets[i].rtype == rtype {
@@ -76,7 +76,7 @@ func (a *answers) set(rtype uint16) *set {
 	return nil
 }
 
-// zoneOf is the zone that a name of so many labels belongs to, nil outside all. The name is in wire form and lower
+// zoneOf returns the zone that a name of so many labels belongs to, nil outside all. The name is in wire form and lower
 // case.
 func (v *View) zoneOf(name []byte, labels int) *Zone {
 	for ; labels > v.depth; labels-- {
@@ -93,8 +93,8 @@ func (v *View) zoneOf(name []byte, labels int) *Zone {
 	}
 }
 
-// enclose finds the zone that is asked, and the owner of the name that is asked for, or of its closest encloser (RFC
-// 4592 section 3.3.1). The zone is nil outside every zone.
+// enclose returns the zone of the question, and the owner of its name or of the closest encloser (RFC 4592 section
+// 3.3.1); exact reports the former. The zone is nil outside every zone.
 func (v *View) enclose(q *Question) (z *Zone, o *owner, exact bool) {
 	if z = v.zoneOf(q.Name, q.Labels); z == nil {
 		return nil, nil, false
@@ -104,7 +104,7 @@ func (v *View) enclose(q *Question) (z *Zone, o *owner, exact bool) {
 	return z, o, exact
 }
 
-// enclose finds a name of the zone that has so many labels, or its closest encloser.
+// enclose returns the owner of a name of the zone that has so many labels, or of its closest encloser.
 func (z *Zone) enclose(name []byte, labels int) (o *owner, exact bool) {
 	for exact = true; ; exact = false {
 		// Nothing is that deep, so a flood of long names costs no more than one of short names.
@@ -118,7 +118,7 @@ func (z *Zone) enclose(name []byte, labels int) (o *owner, exact bool) {
 	}
 }
 
-// above is the zone that a zone is cut from, nil if there is none.
+// above returns the zone that a zone is cut from, nil if there is none.
 func (v *View) above(z *Zone) *Zone {
 	if z.apex == rootName {
 		return nil
@@ -126,7 +126,7 @@ func (v *View) above(z *Zone) *Zone {
 	return v.zoneOf([]byte(z.apex.parent()), z.apex.labels()-1)
 }
 
-// wildcard is the wildcard right below a name of the zone, nil if there is none.
+// wildcard returns the wildcard right below a name of the zone, nil if there is none.
 func (z *Zone) wildcard(encloser *owner) *owner {
 	var room [maxName]byte
 	if name := starBelow(room[:0], encloser.name); z.wildcards > 0 && name != nil {
@@ -143,7 +143,7 @@ func starBelow(to []byte, name canonical) []byte {
 	return append(append(to, "\x01*"...), name...)
 }
 
-// owner finds a name with its zone. Both are nil where the name does not exist.
+// owner returns a name with its zone. Both are nil where the name does not exist.
 func (v *View) owner(name canonical) (*Zone, *owner) {
 	z := v.zoneOf([]byte(name), name.labels())
 	if z == nil {
@@ -156,7 +156,7 @@ func (v *View) owner(name canonical) (*Zone, *owner) {
 	return z, o
 }
 
-// Signatures is every signature that the names have needed so far, in no order.
+// Signatures yields every signature that the names have needed so far, in no order.
 func (v *View) Signatures() iter.Seq[*Signature] {
 	return func(yield func(*Signature) bool) {
 		for _, z := range v.zones {

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Writer gives steered names their answers. It belongs to one goroutine.
+// Writer replaces the answers of steered names. It belongs to one goroutine.
 type Writer struct {
 	*common
 	fresh []*Signature
@@ -18,8 +18,8 @@ type Writer struct {
 	steered []candidates
 }
 
-// common is what Writers have together: names of equal shares hold one schedule, and no two answers have the same
-// edition, whoever gave them.
+// common is the state that Writers share. Names of equal shares hold one schedule, and no two answers have the same
+// edition.
 type common struct {
 	schedules *policy.Scheduler
 	editions  atomic.Uint32 // that have been given
@@ -30,13 +30,13 @@ func NewWriter() *Writer {
 	return &Writer{common: &common{schedules: policy.NewScheduler()}}
 }
 
-// Beside is another Writer, for another goroutine: both may be at work at once, also in one view, as long as they do
-// not have the same name.
+// Beside returns another Writer, for another goroutine. Both may work at once, also in one view, but never on the same
+// name.
 func (w *Writer) Beside() *Writer { return &Writer{common: w.common} }
 
-// Steer makes a steered name of the view answer as was decided, answers distinct addresses (at most MaxAnswers) at a
-// time, from the next query on. It says whether that changed anything: a decision like the last leaves every turn where
-// it is. decisions is by policy.Family.
+// Steer makes a steered name of the view answer by its decisions from the next query on, with answers distinct
+// addresses (at most MaxAnswers) at a time. decisions is by policy.Family. changed reports whether that made a
+// difference: decisions like the last leave every turn as it is.
 func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
 	if decisions[0].Hashed || decisions[1].Hashed {
 		return w.place(
@@ -79,7 +79,7 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 	return changed, nil
 }
 
-// give gives a name answers that it did not have, with all the signatures that these need.
+// give replaces the answers of a name by ones that it did not have, and notes the signatures of denial that they need.
 func (w *Writer) give(z *Zone, o *owner, steered []candidates, placed []placed, basis *policy.Basis) {
 	o.steer(steered, placed, basis)
 	if z.chain != nil {
@@ -101,8 +101,7 @@ func (v *View) steered(name string) (*Zone, *owner, error) {
 	return z, o, nil
 }
 
-// denials are the records that prove that the link's name has none of the types that it is steered with and has no
-// record of now.
+// denials returns the signatures that prove that the link's name has no record now of types that it is steered with.
 func (l *link) denials(a *answers) (found []*Signature) {
 	for i := range a.steered {
 		if number := a.steered[i].kind.Number; a.steered[i].state == noData && a.steeredAs(number) == i {
@@ -116,14 +115,14 @@ func (w *Writer) note(sigs []*Signature) {
 	w.fresh = append(w.fresh, sigs...)
 }
 
-// Fresh is the signatures of the answers that were given to names since the last call, so that they can be prepared.
+// Fresh returns the signatures of answers that names were given since the last call, so that they can be prepared.
 func (w *Writer) Fresh() []*Signature {
 	fresh := w.fresh
 	w.fresh = nil
 	return fresh
 }
 
-// trim forgets signatures of answers of long ago.
+// trim drops the cached signatures of answers of long ago.
 func (o *owner) trim() {
 	if o.known == nil || o.known.few() {
 		return
@@ -142,7 +141,7 @@ func (o *owner) trim() {
 	o.known.trim(len(inUse), func(sig *Signature) bool { return !inUse[sig] })
 }
 
-// steer replaces what depends on health and keeps the rest.
+// steer replaces the answers that depend on health and keeps the rest.
 func (o *owner) steer(steered []candidates, placed []placed, basis *policy.Basis) {
 	next := answersWith(steered, placed, o.answers.Load().sets)
 	if basis != nil {
