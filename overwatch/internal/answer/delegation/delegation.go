@@ -1,6 +1,6 @@
-// Package delegation asks DNS servers what the change of a zone's key depends on: those of its parent for DS records,
-// and the other nodes whether they sign with the new key. keysync calls it while the key of a zone changes. It is never
-// on the way of a query.
+// Package delegation asks DNS servers what the change of a zone's key depends on: those of the parent for the zone's DS
+// records, and the other nodes whether they sign with the new key. keysync calls it while the key of a zone changes. It
+// owns no state but the longest TTLs that a Watch has seen. It is never on the way of a query, and changes nothing.
 package delegation
 
 import (
@@ -24,13 +24,13 @@ import (
 // payload is the UDP payload size of a question (EDNS), in octets.
 const payload = 1232
 
-// Options say whom to ask. The zero value asks the first resolver of the machine who the parent's servers are.
+// Options name the servers to ask. In the zero value, the machine's first resolver names the parent's servers.
 type Options struct {
 	Resolver string   // address with port; "": the first of /etc/resolv.conf
-	Servers  []string // of the parent, addresses with ports; none: as the resolver says
+	Servers  []string // of the parent, addresses with ports; none: the resolver names them
 }
 
-// Watch looks at parents. It is not safe for concurrent use.
+// Watch asks parents for DS records, and remembers the TTLs. It is not safe for concurrent use.
 type Watch struct {
 	ttl map[string]time.Duration // the longest that was seen, by zone
 }
@@ -38,7 +38,7 @@ type Watch struct {
 // NewWatch makes a Watch.
 func NewWatch() *Watch { return &Watch{make(map[string]time.Duration)} }
 
-// Look asks all servers of a zone's parent, at all their addresses, and returns all that they have.
+// Look asks all servers of a zone's parent, at all their addresses, and joins their answers.
 func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent {
 	apex = dns.CanonicalName(apex)
 	servers := o.Servers
@@ -133,7 +133,7 @@ func parents(ctx context.Context, resolver, apex string) (addresses []string, er
 	return slices.Compact(addresses), nil
 }
 
-// askDS asks one server of the parent.
+// askDS asks one server of the parent for the DS records of a zone.
 func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error) {
 	reply, err := resolve.Ask(ctx, server, apex, dns.TypeDS, false)
 	switch {
@@ -151,7 +151,8 @@ func askDS(ctx context.Context, server, apex string) (found []*dns.DS, err error
 	return found, nil
 }
 
-// What is asked for may be signed otherwise for a while: the key records, or an answer.
+// Record types to ask a node for with SignedBy. While a key changes, key records and answers may be signed by different
+// keys.
 const (
 	Keys    = dns.TypeDNSKEY
 	Answers = dns.TypeSOA

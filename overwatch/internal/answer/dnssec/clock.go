@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// How far the wall clock may have moved between two looks without anything that is signed becoming void: back by less
-// than signatures are backdated, and forward by less than the oldest ones still hold, which is Validity without renewal
-// and jitter, six days. What holds is not signed again after a jump forward, or validators would be sent signatures
-// from the future.
+// Bounds on a move of the wall clock between two looks that voids no signature: back by less than signatures are
+// backdated, and forward by less than the oldest ones still hold, which is Validity without renewal and jitter, six
+// days. Signatures that hold are not made again after a jump forward, or validators would be sent signatures from the
+// future.
 const (
 	maxBack    = backdated / 2
 	maxForward = 3 * 24 * time.Hour

@@ -9,9 +9,9 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// ForceRoll lets the roll or the way of a zone go on to the next stage although nothing is heard of some nodes, which
-// it returns with what is known of each. Those that are heard are waited for still, and so is the parent. preview: it
-// changes nothing.
+// ForceRoll lets the roll or the way of a zone go on to the next stage without the nodes of which nothing is heard. It
+// returns them in without, each with what is known of it. Nodes that are heard are still waited for, and so is the
+// parent. With preview it changes nothing.
 func (z *Zones) ForceRoll(apex string, preview bool) (state RollState, without []roll.Peer, err error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()

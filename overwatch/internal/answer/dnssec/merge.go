@@ -45,10 +45,10 @@ func (z *Zones) NoKeys() bool {
 	return true
 }
 
-// Peers is the relation to other nodes.
+// Peers says whether other nodes can be asked for their keys.
 type Peers uint8
 
-// What there may be.
+// The relations to other nodes.
 const (
 	NoPeers    Peers = iota
 	PeersAsked       // peers are asked: new keys are provisional until they were
@@ -75,11 +75,11 @@ func (z *Zones) MadeApart() bool {
 	return false
 }
 
-// Made receives when a provisional key was made, so that other nodes are asked at once.
+// Made returns a channel that receives when a provisional key was made, so that other nodes are asked at once.
 func (z *Zones) Made() <-chan struct{} { return z.made }
 
-// How long a key is provisional: long enough that nodes which begin at the same moment see one another, and not so long
-// that a peer that is not there yet keeps the parent from being told.
+// Bounds on a key's provisional time: long enough that nodes which begin at the same moment see one another, and not so
+// long that a peer that is not there yet keeps the parent from being told.
 const (
 	provisionalLeast = 2 * time.Second
 	provisionalMost  = 30 * time.Second
@@ -95,7 +95,7 @@ type Merged struct {
 	Altered   bool     // the published, signing or announced keys have changed
 }
 
-// Response is the completeness of a round's answers.
+// Response says how completely the other nodes have answered in a round.
 type Response uint8
 
 // The ways in which a round ends.
@@ -105,14 +105,14 @@ const (
 	Awaited                  // some failed, and of others the first answer since a key was made here is still waited for
 )
 
-// Merge joins what the other nodes offer with what is here. Keys are joined, never replaced, with two exceptions:
+// Merge joins the keys that the other nodes offer with those here. Keys are joined, never replaced, with two
+// exceptions:
 //
 //	a provisional key               gives way to a key of another node that is not, else to an older provisional one
 //	a key that all others withdrew  is withdrawn here, once another that all have was published for a TTL
 //
-// A provisional key that nothing took the place of is one like others after provisionalLeast, if all others answered,
-// and otherwise after provisionalMost, unless answers are awaited. An error is of the disk; what was joined before it
-// stays.
+// A provisional key that nothing replaced becomes final after provisionalLeast, if all others answered, and otherwise
+// after provisionalMost, unless answers are awaited. An error is of the disk; what was joined before it stays.
 func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -146,6 +146,7 @@ type candidate struct {
 	provisional bool
 }
 
+// join joins the offered keys of a zone with those here.
 func (m *merging) join(apex string) error {
 	own := m.ownProvisional(apex)
 	final, provisional, confirmed := m.candidates(apex, own)

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// metrics are the counters of signing.
+// metrics holds the counters of signing and the collector of each zone's gauges.
 type metrics struct {
 	signatures, failures prometheus.Counter
 	zones                *zoneFigures

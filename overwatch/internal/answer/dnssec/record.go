@@ -29,9 +29,9 @@ type record struct {
 	Entries []entry `json:"keys"`
 	// LostAt is the time when a first key was made after all others had been lost; zero: never.
 	LostAt time.Time `json:"lost_at,omitzero"`
-	// Roll is how far this node is with the change of the zone's key; nil: there was none.
+	// Roll is this node's progress in the change of the zone's key; nil: there was none.
 	Roll *roll.Progress `json:"roll,omitempty"`
-	// Way is how far this node is with the zone's way to be signed, or unsigned; nil: it was always signed.
+	// Way is this node's progress in making the zone signed or unsigned; nil: it was always signed.
 	Way *roll.Progress `json:"way,omitempty"`
 }
 
@@ -39,11 +39,11 @@ type record struct {
 type entry struct {
 	Tag         uint16    `json:"key_tag"`
 	Public      []byte    `json:"public_key"`
-	Published   time.Time `json:"published"`             // since when this node has it in the DNSKEY RRset
+	Published   time.Time `json:"published"`             // time from which this node has it in the DNSKEY RRset
 	Provisional bool      `json:"provisional,omitempty"` // made here, and the peers have not been asked since
 	// other nodes could not be asked when it was made, and have not answered since
 	Apart     bool      `json:"made_apart,omitempty"`
-	Withdrawn time.Time `json:"withdrawn,omitzero"` // since when it is no key of the zone any more
+	Withdrawn time.Time `json:"withdrawn,omitzero"` // time from which it is no key of the zone any more; zero: it is one
 }
 
 // of returns the entry of a key, nil if it has none.

@@ -28,20 +28,20 @@ type ZoneRoll struct {
 	roll.Progress
 }
 
-// RollState is the roll of a zone for people.
+// RollState describes the roll of a zone, or its way, for people.
 type RollState struct {
 	Zone string
 	roll.Progress
-	Target *Key      // the key that is to be alone; nil where this node has lost it
-	Old    []*Key    // those that are to go
-	Wait   roll.Wait // what the next stage waits for
+	Target *Key      // the key that is to remain; nil where this node has lost it
+	Old    []*Key    // the keys that are to go
+	Wait   roll.Wait // for the next stage
 	// Schedule has the stages to come, and Advice what is safe to do by hand now. Both are of the time of the last look
 	// at the other nodes and the parent, and empty before the first.
 	Schedule []roll.Coming
 	Advice   []roll.Advice
 }
 
-// look is what was known when a roll was looked at last.
+// look is the result of the last look at a roll: other nodes, parent's TTL, and what the next stage waits for.
 type look struct {
 	at    time.Time
 	wait  roll.Wait
@@ -49,19 +49,19 @@ type look struct {
 	ttl   roll.TTLs
 }
 
-// RollOptions are those of BeginRoll.
+// RollOptions are the options of BeginRoll.
 type RollOptions struct {
-	Emergency bool      // no wait that the chain of trust can do without: an old key may be known to others
+	Emergency bool      // an old key may be known to others: skip each wait that the chain of trust can do without
 	Algorithm Algorithm // of the new key; 0: that of Options
-	TTL       roll.TTLs // for the Schedule until the other nodes and the parent are looked at; DNSKEY is not needed
+	TTL       roll.TTLs // for the Schedule until the first look at other nodes and parent; DNSKEY is not needed
 }
 
-// BeginRoll makes a key for a zone and begins to put it in the place of those that it has.
+// BeginRoll makes a key for a zone and begins to replace the zone's keys by it.
 func (z *Zones) BeginRoll(apex string, o RollOptions) (RollState, error) {
 	return z.beginRoll(apex, o, true)
 }
 
-// PreviewRoll returns what BeginRoll would, without the new key, and changes nothing.
+// PreviewRoll returns the state that BeginRoll would, without the new key, and changes nothing.
 func (z *Zones) PreviewRoll(apex string, o RollOptions) (RollState, error) {
 	return z.beginRoll(apex, o, false)
 }
@@ -106,13 +106,13 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 	return z.rollState(apex), nil
 }
 
-// differ reports whether one of the published keys has another algorithm than the one that is to stay.
+// differ reports whether a published key has another algorithm than the target.
 func differ(target *Key, published []*Key) bool {
 	return slices.ContainsFunc(published, func(k *Key) bool { return k.Algorithm() != target.Algorithm() })
 }
 
 // CancelRoll takes the roll of a zone back: it begins another one, to the key from before. A zone on its way to be
-// unsigned, or signed, goes the other way. Of both, the one that was begun later is taken back.
+// unsigned, or signed, turns the other way. Of a roll and a way, the one that was begun later is taken back.
 func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
@@ -141,8 +141,8 @@ func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	return z.rollState(apex), nil
 }
 
-// ConfirmDS notes the word of an operator that the parent has the new key's DS record and no other, or what a way asks
-// for.
+// ConfirmDS notes that an operator says that the parent has the new key's DS record and no other, or has done what a
+// way asks for.
 func (z *Zones) ConfirmDS(apex string) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
@@ -198,7 +198,7 @@ func (z *Zones) Rolling() []string {
 	return all
 }
 
-// wall is the time that other nodes can compare with theirs.
+// wall returns the time without its monotonic reading, for comparison with other nodes' times.
 func (z *Zones) wall() time.Time { return z.now().UTC().Round(0) }
 
 func (z *Zones) rollState(apex string) RollState {
@@ -234,34 +234,34 @@ func (z *Zones) keepRoll(apex string, p *roll.Progress) error {
 	return nil
 }
 
-// Surroundings are what a node knows of the others and of the parent zones.
+// Surroundings describes the other nodes and the parent zones, as far as this node knows.
 type Surroundings struct {
 	Peers  []Neighbour
 	Parent func(apex string) Parent
-	TTL    time.Duration // the longest of answers
+	TTL    time.Duration // the longest of all answers
 	Margin time.Duration // see roll.TTLs
 }
 
 // Neighbour is another node that serves the same zones.
 type Neighbour struct {
 	Name  string
-	Offer *Offer // what it has just told; nil: nothing
-	Why   string // why it has told nothing
+	Offer *Offer // that it has just made; nil: none
+	Why   string // reason why it has made none; empty: it has
 }
 
-// Parent is what the servers of a zone's parent answer for its DS records.
+// Parent is the answer of the servers of a zone's parent for its DS records.
 type Parent struct {
 	DS  []*dns.DS     // of all of them together
 	TTL time.Duration // the longest that was seen of late; 0: not known
-	Why string        // why that is not all that they have; empty: it is
-	Not string        // which of them has none; empty: each has one
+	Why string        // reason why DS may lack some that they have; empty: it lacks none
+	Not string        // sentence about a server that has no DS record; empty: each has one
 }
 
-// unknownDS is how long resolvers are held to keep a DS record whose TTL could not be seen.
+// unknownDS is the TTL that a DS record counts as having where it could not be seen.
 const unknownDS = 48 * time.Hour
 
-// StepRolls takes the steps that rolls can take now. It reports whether keys are used in another way since, and
-// describes the steps for the log.
+// StepRolls takes the steps that rolls and ways can take now. It returns a description of each step for the log;
+// without steps, keys are used as before.
 func (z *Zones) StepRolls(s Surroundings) (steps []string, err error) {
 	for _, apex := range z.Rolling() {
 		parent := s.Parent(apex)
@@ -329,7 +329,7 @@ func peersOf(neighbours []Neighbour, of func(*Offer) *roll.Progress) []roll.Peer
 	return peers
 }
 
-// lacks says what keeps the parent's records from being those of some keys alone; empty: nothing.
+// lacks returns the reason why the parent does not have the DS records of these keys and no others; empty if it has.
 func (p *Parent) lacks(keys []*Key) string {
 	for _, ds := range p.DS {
 		if !slices.ContainsFunc(keys, func(k *Key) bool {
@@ -355,7 +355,7 @@ func publics(keys []*Key) (all [][]byte) {
 	return all
 }
 
-// adoptRoll joins the latest roll that the other nodes have told of. Its new key comes with their keys.
+// adoptRoll joins the latest roll that the other nodes offer. Its new key comes with their keys.
 func (m *merging) adoptRoll(apex string) error {
 	rec := m.keyring.recordOf(apex)
 	var peers []roll.Peer

@@ -61,7 +61,7 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	return s, nil
 }
 
-// those returns the keys that a roll lets do something; all of them where it would leave none.
+// those returns the keys for which may is true; all of them where that would leave none.
 func those(keys []*Key, may func(public []byte, created time.Time) bool) []*Key {
 	left := slices.DeleteFunc(slices.Clone(keys), func(k *Key) bool { return !may(k.public, k.created) })
 	if len(left) == 0 {
@@ -135,7 +135,7 @@ func (s *Signer) DS() []dns.RR {
 	return all
 }
 
-// ttl is that of the key records, in seconds.
+// ttl returns the TTL of the key records, in seconds.
 func (s *Signer) ttl() uint32 { return uint32(s.zones.keyring.ttl / time.Second) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -17,13 +17,13 @@ var (
 	ErrSigned   = errors.New("the zone is signed")
 )
 
-// BeginWay begins to take a zone's signatures away (roll.ToUnsigned), or to sign it again (roll.ToSigned). ttl is for
-// the Schedule; its DS is how long resolvers keep the parent's DS records, 0 if that is not known.
+// BeginWay begins to remove a zone's signatures (roll.ToUnsigned), or to sign it again (roll.ToSigned). ttl is for the
+// Schedule; its DS is the TTL of the parent's DS records, 0 if that is not known.
 func (z *Zones) BeginWay(apex string, way roll.Way, ttl roll.TTLs) (RollState, error) {
 	return z.beginWay(apex, way, ttl, true)
 }
 
-// PreviewWay returns what BeginWay would, and changes nothing.
+// PreviewWay returns the state that BeginWay would, and changes nothing.
 func (z *Zones) PreviewWay(apex string, way roll.Way, ttl roll.TTLs) (RollState, error) {
 	return z.beginWay(apex, way, ttl, false)
 }
@@ -49,7 +49,8 @@ func (z *Zones) beginWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 	return z.turn(apex, way, ttl, keep)
 }
 
-// turn begins a way. It counts even where the node that began the way before has a clock that is ahead of this one.
+// turn begins a way. It begins later than the way before even if the node that began that one has a clock that is ahead
+// of this one.
 func (z *Zones) turn(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollState, error) {
 	now := z.wall()
 	r := roll.Roll{Way: way, Started: now, By: z.nodeID}
@@ -75,15 +76,15 @@ func (z *Zones) turn(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollS
 	return z.wayState(apex), nil
 }
 
-// wayFirst reports whether what is said of the roll of a zone is of its way: the roll was begun before, has ended or
-// stands still. The caller holds mu.
+// wayFirst reports whether operators' requests for a zone's roll are for its way: the way was begun later than the
+// roll, or the roll has ended or stands still. The caller holds mu.
 func (z *Zones) wayFirst(apex string) bool {
 	rec := z.keyring.recordOf(apex)
 	return z.served(apex) && rec.Way.UnderWay() &&
 		(!rec.Roll.UnderWay() || z.bare[apex] || rec.Way.Started.After(rec.Roll.Started))
 }
 
-// cancelWay takes a way that is under way back: it begins the other one. The caller holds mu.
+// cancelWay takes back a way that is under way: it begins the opposite one. The caller holds mu.
 func (z *Zones) cancelWay(apex string) (RollState, error) {
 	if z.keyring.recordOf(apex).Way.Way == roll.ToUnsigned {
 		return z.turn(apex, roll.ToSigned, z.wayLooks[apex].ttl, true)
@@ -91,7 +92,7 @@ func (z *Zones) cancelWay(apex string) (RollState, error) {
 	return z.turn(apex, roll.ToUnsigned, z.wayLooks[apex].ttl, true)
 }
 
-// confirmWay notes the word of an operator that the parent has what a way asks for. The caller holds mu.
+// confirmWay notes that an operator says that the parent has done what a way asks for. The caller holds mu.
 func (z *Zones) confirmWay(apex string) (RollState, error) {
 	p := z.keyring.recordOf(apex).Way
 	if p.Stage != roll.Offered {
@@ -160,7 +161,7 @@ func (z *Zones) stepWay(apex string, neighbours []Neighbour, parent Parent, ttl 
 	return fmt.Sprintf("the way of %s to be %s is at %s", apex, own.Way, next.Name(next.Stage)), nil
 }
 
-// lacks says what keeps the parent from having what a way asks for; empty: nothing.
+// lacks returns the reason why the parent has not done what a way asks for; empty if it has.
 func (z *Zones) lacks(apex string, p *roll.Progress, parent *Parent) string {
 	switch {
 	case p.Way == roll.ToUnsigned && len(parent.DS) > 0:
@@ -173,7 +174,7 @@ func (z *Zones) lacks(apex string, p *roll.Progress, parent *Parent) string {
 	return parent.lacks(z.signers[apex].announced)
 }
 
-// adoptWay joins the latest way that the other nodes have told of.
+// adoptWay joins the latest way that the other nodes offer.
 func (m *merging) adoptWay(apex string) error {
 	var peers []roll.Peer
 	for i := range m.offers {
@@ -190,7 +191,7 @@ func (m *merging) adoptWay(apex string) error {
 	return m.keepWay(apex, next)
 }
 
-// noDS are the records by which a zone asks its parent to have no DS record of it (RFC 8078 section 4).
+// noDS returns the records by which a zone asks its parent to have no DS record of it (RFC 8078 section 4).
 func noDS(apex string, ttl uint32) []dns.RR {
 	header := func(kind uint16) dns.RR_Header {
 		return dns.RR_Header{Name: apex, Rrtype: kind, Class: dns.ClassINET, Ttl: ttl}

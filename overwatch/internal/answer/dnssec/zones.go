@@ -27,7 +27,7 @@ type Options struct {
 
 // Zones signs the zones of a node. Its methods may be called from any goroutine.
 type Zones struct {
-	failedAt atomic.Int64 // when something could not be signed last, in nanoseconds of Unix time; 0: never
+	failedAt atomic.Int64 // time of the last failure to sign, in nanoseconds of Unix time; 0: never
 	nodeID   string
 
 	algorithm Algorithm // of new keys; under mu
@@ -43,10 +43,10 @@ type Zones struct {
 	signers map[string]*Signer // by apex
 	wanted  map[string]bool    // apexes of the zones that this node is to serve
 	peers   Peers
-	looks   map[string]look // at rolls, by apex: the last
+	looks   map[string]look // the last look at each roll, by apex
 
 	bare     map[string]bool // apexes of the zones that are served unsigned, as their ways say
-	wayLooks map[string]look // at ways, by apex: the last
+	wayLooks map[string]look // the last look at each way, by apex
 }
 
 // Open reads the existing keys. Damage names files that cannot be used; a private key that others can read is an
@@ -201,10 +201,10 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 // key's DS record, which a node cannot see.
 const lossCounts = 24 * time.Hour
 
-// failureLasts is how long a failure to sign is told of.
+// failureLasts is the time for which a failure to sign is reported.
 const failureLasts = 5 * time.Minute
 
-// Failing reports whether something could not be signed in the last five minutes.
+// Failing reports whether an RRset could not be signed in the last five minutes.
 func (z *Zones) Failing() bool {
 	at := z.failedAt.Load()
 	return at != 0 && z.now().Sub(time.Unix(0, at)) < failureLasts

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 )
 
-// About is what a node tells its peers of itself beside its keys. An earlier version tells nothing.
+// About describes a node to its peers, beside its keys. A node of an earlier version sends none.
 type About struct {
 	Region  string    `json:"region,omitempty"`
 	Version string    `json:"version,omitempty"`
@@ -15,7 +15,7 @@ type About struct {
 	Started time.Time `json:"started_at,omitzero"`
 	// Algorithm is that of the keys that the node would make.
 	Algorithm dnssec.Algorithm `json:"algorithm,omitempty"`
-	Queries   uint64           `json:"queries,omitempty"` // that it has received
+	Queries   uint64           `json:"queries,omitempty"` // number of queries that it has received
 	// Gossip is the address of its gossip.
 	Gossip netip.AddrPort `json:"gossip,omitzero"`
 }
@@ -29,7 +29,8 @@ func (s *Sync) about() About {
 	return a
 }
 
-// About returns what a peer, given by its base URL, told with its last keys, and when; the zero values if it never did.
+// About returns the description that a peer, given by its base URL, sent with its last keys, and when; the zero values
+// if it never did.
 func (s *Sync) About(peer string) (About, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +38,7 @@ func (s *Sync) About(peer string) (About, time.Time) {
 	return p.about, p.told
 }
 
-// Gossip returns the gossip addresses that the peers last told, by the ids that they have proved.
+// Gossip returns the gossip addresses that the peers have last sent, by the ids that they have proved.
 func (s *Sync) Gossip() map[string]netip.AddrPort {
 	s.mu.Lock()
 	defer s.mu.Unlock()

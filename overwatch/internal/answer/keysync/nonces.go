@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
-// How long a nonce may be used, and how many used ones are remembered meanwhile: only who has the secret can use one.
+// The life of a nonce, and a bound on the used ones that are remembered meanwhile. Only a node with the secret can use
+// one.
 const (
 	nonceLife = time.Minute
 	maxUsed   = 4096
-	// maxUsedPeers is that of nodes that hold requests open and ask again at every change.
+	// maxUsedPeers is the bound for a Door, where nodes hold requests open and ask again at every change.
 	maxUsedPeers = 1 << 16
 )
 
-// nonceSize is that of a nonce in bytes: random, when it was made, and the mark of this process.
+// Offsets in a nonce, in bytes.
 const (
 	nonceRandom = 16
 	nonceMarked = nonceRandom + 8
@@ -30,10 +31,10 @@ const (
 type nonces struct {
 	began time.Time // with its monotonic reading: the wall clock may be set
 	key   [32]byte  // of this process
-	most  int       // that are remembered
+	most  int       // nonces that are remembered
 
 	mu   sync.Mutex
-	used map[[nonceRandom]byte]time.Duration // until when it is remembered, since began
+	used map[[nonceRandom]byte]time.Duration // end of the time for which it is remembered, since began
 }
 
 func newNonces(most int) *nonces {

@@ -22,9 +22,9 @@ type Options struct {
 	Settings Settings
 	Holders  *Holders
 	Zones    *dnssec.Zones
-	Apply    func(context.Context) error // puts the keys that there are into the answers
+	Apply    func(context.Context) error // puts the present keys into the answers
 	Audit    func(audit.Change) error
-	About    func() About // what peers are told of this node; nil: nothing
+	About    func() About // describes this node to its peers; nil: nothing is sent
 	// LongestTTL is that of all answers; nil: keys do not change by themselves.
 	LongestTTL func() time.Duration
 	Transport  http.RoundTripper // nil: over the network

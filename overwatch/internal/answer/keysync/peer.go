@@ -14,8 +14,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// PeerSecret returns the key by which nodes prove themselves for a purpose other than signing keys. It follows from
-// key_sync.secret alone, never from what agents have; nil where that is not set.
+// PeerSecret returns the key by which nodes prove themselves for a purpose other than signing keys. It is derived from
+// key_sync.secret alone, never from tokens that agents have; nil where that is not set.
 func PeerSecret(c *config.Config, purpose string) []byte {
 	own := c.Overwatch.DNSSEC.KeySync.Secret.Reveal()
 	if own == "" {
@@ -24,10 +24,10 @@ func PeerSecret(c *config.Config, purpose string) []byte {
 	return derive([]byte(own), "for "+purpose)
 }
 
-// Door lets nodes in that prove a secret. It may be used from any goroutine.
+// Door admits requests of nodes that prove a secret. It may be used from any goroutine.
 type Door struct{ nonces *nonces }
 
-// NewDoor makes a Door. Nonces are of this process.
+// NewDoor makes a Door. Its nonces are valid in this process only.
 func NewDoor() *Door { return &Door{newNonces(maxUsedPeers)} }
 
 // Challenge returns the value of WWW-Authenticate for a peer.
@@ -68,7 +68,7 @@ func (d *Door) Admit(secret []byte, target, authorization string) (*Visitor, err
 	return &Visitor{r, secret}, nil
 }
 
-// Guest asks one peer what only nodes with the secret are told. It belongs to one goroutine.
+// Guest sends requests to the Door of one peer. It belongs to one goroutine.
 type Guest struct {
 	Node   string // this one's id
 	Peer   string // base URL
@@ -108,7 +108,7 @@ func (g *Guest) keepNonce(resp *http.Response) (err error) {
 	return err
 }
 
-// prove makes one request with the nonce that there is, which it uses up.
+// prove makes one request with the present nonce, which it uses up.
 func (g *Guest) prove(ctx context.Context, e *exchanger, url, target string) ([]byte, error) {
 	private, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {

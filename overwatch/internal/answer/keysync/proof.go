@@ -32,7 +32,7 @@ var encoding = base64.RawURLEncoding.Strict()
 // request is one proven request for keys.
 type request struct {
 	path  string // with its query; empty: that of the keys
-	node  string // the id of who asks
+	node  string // the id of the asker
 	point []byte // its X25519 public key for this request
 	nonce []byte // that the answerer made
 }

@@ -25,7 +25,8 @@ const rollPause = time.Minute
 // otherWithin is the age of a key within which nodes begin to change its algorithm, each at a time of its own.
 const otherWithin = 10 * time.Minute
 
-// stepRolls takes the steps that the rolls of zones can take after a round. off is why no keys are exchanged.
+// stepRolls takes the steps that the rolls of zones can take after a round. off is the reason why no keys are
+// exchanged, nil if they are.
 func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (stepped bool, err error) {
 	rolls := slices.DeleteFunc(s.o.Zones.Rolls(), func(r dnssec.RollState) bool { return r.Stage == roll.Done })
 	if len(rolls) == 0 || s.o.LongestTTL == nil {
@@ -71,8 +72,8 @@ func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (st
 // Rolls lists the rolls of the served zones, ended ones included.
 func (s *Sync) Rolls() []dnssec.RollState { return s.o.Zones.Rolls() }
 
-// PreviewRoll returns what BeginRoll would, with the stages to come, and changes nothing. It asks the parent for the
-// TTL of its DS records.
+// PreviewRoll returns the state that BeginRoll would, with the stages to come, and changes nothing. It asks the parent
+// for the TTL of its DS records.
 func (s *Sync) PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
 	o.TTL = s.ttls()
 	state, err := s.o.Zones.PreviewRoll(apex, o)
@@ -83,7 +84,7 @@ func (s *Sync) PreviewRoll(ctx context.Context, apex string, o dnssec.RollOption
 	return s.o.Zones.PreviewRoll(apex, o)
 }
 
-// ttls are what is known without asking anybody.
+// ttls returns the TTLs that are known without asking the parent.
 func (s *Sync) ttls() roll.TTLs {
 	if s.o.LongestTTL == nil {
 		return roll.TTLs{}
@@ -98,8 +99,8 @@ func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions)
 	return s.rolled(ctx, state, err)
 }
 
-// BeginWay begins to take a zone's signatures away, or to sign it again, and returns when the answers are as the first
-// stage says.
+// BeginWay begins to remove a zone's signatures, or to sign it again, and returns when the answers are those of the
+// first stage.
 func (s *Sync) BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	ttl := s.ttls()
 	if way == roll.ToUnsigned {
@@ -109,7 +110,7 @@ func (s *Sync) BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.
 	return s.rolled(ctx, state, err)
 }
 
-// PreviewWay returns what BeginWay would, with the stages to come, and changes nothing.
+// PreviewWay returns the state that BeginWay would, with the stages to come, and changes nothing.
 func (s *Sync) PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	ttl := s.ttls()
 	ttl.DS = s.ttlOfDS(ctx, apex)
@@ -135,7 +136,7 @@ func (s *Sync) ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, er
 	return s.rolled(ctx, state, err)
 }
 
-// ForceRoll lets the roll or the way of a zone go on although nothing is heard of some nodes, which it returns.
+// ForceRoll lets the roll or the way of a zone go on without the nodes of which nothing is heard, and returns them.
 func (s *Sync) ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error) {
 	state, without, err := s.o.Zones.ForceRoll(apex, preview)
 	if !preview {
@@ -193,7 +194,7 @@ func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 	return began, err
 }
 
-// unseen says what keeps a peer's DNS from answering as it says that it does; empty: nothing. A peer that has not told
+// unseen returns the reason why a peer's DNS does not answer as its keys say; empty: it does. A peer that has not sent
 // its port, or is behind a name with other addresses, is believed.
 func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState) string {
 	base, err := url.Parse(o.peer)

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// How long and how often a node without keys asks before it makes its own. Where nothing takes the connections, so that
-// the others start as well or are down, it does not wait for those that may be slow.
+// Times for which, and at which, a node without keys asks before it makes its own. Where nothing takes the connections,
+// the others start as well or are down; then it waits for bootRefused only.
 const (
 	bootTime    = 10 * time.Second
 	bootRound   = bootTime / 3 // of one round, so that a silent peer does not keep another from being asked again

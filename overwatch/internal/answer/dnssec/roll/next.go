@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// ClocksApart is how much the clocks of two nodes may differ.
+// ClocksApart bounds the difference between the clocks of two nodes.
 const ClocksApart = 5 * time.Minute
 
-// TTLs bounds how long resolvers keep what they were told.
+// TTLs bounds the time for which resolvers keep answers.
 type TTLs struct {
-	Margin  time.Duration // added to each wait: how much clocks differ, and how long an answer takes to be everywhere
+	Margin  time.Duration // added to each wait, for clocks that differ and for answers that take time to be everywhere
 	DNSKEY  time.Duration // the DNSKEY RRset
 	Answers time.Duration // whatever else the zone answers, denials included
 	DS      time.Duration // the DS RRset at the parent: the longest that was seen
 }
 
-// Peer is what is known of another node.
+// Peer is another node, as far as this one has heard of it.
 type Peer struct {
 	Name     string    // for people
-	Progress *Progress // nil: it has told of none
-	Why      string    // why nothing counts that it told before; empty: it has just told
+	Progress *Progress // nil: it has none, or none was heard
+	Why      string    // reason why nothing is heard of it now, so that Progress does not count; empty: it was just heard
 }
 
-// Wait is what keeps a node from the next stage.
+// Wait is the reason why a node does not take the next step.
 type Wait struct {
 	For   string    // empty: nothing
-	Until time.Time // when it ends by itself; zero: that depends on others
+	Until time.Time // time at which it ends by itself; zero: that depends on others
 }
 
 // Begin returns the Progress of a node that begins a Roll: published are the keys in its DNSKEY RRset, and offer those
@@ -73,9 +73,10 @@ func Adopt(own *Progress, peers []Peer, now time.Time) *Progress {
 	return nil
 }
 
-// Next returns the Progress at the next stage, nil with what is waited for if there is no step to take now. peers are
-// all the other nodes. A step that all can take is not taken by all at the same moment, which breaks nothing: what a
-// node does in one stage agrees with what the others do in that before and after it.
+// Next returns the Progress at the next stage, or nil with a Wait if there is no step to take now. peers are all the
+// other nodes; parent is the reason why the parent does not have what the Roll asks for, empty if it has. Nodes need
+// not take a step at the same moment: what a node does in one stage agrees with what the others do in the stages before
+// and after it.
 func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (*Progress, Wait) {
 	if own == nil || own.Stage >= Done {
 		return nil, Wait{}
@@ -99,7 +100,8 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 	return &next, Wait{}
 }
 
-// behind says which node has not come to this stage, as far as is known; empty: all have.
+// behind returns a sentence about a node that has not come to this stage, or of which that is not known; empty: all
+// have.
 func (p *Progress) behind(peers []Peer) string {
 	for _, peer := range peers {
 		switch {
@@ -135,8 +137,8 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// parentHas returns since when the parent has had what the Roll asks for: as an operator said, or as one of the nodes
-// has seen without a break; zero if it is not known to.
+// parentHas returns the time since which the parent has had what the Roll asks for: as an operator said, or as one of
+// the nodes has seen without a break; zero if that is not known.
 func (p *Progress) parentHas(peers []Peer) time.Time {
 	since := time.Time{}
 	earliest := func(at time.Time) {
@@ -155,10 +157,11 @@ func (p *Progress) parentHas(peers []Peer) time.Time {
 	return since
 }
 
-// UnderWay reports whether there is a Roll that has not ended. Of a nil Progress it has.
+// UnderWay reports whether there is a Roll that has not ended. It is false for nil.
 func (p *Progress) UnderWay() bool { return p != nil && p.Stage < Done }
 
-// Sees notes whether the parent has what the Roll asks for, as a node has found out now; before is when it looked last.
+// Sees notes the result of a look at the parent: has reports whether the parent has what the Roll asks for, and before
+// is the time of the look before.
 func (p *Progress) Sees(has bool, before, now time.Time) {
 	if !has || now.Sub(before) > ClocksApart {
 		p.ParentSince = time.Time{}
@@ -168,7 +171,7 @@ func (p *Progress) Sees(has bool, before, now time.Time) {
 	}
 }
 
-// hold is how long a stage lasts once all nodes have come to it.
+// hold returns the time for which a stage lasts after all nodes have come to it, without the margin.
 func (p *Progress) hold(ttl TTLs) time.Duration {
 	switch {
 	case p.Way == ToUnsigned && p.Stage == Offered:

@@ -5,8 +5,8 @@ import "time"
 // Coming is a stage that a node has not come to.
 type Coming struct {
 	Stage     Stage
-	NotBefore time.Time // where the other nodes and the parent do at once what they are to do
-	WaitsFor  string    // what may delay it beyond that time, known now; empty: nothing
+	NotBefore time.Time // if the other nodes and the parent do their part at once
+	WaitsFor  string    // reason, known now, for a delay beyond that time; empty: none
 }
 
 // Schedule lists the stages to come.
@@ -29,7 +29,7 @@ func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []Comin
 	return all
 }
 
-// asksFor is what the parent is to do at Offered.
+// asksFor returns the state that the parent is to come to at Offered, for people.
 func (r *Roll) asksFor() string {
 	switch r.Way {
 	case ToUnsigned:
@@ -40,7 +40,7 @@ func (r *Roll) asksFor() string {
 	return "the parent to have the new DS record and no other"
 }
 
-// Act is what an operator may be about to do by hand while a key changes.
+// Act is a step that an operator may take by hand while a key changes.
 type Act string
 
 // The acts.
@@ -55,11 +55,11 @@ const (
 type Advice struct {
 	Act    Act
 	Safe   bool
-	Until  time.Time // when it is safe, at the earliest; zero: that depends on other nodes or on the parent
-	Reason string    // who refuses what, if it is done now
+	Until  time.Time // earliest time at which it is safe; zero: that depends on other nodes or on the parent
+	Reason string    // consequence, if it is done now
 }
 
-// Advise says what is safe to do now.
+// Advise returns the acts to choose from now, each with whether it is safe.
 func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	if own.Way != ToKey {
 		return adviseWay(own, peers, ttl, now)
@@ -91,7 +91,8 @@ func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	return []Advice{replace, remove, {Act: Cancel, Safe: true}}
 }
 
-// Risk is what breaks if the next stage comes while a node that is not heard of answers resolvers.
+// Risk returns the consequence, as a sentence, if the next stage comes while a node that is not heard of answers
+// resolvers.
 func (r *Roll) Risk() string {
 	switch r.Way {
 	case ToUnsigned:
@@ -105,7 +106,7 @@ func (r *Roll) Risk() string {
 		"key refuse its answers, until it has heard of the other nodes"
 }
 
-// adviseWay says what is safe while a zone comes to be signed or unsigned, and as long as it is not signed.
+// adviseWay is Advise while a zone comes to be signed or unsigned, and as long as it is not signed.
 func adviseWay(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	replace := Advice{Act: ReplaceDS, Safe: own.Way == ToSigned && own.Stage >= Offered}
 	switch {

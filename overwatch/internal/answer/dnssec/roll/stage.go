@@ -2,7 +2,7 @@ package roll
 
 import "time"
 
-// Stage is how far a node has gone with a Roll. A node goes to the next one only when all nodes have come to this one.
+// Stage is a step of a Roll. A node goes to the next one only when all nodes have come to this one.
 type Stage uint8
 
 // The stages. What a key does in each is told by Progress.Publishes, Signs and Offers:
@@ -25,7 +25,7 @@ const (
 	Done
 )
 
-// Way is where a Roll leads.
+// Way is the goal of a Roll: another key, or a zone that is unsigned, or signed.
 type Way string
 
 // The ways. A zone without a DS record in its parent is insecure: any answer of it is believed, signed or not. So
@@ -46,7 +46,7 @@ const (
 	ToSigned   Way = "signed"
 )
 
-// first is the stage with which a Roll begins.
+// first returns the stage with which a Roll begins.
 func (r *Roll) first() Stage {
 	switch {
 	case r.Way == ToUnsigned:
@@ -57,7 +57,7 @@ func (r *Roll) first() Stage {
 	return Published
 }
 
-// after is the stage that follows one.
+// after returns the stage that follows one.
 func (r *Roll) after(s Stage) Stage {
 	if r.Way == ToSigned && s == Offered {
 		return Done
@@ -65,7 +65,7 @@ func (r *Roll) after(s Stage) Stage {
 	return s + 1
 }
 
-// furthest is the stage to which a node goes at once where others are that far.
+// furthest returns the last stage to which a node may skip where others have come that far.
 func (r *Roll) furthest() Stage {
 	if r.Way == ToSigned {
 		return Done
@@ -73,7 +73,7 @@ func (r *Roll) furthest() Stage {
 	return Alone
 }
 
-// Name returns a stage as people know it.
+// Name returns the name of a stage for people.
 func (r *Roll) Name(s Stage) string {
 	if r.Way == ToUnsigned && s == Alone {
 		return string(ToUnsigned)
@@ -81,14 +81,14 @@ func (r *Roll) Name(s Stage) string {
 	return s.String()
 }
 
-// String returns the stage as people and peers know it.
+// String returns the name of a stage for people and peers.
 func (s Stage) String() string {
 	return [...]string{"", "signing", "published", "offered", "alone", "done"}[min(s, Done)]
 }
 
 // Roll is the decision that one key is to sign a zone in place of all that were made before it. It is the same on all
-// nodes. Taking a Roll back is another one, to the key from before. With a Way it is the decision that the zone is to
-// be signed, or not to be, and has no Target.
+// nodes. Taking a Roll back is another Roll, to the key from before. With a Way it is the decision that the zone is to
+// be signed, or unsigned, and has no Target.
 type Roll struct {
 	Way       Way       `json:"way,omitempty"`
 	Target    []byte    `json:"target"`              // the public key
@@ -100,21 +100,22 @@ type Roll struct {
 	DS time.Duration `json:"ds_ttl,omitempty"`
 }
 
-// Progress is how far one node is with a Roll.
+// Progress is the state of one node in a Roll.
 type Progress struct {
 	Roll
 	Stage Stage     `json:"stage"`
-	Since time.Time `json:"since"` // when the answers of this node had become what Stage says, by its clock
-	// Before is what the node that began published, and Offer what it offered to the parent.
+	Since time.Time `json:"since"` // time from which this node answers as Stage says, by its clock
+	// Before has the keys that the node which began the Roll published at that time, and Offer those that it offered to
+	// the parent.
 	Before [][]byte `json:"before"`
 	Offer  [][]byte `json:"offer"`
-	// ParentSince is since when all servers of the parent have had what the Roll asks for, the target's DS record and no
-	// other, as this node saw without a break; zero: not. It is not kept over a restart, since the parent may change
-	// meanwhile.
+	// ParentSince is the time from which all servers of the parent have had what the Roll asks for, the target's DS record
+	// and no other, as this node saw without a break; zero: they have it not. It is not kept over a restart, since the
+	// parent may change meanwhile.
 	ParentSince time.Time `json:"parent_since,omitzero"`
-	// Confirmed is when an operator said that the parent has it.
+	// Confirmed is the time at which an operator said that the parent has it; zero: nobody has.
 	Confirmed time.Time `json:"confirmed,omitzero"`
-	// Without are the peers, by their names here, that this stage does not wait for while nothing is heard of them, as an
-	// operator said.
+	// Without lists peers, by their names here, that this stage does not wait for while nothing is heard of them, since an
+	// operator said so.
 	Without []string `json:"without,omitempty"`
 }

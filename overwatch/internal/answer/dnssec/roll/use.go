@@ -13,8 +13,8 @@ func (p *Progress) old(public []byte, created time.Time) bool {
 
 func (p *Progress) isTarget(public []byte) bool { return bytes.Equal(p.Target, public) }
 
-// Publishes reports whether a key belongs in the DNSKEY RRset. A key that was made after the Roll began is none of
-// its business, and always does.
+// Publishes reports whether a key belongs in the DNSKEY RRset. The Roll does not concern a key that was made after it
+// began; such a key always does.
 func (p *Progress) Publishes(public []byte, created time.Time) bool {
 	switch {
 	case p.isTarget(public):
@@ -25,7 +25,7 @@ func (p *Progress) Publishes(public []byte, created time.Time) bool {
 	return true
 }
 
-// Signs reports whether a key signs answers, as far as the Roll has a say.
+// Signs reports whether the Roll lets a key sign answers.
 func (p *Progress) Signs(public []byte, created time.Time) bool {
 	return p.Stage < Alone || p.Algorithm || !p.old(public, created)
 }
@@ -43,18 +43,18 @@ func (p *Progress) Ends(public []byte, created time.Time) bool {
 	return p.Stage == Done && p.old(public, created)
 }
 
-// Incoming reports whether a key is the new one, as long as neither the servers of the parent nor an operator have told
-// that its DS record is there alone. A roll that is taken back has none: its key is the one that was offered before.
+// Incoming reports whether a key is the new one, and neither the parent's servers nor an operator have said yet that
+// its DS record is there alone. A roll that takes another back has none: its key is the one that was offered before.
 func (p *Progress) Incoming(public []byte, peers []Peer) bool {
 	return p.isTarget(public) && !p.arrived(peers)
 }
 
-// Retiring reports whether a key is one of those that are to go, and the chain of trust no longer rests on it.
+// Retiring reports whether a key is to go, and the chain of trust no longer rests on it.
 func (p *Progress) Retiring(public []byte, created time.Time, peers []Peer) bool {
 	return p.old(public, created) && p.arrived(peers)
 }
 
-// arrived reports whether the parent is known, or can be held, to have the DS record of the target alone.
+// arrived reports whether the parent is known, or can be assumed, to have the DS record of the target alone.
 func (p *Progress) arrived(peers []Peer) bool {
 	offeredAlone := len(p.Offer) == 1 && p.isTarget(p.Offer[0])
 	return p.Stage > Offered || offeredAlone || !p.parentHas(peers).IsZero()
