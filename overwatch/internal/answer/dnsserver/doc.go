@@ -1,5 +1,6 @@
 // Package dnsserver answers DNS queries from a view: it owns the sockets, the reading of queries, EDNS, truncation and
-// cookies. What a name answers is package zone's; nothing here waits for anything but the network.
+// cookies. The root makes and runs one Server. Package zone has the answers of names; nothing here decides them, or
+// waits for anything but the network.
 //
 // Two paths answer. The fast one takes the common query by hand, copies packed records behind its question and patches
 // them; it allocates nothing. Everything else takes the slow one, which is written to be read. Where both can answer,

@@ -71,7 +71,7 @@ func (r *responder) tick() {
 	}
 }
 
-// action is what the rate limit does with a response.
+// action is a decision of the rate limit on a response.
 type action uint8
 
 const (

@@ -7,12 +7,12 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Loss is what a steered name would lose by a change of its backends.
+// Loss describes how a change would make the answers of a steered name worse.
 type Loss struct {
 	// Outcome is policy.NoHealthyBackend where clients would get no address of a family any more, policy.Fallback where
 	// they would get the last resort.
 	Outcome          policy.Outcome
-	Families         []policy.Family // whose answers get worse
+	Families         []policy.Family // those whose answers get worse
 	Serving, Minimum int             // the backends that would be left to serve, and how many the name needs
 }
 

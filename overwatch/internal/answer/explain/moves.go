@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Shift is how the answers of a name to the clients of one region differ between two views. A part is from 0 to 1.
+// Shift is the difference, between two views, of a name's answers to the clients of one region. A part is from 0 to 1.
 type Shift struct {
 	Region    string             // of the clients; empty: in none, or all of them
 	Everybody bool               // clients in all regions
@@ -21,7 +21,7 @@ type Shift struct {
 	Moves     map[Move]float64 // the parts that go to another region
 }
 
-// Move is from which region of backends to which; empty: nobody answers, or the backend is in none.
+// Move is a change of answers from one region of backends to another; empty: nobody answers, or the backend is in none.
 type Move struct{ From, To string }
 
 // Shifts compares the answers of a name in two views, region by region of the clients. A name that one of them does not
@@ -106,7 +106,7 @@ func (a answersByRegion) everybody(b answersByRegion) map[string]bool {
 	return all
 }
 
-// of returns what the clients of a region get: those of no region's, where nobody is told apart.
+// of returns the answers to the clients of a region; where clients are not told apart, those of "".
 func (a answersByRegion) of(region string) map[string]part {
 	if answers, told := a[region]; told || len(a) != 1 {
 		return answers

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// samples has a network of each degree of latitude and longitude where the database has one: 64 800 at most.
+// samples has a network for each degree of latitude and longitude in which the database has one: 64 800 at most.
 type samples map[[2]int]sample
 
 type sample struct {
@@ -33,8 +33,8 @@ type Nearby struct {
 	Kilometres float64 // from the place
 }
 
-// Near returns a network whose clients stand for those at a place: of those that the database has, one of each degree
-// of latitude and longitude, the nearest. It is not ok where the database has no positions, or there is no database.
+// Near returns a network whose clients stand for those at a place: the nearest of one network for each degree of
+// latitude and longitude. ok is false without a database, or where it has no positions.
 func (t *Table) Near(place Position) (nearest Nearby, ok bool) {
 	if t.sources.Database == nil {
 		return nearest, false

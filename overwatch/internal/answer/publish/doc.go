@@ -4,5 +4,9 @@
 // plan of the next view is compared with the plan in force: zones and domains that stay as they are are shared, so that
 // a change costs what differs.
 //
+// It owns the view in force. The root makes one Publisher; the registry marks changed services, control gives it other
+// settings, and dnsserver reads the view. It never answers a query, and never decides by itself who answers (package
+// policy).
+//
 // One goroutine, Run, changes the view. All methods may be called from any goroutine; Mark and View never wait.
 package publish

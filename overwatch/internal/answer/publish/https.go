@@ -29,8 +29,8 @@ func typesOf(c *config.Domain) []*zone.Type {
 	return types
 }
 
-// httpsType is "1 . alpn=... port=... ipv4hint=ADDRESS ech=... ipv6hint=ADDRESS", without what there is none of.
-// Parameters are in ascending order of their keys (RFC 9460 section 2.2).
+// httpsType returns the type of HTTPS records with "1 . alpn=... port=... ipv4hint=ADDRESS ech=... ipv6hint=ADDRESS";
+// parameters without a value are left out. Parameters are in ascending order of their keys (RFC 9460 section 2.2).
 func httpsType(h *config.HTTPS, addresses *zone.Type) *zone.Type {
 	var ids, ech []byte
 	for _, id := range h.ALPN {

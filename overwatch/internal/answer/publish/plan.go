@@ -104,7 +104,7 @@ type domain struct {
 	lost    bool           // a line of the log says that it has lost its backends
 }
 
-// smoothing is the weight of the newest measurement of latency.
+// smoothing returns the weight of the newest measurement of latency.
 func (d *domain) smoothing() float64 { return d.from.from.latency.SmoothingFactor }
 
 // Check returns everything in the settings that cannot be served, each with its key, value and remedy.

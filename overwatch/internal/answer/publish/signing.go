@@ -33,7 +33,7 @@ type signing struct {
 	late  late
 }
 
-// late is what the last look at all signatures found: those that should be made again, could not be, and are served
+// late counts the signatures that the last look at all of them found due and could not make again. They are served
 // until they end.
 type late struct {
 	count int

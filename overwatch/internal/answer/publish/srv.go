@@ -20,8 +20,9 @@ func srvNames(c *config.Domain) (names []string) {
 	return names
 }
 
-// srvTypes returns "0 PART PORT NAME" by the decision for IPv4, and by that for IPv6, which counts where no backend of
-// the domain has an IPv4 address. The target is the domain itself, whose addresses are steered.
+// srvTypes returns the two types of SRV records with "0 PART PORT NAME": by the decision for IPv4, and by that for
+// IPv6, which counts where no backend of the domain has an IPv4 address. NAME is the domain itself, whose addresses are
+// steered.
 func srvTypes(d *domain) (types []*zone.Type) {
 	target := make([]byte, len(d.name)+1)
 	end, err := dns.PackDomainName(d.name, target, 0, nil, false)

@@ -13,12 +13,13 @@ import (
 const (
 	// Path is the API's path for peers, below a node's base URL.
 	Path = "/api/v1/replication/objects"
-	// holdTime is how long a request is held open while there is nothing new.
+	// holdTime bounds the time for which a request is held open while there is nothing new.
 	holdTime = 20 * time.Second
 	// spacing is the least time between two answers to a peer, so that a burst of changes goes in few of them.
 	spacing = 50 * time.Millisecond
-	// displacedRest is how long a request is held on after another one of the same node came. Two that take turns are of a
-	// node that has two names here, or of two nodes with one id, and must not drive one another.
+	// displacedRest is the time for which a request is held on after a later one of the same node came. Two requests that
+	// displace each other are of a node that has two names here, or of two nodes with one id; the pause keeps them from
+	// asking without end.
 	displacedRest = time.Second
 	// pageSize bounds the objects of one answer, and maxBody an answer's body, in octets. One object may take more than
 	// a page.
@@ -32,14 +33,14 @@ type Question struct {
 	Since    uint64 // number of the last change that the asker has of Instance
 	Instance string // process of this node that the asker spoke to before; empty: none
 	Hold     bool   // wait while there is nothing new
-	// Apart has the asker's connection not count among the API's until done is called; nil: it counts.
+	// Apart takes the asker's connection out of the API's count until done is called; nil: it counts.
 	Apart func() (done func())
 }
 
 // message is the plain text of an answer.
 type message struct {
 	Instance string        `json:"instance"`
-	Time     time.Time     `json:"time"` // by the clock of who answers
+	Time     time.Time     `json:"time"` // by the clock of the answerer
 	Digest   string        `json:"digest"`
 	Offer    replica.Offer `json:"offer"`
 }
@@ -96,7 +97,7 @@ func (r *Replication) digest() string {
 	return hex.EncodeToString(digest[:])
 }
 
-// receive notes what a node has. Of two requests of a node the earlier one is not held any more.
+// receive notes the changes that a node has. An earlier request of that node is held no longer.
 func (r *Replication) receive(ctx context.Context, node string, has uint64) (context.Context, func()) {
 	ctx, leave := context.WithCancel(ctx)
 	r.mu.Lock()
@@ -119,7 +120,7 @@ func (r *Replication) receive(ctx context.Context, node string, has uint64) (con
 	}
 }
 
-// hold returns when there is something new since a change, or after holdTime.
+// hold returns when there is something newer than a change, or after holdTime.
 func (r *Replication) hold(ctx context.Context, node string, since uint64) {
 	ctx, cancel := context.WithTimeout(ctx, holdTime)
 	defer cancel()
@@ -139,7 +140,7 @@ func (r *Replication) hold(ctx context.Context, node string, since uint64) {
 	r.rest(ctx, early)
 }
 
-// rest returns after a while, or earlier where nobody waits any more.
+// rest returns after a while, or earlier if ctx or Run ends.
 func (r *Replication) rest(ctx context.Context, while time.Duration) {
 	if while <= 0 {
 		return

@@ -35,11 +35,11 @@ type peer struct {
 	since    uint64 // number of the last change that was taken of it
 	whole    time.Time
 	knocked  chan struct{} // holds a token when it is to be asked at once
-	refused  bool          // it has objects from too far ahead of this node's clock
+	refused  bool          // it has objects with versions too far ahead of this node's clock
 
 	connected  bool
-	changed    time.Time     // when connected became so
-	difference time.Duration // of its clock from this node's
+	changed    time.Time     // when connected last changed
+	difference time.Duration // its clock's time minus this node's
 	err        error
 }
 
@@ -83,7 +83,7 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 	}
 }
 
-// exchange asks a peer for what is new, which may take a while, and takes it.
+// exchange asks a peer for changes, which may take until there are some, and takes them.
 func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) error {
 	r.mu.Lock()
 	since, instance := p.since, p.instance
@@ -104,7 +104,7 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 	return r.take(ctx, p, m)
 }
 
-// collect asks for all pages of an offer. With an instance it waits for something new.
+// collect asks for all pages of an offer. With an instance it waits for changes.
 func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since uint64, instance string) (*message,
 	error) {
 	first, err := ask(ctx, guest, since, instance, instance != "")
@@ -146,7 +146,7 @@ func ask(ctx context.Context, guest *keysync.Guest, since uint64, instance strin
 	return &m, nil
 }
 
-// take merges what a peer has and puts it into force.
+// take merges the offer of a peer into the store and puts it into force.
 func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	r.merging.Lock()
 	defer r.merging.Unlock()
@@ -178,7 +178,7 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	return nil
 }
 
-// settle puts into force what was merged, and has it in the logs. The caller holds merging.
+// settle puts merged objects into force and logs them. The caller holds merging.
 func (r *Replication) settle(ctx context.Context, from string, m replica.Merged) {
 	keys := make([]replica.Key, 0, len(m.Taken)+len(m.Dropped))
 	for i := range m.Taken {
@@ -202,7 +202,7 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 	}
 }
 
-// begin ends the joining of a node all of whose peers are joining too: it asks all of them for everything.
+// begin ends the joining of this node where all its peers are joining too: it asks all of them for everything.
 func (r *Replication) begin(ctx context.Context, p *peer) {
 	if !r.o.Store.Replicas().Joining || !r.allJoining() {
 		return

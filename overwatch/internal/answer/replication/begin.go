@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// patienceWithState is how long a node waits for its peers before it answers DNS, and patienceWithout is how long one
-	// that has nothing waits, or what it has from an old backup.
+	// patienceWithState bounds the time for which a node with state of its own waits for its peers before it answers DNS.
+	// patienceWithout is the bound for a node without state, or with that of an old backup.
 	patienceWithState = 500 * time.Millisecond
 	patienceWithout   = 2 * time.Second
 )
 
-// Catch returns when what the peers have is in force here, so that the node may answer DNS, or after a bounded while.
-// A node with state of its own does not wait for a peer that is down; one without waits for it until it is up.
+// Catch returns when the peers' objects are in force here, so that the node may answer DNS, or after a bounded time. A
+// node with state of its own does not wait for a peer that is down; one without waits until the peer is up.
 func (r *Replication) Catch(ctx context.Context) {
 	settings := r.current()
 	if settings.Off() != nil {
@@ -42,7 +42,8 @@ func (r *Replication) Catch(ctx context.Context) {
 	}
 }
 
-// unasked returns the peers of whom nothing is known yet, and what is closed at the next news. Without Run all are.
+// unasked returns the peers that have not been asked yet, and a channel that is closed at the next news. Without Run
+// these are all. A joining node also counts peers that have failed.
 func (r *Replication) unasked(count int, joining bool) (missing []string, heard <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +58,7 @@ func (r *Replication) unasked(count int, joining bool) (missing []string, heard 
 	return missing, r.heard
 }
 
-// knock has the peers asked at once that have failed: one of them has just asked this node.
+// knock makes the peers that have failed be asked at once, since one of them has just asked this node.
 func (r *Replication) knock() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,7 +73,7 @@ func (r *Replication) knock() {
 	}
 }
 
-// tell wakes those who wait for news of peers. The caller holds mu.
+// tell wakes the goroutines that wait for news of peers. The caller holds mu.
 func (r *Replication) tell() {
 	close(r.heard)
 	r.heard = make(chan struct{})

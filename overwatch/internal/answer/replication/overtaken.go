@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// overtaken returns the audit entries of decisions that were made on this node and stand no more, because others came
-// later or, while this node was away, they were deleted elsewhere. They are stored with what took their place.
+// overtaken returns audit entries for decisions of this node that no longer stand: later ones came from other nodes, or
+// they were deleted elsewhere while this node was away. The store keeps the entries together with the new objects.
 func (r *Replication) overtaken(m *replica.Merged) (entries []store.Entry) {
 	after := make(map[replica.Key]*replica.Object, len(m.Taken))
 	for i := range m.Taken {

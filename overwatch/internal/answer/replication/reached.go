@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Reached says which peers have the last change of this node's objects. It waits for those that are connected, for so
-// long at most; a peer that is down is not waited for. nil: nothing is replicated.
+// Reached returns the peers that have the last change of this node's objects, and those that lack it. It waits at most
+// that long for peers that are connected, and not at all for peers that are down. nil: nothing is replicated.
 func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reached {
 	change := r.o.Store.Replicas().Changes
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -30,7 +30,8 @@ func (r *Replication) Reached(ctx context.Context, wait time.Duration) *api.Reac
 	}
 }
 
-// reached says which peers have a change, whether one may have it soon, and returns what is closed at the next news.
+// reached returns the peers that have a change and those that lack it, whether a connected one lacks it, and a channel
+// that is closed at the next news.
 func (r *Replication) reached(change uint64) (reached *api.Reached, waiting bool, heard <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -42,7 +42,7 @@ var (
 		"follows from tokens is one that an agent may have")
 )
 
-// Off returns why nothing is replicated; nil: it is.
+// Off returns the reason why nothing is replicated; nil: it is.
 func (s *Settings) Off() error {
 	switch {
 	case !s.Enabled:
@@ -60,11 +60,12 @@ type Options struct {
 	NodeID   string
 	Settings Settings
 	Store    *store.Store
-	// Follow puts objects into force as the store has them now, and returns why some of them cannot be.
+	// Follow puts objects into force as the store has them now. It returns the reason for each that cannot be.
 	Follow func(context.Context, []replica.Key) map[replica.Key]error
-	// LeftOut returns the objects that are not in force, because the configuration file does not go with them.
+	// LeftOut returns the objects that are not in force, since they do not fit the configuration file.
 	LeftOut func() []replica.Key
-	// Unused returns those of the objects that refer to what is not there, or that the configuration file has too.
+	// Unused returns those of the objects that refer to something that does not exist, or that the configuration file has
+	// too.
 	Unused     func([]replica.Object) []api.ReplicationRefused
 	Audit      func(audit.Change) store.Entry // makes an entry of the audit log
 	Transport  http.RoundTripper              // nil: over the network
@@ -78,18 +79,18 @@ type Replication struct {
 	o        Options
 	instance string // of this process, so that a node knows itself
 	door     *keysync.Door
-	wake     chan struct{} // holds one token when the settings are others
-	ended    chan struct{} // closed when Run ends: nobody is held any more
+	wake     chan struct{} // holds one token when the settings have changed
+	ended    chan struct{} // closed when Run ends: requests are held no longer
 	merging  sync.Mutex    // held while an offer is merged and put into force
-	met      time.Time     // merging; when it was last stored that a peer has the same
+	met      time.Time     // under merging: when it was last stored that a peer has the same objects
 
 	mu       sync.Mutex
 	settings Settings
 	off      string                 // as last logged
 	peers    map[string]*peer       // by base URL
 	visitors map[string]*visitor    // by node id
-	refused  map[replica.Key]string // not in force here, and why
-	heard    chan struct{}          // closed when a visitor asks, which tells what it has, or a peer was asked
+	refused  map[replica.Key]string // reasons of objects that are not in force here
+	heard    chan struct{}          // closed when a visitor asks, and so shows its changes, or a peer was asked
 }
 
 // New makes a Replication that answers peers. Run asks them.
@@ -124,7 +125,7 @@ func (r *Replication) current() Settings {
 	return r.settings
 }
 
-// logOff logs why nothing is replicated where it was meant to be.
+// logOff logs the reason why nothing is replicated where it was meant to be.
 func (r *Replication) logOff(settings *Settings) {
 	now := ""
 	if off := settings.Off(); errors.Is(off, errNoSecret) {
@@ -186,7 +187,7 @@ func (r *Replication) runSettings(ctx context.Context) {
 	}
 }
 
-// tend mends versions, forgets old deletions, and tries again what could not be put into force.
+// tend corrects versions of the future, forgets old deletions, and tries again to put refused objects into force.
 func (r *Replication) tend(ctx context.Context) {
 	mended, err := r.o.Store.TendReplicas()
 	if err != nil {
@@ -207,7 +208,7 @@ func (r *Replication) tend(ctx context.Context) {
 	}
 }
 
-// enforce puts objects into force, and notes those that cannot be.
+// enforce puts objects into force, and notes the reasons of those that cannot be.
 func (r *Replication) enforce(ctx context.Context, keys []replica.Key) {
 	r.merging.Lock()
 	defer r.merging.Unlock()

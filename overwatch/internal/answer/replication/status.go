@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// setPeers makes the peers those of the settings, and keeps what is known of them.
+// setPeers makes the peers those of the settings. What is known of a peer that stays is kept.
 func (r *Replication) setPeers(settings *Settings) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,16 +90,17 @@ func (r *Replication) Status() api.Replication {
 	return s
 }
 
-// Unused lists what was decided and has no effect here, because it refers to what is not there, or because the
-// configuration file has the same.
+// Unused lists decisions without effect here: they refer to something that does not exist, or the configuration file
+// has the same object.
 func (r *Replication) Unused() []api.ReplicationRefused {
 	return append([]api.ReplicationRefused{}, r.o.Unused(r.o.Store.Objects())...)
 }
 
-// patience is how long a peer may be silent, as while it is started anew, before somebody is told.
+// patience is the time for which a peer may be silent, as while it restarts, before Trouble reports it.
 const patience = 30 * time.Second
 
-// Trouble says why operators' decisions do not reach other nodes, or have no effect here, where they are meant to.
+// Trouble returns sentences about why operators' decisions do not reach other nodes, or have no effect here; nil if
+// nothing is wrong or nothing is to be replicated.
 func (r *Replication) Trouble() (sentences []string) {
 	settings := r.current()
 	if off := settings.Off(); errors.Is(off, errNoSecret) {
@@ -131,7 +132,7 @@ func lacks(objects int) string {
 	return fmt.Sprintf("it lacks %d objects of this node", objects)
 }
 
-// behind returns how many objects a peer has not stored yet. The caller holds mu.
+// behind returns the number of objects that a peer has not stored yet. The caller holds mu.
 func (r *Replication) behind(p *peer) int {
 	has := uint64(0)
 	if v := r.visitors[p.node]; v != nil && p.node != "" {

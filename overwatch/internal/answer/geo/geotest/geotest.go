@@ -18,7 +18,7 @@ type Network struct {
 	Record map[string]any
 }
 
-// Located is a record in MaxMind's layout.
+// Located returns a record in MaxMind's layout.
 func Located(country, continent string, latitude, longitude float64) map[string]any {
 	record := map[string]any{"location": map[string]any{"latitude": latitude, "longitude": longitude}}
 	if country != "" {
@@ -30,7 +30,7 @@ func Located(country, continent string, latitude, longitude float64) map[string]
 	return record
 }
 
-// Database is the content of a file. Later networks overwrite what they have in common with earlier ones.
+// Database returns the content of a file. Later networks overwrite what they have in common with earlier ones.
 func Database(networks []Network) []byte {
 	b := &builder{nodes: make([][2]node, 1)}
 	for _, n := range networks {
