@@ -17,6 +17,7 @@ type core struct {
 	stop  context.CancelFunc
 }
 
+// newCore makes a core without parts. The end of ctx does not stop it: end does, or a part that fails.
 func newCore(ctx context.Context) *core {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	group, ctx := errgroup.WithContext(ctx)

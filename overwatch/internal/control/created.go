@@ -15,8 +15,8 @@ import (
 // and stored over restarts.
 type births []birth
 
-// birth is the time of one domain. The hash keeps 100 000 names in 1.6 MB; of two names with one hash the earlier time
-// counts.
+// birth is the time at which one domain came into the file. The hash keeps 100 000 names in 1.6 MB; of two names with
+// one hash the earlier time counts.
 type birth struct {
 	name uint64
 	at   int64 // Unix time in milliseconds

@@ -8,8 +8,8 @@ import (
 // MaxLastResortTTL bounds, in seconds, how long an answer from backends that may not serve is kept by resolvers.
 const MaxLastResortTTL = 30
 
-// LastHealthySpan is the time before the loss of the last healthy backend in which other lost backends count as lost
-// with it. Backends that fail together are noticed one after another.
+// LastHealthySpan widens the moment at which a name last had enough healthy backends: those that were lost up to this
+// long before it count too, since backends that fail together are noticed one after another.
 const LastHealthySpan = time.Minute
 
 // Candidate is one backend of a name, with the data that a decision depends on.
@@ -41,7 +41,7 @@ type Measurement struct {
 // Rules are a domain's settings that a decision depends on.
 type Rules struct {
 	Algorithm         *Algorithm            // nil: Weighted
-	Fallback          *Algorithm            // where Algorithm lacks data; nil: what it does then by itself
+	Fallback          *Algorithm            // where Algorithm lacks data; nil: Algorithm chooses all the same
 	Pools             map[string]*Algorithm // inside a region that was chosen; Weighted where it has none
 	Regions           []string              // in order of preference; regions that are not listed come last
 	FailoverThreshold int                   // failover: serving backends that make a region good enough

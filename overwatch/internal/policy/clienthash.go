@@ -1,6 +1,7 @@
 package policy
 
-// ClientHash gives each client network one backend, and all of them their shares by weight (Rendezvous).
+// ClientHash keeps each client network to one backend. Backends have networks in proportion to their weights
+// (Rendezvous).
 var ClientHash = &Algorithm{
 	Name: "client-hash", Title: "Client hash", Kind: "hash",
 	Description: "each client network keeps to one backend while that may serve; backends have networks in proportion " +

@@ -14,7 +14,7 @@ type selection struct {
 	why        []Reason // by candidate: why it was left out, empty while it is in; nil: nobody asks
 }
 
-// all begins with every candidate. in is memory to use if it is enough.
+// all starts with every candidate. in is memory to use if it is enough.
 func (s *selection) all(in []int) {
 	s.in = slices.Grow(in[:0], len(s.candidates))
 	for i := range s.candidates {
@@ -22,7 +22,7 @@ func (s *selection) all(in []int) {
 	}
 }
 
-// keep leaves out the candidates that fail the test.
+// keep leaves out the candidates that fail the test, for the given reason.
 func (s *selection) keep(reason Reason, test func(*Candidate) bool) {
 	s.in = slices.DeleteFunc(s.in, func(i int) bool {
 		if test(&s.candidates[i]) {
@@ -35,7 +35,7 @@ func (s *selection) keep(reason Reason, test func(*Candidate) bool) {
 	})
 }
 
-// prefer leaves out the candidates that fail the test, unless all do.
+// prefer leaves out the candidates that fail the test, unless all that are left do.
 func (s *selection) prefer(reason Reason, test func(*Candidate) bool) {
 	if slices.ContainsFunc(s.in, func(i int) bool { return test(&s.candidates[i]) }) {
 		s.keep(reason, test)

@@ -1,5 +1,6 @@
 // Package decisions owns the record of the answers of steered names: a bounded sample of them, each with the basis of
-// its decision, and unsampled counts of the regions that clients were sent to.
+// its decision, and unsampled counts of the regions that clients were sent to. dnsserver notes each answer; httpapi and
+// the history of metrics read. It never changes an answer, and keeps nothing over a restart.
 //
 // A Socket belongs to one goroutine that answers queries. Noting an answer takes a lock that readers hold only while
 // they copy, and allocates nothing. A Recorder sums the sockets up when it is read, and every five seconds. It may be

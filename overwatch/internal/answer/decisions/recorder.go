@@ -16,7 +16,7 @@ import (
 // sumPace is the time between two sums. A sum costs by the number of names that were asked for.
 const sumPace = 5 * time.Second
 
-// Recorder sums up what the sockets note.
+// Recorder sums up the counts of its sockets.
 type Recorder struct {
 	now   func() time.Time
 	every atomic.Uint32 // the number of queries of which one is sampled; 0: none is

@@ -46,7 +46,7 @@ func (c counters[K]) counted() map[K]uint64 {
 	return out
 }
 
-// Totals returns what was counted until now. The maps are the caller's.
+// Totals returns the counts since the start. The maps are the caller's.
 func (r *Recorder) Totals() Totals {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -35,8 +35,8 @@ type RollState struct {
 	Target *Key      // the key that is to remain; nil where this node has lost it
 	Old    []*Key    // the keys that are to go
 	Wait   roll.Wait // for the next stage
-	// Schedule has the stages to come, and Advice what is safe to do by hand now. Both are of the time of the last look
-	// at the other nodes and the parent, and empty before the first.
+	// Schedule has the stages to come, and Advice the acts by hand, with whether each is safe now. Both are of the time of
+	// the last look at the other nodes and the parent, and empty before the first.
 	Schedule []roll.Coming
 	Advice   []roll.Advice
 }
@@ -66,6 +66,7 @@ func (z *Zones) PreviewRoll(apex string, o RollOptions) (RollState, error) {
 	return z.beginRoll(apex, o, false)
 }
 
+// beginRoll is BeginRoll if keep is true, else PreviewRoll.
 func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()

@@ -28,6 +28,7 @@ func (z *Zones) PreviewWay(apex string, way roll.Way, ttl roll.TTLs) (RollState,
 	return z.beginWay(apex, way, ttl, false)
 }
 
+// beginWay is BeginWay if keep is true, else PreviewWay.
 func (z *Zones) beginWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollState, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()

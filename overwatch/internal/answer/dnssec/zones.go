@@ -110,7 +110,7 @@ func (z *Zones) Reread() (altered bool, err error) {
 }
 
 // Signer returns the signer of a zone, after making a key if the zone has none. It returns the same one until the
-// signing keys change, and nil for a zone that is not signed, as its way says.
+// signing keys change, and nil for a zone that its way has made unsigned.
 func (z *Zones) Signer(apex string) (*Signer, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()

@@ -123,7 +123,8 @@ func (e *Explanation) whichRegion() string {
 	return "its own region has nothing to answer with: " + answers + " is next"
 }
 
-// choice explains a choice by a fallback algorithm, or by the client's network.
+// choice lists the reasons of a choice by a fallback algorithm, by an algorithm inside a region, or by the client's
+// network.
 func (e *Explanation) choice() (factors []Factor) {
 	d := &e.Decision
 	if d.Algorithm != nil && d.Algorithm != e.Basis.Rules.Algorithm {

@@ -58,7 +58,7 @@ func candidatesAfter(basis *policy.Basis, change func(*policy.Candidate) bool) [
 	return after
 }
 
-// drainedTo makes a candidate what it is at the end of a drain that leaves a share.
+// drainedTo changes a candidate to its state at the end of a drain that leaves a share.
 func drainedTo(c *policy.Candidate, share float64) {
 	if share == 0 {
 		Drained(c)
@@ -67,7 +67,8 @@ func drainedTo(c *policy.Candidate, share float64) {
 	c.Share = min(c.Share, share)
 }
 
-// Drained makes a candidate what it is at the end of a drain to nothing. It always stays.
+// Drained changes a candidate to its state at the end of a drain to nothing. It returns true, since the candidate stays
+// (see IfChanged).
 func Drained(c *policy.Candidate) bool {
 	c.MayServe, c.Share = false, 0
 	if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {

@@ -55,8 +55,8 @@ type part struct {
 // answersByRegion are the parts of a name's answers by the region of the clients; everybody's are those of "" alone.
 type answersByRegion map[string]map[string]part
 
-// portions returns what clients get by their region. Where those of one region get different answers, by their place,
-// each place counts the same.
+// portions returns the parts of a name's answers, by the clients' region. Where clients of one region get different
+// answers, by their place, each place counts the same.
 func portions(view *zone.View, name string, family policy.Family) (answersByRegion, error) {
 	answers, err := ByRegion(view, name, family)
 	if err != nil {
@@ -94,7 +94,7 @@ func regionOf(basis *policy.Basis, address netip.Addr) string {
 	return ""
 }
 
-// everybody returns the regions of both.
+// everybody returns the clients' regions that a or b has.
 func (a answersByRegion) everybody(b answersByRegion) map[string]bool {
 	all := map[string]bool{}
 	for region := range a {
@@ -169,7 +169,8 @@ func shares(parts map[string]part) map[string]float64 {
 // Differs reports whether anybody's answer differs.
 func (s *Shift) Differs() bool { return s.Elsewhere > 1e-9 && !math.IsNaN(s.Elsewhere) }
 
-// Worse returns what a name would lose from one view to another. loses is false where nobody's answer would get worse.
+// Worse compares a name's answers in two views. loses reports whether anybody's answer gets worse, and loss describes
+// it.
 func Worse(before, after *zone.View, name string) (loss Loss, loses bool, err error) {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		was, err := ByRegion(before, name, family)

@@ -70,7 +70,7 @@ func Override(o *policy.Order) string {
 	return "unhealthy " + byWhom(o)
 }
 
-// byWhom says who has ordered something, until when and why.
+// byWhom describes an order's author, end and reason.
 func byWhom(o *policy.Order) string {
 	end := "until it is taken back"
 	if !o.Until.IsZero() {

@@ -118,7 +118,7 @@ type layer struct {
 	mapped func(RegionID) uint16 // the value of a custom mapping to a region
 }
 
-// compile finds the largest blocks of addresses that have one value in a layer.
+// compile returns the largest blocks of addresses that have one value in a layer, for both families.
 func (b *builder) compile(l layer) (v4 ranges4, v6 ranges6, err error) {
 	b.v4, b.v6 = newTrie(l.placed(Place{})), newTrie(l.placed(Place{}))
 	if b.sources.Database != nil {

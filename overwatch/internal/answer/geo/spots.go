@@ -66,7 +66,7 @@ func (b *builder) compileSpots() (*Spots, error) {
 	}
 }
 
-// cells numbers spots.
+// cells gives each spot that it is asked for a number, and lists the spots.
 type cells struct {
 	grid float64
 	*builder

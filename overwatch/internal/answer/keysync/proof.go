@@ -18,7 +18,7 @@ const path = "/api/v1/dnssec/keys"
 
 const version = "v1"
 
-// Sizes of what is in a proof, in bytes.
+// Sizes of the parts of a proof, in bytes.
 const (
 	pointSize = 32  // an X25519 public key
 	proofSize = 32  // an HMAC-SHA-256

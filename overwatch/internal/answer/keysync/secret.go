@@ -16,7 +16,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Secret holds the proof that nodes share, as one configuration has it. The zero Secret is unusable.
+// Secret is the secret by which nodes prove themselves to one another, as one configuration gives it. The zero Secret
+// is unusable.
 type Secret struct {
 	keys    [][]byte       // the first proves this node; a peer may prove itself by any
 	derived bool           // from the gossip key, which every agent has, and the service tokens

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// servers returns those of a domain's backends that it can be answered with: where answers are names, the addresses of
+// servers returns the backends that a domain can be answered with: where answers are names, only the addresses of
 // targets.
 func (d *domain) servers(all []*registry.Backend) []*registry.Backend {
 	if !d.rules.Names {
@@ -23,7 +23,7 @@ func (z *zonePlan) steers(name string, rtype uint16) bool {
 	return slices.ContainsFunc(z.Types[name], func(t *zone.Type) bool { return t.Number == rtype })
 }
 
-// checkAliases finds domains that are to be aliases and cannot, since they are apexes.
+// checkAliases notes a problem for each domain with answer: cname that is the apex of a zone.
 func (p *plan) checkAliases() {
 	for _, d := range p.domains {
 		if !d.rules.Names || d.name != d.zone {

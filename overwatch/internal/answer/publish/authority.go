@@ -91,8 +91,8 @@ func (z *zonePlan) add(rr dns.RR) {
 	}
 }
 
-// checkNameservers finds nameservers that resolvers could not reach: names in a zone of ours that have no address there
-// (RFC 1912 section 2.8), and aliases (RFC 2181 section 10.3).
+// checkNameservers notes a problem for each nameserver that resolvers could not use: a name in a zone of ours that has
+// no address there (RFC 1912 section 2.8), or an alias (RFC 2181 section 10.3).
 func (p *plan) checkNameservers(z *zonePlan) {
 	for i, name := range z.nameservers {
 		in := p.enclosing(name)

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// basis returns what the answers of a domain follow from at this moment.
+// basis returns the present basis of a domain's decisions.
 func (p *decider) basis(d *domain) *policy.Basis {
 	b := &policy.Basis{
 		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
@@ -93,7 +93,7 @@ func orderOf(o *registry.Order) *policy.Order {
 	return &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
 }
 
-// problem returns what the agent or this node's own check found wrong with a backend, empty if neither says so.
+// problem returns the fault that the agent or this node's own check found with a backend, empty if neither found one.
 func problem(b *registry.Backend) string {
 	if b.Validation.State == check.StateUnhealthy && b.Validation.Err != "" {
 		return b.Validation.Err

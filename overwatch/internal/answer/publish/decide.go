@@ -79,7 +79,7 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	return worst(decisions...)
 }
 
-// steer gives a name of a domain what was decided: choices where clients are told apart by their position, else
+// steer gives a name the decisions for its domain: choices where clients are told apart by their position, else
 // decisions.
 func (p *decider) steer(
 	view *zone.View,

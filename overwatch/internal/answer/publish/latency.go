@@ -207,7 +207,7 @@ func (p *Publisher) Latencies() map[registry.ID]policy.Measurement {
 	return all
 }
 
-// takeMeasurements decides the names again whose backends have new measurements.
+// takeMeasurements decides again the names whose backends have new measurements.
 func (p *Publisher) takeMeasurements() {
 	begin := p.now()
 	taken := p.measurements.take()

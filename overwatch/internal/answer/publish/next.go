@@ -26,8 +26,8 @@ type next struct {
 // decidedAtOnce is the number of names that are decided before changes of health are published: a few milliseconds.
 const decidedAtOnce = 256
 
-// build makes the view that follows the one in force, for the settings. It changes nothing of the Publisher; no other
-// build may be under way.
+// build makes n's view, which is to follow the one in force, from the settings; an error is in n. It changes nothing of
+// the Publisher. No other build may be under way.
 func (p *Publisher) build(n *next, s Settings) {
 	n.begin = p.now()
 	n.positions = newPositions(p.positions, newPlaces(s.Regions), s.Places)

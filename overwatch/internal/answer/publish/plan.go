@@ -187,7 +187,7 @@ func (p *plan) caution(format string, args ...any) {
 	}
 }
 
-// addZone adds a zone without records. It reports whether that is possible.
+// addZone adds a zone without records. If its name is wrong or there already, it notes a problem and returns false.
 func (p *plan) addZone(key string, from config.Zone) bool {
 	apex := fqdn(from.Name)
 	if _, ok := dns.IsDomainName(apex); !ok || from.Name == "" {
@@ -215,8 +215,8 @@ func (p *plan) enclosing(name string) *zonePlan {
 	return nil
 }
 
-// validDomain notes what is wrong with a domain by itself, and reports whether nothing is. name is its fqdn. It calls
-// key only for a problem.
+// validDomain reports whether a domain is right by itself, and notes the first problem. name is its fqdn. It calls key
+// only for a problem.
 func (p *plan) validDomain(key func() string, name string, c *config.Domain) bool {
 	if name == "." || !isName(name) {
 		p.wrong(key()+".name", c.Name, "not a domain name; write a name such as app.example.com")
@@ -273,7 +273,7 @@ func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {
 	return rules
 }
 
-// longestTTL returns the longest TTL of what is new in the plan, in seconds.
+// longestTTL returns the longest TTL of the plan's new and changed zones and domains, in seconds.
 func (p *plan) longestTTL() uint32 {
 	longest := max(p.settings.DNS.Apex(), uint32(max(p.settings.DNS.Negative(), 0)))
 	for _, d := range p.changed {

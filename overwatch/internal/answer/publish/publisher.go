@@ -78,7 +78,7 @@ func New(o Options) (*Publisher, error) {
 // View returns the view in force. It is never nil, and remains valid when another comes into force.
 func (p *Publisher) View() *zone.View { return p.view.Load() }
 
-// LongestTTL returns how long resolvers may keep what was published since the start.
+// LongestTTL returns the longest time for which resolvers may keep any answer that was published since the start.
 func (p *Publisher) LongestTTL() time.Duration { return time.Duration(p.longest.Load()) * time.Second }
 
 // Mark notes that the backends of a service have changed. It does not block. The change is in the answers after the
@@ -210,7 +210,7 @@ func (p *Publisher) conclude(ctx context.Context, n *next) {
 	}
 }
 
-// publishChanges decides the names again whose backends have changed.
+// publishChanges decides again the names whose backends have changed, in the view in force.
 func (p *Publisher) publishChanges() {
 	begin := p.now()
 	p.generation++

@@ -56,7 +56,8 @@ type Backends interface {
 type Options struct {
 	Settings Settings
 	Backends Backends
-	// waits until Backends is what names should be decided with, which zones are built before; nil: it is
+	// waits until Backends has all backends that are declared; it is called when zones are built, before names are
+	// decided; nil: it has them
 	Ready     func() error
 	Signing   *dnssec.Zones                      // nil: answers are not signed
 	Latencies map[registry.ID]policy.Measurement // those of before a restart

@@ -99,7 +99,7 @@ func (p *plan) own(i int) *zonePlan {
 	return &own
 }
 
-// all asks for all signatures of the view.
+// all makes run prepare all signatures of the view.
 func (s *signing) all() {
 	s.mu.Lock()
 	s.whole, s.fresh = true, nil
@@ -118,7 +118,7 @@ func (s *signing) only(p *plan) {
 	s.zones.Only(apexes)
 }
 
-// some asks for some signatures.
+// some makes run prepare these signatures.
 func (s *signing) some(fresh []*zone.Signature) {
 	if len(fresh) == 0 {
 		return

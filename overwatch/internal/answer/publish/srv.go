@@ -114,7 +114,7 @@ func (e *edit) settle() {
 	})
 }
 
-// checkSRV finds names of SRV records that cannot be.
+// checkSRV notes a problem for each name of SRV records that cannot be served.
 func (p *plan) checkSRV() {
 	owners := make(map[string]*domain)
 	for _, d := range p.domains {

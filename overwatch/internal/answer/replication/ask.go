@@ -43,6 +43,7 @@ type peer struct {
 	err        error
 }
 
+// client returns the HTTP client for the requests to peers. transport is nil but in tests.
 func client(transport http.RoundTripper, files keysync.TLSFiles) (*http.Client, error) {
 	if transport == nil {
 		config, err := files.Config()

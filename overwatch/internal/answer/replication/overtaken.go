@@ -30,6 +30,7 @@ func (r *Replication) overtaken(m *replica.Merged) (entries []store.Entry) {
 	return entries
 }
 
+// overtakenBy describes, for the audit log, that after has taken the place of before.
 func overtakenBy(before, after *replica.Object) audit.Change {
 	resources := map[string]string{"mapping": "geo_mapping", "setting": "config"}
 	resource := before.Kind

@@ -140,7 +140,7 @@ func (r *Replication) logOff(settings *Settings) {
 	}
 }
 
-// tendEvery is the pause between two looks at clocks, old deletions, and what could not be put into force.
+// tendEvery is the pause between two calls of tend.
 const tendEvery = time.Minute
 
 // Run asks the peers until ctx ends. It returns nil. It must be called once.
@@ -215,6 +215,7 @@ func (r *Replication) enforce(ctx context.Context, keys []replica.Key) {
 	r.enforceMerged(ctx, keys)
 }
 
+// enforceMerged is enforce for a caller that holds merging.
 func (r *Replication) enforceMerged(ctx context.Context, keys []replica.Key) {
 	failed := r.o.Follow(ctx, keys)
 	r.mu.Lock()

@@ -23,7 +23,7 @@ type Contents struct {
 
 	Signer Signer   // nil: the zone is not signed
 	Denial Denial   // of a signed zone
-	DS     []dns.RR // what a signed zone above it in the same view says of its keys
+	DS     []dns.RR // of its keys, for a signed zone above it in the same view
 }
 
 // New builds the view that follows previous, which may be nil. It shares a zone with previous if the zone's Contents
@@ -110,8 +110,8 @@ func (v *View) cuts(contents []*Contents, apexes []canonical) map[string][]cut {
 	return cuts
 }
 
-// InForce releases what only the view before this one needed. The owner of the Writers calls it, once, when queries are
-// answered from this view.
+// InForce releases the turns that only names of the view before this one used. The owner of the Writers calls it, once,
+// when queries are answered from this view.
 func (v *View) InForce() {
 	for _, o := range v.replaced {
 		a := o.answers.Load()

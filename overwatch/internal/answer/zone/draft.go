@@ -47,7 +47,7 @@ func negative(apex canonical, soa *dns.SOA) (set, error) {
 	return newSet(apex, apex, []dns.RR{&carried})
 }
 
-// fill changes the names to those of the contents.
+// fill changes the names from those of the zone before to those of the contents.
 func (d *draft) fill() error {
 	was := d.before.contents
 	if d.whole {

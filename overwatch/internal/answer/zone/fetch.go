@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 )
 
-// MaxFetch is the number of questions that Fetch looks at.
+// MaxFetch bounds the questions of one Fetch, which ignores further ones.
 const MaxFetch = 32
 
 // fetchFrom is the size of an index, in cells, from which on Fetch pays. A smaller one stays in the nearer caches.

@@ -84,6 +84,7 @@ func (v *View) decidedBy(q *Question) *Type {
 	return nil
 }
 
+// note adds the records of an answer section.
 func (p *Probe) note(answer []dns.RR, rtype uint16) {
 	for _, rr := range answer {
 		p.Records = append(p.Records, strings.ReplaceAll(rr.String(), "\t", " "))

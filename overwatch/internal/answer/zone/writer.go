@@ -12,7 +12,7 @@ type Writer struct {
 	*common
 	fresh []*Signature
 
-	// Room for what a name needs on the way, from name to name.
+	// Memory for one name, used again for the next.
 	choices [2]Choices
 	some    []variant
 	steered []candidates
@@ -111,6 +111,7 @@ func (l *link) denials(a *answers) (found []*Signature) {
 	return found
 }
 
+// note keeps signatures for Fresh.
 func (w *Writer) note(sigs []*Signature) {
 	w.fresh = append(w.fresh, sigs...)
 }

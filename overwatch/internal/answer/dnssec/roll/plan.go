@@ -9,7 +9,7 @@ type Coming struct {
 	WaitsFor  string    // reason, known now, for a delay beyond that time; empty: none
 }
 
-// Schedule lists the stages to come.
+// Schedule lists the stages to come, each with the earliest time at which it can.
 func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []Coming) {
 	began, waits := own.allSince(peers), own.behind(peers)
 	for at := *own; at.Stage < Done; at.Stage = at.after(at.Stage) {
