@@ -41,7 +41,7 @@ func (c *core) end() error {
 type changes struct {
 	mu        sync.Mutex
 	publisher *publish.Publisher
-	also      func(service string) // nil: nobody else is told
+	also      func(service string) // is called too; nil: nothing is
 	kept      map[string]struct{}  // nil: nothing is kept
 }
 

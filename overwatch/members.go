@@ -44,7 +44,7 @@ func (n *node) peers() map[string]netip.AddrPort {
 func (n *node) unheard() []ready.Unheard {
 	var list []ready.Unheard
 	if len(n.state.Config().Overwatch.Gossip.Seeds) == 0 {
-		return nil // the exchange of keys tells of peers that do not answer
+		return nil // the exchange of keys reports peers that do not answer
 	}
 	for _, m := range n.gossip.Members() {
 		if !m.Self && m.Status != gossip.StatusAlive {

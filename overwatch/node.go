@@ -273,7 +273,7 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 		Changed: func() {
 			select {
 			case n.moved <- struct{}{}:
-			default: // somebody has not looked yet
+			default: // a change waits already
 			}
 		}, Logger: n.part("targets")})
 	n.core.run("targets", n.targets.Run)

@@ -22,7 +22,7 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 		}
 		began := time.Now()
 		n.tell(service.Reloading)
-		changes, _, err := n.control.Reload(ctx) // it has told in the log
+		changes, _, err := n.control.Reload(ctx) // it logs errors itself
 		n.tell(service.Ready)
 		err = n.audit.Record(audit.Change{
 			Action: "reload", Resource: "config", ResourceID: n.state.Config().Overwatch.Identity.NodeID, Actor: "SIGHUP",

@@ -78,7 +78,7 @@ func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) err
 func (p *Plane) apply(batch []*edit) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
 	defer cancel()
-	defer func() { // also where a panic passes through: nobody may take it for done
+	defer func() { // also when a panic passes through: no caller may take its change for made
 		for _, e := range batch {
 			if !e.done {
 				e.done, e.err = true, errNotMade

@@ -17,7 +17,7 @@ const MaxPicks = 8192
 // or less than its due share of them. The further addresses of an answer are those that would lead next.
 //
 // This is the chairman assignment problem (Tijdeman 1980): earliest deadline first, where the j-th answer of a
-// candidate with share u may come no earlier than answer (j-1)/u and no later than j/u, keeps everybody within one.
+// candidate with share u may come no earlier than answer (j-1)/u and no later than j/u, keeps all within one.
 type Schedule struct {
 	size       int // addresses per answer
 	candidates int

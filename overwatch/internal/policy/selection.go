@@ -11,7 +11,7 @@ type selection struct {
 	rules      *Rules
 	family     Family
 	in         []int    // the indices of those that are left, in their order
-	why        []Reason // by candidate: why it was left out, empty while it is in; nil: nobody asks
+	why        []Reason // by candidate: reason for leaving it out, empty while it is in; nil: not asked for
 }
 
 // all starts with every candidate. in is memory to use if it is enough.

@@ -3,8 +3,8 @@ package policy
 // maxStarts bounds how many starting positions a schedule keeps.
 const maxStarts = 64
 
-// starts finds the positions from which on nobody is ever more than one answer off its due share. Position 0 is one by
-// construction; others are wherever every candidate's lead over its due share is at most one below the highest
+// starts finds the positions from which on no candidate is ever more than one answer off its due share. Position 0 is
+// one by construction; others are wherever every candidate's lead over its due share is at most one below the highest
 // and at most one above the lowest that it has anywhere in the cycle.
 //
 // A candidate's lead, scaled by the length, is count*length - position*parts: it falls by parts with each position and

@@ -6,7 +6,7 @@ import (
 )
 
 // reduce divides the parts by their greatest common divisor and, where their sum is still over limit, rounds them by
-// largest remainder so that the sum is limit and nobody falls below 1. limit is at least the number of parts.
+// largest remainder so that the sum is limit and no part falls below 1. limit is at least the number of parts.
 func reduce(parts []int, limit int) []int {
 	out := slices.Clone(parts)
 	divisor, sum := 0, 0
@@ -23,7 +23,7 @@ func reduce(parts []int, limit int) []int {
 	return apportion(out, sum, limit)
 }
 
-// apportion gives everybody 1 and shares out the rest of limit in proportion, by largest remainder.
+// apportion gives each part 1 and shares out the rest of limit in proportion, by largest remainder.
 func apportion(parts []int, sum, limit int) []int {
 	type remainder struct{ of, left int }
 	rest := limit - len(parts)
@@ -31,7 +31,7 @@ func apportion(parts []int, sum, limit int) []int {
 	out := make([]int, len(parts))
 	left := make([]remainder, len(parts))
 	for i, n := range parts {
-		// What is due beyond the first 1, which everybody has.
+		// What is due beyond the first 1, which each part has.
 		due := max(n*limit-sum, 0)
 		out[i] = 1 + due/sum
 		left[i] = remainder{i, due % sum}

@@ -92,7 +92,7 @@ func (k *Key) portable() (Portable, error) {
 	}, nil
 }
 
-// key checks every field of another node's key.
+// key returns another node's key after a check of every field.
 func (p *Portable) key(now time.Time) (*Key, error) {
 	if p.Flags != Flags {
 		return nil, fmt.Errorf("has the flags %d; only %d are taken", p.Flags, Flags)

@@ -253,7 +253,7 @@ type Neighbour struct {
 // Parent is the answer of the servers of a zone's parent for its DS records.
 type Parent struct {
 	DS  []*dns.DS     // of all of them together
-	TTL time.Duration // the longest that was seen of late; 0: not known
+	TTL time.Duration // the longest that was seen so far; 0: not known
 	Why string        // reason why DS may lack some that they have; empty: it lacks none
 	Not string        // sentence about a server that has no DS record; empty: each has one
 }

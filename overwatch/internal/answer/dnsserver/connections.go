@@ -117,7 +117,7 @@ func (c *connections) answered(one *connection) {
 	}
 }
 
-// leave closes the connection.
+// leave closes the connection and removes it.
 func (c *connections) leave(one *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -139,7 +139,8 @@ func shift(region string, everybody bool, before, after map[string]part) Shift {
 	return s
 }
 
-// byRegion returns by how much regions have more in one answer than in the other. No answer at all is one of no region.
+// byRegion returns the regions that have a greater part in one answer than in the other, with the difference. No answer
+// at all counts as one of no region.
 func byRegion(one, other map[string]part) map[string]float64 {
 	sum := map[string]float64{}
 	for _, p := range one {

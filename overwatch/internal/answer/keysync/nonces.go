@@ -63,7 +63,7 @@ var (
 	errNonceFull    = errors.New("too many requests of other nodes in a minute")
 )
 
-// check reports whether a nonce was made here a short while ago.
+// check returns an error unless this process has issued the nonce within nonceLife.
 func (n *nonces) check(nonce []byte) error {
 	if len(nonce) != nonceSize || !hmac.Equal(n.mark(nonce[:nonceMarked]), nonce[nonceMarked:]) {
 		return errNonceForeign
@@ -75,7 +75,7 @@ func (n *nonces) check(nonce []byte) error {
 	return nil
 }
 
-// use marks a checked nonce as used. Of several requests with it the first one succeeds.
+// use marks a checked nonce as used. It returns an error for one that was used before.
 func (n *nonces) use(nonce []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -19,7 +19,7 @@ type peerStatus struct {
 	node             string // as it last proved
 	attempt, success time.Time
 	about            About
-	told             time.Time // when the peer told that
+	told             time.Time // time of about
 	imported         int       // keys since the start
 	ignored          int       // keys of zones that are not served here
 	err              error

@@ -23,7 +23,7 @@ type measurements struct {
 	smoothed map[string]map[registry.ID]policy.Measurement
 }
 
-// restore takes the measurements of before a restart, of domains that still choose by latency.
+// restore takes all measurements from before a restart. forgetOthers drops those that are not needed.
 func (m *measurements) restore(before map[registry.ID]policy.Measurement) {
 	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
 	for id, measured := range before {
@@ -119,8 +119,8 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 	m.mu.Unlock()
 }
 
-// hold notes for which groups of clients latency has chosen a backend, so that noise does not move the group to another
-// one. For a backend that may not serve, or was no candidate, the note of before stays. Groups that no longer exist are
+// hold notes for which groups of clients latency has chosen a backend, so that noise does not move a group to another
+// one. For a backend that may not serve, or was no candidate, the earlier note stays. Groups that no longer exist are
 // dropped.
 func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]

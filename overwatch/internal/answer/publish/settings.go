@@ -60,7 +60,7 @@ type Options struct {
 	// decided; nil: it has them
 	Ready     func() error
 	Signing   *dnssec.Zones                      // nil: answers are not signed
-	Latencies map[registry.ID]policy.Measurement // those of before a restart
+	Latencies map[registry.ID]policy.Measurement // from before a restart
 	// zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
 	Serial     uint32
 	Now        func() time.Time // nil means time.Now

@@ -58,7 +58,7 @@ func client(transport http.RoundTripper, files keysync.TLSFiles) (*http.Client, 
 	}}, nil
 }
 
-// follow asks a peer until ctx ends.
+// follow asks a peer again and again until ctx ends, with a pause after each failure.
 func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest) {
 	for failures := 0; ctx.Err() == nil; {
 		err := r.exchange(ctx, p, guest)

@@ -4,8 +4,8 @@
 // (package control). The root runs one Replication; httpapi passes requests to it.
 //
 // Nodes prove themselves by key_sync.secret, and answers are sealed for one request, as in package keysync. A request
-// is held open while there is nothing new, so that a change reaches the peers at once. What a peer asks for tells what
-// it has: it asks for the changes after the last one that it has stored.
+// is held open while there is nothing new, so that a change reaches the peers at once. A request also says which
+// changes the peer has: it asks for those after the last one that it has stored.
 //
 // A Replication may be used from any goroutine. One goroutine per peer asks.
 package replication

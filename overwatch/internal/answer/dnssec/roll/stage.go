@@ -5,7 +5,7 @@ import "time"
 // Stage is a step of a Roll. A node goes to the next one only when all nodes have come to this one.
 type Stage uint8
 
-// The stages. What a key does in each is told by Progress.Publishes, Signs and Offers:
+// The stages. Progress.Publishes, Signs and Offers give the use of a key in each:
 //
 //	stage      the new key               the old keys              the next stage waits for
 //	Signing    signs                     as before                 the TTL of answers
@@ -92,7 +92,7 @@ func (s Stage) String() string {
 type Roll struct {
 	Way       Way       `json:"way,omitempty"`
 	Target    []byte    `json:"target"`              // the public key
-	Started   time.Time `json:"started"`             // by the clock of the node that was told; the later one counts
+	Started   time.Time `json:"started"`             // by the clock of the node that got the order; the later Roll counts
 	By        string    `json:"by"`                  // the id of that node
 	Algorithm bool      `json:"algorithm,omitempty"` // the old keys, or some of them, have another algorithm
 	Emergency bool      `json:"emergency,omitempty"` // an old key may be known to others: no wait but for the chain's sake

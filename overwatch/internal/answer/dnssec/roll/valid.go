@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Bounds of a Progress that another node or a file tells.
+// Bounds on a Progress from another node or a file.
 const (
 	maxKeys = 3   // in Before and Offer
 	maxKey  = 64  // octets of a public key
