@@ -60,7 +60,8 @@ func (p *Plane) Define(note store.Entry, change func(*definitions.Draft) error) 
 	return p.DefineWith(note, change, definitions.Attached{})
 }
 
-// DefineWith is Define together with a change of another owner: both are stored at once.
+// DefineWith is Define together with changes of another owner: one transaction stores both, and one publication brings
+// both into the answers.
 func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) error,
 	attached definitions.Attached) error {
 	e := &edit{make: change, note: note, attached: attached}

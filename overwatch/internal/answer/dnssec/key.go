@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Flags are those of all keys made or accepted here: a key that signs zones and is a secure entry point (RFC 4034
+// The flags and the protocol of all keys that are made or accepted here: zone key and secure entry point (RFC 4034
 // section 2.1.1).
 const (
 	Flags    = dns.ZONE | dns.SEP

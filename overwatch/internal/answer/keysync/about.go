@@ -13,7 +13,7 @@ type About struct {
 	Version string    `json:"version,omitempty"`
 	Port    uint16    `json:"dns_port,omitempty"`
 	Started time.Time `json:"started_at,omitzero"`
-	// Algorithm is that of the keys that the node would make.
+	// Algorithm is the algorithm of new keys of the node.
 	Algorithm dnssec.Algorithm `json:"algorithm,omitempty"`
 	Queries   uint64           `json:"queries,omitempty"` // number of queries that it has received
 	// Gossip is the address of its gossip.

@@ -25,7 +25,7 @@ type Options struct {
 	Apply    func(context.Context) error // puts the present keys into the answers
 	Audit    func(audit.Change) error
 	About    func() About // describes this node to its peers; nil: nothing is sent
-	// LongestTTL is that of all answers; nil: keys do not change by themselves.
+	// LongestTTL returns the longest TTL of all answers; nil: no roll begins by itself or goes on.
 	LongestTTL func() time.Duration
 	Transport  http.RoundTripper // nil: over the network
 	Now        func() time.Time  // nil means time.Now

@@ -45,7 +45,7 @@ func (p *decider) beside(positions *positions) *decider {
 	return &other
 }
 
-// decide has the policy decide a domain and puts its answers into the view. It returns the worst outcome.
+// decide decides a domain by its policy and puts the answers into the view. It returns the worst outcome.
 func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	basis := p.basis(d)
 	decisions := p.decisions[:0] // the same memory for all names

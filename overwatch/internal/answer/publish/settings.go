@@ -25,7 +25,7 @@ type Settings struct {
 	Places *geo.Table
 	// NodeID names this node; its first label names the nameserver of zones that configure none.
 	NodeID string
-	// Addresses are those of that nameserver; see NodeAddresses.
+	// Addresses are the addresses of that nameserver; see NodeAddresses.
 	Addresses []netip.Addr
 	// Denial is the way in which signed zones prove that names do not exist: config.DenialNSEC or config.DenialNSEC3.
 	Denial string

@@ -25,7 +25,7 @@ const NoLead = 1<<16 - 1
 // Client returns the spot of the client. There must be a Basis.
 func (s *Steered) Client() policy.Spot { return s.Basis.Client(uint16(s.Region), uint16(s.Spot)) }
 
-// steeredBy says why an answer was given that does not depend on the client's place. which is an index of steered.
+// steeredBy returns the reason for an answer that does not depend on the client's place. which is an index of steered.
 func (a *answers) steeredBy(v *View, which int, client netip.Addr, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
@@ -33,7 +33,7 @@ func (a *answers) steeredBy(v *View, which int, client netip.Addr, lead int) Ste
 	return a.steeredAt(which, clientPlace{region: v.region(client)}, lead)
 }
 
-// steeredAt says why an answer was given to a client at a place.
+// steeredAt returns the reason for an answer to a client at a place.
 func (a *answers) steeredAt(which int, at clientPlace, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
@@ -41,7 +41,7 @@ func (a *answers) steeredAt(which int, at clientPlace, lead int) Steered {
 	return Steered{a.basis, a.number, at.region, at.spot, at.choice, uint16(lead), a.steered[which].kind.Family}
 }
 
-// unanswered says why an answer without a record was given.
+// unanswered returns the reason for an answer without a record.
 func (a *answers) unanswered(v *View, which int, client netip.Addr) Steered {
 	return a.steeredBy(v, which, client, NoLead)
 }

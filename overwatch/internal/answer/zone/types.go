@@ -33,8 +33,8 @@ var AddressTypes = []*Type{
 	}},
 }
 
-// AliasTypes are those of a name whose answers are names (policy.Rules.Names): a CNAME, whatever is asked for. Such a
-// name has no other records.
+// AliasTypes has the one type of a name whose answers are names (policy.Rules.Names): a CNAME, whatever is asked for.
+// Such a name has no other records.
 var AliasTypes = []*Type{
 	{dns.TypeCNAME, policy.IPv4, 0, "", func(to []byte, due policy.Due) []byte {
 		name, _ := canonicalName(due.Target) // which is checked where it is configured
