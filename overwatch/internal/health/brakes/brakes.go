@@ -1,6 +1,7 @@
-// Package brakes follows the registry's brakes: it writes when they begin and end into the audit log, and has this node
-// check at once what they hold, so that what is really down is found in one check. It owns a queue of what it has been
-// told and has not done. The registry tells it and never waits; the root runs it.
+// Package brakes reacts to the registry's brakes: it writes their beginnings and ends into the audit log, and has this
+// node check at once the backends that a brake holds, so that one that is really down is found by its first check. It
+// owns a queue of what it still has to write and to check. The registry calls Note and Held, which never wait; the root
+// runs it. It decides nothing about a brake.
 package brakes
 
 import (
@@ -17,7 +18,7 @@ import (
 // Check checks every backend that wants asks for, now; validation.Validator has it.
 type Check func(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
 
-// Follower takes what brakes do.
+// Follower queues the changes of brakes and the backends that they hold. Run writes the former and checks the latter.
 type Follower struct {
 	audit func(audit.Change) error
 	log   zerolog.Logger
@@ -53,7 +54,7 @@ func (f *Follower) add(what func()) {
 	}
 }
 
-// take empties the queue.
+// take empties the queue and returns what it held.
 func (f *Follower) take() ([]registry.BrakeChange, map[registry.ID]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,7 +63,7 @@ func (f *Follower) take() ([]registry.BrakeChange, map[registry.ID]bool) {
 	return changes, held
 }
 
-// Run follows until ctx ends, and then writes what still waits. It returns nil.
+// Run writes and checks until ctx ends, and then writes what still waits. It returns nil.
 func (f *Follower) Run(ctx context.Context, check Check) error {
 	var checks sync.WaitGroup
 	defer checks.Wait()

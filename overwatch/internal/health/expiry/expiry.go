@@ -1,6 +1,6 @@
-// Package expiry writes into the audit log what operators have ordered for a time: when it begins, and when it is over,
-// which also deletes it from the disk. It owns a queue, which is as long as what has happened and is not on disk yet.
-// The registry tells it and never waits; the root runs it.
+// Package expiry writes into the audit log that an order of an operator has begun or expired. With the entry of an
+// expiry it deletes the order from the disk. It owns the queue of entries that are not on disk yet. The registry calls
+// Began and Expired, which never wait; the root runs it. It decides nothing about when an order begins or ends.
 package expiry
 
 import (
@@ -25,13 +25,14 @@ type Store interface {
 	ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...store.Entry) error
 }
 
-// Event is something that has happened because its time had come.
+// Event is an audit entry of something that began or ended because its time had come, and the change of the disk that
+// goes with it.
 type Event struct {
 	Change audit.Change            // the audit entry, but for the actor
 	Write  func(store.Entry) error // changes the disk in one transaction with the entry
 }
 
-// Log takes what has happened and writes it.
+// Log queues events, and writes them in their order.
 type Log struct {
 	store Store
 	audit *audit.Log
@@ -65,7 +66,7 @@ func (l *Log) Expired(o registry.Order) {
 		}})
 }
 
-// Note takes what has happened. Any goroutine may call it; it never waits.
+// Note queues an event. Any goroutine may call it; it never waits.
 func (l *Log) Note(e Event) {
 	l.mu.Lock()
 	l.waiting = append(l.waiting, e)
@@ -92,7 +93,7 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// write writes what waits, in order, and keeps what the disk did not take.
+// write writes the waiting events in order. Those that the disk does not take wait on.
 func (l *Log) write() {
 	l.mu.Lock()
 	list := l.waiting

@@ -37,8 +37,8 @@ func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, sessio
 	}
 }
 
-// fit encodes a message so that it goes into one datagram. An Ack that would not leaves out as much as it must of its
-// lists, which only explain.
+// fit encodes a message to at most one datagram. Of an Ack that is longer it drops as many entries of the lists as it
+// must; they only explain.
 func fit(m encoding.BinaryMarshaler) ([]byte, error) {
 	for {
 		payload, err := m.MarshalBinary()

@@ -48,8 +48,9 @@ func (d *delegate) LocalState(bool) []byte { return nil }
 // MergeRemoteState ignores the state of other nodes.
 func (d *delegate) MergeRemoteState([]byte, bool) {}
 
-// NotifyAlive refuses agents as members, and if no seeds are configured all nodes but proved peers at the address that
-// they proved: this node probes each member, and must not be made to send to addresses that others choose.
+// NotifyAlive decides who may become a member. It refuses agents. Without configured seeds it also refuses every node
+// but a proved peer at the address that the peer proved: this node probes each member, and must not be made to send to
+// addresses that others choose.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.node.options.NodeID {
 		return nil

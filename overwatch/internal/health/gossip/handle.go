@@ -49,7 +49,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 	n.acknowledge(a, msg, outcome)
 }
 
-// apply carries out a message that was believed.
+// apply hands a believed message to the registry.
 func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
 	switch msg.Type {
 	case wire.TypeEnrol: // Trust.Open has pinned the agent
@@ -81,7 +81,8 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 	return registry.Outcome{}, fmt.Errorf("a node takes no %s", msg.Type)
 }
 
-// heartbeat carries out a heartbeat. Its backends may be many, so their memory is used again.
+// heartbeat decodes a heartbeat and hands it to the registry. It may have many backends, so the memory for them is used
+// again.
 func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
 	m := n.heartbeats.Get().(*wire.Heartbeat)
 	if err := m.UnmarshalBinary(msg.Payload); err != nil {

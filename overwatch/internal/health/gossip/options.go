@@ -39,7 +39,7 @@ type Registry interface {
 	Deregister(ctx context.Context, from trust.Agent) error
 }
 
-// Options is what a Node needs. Everything is required unless it says otherwise.
+// Options configures a Node. Every field is required unless its comment says otherwise.
 type Options struct {
 	// Bind is the address and port for UDP and TCP; "" means DefaultBind, port 0 any port that is free for both.
 	Bind string

@@ -37,7 +37,7 @@ type path struct {
 	seen time.Time
 }
 
-// holds reports whether the path is the one to an address and was seen so lately that it need not be noted again.
+// holds reports whether the path leads to an address and was noted so lately that it need not be noted again.
 func (p path) holds(to netip.AddrPort, now time.Time, lifetime time.Duration) bool {
 	return p.to == to && now.Sub(p.seen) < lifetime/4
 }

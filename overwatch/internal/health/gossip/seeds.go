@@ -44,8 +44,8 @@ func (n *Node) keepSeed(ctx context.Context, seed string) error {
 	return nil
 }
 
-// keepPeers exchanges state with each of the Peers again and again. One that is not reached is no news: the exchange
-// of keys, which knows the peers, tells of those that fail.
+// keepPeers exchanges state with each of Options.Peers again and again. It does not report a peer that fails: the
+// exchange of keys, which calls the same peers, does.
 func (n *Node) keepPeers(ctx context.Context) error {
 	ticker := time.NewTicker(seedFirstPause)
 	defer ticker.Stop()

@@ -47,7 +47,7 @@ func (inv *Inventory) Apply(ctx context.Context, puts []store.Server, gone []reg
 	return errors.Join(err, batch.declare(context.WithoutCancel(ctx), batch.before, new))
 }
 
-// together is the servers of one Apply, which nobody else changes meanwhile.
+// together holds the servers of one Apply, which are reserved for it (see take).
 type together struct {
 	inv      *Inventory
 	puts     map[registry.ID]store.Server
@@ -57,7 +57,7 @@ type together struct {
 	declared bool // Declare was called
 }
 
-// takeAll takes the servers in the order of their ids, so that two calls do not wait for each other.
+// takeAll reserves the servers in the order of their ids, so that two calls never wait for each other.
 func (inv *Inventory) takeAll(ctx context.Context, puts []store.Server, gone []registry.ID) (*together, error) {
 	b := &together{inv: inv, puts: make(map[registry.ID]store.Server, len(puts)), gone: gone,
 		before: make(map[registry.ID]store.Server)}

@@ -43,7 +43,7 @@ type Registry interface {
 	View() *registry.View
 }
 
-// Options is what an Inventory needs.
+// Options configures an Inventory. All fields are required.
 type Options struct {
 	// Servers are those that the store has.
 	Servers  []store.Server
@@ -51,7 +51,7 @@ type Options struct {
 	Registry Registry
 }
 
-// Inventory is the servers that the API has created.
+// Inventory holds the servers that the API has created.
 type Inventory struct {
 	store    Store
 	registry Registry
@@ -86,7 +86,8 @@ func (inv *Inventory) Get(id registry.ID) (store.Server, bool) {
 	return s, ok
 }
 
-// take has a server changed by nobody else until release is called.
+// take reserves a server for one change; other calls for it wait until release is called, or until ctx ends. It returns
+// the server as it is now; ours is false if the API has not created it.
 func (inv *Inventory) take(ctx context.Context, id registry.ID) (now store.Server, ours bool, release func(),
 	err error) {
 	for {
@@ -138,7 +139,7 @@ func (inv *Inventory) Create(ctx context.Context, s store.Server, note store.Ent
 	return nil
 }
 
-// full counts those that are being created as well.
+// full reports whether no further server may be created. Servers that are being created count.
 func (inv *Inventory) full() bool {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -173,7 +174,8 @@ func (inv *Inventory) Change(ctx context.Context, id registry.ID, note store.Ent
 	return after, nil
 }
 
-// Remove deletes a server that the API has created, if may returns nil for it. It wraps ErrUnknown if there is none.
+// Remove deletes a server that the API has created. may is asked first, and its error stops the removal. Remove wraps
+// ErrUnknown if there is no such server.
 func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Entry,
 	may func(store.Server) error) error {
 	before, ours, release, err := inv.take(ctx, id)
@@ -196,8 +198,9 @@ func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Ent
 	return inv.registry.Withdraw(ctx, id)
 }
 
-// Follow has a server be as another node has it: stored is asked for what the store has by now, nil for none. It is
-// declared even where this node's file, or an agent, declares the same backend, as New does.
+// Follow takes over a server that another node has created, changed or deleted. stored returns the server that the
+// store has by now, nil for none. Like New, it declares the server even if this node's file or an agent declares the
+// same backend.
 func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() (*store.Server, error)) error {
 	_, ours, release, err := inv.take(ctx, id)
 	if err != nil {

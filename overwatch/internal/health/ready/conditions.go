@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Conditions lists what holds and may need somebody, in the order of api.ConditionTypes. Sentences name what they are
-// about, so that they are not for anybody.
+// Conditions lists the conditions that hold, in the order of api.ConditionTypes. Their sentences name agents, backends
+// and domains, so they are for operators only.
 func (j *Judge) Conditions() []api.Condition {
 	list := collect(func(to report) { j.walk(true, to) })
 	order := map[api.ConditionKind]int{}
@@ -40,15 +40,16 @@ func collect(walk func(report)) []api.Condition {
 	return list
 }
 
-// report is told of a condition. describe is called only for a list.
+// report receives one condition that holds. Its receiver calls describe only if it makes a list, since sentences cost
+// time.
 type report func(kind api.ConditionKind, subject string, describe func() (sentence, command string))
 
-// say returns a description that says the same always.
+// say returns a describe function for a fixed sentence and command.
 func say(sentence, command string) func() (string, string) {
 	return func() (string, string) { return sentence, command }
 }
 
-// walk reports what holds. all adds what leaves the service healthy.
+// walk reports the conditions that hold. Unless all is set, it leaves out those that leave the service healthy.
 func (j *Judge) walk(all bool, to report) {
 	if !j.walkNode(all, to) {
 		return
@@ -59,8 +60,8 @@ func (j *Judge) walk(all bool, to report) {
 	}
 }
 
-// walkNode reports what holds of the node itself, and whether the rest counts too: without all, nothing does while DNS
-// is silent.
+// walkNode reports the conditions of the node itself. It returns false if no others are to be judged: while DNS is
+// silent, unless all is set.
 func (j *Judge) walkNode(all bool, to report) bool {
 	ready := j.Readiness()
 	public := func(kind api.ConditionKind, holds bool, command string) {
@@ -84,7 +85,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	return true
 }
 
-// walkOthers reports what leaves the service healthy, but for names.
+// walkOthers reports the conditions that leave the service healthy, apart from those of names.
 func (j *Judge) walkOthers(to report) {
 	j.walkOrders(to)
 	j.walkAgents(to)
@@ -97,7 +98,7 @@ func (j *Judge) walkOthers(to report) {
 	j.walkCertificates(to)
 }
 
-// walkBrakes reports the names of which agents alone would have taken too much.
+// walkBrakes reports the names of which a brake is on: agents alone would have taken out too many backends at once.
 func (j *Judge) walkBrakes(to report) {
 	for _, b := range j.o.View.Brakes() {
 		to(api.AgentsHeld, b.Service, func() (string, string) {
@@ -117,7 +118,7 @@ func (j *Judge) walkBrakes(to report) {
 	}
 }
 
-// walkNames reports the names that are not answered as they should be, and their backends that are not well.
+// walkNames reports the names that are not answered as they should be, and their backends that are not healthy.
 func (j *Judge) walkNames(all bool, to report) {
 	domains := j.o.Domains()
 	dark := 0
@@ -202,7 +203,7 @@ func walkRegions(d Domain, backends []*registry.Backend, to report) {
 // mayBeLast reports whether a backend may answer as a last resort.
 func mayBeLast(b *registry.Backend) bool { return b.Override == nil || b.Override.Healthy }
 
-// whyNot says of at most three backends why they do not serve.
+// whyNot describes in one text why backends do not serve; it names at most three.
 func whyNot(backends []*registry.Backend) string {
 	const shown = 3
 	var reasons []string
@@ -287,7 +288,7 @@ func (j *Judge) walkAgents(to report) {
 	}
 }
 
-// walkKeys reports peers that signing keys are not exchanged with.
+// walkKeys reports the peers with which signing keys are not exchanged.
 func (j *Judge) walkKeys(to report) {
 	if j.o.KeySync == nil {
 		return
@@ -322,7 +323,7 @@ func (j *Judge) walkReplication(to report) {
 	}
 }
 
-// walkNotifications reports receivers of notifications that are told nothing.
+// walkNotifications reports the receivers that get no notifications.
 func (j *Judge) walkNotifications(to report) {
 	if j.o.NotNotified == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkOrders reports what operators have ordered and is in force, and what agents drain.
+// walkOrders reports the operators' orders in force and the drains that agents ask for.
 func (j *Judge) walkOrders(to report) {
 	for _, o := range j.o.View.Orders() {
 		if !o.Begun {
@@ -56,7 +56,7 @@ func backendOf(o *registry.Order) registry.ID {
 	return registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
 }
 
-// byWhom says who has ordered something, until when and why.
+// byWhom describes an order's author, end and reason.
 func byWhom(o *registry.Order) string {
 	text := "by " + cmp.Or(o.CreatedBy, "an operator") + " until it is cleared"
 	if !o.ExpiresAt.IsZero() {
@@ -85,7 +85,7 @@ func (j *Judge) describeDrain(o *registry.Order) (sentence, command string) {
 	return backendOf(o).String() + " " + doing + " " + byWhom(o), "gslbctl undrain " + backendOf(o).String()
 }
 
-// draining says how far the drain of a backend is.
+// draining describes the progress of a backend's drain.
 func draining(b *registry.Backend) string {
 	switch {
 	case b.Drained():

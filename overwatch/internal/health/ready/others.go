@@ -27,7 +27,7 @@ type KeyRoll struct {
 	Since time.Time // when its stage began
 }
 
-// rollWaitsFor is the time for which a change of key may wait without being told: nodes and parents take minutes.
+// rollWaitsFor is the time that a change of key may wait before it is reported: nodes and parents take minutes.
 const rollWaitsFor = 15 * time.Minute
 
 // walkKeyRolls reports changes of keys that wait for somebody.
@@ -47,7 +47,7 @@ func (j *Judge) walkKeyRolls(to report) {
 	}
 }
 
-// unheardFor is the silence of another node that is told: a restart takes less.
+// unheardFor is the silence of another node from which on it is reported: a restart takes less.
 const unheardFor = 30 * time.Second
 
 // walkNodes reports other nodes that gossip does not hear.
@@ -71,7 +71,7 @@ func (j *Judge) walkNodes(to report) {
 	}
 }
 
-// tlsEndsSoon is the time before the end of a certificate of the API from which on it is told.
+// tlsEndsSoon is the remaining life of a certificate of the API from which on its end is reported.
 const tlsEndsSoon = 30 * 24 * time.Hour
 
 // walkCertificates reports certificates of the API that end.
@@ -95,7 +95,8 @@ func (j *Judge) walkCertificates(to report) {
 	}
 }
 
-// walkRegions reports agents whose region nobody has named: the backends there serve, and no domain or client is near.
+// walkRegions reports agents in regions that are not known: their backends serve, but no domain lists the region and no
+// client is near it.
 func (j *Judge) walkRegions(to report) {
 	if j.o.Regions == nil {
 		return

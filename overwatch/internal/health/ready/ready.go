@@ -1,6 +1,6 @@
-// Package ready is a node's judgement: whether it is ready itself, whether the
-// service that it gives is healthy, whether an agent still reports. It holds no facts of its own
-// but asks those who have them, and may be used from any goroutine.
+// Package ready judges a node: whether it is ready itself, whether the service that it gives is healthy, which
+// conditions need somebody, and whether an agent still reports. httpapi, metrics and events ask it. It holds no facts
+// of its own but reads those of their owners, and changes nothing. It may be used from any goroutine.
 package ready
 
 import (
@@ -47,12 +47,12 @@ type Options struct {
 	Agents  func() []trust.Record
 	Locks   func() []trust.Lock
 	KeySync func() api.DNSSECSyncState
-	// Regions lists the names of those that are known; nil: agents' regions are not looked at.
+	// Regions lists the names of the known regions; nil: agents' regions are not judged.
 	Regions func() []string
-	// NotReplicated says why operators' decisions do not reach other nodes, or have no effect here; nil where there are
-	// none.
+	// NotReplicated returns sentences about why operators' decisions do not reach other nodes, or have no effect here;
+	// nil: there are none.
 	NotReplicated func() []string
-	// NotNotified says why receivers of notifications are told nothing, by target; nil where there are none.
+	// NotNotified returns, by target, a sentence about why a receiver of notifications gets none; nil: there are none.
 	NotNotified func() map[string]string
 	// Unheard lists the other nodes that gossip does not hear.
 	Unheard func() []Unheard
@@ -78,7 +78,7 @@ type Unheard struct {
 	Never bool      // nothing was ever heard of it
 }
 
-// Judge answers for the node.
+// Judge derives readiness, status and conditions of the node from the facts in Options.
 type Judge struct {
 	o Options
 
@@ -100,8 +100,8 @@ func New(o Options) (*Judge, error) {
 	return &Judge{o: o}, nil
 }
 
-// Readiness tells whether the DNS server listens and one cycle of health
-// checks has completed; both must hold.
+// Readiness returns whether the DNS server listens, and whether one cycle of health checks has completed; the node is
+// ready when both hold.
 func (j *Judge) Readiness() api.Readiness {
 	r := api.Readiness{DNSReady: j.o.DNSServing(), HealthReady: j.o.ChecksCycled()}
 	r.Ready = r.DNSReady && r.HealthReady
@@ -116,8 +116,9 @@ func (j *Judge) Readiness() api.Readiness {
 	return r
 }
 
-// Status judges the service, at most statusAge ago, by the worst of the conditions that hold: see api.ConditionTypes. A
-// backend of no domain counts for nothing, nor does one that an operator has called unhealthy.
+// Status returns the status of the service, which follows from the worst condition that holds (see api.ConditionTypes).
+// It is at most statusAge old. A backend of no domain does not count, nor does one that an operator has called
+// unhealthy.
 func (j *Judge) Status() api.ServiceStatus {
 	status, _ := j.Judgement()
 	return status
@@ -155,7 +156,7 @@ func (j *Judge) renew() {
 	}
 }
 
-// judge returns the status of the worst condition, and a message of those that are more than attention.
+// judge returns the status of the worst condition, and a message of the conditions that are worse than attention.
 func (j *Judge) judge() (api.ServiceStatus, string) {
 	holds := map[api.ConditionKind]bool{}
 	j.down = 0

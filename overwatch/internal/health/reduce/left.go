@@ -2,7 +2,7 @@ package reduce
 
 import "strings"
 
-// Left says what a node leaves out of the check that an agent asks for, and why.
+// Left is a set of the parts of an agent's check that a node leaves out, with the reasons for it.
 type Left uint16
 
 // The parts. Those before BodyContains leave no more than a connection.
@@ -18,7 +18,7 @@ const (
 	BodyContains
 	BodyMatches
 	Expect
-	// ByPolicy tells that the operator says how the backend is checked; it stands alone.
+	// ByPolicy tells that agent_policies sets the check and the agent's is not used. No other part is set then.
 	ByPolicy
 )
 

@@ -1,9 +1,11 @@
-// Package reduce turns the check that an agent asks for into the one that a node makes. A node asks nothing of any
-// other place for an agent, sends nothing that an agent chose but path, host and names, and spends no time on an
-// agent's patterns: else the verdicts, which DNS shows to everybody, would tell an agent what this node can reach.
+// Package reduce derives a node's check of a backend from the check that its agent asks for. registry calls Check. For
+// an agent, a node connects to no address but the backend's, sends nothing of the agent's choice but path, host and
+// names, and runs no pattern: else the verdicts, which DNS shows to everybody, would tell an agent what this node can
+// reach.
 //
-// A check whose request would become another is made by opening a connection. One that would only be judged by less
-// keeps the rest. What is left out, the agent judges alone. Everything here is pure and cheap: nothing is compiled.
+// A check whose request the node would have to change becomes a mere connection. A check of which the node only judges
+// less keeps its request. The agent alone judges what is left out. Everything here is pure and cheap: nothing is
+// compiled.
 package reduce
 
 import (
@@ -21,12 +23,12 @@ const (
 	MinTimeout  = 500 * time.Millisecond
 )
 
-// repeated are the methods that a node repeats.
+// repeated lists the methods that a node takes over from an agent's check; they change nothing at the backend.
 var repeated = []string{"", "GET", "HEAD", "OPTIONS"}
 
-// Check returns the check that a node makes where an agent asks for another, and what was left out of it. own tells
-// that the node may speak the protocol of the check with the backend's address: that it is the agent's own, or that
-// the operator named it.
+// Check returns the node's check for the one that an agent asks for, and the parts of it that are left out. own tells
+// that the node may speak the check's protocol with the backend: its address is the agent's own, or the operator named
+// it.
 func Check(asked check.Spec, own bool) (check.Spec, Left) {
 	d := asked.Detail.Detail()
 	left := changed(asked, d)
@@ -53,7 +55,7 @@ func Check(asked check.Spec, own bool) (check.Spec, Left) {
 	return made, left | judged
 }
 
-// changed returns the reasons why a node's request would not be the one that the agent makes.
+// changed returns the parts of an agent's check that make its request one that a node does not send.
 func changed(asked check.Spec, d check.Detail) Left {
 	left := found(d.Headers, Headers) | found(d.Send, Send)
 	if asked.Address.IsValid() {

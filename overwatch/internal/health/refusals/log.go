@@ -1,6 +1,7 @@
-// Package refusals writes into the audit log what agents, strangers and clients of the API were refused, within bounds:
-// the same once an hour, room kept by code and source, and how much was left out. It owns a short queue and the counts
-// of the hour. Gossip and the API tell it of refusals and never wait; the root runs it.
+// Package refusals writes into the audit log the refusals of agents, strangers and clients of the API. Their number is
+// bounded: the same refusal once an hour, a bound for each code and for each source, and an hourly entry that counts
+// the rest. It owns a short queue and the counts of the hour. gossip and httpapi call Note and Request, which never
+// wait; the root runs it. It refuses nothing itself.
 package refusals
 
 import (
@@ -38,14 +39,14 @@ const (
 	namedSources = 8
 )
 
-// room is the key by which refusals share their places in the audit log. Codes of agents and those of requests, which
+// room is a group of refusals that share one bound of entries an hour. Codes of agents and those of requests, which
 // always come by a stream, are different words.
 type room struct {
 	code          string
 	known, stream bool
 }
 
-// places returns how many entries an hour has for a room, and for one source in it.
+// places returns how many entries an hour may have of a room, and of one source in it.
 func (r room) places() (room, source int) {
 	if r.known && r.stream { // who may use the API
 		return requestsPerRoom, requestsPerRoom
@@ -59,7 +60,7 @@ type place struct {
 	source netip.Prefix
 }
 
-// Log takes refusals and writes them.
+// Log queues refusals within the bounds, and writes them.
 type Log struct {
 	record func(audit.Change) error
 	log    zerolog.Logger
@@ -98,7 +99,8 @@ func (r *Log) Note(n gossip.Refused) {
 	}, n.From)
 }
 
-// take queues the entry about something that was refused, unless it is known by now or its room is full.
+// take queues an audit entry, unless the same refusal has one in this hour or its room is full. what identifies the
+// refusal.
 func (r *Log) take(what any, in room, entry audit.Change, from netip.Addr) {
 	entry.Action = api.AuditRefused
 	at := place{in, trust.HostOf(from.Unmap())}
@@ -130,7 +132,8 @@ func (r *Log) leaveOut(code string, source netip.Prefix) {
 	}
 }
 
-// next begins another hour, and returns the entry about what the last one left out.
+// next begins another hour. It returns the entry that counts what the last one left out; any is false if that is
+// nothing.
 func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,7 +195,7 @@ func (r *Log) Run(ctx context.Context) error {
 	}
 }
 
-// close writes what the hour left out.
+// close writes the entry about what the last hour left out.
 func (r *Log) close() {
 	if entry, any := r.next(time.Now()); any {
 		r.write(entry)

@@ -8,16 +8,17 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// accusation is what an agent alone says against a backend, which this node's own check does not confirm. Silence, a
-// goodbye, a drain and a claim that is no longer made are none, and so is the word of an outsider.
+// accusation is an agent's statement against a backend that this node's own check does not confirm: unhealthy, or an
+// early warning. Silence, a goodbye, a drain and the end of a claim are no accusations, nor is anything that an
+// outsider says.
 type accusation struct {
 	since time.Time // zero: none
-	// believed tells that it is not held: it took nothing, since the backend did not serve when it began, or it was held
-	// before.
+	// believed tells that the brake does not hold it: the backend did not serve when it began, it is older than the window
+	// in which the brake counts, or a brake has let it go.
 	believed bool
 }
 
-// accusation returns what the agent of r says alone, nil for nothing.
+// accusation returns the accusation of r's agent of the kind c, nil for none.
 func (r *record) accusation(c Concern) *accusation {
 	if r.accused == nil || r.accused[c].since.IsZero() {
 		return nil
@@ -25,7 +26,7 @@ func (r *record) accusation(c Concern) *accusation {
 	return &r.accused[c]
 }
 
-// accuse notes what the agent of r says alone at now.
+// accuse updates the accusations of r from its claim and its verdict at now.
 func (w *writer) accuse(r *record, now time.Time) {
 	for c := range concerns {
 		accused := w.accuses(r, c, now)
@@ -62,8 +63,8 @@ func (w *writer) accuses(r *record, c Concern, now time.Time) bool {
 	return r.claim.said.warnings != wire.Warnings{}
 }
 
-// witnessed reports whether this node's own check of r succeeds, and is worth as much as its agent's. Before the first
-// one after a restart, that it was held before counts.
+// witnessed reports whether this node's own check of r succeeds, and is as complete as its agent's. Until the first
+// check after a restart, that a brake held r before it counts as a success.
 func (w *writer) witnessed(r *record, now time.Time) bool {
 	v := r.pub.Validation
 	if v.State == check.StateUnknown {
@@ -86,13 +87,13 @@ func (r *record) fullyChecked() bool {
 	return left == 0 && asked.Type == check.TCP
 }
 
-// holds reports whether the brake of r's service holds what its agent says.
+// holds reports whether the brake of r's service holds the agent's accusation of the kind c.
 func (w *writer) holds(r *record, c Concern, now time.Time) bool {
 	a := r.accusation(c)
 	return a != nil && !a.believed && r.service.brakes != nil && r.service.brakes[c].on() && w.witnessed(r, now)
 }
 
-// HeldFor returns what is held of b, which must be Held.
+// HeldFor returns the concern whose brake holds b, which must be Held.
 func (b *Backend) HeldFor() Concern {
 	if b.Reason == ReasonWarningHeld {
 		return ConcernWarned
@@ -100,7 +101,7 @@ func (b *Backend) HeldFor() Concern {
 	return ConcernIll
 }
 
-// wouldServe reports whether b serves, or would but for what its agent says of c.
+// wouldServe reports whether b serves, or would serve without its agent's accusation of the kind c.
 func (b *Backend) wouldServe(c Concern) bool {
 	return b.Override == nil && (b.MayServe || c == ConcernIll && b.Share > 0)
 }

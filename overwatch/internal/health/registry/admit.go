@@ -53,7 +53,7 @@ func statementOf(said *wire.Backend, region string) statement {
 	}
 }
 
-// say makes words the newest of the claim, and reports whether what is saved of it has changed.
+// say replaces the claim's statement, and reports whether the saved part of the claim has changed.
 func (c *claim) say(words statement) (worthKeeping bool) {
 	weight, region, asked := c.weight, c.region, c.asked
 	if c.asked == (unique.Handle[check.Spec]{}) || c.said.check != words.check {

@@ -31,7 +31,7 @@ type AgentState struct {
 // Left reports whether the agent has said goodbye and was not heard since.
 func (a *AgentState) Left() bool { return !a.LeftAt.IsZero() }
 
-// Report is an agent's last word about its own checks of one backend.
+// Report is the result of an agent's own checks of one backend, as of its last message about it.
 type Report struct {
 	// At is the time of that message, CheckedAt that of its last check by the clock of this node; zero: it made none.
 	At, CheckedAt time.Time
@@ -39,7 +39,7 @@ type Report struct {
 	Latency time.Duration
 	// Failures and Successes are how many of its checks in a row had that outcome.
 	Failures, Successes int
-	// LastError is why its last failed check failed: text that the agent chose.
+	// LastError is the error of its last failed check, as the agent words it.
 	LastError string
 }
 
@@ -52,7 +52,8 @@ type agent struct {
 
 	// seen is the time when the agent was last heard, or of this process's start if it was last heard before that.
 	seen time.Time
-	// wasStale and wasGone are what its claims were last looked at for; writer.stale and writer.gone are the truth.
+	// wasStale and wasGone are the states in which its claims were last judged. writer.stale and writer.gone compute the
+	// present ones.
 	wasStale, wasGone bool
 	// listed tells that the view has it.
 	listed bool
@@ -92,8 +93,8 @@ func (w *writer) agent(id string) *agent {
 	return a
 }
 
-// repeats reports whether m says what the last heartbeat said, as far as decisions go, and all of it is still
-// admissible.
+// repeats reports whether m says the same as the last heartbeat, as far as decisions depend on it, and all of it may
+// still be claimed.
 func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool {
 	if !a.listed || region != a.region || a.hasMoved(from) || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
 		return false
@@ -130,7 +131,7 @@ func (a *agent) note(m *wire.Heartbeat, now time.Time) {
 	}})
 }
 
-// uptime bounds what an agent says: more seconds than a Duration holds are a lie.
+// uptime returns an agent's uptime, bounded: more seconds than a Duration holds are a lie.
 func uptime(seconds uint64) time.Duration {
 	const most = 1 << 33 // 272 years
 	return time.Duration(min(seconds, most)) * time.Second

@@ -9,13 +9,15 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Backend is what is known about one backend at one moment. It is immutable: a change publishes a new one.
+// Backend is the state of one backend at one moment: its declaration, claim, verdict and orders, and the status that
+// follows. It is immutable: a change publishes a new one.
 type Backend struct {
 	ID
 	// Weight is the declared one, from 0 to api.MaxWeight.
 	Weight int
 	Region string
-	// Source is who declared Weight, Region and Check: static, else api, else agent.
+	// Source is the kind of declaration that Weight, Region and Check come from: static if there is one, else api, else
+	// agent.
 	Source api.Source
 
 	// Status, MayServe and Reason are the conclusion; Reason is one of a closed set of sentences.
@@ -37,8 +39,8 @@ type Backend struct {
 	Validation Validation
 	// Override, WeightOrder and DrainOrder are the operator's orders in force, nil for none.
 	Override, WeightOrder, DrainOrder *Order
-	// Draining is true from the start of a drain, by the operator or the agent; DrainEndsAt is when it has come to
-	// DrainTo, the share that it leaves. Both are zero when it is not draining.
+	// Draining is true from the start of a drain, by the operator or the agent. DrainEndsAt is its end, and DrainTo the
+	// share that it leaves then; both are zero when the backend is not draining.
 	Draining    bool
 	DrainEndsAt time.Time
 	DrainTo     float64
@@ -52,7 +54,8 @@ type Backend struct {
 	UpdatedAt time.Time
 
 	agent *agent
-	// left is what check leaves out of what the agent asks for; 0 where configuration or the API declares the backend.
+	// left is the set of parts of the agent's check that check leaves out; 0 where configuration or the API declares the
+	// backend.
 	left reduce.Left
 	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
 	check unique.Handle[check.Spec]
@@ -67,7 +70,7 @@ func (b *Backend) WeightInForce() int {
 	return b.Weight
 }
 
-// Part returns the host name whose address the backend is; the zero Part is none.
+// Part returns the host name that the backend is an address of; the zero Part if it is of none.
 func (b *Backend) Part() Part { return partOf(b.part) }
 
 func partOf(h unique.Handle[Part]) Part {
@@ -85,7 +88,7 @@ func (p Part) handle() (h unique.Handle[Part]) {
 	return h
 }
 
-// Check returns how this node checks the backend itself. It may be called on what a View returned only.
+// Check returns this node's own check of the backend. It may be called only on a Backend that a View returned.
 func (b *Backend) Check() check.Spec { return b.check.Value() }
 
 // CheckNote says in a sentence how Check differs from what the agent asks for, and why; "" where it does not.
@@ -116,10 +119,10 @@ type Validation struct {
 // Verdict is the outcome of one of this node's own checks.
 type Verdict struct {
 	ID ID
-	// State is what the row of outcomes up to this one says; StateUnknown while it says nothing yet, which leaves the
-	// backend as it is known.
+	// State is the conclusion from the outcomes up to this one. StateUnknown means that there is none yet; then the status
+	// of the backend does not change.
 	State check.State
-	// Outcome is this check's alone. Unknown leaves everything but Validation.Err as it was.
+	// Outcome is that of this check alone. Unknown leaves everything but Validation.Err as it was.
 	Outcome check.Outcome
 	Err     string
 	Latency time.Duration
@@ -135,23 +138,24 @@ type Declaration struct {
 	// Agent is the id of the agent whose own server this is, "" for none: without it, what an agent says about the server
 	// does not count against this node's own checks that succeed.
 	Agent string
-	// one for all that are checked alike: there may be 400 000; the zero Handle is that of the zero Spec
+	// Check is one handle for all backends that are checked alike: there may be 400 000. The zero Handle is that of the
+	// zero Spec.
 	Check unique.Handle[check.Spec]
 	Part  Part
 }
 
-// Part says that the backend is one of the addresses of a host name, which share the weight equally.
+// Part is the host name that a backend is an address of. The addresses of a host name share its weight equally.
 type Part struct {
 	Target string // the host name, "" for none
 	Of     int    // how many addresses it has
 	Made   bool   // by the API, and not by the files
 }
 
-// Target is one backend that this node should check itself. Where its Spec has no times, the node's own count.
+// Target is one backend that this node should check itself. Times that its Spec lacks are the node's own.
 type Target struct {
 	ID   ID
 	Spec check.Spec
-	// WasUnhealthy tells that nothing speaks for the backend but that it was unhealthy when it was last known. It is for
-	// the first check: TargetsGeneration does not change with it.
+	// WasUnhealthy tells that the only thing known of the backend is that it was unhealthy when there last was evidence.
+	// The first check reads it; TargetsGeneration does not change with it.
 	WasUnhealthy bool
 }

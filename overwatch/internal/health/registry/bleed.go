@@ -103,8 +103,8 @@ func (b *bleeds) stored() (saved [warningKinds]Bleed) {
 	return saved
 }
 
-// followWarnings lets the bleeds of r go where its agent's warnings lead. The word of an agent that has fallen silent
-// is no warning any more, and one that the brake holds is none.
+// followWarnings updates the bleeds of r to its agent's warnings. Warnings of a silent agent do not count, nor do those
+// that the brake holds.
 func (w *writer) followWarnings(r *record, now time.Time) {
 	c := r.claim
 	if c == nil {
@@ -132,7 +132,8 @@ func (w *writer) followWarnings(r *record, now time.Time) {
 	}
 }
 
-// applyBleeds lowers b's share as the warnings about r ask for; the one that is furthest counts and is the reason.
+// applyBleeds lowers b's share for the warnings about r. The lowest share of all kinds counts, and its warning is the
+// reason.
 func (b *Backend) applyBleeds(r *record, now time.Time) {
 	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
 		return

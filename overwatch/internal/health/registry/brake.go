@@ -7,10 +7,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Brake says when agents are not believed alone: overwatch.brake of the configuration. The zero value is off.
+// Brake holds the settings of a service's brakes: overwatch.brake of the configuration. The zero value is off.
 type Brake struct {
 	Enabled bool
-	// Percent is the part of a service's serving backends beyond which agents' words are held, counted over Window.
+	// Percent is the part of a service's serving backends above which accusations by agents alone are held, counted over
+	// Window.
 	Percent int
 	Window  time.Duration
 	// Hold is the time after which the agents are believed.
@@ -21,13 +22,13 @@ type Brake struct {
 // backend that dies is no sign of agents that err.
 const leastBraked = 3
 
-// trips reports whether agents alone take too much: taken backends within the window, while others go on serving.
+// trips reports whether agents alone take out too many backends: taken within the window, while others go on serving.
 func (b Brake) trips(taken, others int) bool {
 	all := taken + others
 	return b.Enabled && all >= leastBraked && taken*100 > b.Percent*all
 }
 
-// Concern is what an agent's word does to a backend. Each has a brake of its own.
+// Concern is a kind of accusation. Each has a brake of its own.
 type Concern int
 
 // The concerns.
@@ -59,11 +60,11 @@ type BrakeState struct {
 // BrakeChange is the beginning or the end of a brake.
 type BrakeChange struct {
 	BrakeState
-	// On tells the beginning from the end.
+	// On is true at the beginning, false at the end.
 	On bool
-	// Held is the backends that are held from now on, or were until now.
+	// Held lists the backends that are held from now on, or were held until now.
 	Held []ID
-	// Why says why it ended, "" at the beginning and where an operator released it.
+	// Why is the reason of the end: "" at the beginning, and where an operator released the brake.
 	Why string
 }
 
@@ -74,8 +75,8 @@ const (
 	brakeSwitchedOff = "overwatch.brake is switched off"
 )
 
-// brake is a service's brake for one concern. While it is on, what agents alone say of further backends is held too, so
-// that a mistake that spreads does not get through one by one.
+// brake is a service's brake for one concern. While it is on, it also holds what agents alone say of further backends,
+// so that a mistake that spreads does not get through one backend at a time.
 //
 //	off   more than Percent of the serving backends are taken within Window    on: they are held
 //	on    Hold is over, an operator releases it, or nothing is held for Window  off: the agents are believed
@@ -113,7 +114,7 @@ func (w *writer) brakesOf(s *service) *[concerns]brake {
 	return s.brakes
 }
 
-// judgeBrakes begins and ends what the table of brake says, of a service with accusations.
+// judgeBrakes switches the brakes of s on or off by the table of brake.
 func (w *writer) judgeBrakes(s *service, now time.Time) {
 	if s.brakes == nil {
 		return
@@ -129,7 +130,7 @@ func (w *writer) judgeBrakes(s *service, now time.Time) {
 	}
 }
 
-// judgeBegin returns the records to hold, none if b stays off.
+// judgeBegin returns the records that b holds if it is switched on now, none if it stays off.
 func (w *writer) judgeBegin(b *brake, settings Brake, now time.Time) (held []*record) {
 	taken, others := 0, 0
 	for _, r := range b.service.records {
@@ -151,7 +152,7 @@ func (w *writer) judgeBegin(b *brake, settings Brake, now time.Time) (held []*re
 	return held
 }
 
-// pullBrake begins to hold. What agents have said before the window stays believed.
+// pullBrake switches b on. Accusations from before the window stay believed.
 func (w *writer) pullBrake(b *brake, settings Brake, held []*record, now time.Time) {
 	b.since, b.quiet = now, time.Time{}
 	for _, r := range slices.Clone(b.service.records) {
@@ -169,7 +170,7 @@ func (w *writer) pullBrake(b *brake, settings Brake, held []*record, now time.Ti
 	w.options.Braked(BrakeChange{BrakeState: b.state(settings), On: true, Held: ids})
 }
 
-// judgeEnd ends b where that is due.
+// judgeEnd switches b off if that is due.
 func (w *writer) judgeEnd(b *brake, settings Brake, now time.Time) {
 	held := w.heldBy(b, now)
 	switch ends := b.since.Add(settings.Hold); {
@@ -190,7 +191,7 @@ func (w *writer) judgeEnd(b *brake, settings Brake, now time.Time) {
 	}
 }
 
-// heldBy returns what b holds.
+// heldBy returns the records whose accusation b holds.
 func (w *writer) heldBy(b *brake, now time.Time) (held []*record) {
 	for _, r := range b.service.records {
 		if w.holds(r, b.concern, now) {
@@ -200,7 +201,7 @@ func (w *writer) heldBy(b *brake, now time.Time) (held []*record) {
 	return held
 }
 
-// letGo ends b: what agents say of the service's backends now is believed until they say something else.
+// letGo switches b off. Present accusations count as believed until the agents take them back.
 func (w *writer) letGo(b *brake, held []*record, why string, now time.Time) {
 	change := BrakeChange{BrakeState: b.state(w.options.Brake(b.service.name)), Held: idsOf(held), Why: why}
 	b.since, b.quiet = time.Time{}, time.Time{}

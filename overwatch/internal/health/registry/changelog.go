@@ -6,7 +6,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The log tells of each change of a status, but a flapping backend and the death of a site must not flood it.
+// The log has a line for each change of a status, but a flapping backend and the death of a site must not flood it.
 const (
 	// quietFor is the time after a line about a backend during which its changes are only counted.
 	quietFor = 30 * time.Second
@@ -24,14 +24,14 @@ type changeLog struct {
 	timer      deadlineAt
 }
 
-// noise is a backend that was in the log a moment ago.
+// noise counts the changes of a backend that had a line in the log a moment ago.
 type noise struct {
 	record *record
 	count  int
 	timer  deadlineAt
 }
 
-// logChange notes that the status of r, or whether it may serve, is not what it was.
+// logChange logs a change of r's status, or of whether it may serve, within the bounds of lines.
 func (w *writer) logChange(r *record, now time.Time) {
 	if n := w.changes.noisy[r]; n != nil {
 		n.count++
@@ -45,7 +45,7 @@ func (w *writer) logChange(r *record, now time.Time) {
 	}
 }
 
-// due implements timed: the backend was only counted for long enough.
+// due implements timed: quietFor has passed since the backend's last line.
 func (n *noise) due(w *writer, _ deadlineAt, now time.Time) {
 	if n.count == 0 || n.record.removed {
 		delete(w.changes.noisy, n.record)
@@ -63,7 +63,7 @@ func describe(e *zerolog.Event, r *record) *zerolog.Event {
 		Str("reason", r.pub.Reason)
 }
 
-// line returns the event for one line, nil when there were enough.
+// line returns a log event for one line, nil if there were enough lines lately.
 func (w *writer) line(now time.Time) *zerolog.Event {
 	c := &w.changes
 	if now.Sub(c.since) >= linesEvery {

@@ -11,13 +11,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Outcome says what became of an agent's message.
+// Outcome is the effect of an agent's message.
 type Outcome struct {
-	// Refused is the parts that were not taken, for the Ack. It is shared and must not be changed.
+	// Refused lists the parts that were not taken, for the Ack. It is shared and must not be changed.
 	Refused []wire.RefusedClaim
-	// Changed tells that something changed that readers see, other than the agent's own times and figures.
+	// Changed tells that readers see something else now, beside the agent's own times and figures.
 	Changed bool
-	// Deferred tells that nothing was taken but that the agent was heard, since it changes its backends too often.
+	// Deferred tells that the message changed nothing, because its agent changes its backends too often. That the agent
+	// was heard counts.
 	Deferred bool
 }
 
@@ -27,7 +28,7 @@ func (r *Registry) Heartbeat(ctx context.Context, from trust.Agent, m *wire.Hear
 	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) { return w.heartbeat(from, m, now), nil })
 }
 
-// Transition takes the change of one backend; what else the agent claims stays as it was.
+// Transition takes an agent's new claim of one backend; its other claims stay.
 func (r *Registry) Transition(ctx context.Context, from trust.Agent, m *wire.Transition) (Outcome, error) {
 	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) { return w.transition(from, &m.Backend, now), nil })
 }
@@ -58,7 +59,7 @@ func (r *Registry) DropAgent(ctx context.Context, agentID string) error {
 	})
 }
 
-// Readmit withdraws at once what an agent claims and may claim no longer. An agent that is not known is no error.
+// Readmit withdraws at once the claims of an agent that allowed refuses. An agent that is not known is no error.
 func (r *Registry) Readmit(ctx context.Context, agentID string, allowed func(ID) bool) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		a := w.agents[agentID]

@@ -15,7 +15,7 @@ type deadlineAt time.Duration
 
 // timed is something of the writer's that depends on time.
 type timed interface {
-	// due is called when the deadline at was reached. One that has been replaced since is the callee's to ignore.
+	// due is called when the deadline at has come. Deadlines that were replaced come too; due ignores them.
 	due(w *writer, at deadlineAt, now time.Time)
 }
 
@@ -47,8 +47,8 @@ func (w *writer) at(t time.Time) deadlineAt {
 	return max(deadlineAt((since+tick-1)/tick*tick), 1)
 }
 
-// wake sees to it that what.due is called at t. set holds the deadline that what is waiting for, zero for none: an
-// earlier one stays, a later one is replaced.
+// wake has the due method of its first argument called at t. set holds the deadline already set for it, zero for none:
+// an earlier one stays, a later one is replaced.
 func (w *writer) wake(what timed, set *deadlineAt, t time.Time) {
 	at := w.at(t)
 	if *set != 0 && *set <= at {
@@ -58,7 +58,7 @@ func (w *writer) wake(what timed, set *deadlineAt, t time.Time) {
 	heap.Push(&w.deadlines, deadline{at, what})
 }
 
-// expire meets every deadline that has come.
+// expire calls due for every deadline that has come.
 func (w *writer) expire(now time.Time) {
 	since := deadlineAt(now.Sub(w.start))
 	for len(w.deadlines) > 0 && w.deadlines[0].at <= since {
@@ -84,8 +84,9 @@ func (w *writer) rest(now time.Time) time.Duration {
 	return wait
 }
 
-// awake returns the time, after rest or after work. If that is far too late, this process, or its machine, has stood
-// still: nobody could be heard, so that is not the agents' silence. What they have sent meanwhile waits to be read.
+// awake returns the time, after rest or after work. If that is far too late, this process or its machine has stood
+// still: the agents could not be heard, so the delay does not count as their silence. What they have sent meanwhile
+// waits to be read.
 func (w *writer) awake() time.Time {
 	now, due := w.options.Now(), w.wakes
 	w.wakes = now

@@ -54,15 +54,16 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) (e
 	return r.dropUndeclared(ctx, round)
 }
 
-// setHalfway notes that a part of what is declared is that of before and a part that of afterwards, or not any more.
+// setHalfway tells the writer whether a SetStatic is under way. Then some declarations are old and some new, so no
+// suspension begins or ends.
 func (r *Registry) setHalfway(ctx context.Context, is bool) error {
 	return tell(ctx, r, func(w *writer, _ time.Time) error { w.halfway = is; return nil })
 }
 
-// AddStatic declares ahead of a SetStatic that is not the first what configuration does not declare yet, so that names
-// that come with their backends have them from the beginning. It takes nothing away and changes no backend that
-// configuration declares: that SetStatic, which drops what it does not repeat, does. A declaration that cannot be is an
-// error that names it, and then nothing has changed.
+// AddStatic declares backends ahead of a later SetStatic, so that new names have their backends from the beginning. It
+// skips those that configuration declares already. Changes and removals are left to that SetStatic, which also drops
+// what it does not repeat. It must not come before the first SetStatic. An invalid declaration is an error that names
+// it, and then nothing has changed.
 func (r *Registry) AddStatic(ctx context.Context, declarations []Declaration) error {
 	order, err := byService(declarations)
 	if err != nil {
@@ -180,8 +181,8 @@ func (d *Declaration) normalise() error {
 	return nil
 }
 
-// declareStatic takes those of the declarations that part lists, and with them what is no longer declared of their
-// services. SetStatic has checked them.
+// declareStatic applies the declarations that part lists, and ends those of their services that the round does not
+// repeat. SetStatic has checked them.
 func (w *writer) declareStatic(declarations []Declaration, part []int32, round uint64, now time.Time) error {
 	var s *service
 	for _, i := range part {
@@ -203,8 +204,7 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 	return nil
 }
 
-// dropStatic ends what configuration declared of these services before the given round, where that declared nothing of
-// them.
+// dropStatic ends the older static declarations of the services for which the given round declared nothing.
 func (w *writer) dropStatic(services []string, round uint64, now time.Time) error {
 	for _, name := range services {
 		if s := w.services[name]; s != nil && s.round != round {

@@ -6,8 +6,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// drainSteps is in how many steps a drain lowers a share. Each step publishes the service anew, so a drain costs this
-// many publications however long it takes.
+// drainSteps is the number of steps in which a drain lowers a share. Each step publishes the service anew, so a drain
+// costs this many publications however long it takes.
 const drainSteps = 20
 
 // MaxDrainTime bounds a drain: a longer one is a mistyped unit.
@@ -62,7 +62,7 @@ func (w *writer) drains(r *record, now time.Time) [2]*drain {
 	return both
 }
 
-// applyDrains lowers b's share as the drains of r ask for; the one that is further counts.
+// applyDrains lowers b's share for the drains of r. The drain that leads further counts for the other fields.
 func (w *writer) applyDrains(b *Backend, r *record, now time.Time) {
 	var furthest *drain
 	for _, d := range w.drains(r, now) {

@@ -9,8 +9,8 @@ import (
 type Inputs struct {
 	// Override is the operator's order.
 	Override check.State
-	// Claim is what the agent says; Stale tells that it, or an agent that has not concluded anything, has been silent for
-	// longer than the stale threshold.
+	// Claim is the agent's claim. Stale tells that the claim, or an agent that has not concluded anything, has been silent
+	// for longer than the stale threshold.
 	Claim check.State
 	Stale bool
 	// Held tells that the agent says unhealthy and that the brake holds it.
@@ -24,7 +24,7 @@ type Inputs struct {
 	Unwatched bool
 	// Unchecked tells that this node's check of the backend alone is switched off.
 	Unchecked bool
-	// Remembered is the last known status, that of before the restart at first.
+	// Remembered is the status that the last evidence gave, from before the restart at first.
 	Remembered check.State
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Timing says when silence and old verdicts count: the configuration's overwatch.stale and overwatch.validation.
+// Timing holds the times after which silence and old verdicts count: the configuration's overwatch.stale and
+// overwatch.validation.
 type Timing struct {
 	// StaleThreshold is the silence after which an agent's claims are stale.
 	StaleThreshold time.Duration
@@ -29,7 +30,7 @@ const (
 	DefaultDrainTime = 30 * time.Second
 )
 
-// check names what cannot work.
+// check returns an error that names the first setting that cannot work.
 func (t Timing) check() error {
 	switch {
 	case t.StaleThreshold <= 0:
@@ -42,7 +43,7 @@ func (t Timing) check() error {
 	return nil
 }
 
-// Options is what a Registry needs.
+// Options configures a Registry.
 type Options struct {
 	Timing
 	// Changed is told the service whenever something that its answers may depend on has changed and is published: which
@@ -70,8 +71,8 @@ type Options struct {
 	// Braked is told of each brake that begins or ends. The writer calls it, so it must not block and must not call a
 	// command. Nil: nobody is told.
 	Braked func(BrakeChange)
-	// Held is told of each backend that begins to be held, so that this node checks it at once. What holds for Braked
-	// holds for it.
+	// Held is called for each backend that a brake begins to hold, so that this node checks it at once. It must obey the
+	// same rules as Braked. Nil: nobody is told.
 	Held func(ID)
 	// Statuses keeps what must outlive the process; nil means that nothing does.
 	Statuses StatusStore

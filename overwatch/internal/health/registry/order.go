@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Order is what an operator has ordered about a backend, at once or for a window of time. There is at most one of a
-// kind about the same service, address and port.
+// Order is an operator's order about a backend or an address: an override, a weight or a drain, at once or for a window
+// of time. There is at most one of a kind about the same service, address and port.
 type Order struct {
 	Kind    api.OrderKind
 	Service string
@@ -28,9 +28,10 @@ type Order struct {
 	// Source is the path it was set by, CreatedBy who set it.
 	Source, CreatedBy string
 	CreatedAt         time.Time
-	// StartsAt is zero where it began when it was made, ExpiresAt where it has no end.
+	// StartsAt is zero for an order that began when it was made, ExpiresAt for one without an end.
 	StartsAt, ExpiresAt time.Time
-	// Begun is true once it is in force. Of what the store has, that says whether its beginning was told.
+	// Begun is true once the order is in force. Of a stored order it tells whether its beginning is in this node's audit
+	// log.
 	Begun bool
 }
 
@@ -42,7 +43,7 @@ func (o *Order) since() time.Time {
 	return o.StartsAt
 }
 
-// Endpoint returns the address of what the order is about, with its port unless it is about all.
+// Endpoint returns the order's address, with its port unless the order is about all ports.
 func (o *Order) Endpoint() string {
 	if o.Port == 0 {
 		return o.Address.String()
@@ -50,7 +51,7 @@ func (o *Order) Endpoint() string {
 	return netip.AddrPortFrom(o.Address, o.Port).String()
 }
 
-// Object returns the type and the id of what the audit log says that the order is about.
+// Object returns the type and the id of the order's object as the audit log names it.
 func (o *Order) Object() (resource, id string) {
 	if o.Kind == api.OrderOverride {
 		return "override", o.Service + " " + o.Endpoint()
@@ -105,7 +106,7 @@ func (o *Order) normalise() error {
 	return nil
 }
 
-// target names what the order is about, for messages.
+// target names the order's object in messages.
 func (o *Order) target() string {
 	if o.Port == 0 {
 		return o.Service + ":" + o.Address.String()
@@ -113,7 +114,7 @@ func (o *Order) target() string {
 	return ID{o.Service, o.Address, o.Port}.String()
 }
 
-// Means reports whether the order is about a backend.
+// Means reports whether the order applies to a backend.
 func (o *Order) Means(id ID) bool {
 	return o.Service == id.Service && o.Address == id.Address && (o.Port == 0 || o.Port == id.Port)
 }

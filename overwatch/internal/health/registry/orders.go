@@ -48,8 +48,8 @@ func (r *Registry) SetOrder(ctx context.Context, o Order) error {
 	})
 }
 
-// FollowOrder takes what was ordered on another node: also where no backend is known yet, as New does with what is
-// stored. One whose time is over ends what stands in its place.
+// FollowOrder takes an order that was given on another node. As with stored orders, no backend need be known for it.
+// One that has expired ends the order that it would replace.
 func (r *Registry) FollowOrder(ctx context.Context, o Order) error {
 	if err := o.normalise(); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (w *writer) orderFor(kind api.OrderKind, id ID, now time.Time) *order {
 
 func (o *order) expired(now time.Time) bool { return !o.until.IsZero() && !now.Before(o.until) }
 
-// meant returns the records that an order is about.
+// meant returns the records that an order applies to.
 func (w *writer) meant(o Order) []*record {
 	s := w.services[wire.CanonicalService(o.Service)]
 	if s == nil {
@@ -117,7 +117,7 @@ func (w *writer) refreshMeant(o Order, now time.Time) {
 	}
 }
 
-// obey takes o, which begins at once or later. The caller refreshes the records.
+// obey puts o in force, now or when it begins. The caller refreshes the records.
 func (w *writer) obey(o Order, now time.Time) {
 	w.orders[o.Service] = slices.DeleteFunc(w.orders[o.Service], func(other *order) bool { return other.Replaces(&o) })
 	o.Begun = !now.Before(o.StartsAt)
@@ -146,7 +146,7 @@ func (w *writer) await(o *order) {
 	}
 }
 
-// disobey ends the order that o would replace; it reports whether there was one.
+// disobey ends the order that o would replace, and reports whether there was one.
 func (w *writer) disobey(o Order, now time.Time) bool {
 	before := w.orders[o.Service]
 	after := slices.DeleteFunc(slices.Clone(before), func(other *order) bool { return other.Replaces(&o) })
@@ -182,7 +182,8 @@ func (o *order) due(w *writer, at deadlineAt, now time.Time) {
 	w.await(o)
 }
 
-// restoreOrder takes a stored order: one that has expired meanwhile, or begun, is told of.
+// restoreOrder takes a stored order. It calls Began for one that has begun meanwhile, and Expired for one that has
+// expired.
 func (w *writer) restoreOrder(o Order, now time.Time) {
 	told := o.Begun || o.StartsAt.IsZero()
 	if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {

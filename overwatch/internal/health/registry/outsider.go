@@ -24,5 +24,5 @@ func (r *record) outsider() bool {
 	return d != nil && r.claim != nil && d.agent != r.claim.agent.id
 }
 
-// preempts reports whether an agent may take over the claim of an outsider.
+// preempts reports whether an agent may take the claim on r over, because an outsider has it.
 func (r *record) preempts(a *agent) bool { return r.outsider() && r.authority().agent == a.id }

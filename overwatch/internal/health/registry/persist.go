@@ -46,7 +46,7 @@ type Remembered struct {
 	// AgentDrainSince and AgentDrainOver are the drain of its agent; none where the beginning is zero.
 	AgentDrainSince time.Time
 	AgentDrainOver  time.Duration
-	// HeldSince and WarningHeldSince are when the brakes of the service began that hold what the agent says; zero: none.
+	// HeldSince and WarningHeldSince are the beginnings of the brakes that hold the agent's accusations; zero: none does.
 	HeldSince, WarningHeldSince time.Time
 	// Bleeds are the effects of the agent's early warnings on the share, by kind; zero for none.
 	Bleeds [warningKinds]Bleed
@@ -111,8 +111,8 @@ func (w *writer) keepLatency(r *record, now time.Time) {
 	}
 }
 
-// worthKeeping reports whether what is saved changes from previous to next, beside what remember and claim.say look
-// after.
+// worthKeeping reports whether next must be saved because it differs from previous. What remember and claim.say save is
+// not compared.
 func worthKeeping(previous, next *Backend) bool {
 	return previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit() ||
 		previous.Held != next.Held

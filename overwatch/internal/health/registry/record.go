@@ -41,7 +41,7 @@ type record struct {
 	static, api *declared
 	claim       *claim
 
-	// accused is what its agent alone says against it, nil for nothing. vouched tells that it was held before the restart.
+	// accused holds the agent's accusations, nil for none. vouched tells that a brake held them before the restart.
 	accused *[concerns]accusation
 	vouched bool
 	// pub is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has it.
@@ -50,8 +50,8 @@ type record struct {
 	side side
 	// timer is the deadline that is in the writer's queue for this record, savedAt when it was last saved: zero for none.
 	timer, savedAt deadlineAt
-	// remembered is what the evidence said when there last was any; outdated, that this was too long before the restart to
-	// stand against a failed check.
+	// remembered is the status that the last evidence gave. outdated tells that this was so long before the restart that
+	// one failed check outweighs it.
 	remembered check.State
 	outdated   bool
 	draft      bool
@@ -93,14 +93,14 @@ type statement struct {
 	claim    wire.Claim
 	weight   uint16
 	draining bool
-	// drainMillis is over which time, zero for the service's own.
+	// drainMillis is the duration of the drain; zero for the service's own.
 	drainMillis uint32
 	warnings    wire.Warnings
 	check       wire.Check
 	region      string
 }
 
-// source returns who declares the backend: static, else api, else agent.
+// source returns the kind of declaration that counts: static if there is one, else api, else agent.
 func (r *record) source() api.Source {
 	switch {
 	case r.static != nil && !partOf(r.static.part).Made:
@@ -120,5 +120,5 @@ func (r *record) declaration() (weight int, region string, spec unique.Handle[ch
 	return r.claim.weight, r.claim.region, r.claim.check
 }
 
-// orphaned reports whether nothing speaks for the backend any more.
+// orphaned reports whether nothing declares or claims the backend any more.
 func (r *record) orphaned() bool { return r.static == nil && r.api == nil && r.claim == nil }

@@ -13,8 +13,8 @@ import (
 
 // CheckPolicy is the operator's rule for this node's checks of an agent's backend.
 type CheckPolicy struct {
-	// Check is how, whatever the agent asks for; the zero Handle leaves that to the agent, within the bounds of package
-	// reduce.
+	// Check, if set, is the node's check whatever the agent asks for. With the zero Handle, the agent's check counts as
+	// far as package reduce allows.
 	Check unique.Handle[check.Spec]
 	// Trusted tells that the operator named the backend's address. At others, a node speaks the check's protocol only
 	// where the agent is heard from.
@@ -37,7 +37,7 @@ func (a *agent) hasMoved(from trust.Agent) bool {
 	return from.Address().IsValid() && from.Address() != a.address
 }
 
-// moved has the backends of an agent that is heard from another address checked accordingly.
+// moved notes the new address of an agent, and derives the checks of its backends from it.
 func (w *writer) moved(a *agent, from trust.Agent, now time.Time) {
 	if !a.hasMoved(from) {
 		return
@@ -50,7 +50,7 @@ func (w *writer) moved(a *agent, from trust.Agent, now time.Time) {
 	}
 }
 
-// RecheckPolicies has all agents' backends checked as Options.CheckPolicy says now.
+// RecheckPolicies derives the checks of all agents' backends anew from Options.CheckPolicy, as after a reload.
 func (r *Registry) RecheckPolicies(ctx context.Context) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		for rec := range w.records() {

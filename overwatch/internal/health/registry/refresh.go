@@ -35,7 +35,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 	w.replace(r, next, now)
 }
 
-// inputs gathers what the effective status of r depends on.
+// inputs returns the Inputs from which Effective derives the status of r.
 func (w *writer) inputs(r *record, now time.Time) Inputs {
 	in := Inputs{Remembered: r.remembered, Unchecked: r.unchecked()}
 	if o := w.orderFor(api.OrderOverride, r.id, now); o != nil {
@@ -86,8 +86,8 @@ func (w *writer) verdictEnds(r *record) time.Time {
 	return r.pub.Validation.At.Add(3 * interval)
 }
 
-// remember keeps what the evidence says for a time without any. What is served unchecked stays in the answers when its
-// check is switched on, until the first check fails.
+// remember keeps the present conclusion for a time without evidence. A backend that serves because nothing checks it
+// stays in the answers when its check is switched on, until the first check fails.
 func (w *writer) remember(r *record, evidence Inputs, unforced Conclusion) {
 	none := evidence.Claim == check.StateUnknown && !evidence.Stale && evidence.Validation == check.StateUnknown
 	if none && !(evidence.Unchecked && evidence.Unwatched) {
@@ -100,7 +100,8 @@ func (w *writer) remember(r *record, evidence Inputs, unforced Conclusion) {
 	}
 }
 
-// abandoned reports whether only an agent that is gone spoke for r, and this node's own checks do not either.
+// abandoned reports whether r is known only by the claim of an agent that is gone, and this node's own checks do not
+// find it healthy.
 func (w *writer) abandoned(r *record, now time.Time) bool {
 	if r.source() != api.SourceAgent || r.claim == nil || !w.gone(r.claim.agent, now) {
 		return false
@@ -108,7 +109,7 @@ func (w *writer) abandoned(r *record, now time.Time) bool {
 	return !w.validated(r, now) || r.pub.Validation.SetAside || r.pub.Validation.State != check.StateHealthy
 }
 
-// compose returns what readers should see of r. Of the times, it changes none.
+// compose returns the Backend of r for readers. It keeps the times as they are.
 func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	was := r.pub
 	b := Backend{
@@ -165,7 +166,8 @@ func (b *Backend) fit() bool { return b.MayServe || b.Drained() }
 // Drained reports whether b does not serve because of its drain alone.
 func (b *Backend) Drained() bool { return b.Reason == ReasonDrained || b.Reason == ReasonDrainedAnyway }
 
-// replace makes next the record that readers see.
+// replace publishes next as the Backend of r. It sets the times, and notes what must be told to others, logged and
+// saved.
 func (w *writer) replace(r *record, next Backend, now time.Time) {
 	previous := r.pub
 	if next.Held && !previous.Held {
@@ -198,7 +200,7 @@ func (w *writer) replace(r *record, next Backend, now time.Time) {
 	}
 }
 
-// sameButValidation compares what UpdatedAt is about.
+// sameButValidation reports whether two states of a backend differ in nothing that UpdatedAt counts.
 func sameButValidation(a, b Backend) bool {
 	a.Validation, a.LastHealthyAt, a.UpdatedAt = b.Validation, b.LastHealthyAt, b.UpdatedAt
 	return a == b
@@ -212,7 +214,7 @@ func answersDiffer(a, b *Backend) bool {
 		a.Held != b.Held || a.part != b.part
 }
 
-// watch asks to be woken when time alone will change something about r.
+// watch sets a deadline for the next moment at which time alone changes something about r.
 func (w *writer) watch(r *record, now time.Time) {
 	if w.validated(r, now) {
 		w.wake(r, &r.timer, w.verdictEnds(r))

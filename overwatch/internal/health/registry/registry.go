@@ -12,8 +12,8 @@ import (
 // ErrStopped is returned by commands once Run has ended.
 var ErrStopped = errors.New("the registry has stopped")
 
-// Registry knows the backends. Its commands may be called from any goroutine; they wait until Run has applied them and
-// their effect can be seen in the view, or until their context ends (then they may still be applied).
+// Registry holds the backends. Its commands may be called from any goroutine. They return when Run has applied them and
+// the view shows their effect, or with the error of their context; then they may still be applied.
 type Registry struct {
 	view     *View
 	commands chan command
@@ -40,7 +40,7 @@ func New(o Options) (*Registry, error) {
 	return &Registry{view: w.view, commands: make(chan command), stopped: make(chan struct{}), writer: w}, nil
 }
 
-// View returns what readers see. It is the same for the life of the Registry.
+// View returns the readers' side of the registry. It is the same for the life of the Registry.
 func (r *Registry) View() *View { return r.view }
 
 // Run applies commands and lets time pass until ctx ends; then it saves what has not been saved. It must be called
@@ -133,8 +133,8 @@ func (r *Registry) Retime(ctx context.Context, t Timing) error {
 	})
 }
 
-// believeUnwatched keeps what nothing watches in the answers when checks are switched on, until the first check of it
-// fails.
+// believeUnwatched keeps backends that nothing watches in the answers when checks are switched on, until their first
+// check fails.
 func (w *writer) believeUnwatched() {
 	for rec := range w.records() {
 		if rec.claim == nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ReleaseBrake believes the agents of a service again, whatever its brakes hold, and returns what they held. That is
-// nothing if they were off.
+// ReleaseBrake switches the brakes of a service off, so that its agents are believed again, and returns the backends
+// that were held: none if the brakes were off.
 func (r *Registry) ReleaseBrake(ctx context.Context, name string) ([]ID, error) {
 	return ask(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
 		s := w.services[name]

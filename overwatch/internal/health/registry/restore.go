@@ -8,10 +8,10 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had
-// been heard when this process began but had not said what they think of it; what is known of other backends waits
-// until they are declared. Orders that have expired meanwhile are told of and left out; so is, with a line in the log,
-// what cannot be: one bad record is no reason not to answer.
+// restore takes over the state of before the restart. Agents' claims are there at once, as if their agents had been
+// heard when this process began but had concluded nothing; the state of other backends waits until they are declared.
+// Orders that have expired meanwhile are left out, and Expired is called for them. A bad record is left out and logged:
+// it is no reason not to answer.
 func (w *writer) restore(now time.Time) {
 	m := &w.memory
 	m.gone, m.waiting = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
@@ -48,7 +48,7 @@ func (w *writer) allowed(agentID string, id ID) bool {
 	return agentID != "" && w.options.Allowed(agentID, id)
 }
 
-// recall gives a new record what was restored about it.
+// recall sets up a new record from the saved one of its id, if there is one.
 func (w *writer) recall(r *record, now time.Time) {
 	at, found := w.memory.waiting[r.id]
 	if !found {
@@ -85,8 +85,8 @@ func (w *writer) recall(r *record, now time.Time) {
 	a.claims = append(a.claims, r)
 }
 
-// recallBrake goes on with a hold of before the restart. Until this node has checked r itself, what held it then holds
-// it now.
+// recallBrake goes on with a brake that held r before the restart. Until this node has checked r itself, the saved hold
+// stands for a successful check.
 func (w *writer) recallBrake(r *record, c Concern, since, now time.Time) {
 	if since.IsZero() || now.Sub(since) >= w.options.Brake(r.service.name).Hold {
 		return
@@ -112,7 +112,8 @@ func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
 // restoredSince returns a moment before the restart by the clock of this process, not later than now.
 func restoredSince(since, now time.Time) time.Time { return now.Add(min(since.Sub(now), 0)) }
 
-// restoredBleeds go on where they were saved, and as long as the agent has not spoken, it warns of what it warned of.
+// restoredBleeds returns saved bleeds, which go on from where they were, and the warnings that count as the agent's
+// until it is heard.
 func restoredBleeds(saved [warningKinds]Bleed, now time.Time) (*bleeds, wire.Warnings) {
 	var all bleeds
 	var over [warningKinds]uint32 // milliseconds
@@ -135,7 +136,7 @@ func restoredBleeds(saved [warningKinds]Bleed, now time.Time) (*bleeds, wire.War
 		ErrorRateMillis: over[warnsOfErrors]}
 }
 
-// forgetting ends the wait for backends that were restored and that nothing declared since.
+// forgetting is the deadline after which restored backends are forgotten that nothing has declared.
 type forgetting struct{}
 
 // due implements timed.

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Signal takes which of an agent's backends have early warnings; those that it does not name have none. What the agent
-// does not claim is passed over: the next heartbeat repeats it together with the claim.
+// Signal sets the early warnings of an agent's backends; backends that it does not name have none. Backends that the
+// agent does not claim are skipped: the next heartbeat repeats the warning together with the claim.
 func (r *Registry) Signal(ctx context.Context, from trust.Agent, m *wire.Signal) (Outcome, error) {
 	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		warnings := make(map[ID]wire.Warnings, len(m.Backends))
@@ -22,7 +22,7 @@ func (r *Registry) Signal(ctx context.Context, from trust.Agent, m *wire.Signal)
 	})
 }
 
-// Drain begins to drain everything that an agent claims, as its heartbeats will say.
+// Drain begins to drain all backends that an agent claims. Its next heartbeats repeat it.
 func (r *Registry) Drain(ctx context.Context, from trust.Agent, m *wire.Drain) (Outcome, error) {
 	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) {
 		return w.amend(from, now, func(rec *record) {

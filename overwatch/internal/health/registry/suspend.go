@@ -49,14 +49,14 @@ const (
 	evidenceContradicting
 )
 
-// side is the evidence of one backend and where it was counted.
+// side is the evidence that one backend gives, and the sums that it is counted in.
 type side struct {
 	evidence evidence
 	region   string
 	agent    *agent // of a contradicting one
 }
 
-// sideOf returns what r says at now.
+// sideOf returns the evidence that r gives at now.
 func (w *writer) sideOf(r *record, now time.Time) side {
 	if !w.validated(r, now) {
 		return side{}
@@ -71,7 +71,7 @@ func (w *writer) sideOf(r *record, now time.Time) side {
 	return side{evidence: evidenceContradicting, region: region, agent: r.claim.agent}
 }
 
-// takeSide replaces what r says.
+// takeSide replaces the evidence that r gives, and the sums that it counts in.
 func (w *writer) takeSide(r *record, next side) {
 	if r.side == next {
 		return
@@ -183,8 +183,8 @@ func (w *writer) setAllAside(now time.Time) {
 	}
 }
 
-// setAside decides whether a conclusive verdict counts. During a suspension no bad one does. Afterwards a bad verdict
-// made during it goes on being set aside while checks begin to succeed; a check that fails now makes it count.
+// setAside reports whether the verdict next is set aside. During a suspension every bad one is. Afterwards a bad
+// verdict made during it stays set aside while checks begin to succeed; a check that fails now makes it count.
 func (w *writer) setAside(before, next Validation) bool {
 	if next.State != check.StateUnhealthy {
 		return false

@@ -7,9 +7,9 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// A verdict that only confirms is shown by publishing the whole list of its service anew. In a service with more than
-// smallService backends that waits until confirmSoon has passed, so that its cost does not grow with the square of the
-// size.
+// A verdict that changes no status is shown by publishing the whole list of its service anew. In a service with more
+// than smallService backends that waits until confirmSoon has passed, so that its cost does not grow with the square of
+// the size.
 const (
 	smallService = 256
 	confirmSoon  = 250 * time.Millisecond
@@ -37,8 +37,8 @@ func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 	})
 }
 
-// doubt ends a memory that is outdated at the first failed check: until a check the answers are those of before the
-// restart, but only what was known a short time ago is worth failure_threshold of them.
+// doubt drops an outdated memory of health at the first failed check. Until a check, the answers are those of before
+// the restart; but only what was known a short time ago takes as many as failure_threshold failed checks to change.
 func (w *writer) doubt(r *record) {
 	if r.outdated && r.remembered == check.StateHealthy {
 		r.remembered, r.outdated = check.StateUnhealthy, false
@@ -46,7 +46,7 @@ func (w *writer) doubt(r *record) {
 	}
 }
 
-// judge publishes what is known from this node's checks. What follows from it is for refresh.
+// judge publishes v as the Validation of r. The caller refreshes r, which derives the status from it.
 func (w *writer) judge(r *record, v Validation, now time.Time) {
 	next := *r.pub
 	next.Validation = v
@@ -72,7 +72,7 @@ func (s *service) due(w *writer, at deadlineAt, _ time.Time) {
 	}
 }
 
-// judged returns what is known from this node's checks after v.
+// judged returns the Validation that follows from the one before and the verdict v.
 func (w *writer) judged(before Validation, v Verdict) Validation {
 	next := before
 	next.Err = v.Err

@@ -12,9 +12,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// View is what readers see. No method waits for anything or takes a lock. It always shows the newest state: the answer
-// of one call to Service is consistent in itself, two calls may lie before and after a change. What it returns is
-// shared and must not be changed.
+// View is the readers' side of a Registry. No method waits for anything or takes a lock. It always shows the newest
+// state: the result of one call to Service is consistent in itself, two calls may lie before and after a change.
+// Results are shared and must not be changed.
 type View struct {
 	services byName[slot]
 	agents   byName[agent]

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// writer is everything that changes. Only the goroutine of Run touches it, and New before that.
+// writer holds all state that changes. Only the goroutine of Run touches it, and New before that.
 type writer struct {
 	options Options
 	timing  Timing
@@ -92,7 +92,7 @@ func (w *writer) obtainOf(s *service, id ID, now time.Time) *record {
 	return r
 }
 
-// remove takes a record out, with whatever still speaks for it.
+// remove removes a record, with its claim if it has one.
 func (w *writer) remove(r *record) {
 	s := r.service
 	if at, found := s.find(r.id); found {
@@ -108,7 +108,7 @@ func (w *writer) remove(r *record) {
 	w.mark(s, true)
 }
 
-// release removes r if nothing speaks for it any more, and derives its status anew if something does.
+// release removes r if nothing declares or claims it any more, and refreshes it otherwise.
 func (w *writer) release(r *record, now time.Time) {
 	if r.orphaned() {
 		w.remove(r)
@@ -139,8 +139,8 @@ func (w *writer) mark(s *service, notify bool) {
 	s.notify = s.notify || notify
 }
 
-// publish shows readers everything that has changed since the last call: slots first, then the index; then it tells
-// those who wait for changes.
+// publish shows readers everything that has changed since the last call, slots first and then the index. Then it calls
+// Options.Changed for the services whose answers may change.
 func (w *writer) publish(now time.Time) {
 	w.judgeSuspension(now)
 	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
@@ -200,7 +200,7 @@ func (s *service) fill(v *View) {
 	}
 }
 
-// stateOf turns a yes or no into the vocabulary of evidence.
+// stateOf returns StateHealthy or StateUnhealthy.
 func stateOf(healthy bool) check.State {
 	if healthy {
 		return check.StateHealthy

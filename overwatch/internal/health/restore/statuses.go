@@ -1,6 +1,7 @@
-// Package restore gives the registry what the store has of before a restart, and stores what the registry saves. It
-// owns nothing. The root calls it while a node starts; a record that cannot be used is left out and logged, never a
-// reason not to start.
+// Package restore converts between the registry and the store: it reads backends, orders and servers of before a
+// restart for the registry, and stores the statuses that the registry saves. It owns nothing and starts nothing. The
+// root calls it while a node starts. A record that cannot be used is left out and logged; it never keeps the node from
+// starting.
 package restore
 
 import (
@@ -80,8 +81,8 @@ func Servers(servers []store.Server, log zerolog.Logger) []store.Server {
 	return sound
 }
 
-// makeable returns a check that can be made: the given one, or as much of it as can be. Times and thresholds that it
-// has not are the node's.
+// makeable returns a check that can be made: the given one, or as much of it as can be. Missing times and thresholds
+// are the node's.
 func makeable(spec check.Spec) check.Spec {
 	plain := spec.Detail.Detail()
 	plain.BodyMatches = ""
@@ -98,7 +99,7 @@ func makeable(spec check.Spec) check.Spec {
 	return reduce.Connection()
 }
 
-// Statuses saves what the registry knows into the store. It implements registry.StatusStore.
+// Statuses saves the registry's records into the store. It implements registry.StatusStore.
 type Statuses struct{ Store *store.Store }
 
 // SaveStatuses implements registry.StatusStore.

@@ -54,9 +54,9 @@ func (h *Host) takes(at netip.AddrPort, allowed []netip.Prefix) bool {
 	}
 }
 
-// TakesTarget reports whether an address of a host name that an operator has named may be a backend: where allowed, of
-// that name, says, or else where agents of the service may have backends, but then never at loopback, link-local and
-// metadata addresses.
+// TakesTarget reports whether an address of a host name that an operator has named may be a backend. allowed are the
+// networks that the operator gave with the name. Without any, the networks of the service's agents count, but never
+// loopback, link-local and metadata addresses.
 func (h *Host) TakesTarget(at netip.AddrPort, allowed, agents []netip.Prefix) bool {
 	if len(allowed) > 0 {
 		return h.takes(at, allowed)

@@ -43,8 +43,8 @@ func (t *Trust) holder(agentID string) *pinned {
 	return t.byID[agentID]
 }
 
-// drop forgets a pinned agent, but for what keeps its process from enrolling again. A process that was started after a
-// time is another one; zero: none is.
+// drop forgets a pinned agent, and remembers its process, which may not enrol again. A process that was started later
+// may; unless at is zero, so may one that was started after at.
 func (t *Trust) drop(p *pinned, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *Trust) drop(p *pinned, at time.Time) {
 	t.left.add(departure{id: p.id, key: p.certificate.KeyID, pub: p.certificate.PublicKey, epoch: epoch})
 }
 
-// forget takes a pinned agent out of what is known. The caller holds mu.
+// forget removes a pinned agent from memory, without remembering its process. The caller holds mu.
 func (t *Trust) forget(p *pinned) {
 	delete(t.byID, p.id)
 	if at, found := t.place(p.id); found {

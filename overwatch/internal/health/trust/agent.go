@@ -8,14 +8,15 @@ import (
 
 // Agent is an agent whose message was authenticated. Only this package makes one; the zero Agent speaks for nothing.
 //
-// What it may do is asked when it matters, not when the message came: an Agent that is revoked or unpinned meanwhile
-// speaks for nothing from that moment on, so a message that waits in a queue has no say any more either.
+// Its rights are looked up at each call, not when the message came. An Agent that is revoked or unpinned meanwhile
+// speaks for nothing from that moment on, also while its message waits in a queue.
 type Agent struct {
 	pinned  *pinned
 	address netip.Addr
 }
 
-// HeardAt returns the agent as the sender of a message that proves to come from an address.
+// HeardAt returns a copy of the agent whose Address is the given one. The caller has proof that the message came from
+// there.
 func (a Agent) HeardAt(address netip.Addr) Agent {
 	a.address = address.Unmap()
 	return a
@@ -56,8 +57,8 @@ func (a Agent) Services() []string {
 // Speaks reports whether the agent may speak for a service, named in canonical form.
 func (a Agent) Speaks(service string) bool { return a.standing().grant(service) != nil }
 
-// Allowed reports whether the agent may claim a backend of the service there: it must speak for the service, and
-// Host.takes says which addresses and ports are left to it.
+// Allowed reports whether the agent may claim a backend of the service at an address and port: it must speak for the
+// service, and Host.takes must accept the address.
 func (a Agent) Allowed(service string, at netip.AddrPort) bool {
 	s := a.standing()
 	g := s.grant(service)

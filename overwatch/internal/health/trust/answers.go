@@ -18,7 +18,7 @@ const (
 	// make up.
 	noticesPerMinute = 30
 	noticesBurst     = 30
-	// maxNotices bounds of how many agents it is remembered that a refusal was logged.
+	// maxNotices bounds the agents of which it is remembered that a refusal was logged.
 	maxNotices = 4096
 )
 
@@ -43,7 +43,7 @@ func newAnswersBucket() bucket {
 	return bucket{rate: answersPerSecond, size: answersBurst, level: answersBurst}
 }
 
-// mayAnswer takes one Reject out of what is allowed.
+// mayAnswer reports whether one more Reject may be sent, and counts it if so. known: to a pinned agent.
 func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +69,7 @@ func (a *answers) first(agentID string, code wire.RejectCode, known bool, now ti
 	return true
 }
 
-// forget makes the next refusal of an agent worth a line again.
+// forget has the next refusal of an agent logged again.
 func (a *answers) forget(agentID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

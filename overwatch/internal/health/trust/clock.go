@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// jumpLimit bounds how far the wall clock runs from the monotonic one between two readings; time synchronisation slews
-	// by far less.
+	// jumpLimit bounds the difference by which the wall clock may run away from the monotonic one between two readings;
+	// time synchronisation slews by far less.
 	jumpLimit = time.Minute
 	// settleTime is the time before a jump of the wall clock is believed, so that a wrong clock that is soon put right
 	// expires nobody's certificate.
@@ -37,8 +37,8 @@ func newClock(read func() time.Time, log zerolog.Logger) *clock {
 	return &clock{read: read, elapsed: elapsed, log: log, wall: start.Round(0)}
 }
 
-// ClockJump returns how far the clock is ahead of the time certificates are judged by: 0 unless it jumped in the last
-// 5 minutes.
+// ClockJump returns the lead of the wall clock over the time by which certificates are judged: 0 unless it jumped in
+// the last 5 minutes.
 func (t *Trust) ClockJump() time.Duration {
 	t.clock.now()
 	t.clock.mu.Lock()

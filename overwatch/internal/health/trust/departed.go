@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// maxDeparted bounds how many deleted pins are remembered.
+// maxDeparted bounds the deleted pins that are remembered.
 const maxDeparted = 1024
 
 // departure remembers an agent whose pin was deleted: enough to tell its process, which goes on running,

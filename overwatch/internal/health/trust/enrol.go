@@ -58,7 +58,7 @@ func (a *attempt) judge() ([]store.PinnedService, []wire.RefusedClaim, *Refusal)
 	return proved, refused, nil
 }
 
-// agree derives the session that the request asks for. Its signature held.
+// agree makes the session that the request asks for. The request's signature must have held.
 func (a *attempt) agree() (err error) {
 	if a.exchange == nil || a.request.Share == (identity.Share{}) {
 		return nil
@@ -89,8 +89,8 @@ func (a *attempt) identify() error {
 	return nil
 }
 
-// pinnable refuses an agent id for which another certificate is pinned (a pin is never replaced silently), and a
-// process whose pin was deleted.
+// pinnable returns a refusal for an agent id for which another certificate is pinned, since a pin is never replaced
+// silently, and for a process whose pin was deleted.
 func (a *attempt) pinnable() *Refusal {
 	if id := a.revokedHolder(); id != "" {
 		return a.refuse(wire.CodeRevoked, "",

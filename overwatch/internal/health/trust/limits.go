@@ -18,9 +18,9 @@ const (
 	DefaultNewPerSecond = 10
 )
 
-// How many new pins a node takes of all services together, in a second over time and at once, since each is judged and
-// stored. Beside that each service has a few of its own, so that a flood for one keeps no agent of another out. A
-// service for which new_per_second is configured is bounded by that alone.
+// Bounds of the new pins that a node takes of all services together, in a second over time and at once, since each is
+// judged and stored. In addition each service has a few of its own, so that a flood for one keeps no agent of another
+// out. A service with new_per_second in the configuration is bounded by that alone.
 const (
 	nodePerSecond, nodeBurst = 100, 1000 // ten thousand agents that a new node has never seen come in a minute
 	ownPerSecond, ownBurst   = 0.5, 10
@@ -29,10 +29,10 @@ const (
 // newBurst is the number of seconds' worth of new pins that one source may add at once.
 const newBurst = 10
 
-// maxPaced bounds of how many sources the pace is remembered. Those beyond share one pace.
+// maxPaced bounds the sources whose pace is remembered one by one. Those beyond share one pace for each service.
 const maxPaced = 8192
 
-// seat is a place at a service that a source takes.
+// seat is a service and a source (see HostOf) that has pins of it.
 type seat struct {
 	service string
 	host    netip.Prefix
@@ -83,7 +83,8 @@ func change[K comparable](counts map[K]int, key K, by int) {
 	}
 }
 
-// admit takes a place for one more pin of a service, and returns "" or why there is none.
+// admit counts one more pin of a service from a source. If a limit forbids it, admit counts nothing and returns a
+// sentence about the limit; "" means success.
 func (c *census) admit(service string, host netip.Prefix, now time.Duration) string {
 	l := c.of(service)
 	at := fmt.Sprintf("overwatch.agent_policies[%q]", service)
@@ -105,7 +106,7 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 	return ""
 }
 
-// pace takes one new pin out of what its source may add now.
+// pace reports whether the pace of a source allows one more new pin, and counts it if so.
 func (c *census) pace(s seat, l Limits, now time.Duration) bool {
 	rate := float64(l.NewPerSecond)
 	b := c.paces[s]
@@ -125,7 +126,8 @@ func (c *census) pace(s seat, l Limits, now time.Duration) bool {
 	return b.take(now)
 }
 
-// nodeTakes takes one new pin out of what the service has of its own, or else out of what all share.
+// nodeTakes reports whether the node takes one more new pin of a service, from the service's own allowance or else from
+// the one that all services share, and counts it if so.
 func (c *census) nodeTakes(service string, now time.Duration) bool {
 	if c.limits[service].NewPerSecond > 0 {
 		return true
@@ -138,7 +140,7 @@ func (c *census) nodeTakes(service string, now time.Duration) bool {
 	return own.take(now) || c.node.take(now)
 }
 
-// forgetRested forgets the sources that have their whole allowance, like those that are not known.
+// forgetRested forgets the sources whose allowance is whole again: they are like sources that were never seen.
 func (c *census) forgetRested(now time.Duration) {
 	for s, b := range c.paces {
 		if b.level+b.rate*(now-b.at).Seconds() >= b.size {
@@ -158,7 +160,7 @@ func HostOf(a netip.Addr) netip.Prefix {
 	return host
 }
 
-// Use says how much of its limits a service has used.
+// Use is a service's use of its limits.
 type Use struct {
 	Service    string
 	Pins       int

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Of each reason there are so many log lines at once, and in a minute over time. Whoever has a service's token could
-// else fill the disk by enrolling.
+// Bounds of the log lines for each reason, at once and in a minute over time: else whoever has a service's token could
+// fill the disk by enrolling.
 const (
 	linesBurst     = 200
 	linesPerMinute = 60

@@ -27,8 +27,8 @@ func tokenName(token, service string) [16]byte {
 	return identity.TokenMark(token, service, identity.KeyID{})
 }
 
-// lockTokens locks every token that its service has now, by the services' names. The result is for the store. The
-// caller holds mu for reading.
+// lockTokens returns locks of every token that the named services have now, for the store; it changes nothing itself.
+// The caller holds mu for reading.
 func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []store.TokenLock) {
 	now, _ := t.clock.now()
 	for _, service := range services {
@@ -47,8 +47,8 @@ func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []s
 	return locks
 }
 
-// RevokeAndLock is Revoke, and has the tokens that the agent's services have now admit no new agents, until they are
-// changed. It returns the services that are locked.
+// RevokeAndLock is Revoke, and locks the tokens that the agent's services have now: they admit no new agents until they
+// are changed. It returns the services that are locked.
 func (t *Trust) RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (t *Trust) RevokeAndLock(ctx context.Context, agentID, reason string, with 
 	return names, nil
 }
 
-// Unlock has a service's locked tokens admit new agents again.
+// Unlock removes the lock of a service: its tokens admit new agents again. It wraps ErrNotLocked if there is none.
 func (t *Trust) Unlock(ctx context.Context, service string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -113,7 +113,8 @@ func (t *Trust) Locks() []Lock {
 	return list
 }
 
-// Services returns the services of which the agent proved a token at any time, in order: what its machine knew.
+// Services returns the services of which the agent has ever proved a token, in order: its machine may know those
+// tokens.
 func (t *Trust) Services(agentID string) []string {
 	p := t.holder(agentID)
 	if p == nil {
@@ -174,7 +175,7 @@ func (t *Trust) closed(service string) bool {
 	return len(tokens) > 0 && slices.Contains(t.locks[service].Tokens, tokenName(tokens[0], service))
 }
 
-// lockedMark reports whether what was proved was proved by a locked token. The caller holds mu for reading.
+// lockedMark reports whether the agent proved the service by a token that is locked. The caller holds mu for reading.
 func (t *Trust) lockedMark(p store.PinnedService, key identity.KeyID) bool {
 	l, locked := t.locks[p.Name]
 	return locked && slices.ContainsFunc(t.tokens[p.Name], func(token string) bool {

@@ -10,9 +10,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// notBeforeSlack bounds how far the beginning of a certificate's validity lies in the future: an agent whose clock was
-// up to two days ahead when it made its certificate is accepted. Nothing depends on two clocks agreeing better than
-// that.
+// notBeforeSlack bounds the time by which the beginning of a certificate's validity may lie in the future: an agent
+// whose clock was up to two days ahead when it made its certificate is accepted. Clocks need not agree better for
+// anything else.
 const notBeforeSlack = 48 * time.Hour
 
 // Open decides whether a message is believed. raw is one sealed message as it came; it must not change while the result
@@ -145,7 +145,7 @@ func (a *attempt) believed() Message {
 	}
 }
 
-// sender returns who says to have sent the message, and by which key that can be checked; nil if by none.
+// sender returns the agent id that the message names, and the public key that can check it; nil if there is none.
 func (a *attempt) sender() (agentID string, pub ed25519.PublicKey) {
 	switch {
 	case a.pinned != nil:

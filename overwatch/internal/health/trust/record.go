@@ -93,7 +93,8 @@ func (t *Trust) Count(soon time.Duration) (c Counts) {
 	return c
 }
 
-// place returns where an agent stands among the ordered ones, or would. The caller holds mu.
+// place returns the index of an agent in the ordered list, or the index at which it would be inserted. The caller holds
+// mu.
 func (t *Trust) place(agentID string) (at int, found bool) {
 	return slices.BinarySearchFunc(t.ordered, agentID, func(p *pinned, id string) int { return strings.Compare(p.id, id) })
 }

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// drop refuses a message without an answer.
+// drop returns a refusal that is not answered.
 func (a *attempt) drop(reason Reason, detail string) *Refusal {
 	id, _ := a.sender()
 	return &Refusal{
@@ -17,8 +17,8 @@ func (a *attempt) drop(reason Reason, detail string) *Refusal {
 	}
 }
 
-// refuse refuses a message with a code, which the agent is told if the message is really its own and answers are not
-// too many.
+// refuse returns a refusal with a code. The agent gets a Reject if the message is really its own and there are not too
+// many answers.
 func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal {
 	r := a.answer(code, service, detail)
 	if !r.Silent && a.answers.first(r.AgentID, code, a.pinned != nil, a.elapsed) {
@@ -38,11 +38,11 @@ func noticeLevel(code wire.RejectCode) zerolog.Level {
 	return zerolog.WarnLevel
 }
 
-// node is the agent id under which refusals are noticed that are the node's own fault, so that they make one line, not
-// one for each agent.
+// node stands for the agent id in notices of refusals that are this node's own fault, so that there is one line for all
+// agents.
 const node = ""
 
-// cannotStore refuses an enrolment because the pin could not be made durable.
+// cannotStore returns the refusal of an enrolment whose pin could not be stored.
 func (a *attempt) cannotStore(err error) *Refusal {
 	if a.answers.first(node, wire.CodeUnavailable, true, a.elapsed) {
 		a.log.Error().Err(err).Msg("pins cannot be stored: no agent can enrol until they can")
@@ -57,7 +57,8 @@ func (a *attempt) answer(code wire.RejectCode, service, detail string) *Refusal 
 	return r
 }
 
-// mayAnswer holds the rates of Rejects: per pinned agent, and of all together.
+// mayAnswer reports whether the bounds on Rejects allow one more: the bound of the pinned agent and the one of all
+// together. It counts the Reject if so.
 func (a *attempt) mayAnswer() bool {
 	if p := a.pinned; p != nil {
 		p.mu.Lock()

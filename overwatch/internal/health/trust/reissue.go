@@ -9,9 +9,9 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Reissue takes an agent's certificate from it, that of a revoked agent too: the next certificate that enrols under the
-// id is pinned, the old one is refused for as long as none has, also after a restart of either side. On an error
-// nothing has changed.
+// Reissue deletes an agent's pin, also that of a revoked agent, and refuses its certificate: the next other certificate
+// that enrols under the id is pinned. Until then the old one stays refused, also after a restart of either side. On an
+// error nothing has changed.
 func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry
 	return nil
 }
 
-// endReissue forgets the old certificate of an agent that is not pinned, so that it could enrol again. The caller holds
+// endReissue deletes the memory of a certificate that Reissue has refused, so that it may enrol again. The caller holds
 // the agent's lock.
 func (t *Trust) endReissue(agentID string, with []store.Entry) error {
 	t.mu.RLock()
@@ -53,7 +53,7 @@ func (t *Trust) endReissue(agentID string, with []store.Entry) error {
 	return nil
 }
 
-// superseded reports whether a certificate is the one that was taken from an agent.
+// superseded reports whether Reissue has refused the certificate for the agent.
 func (t *Trust) superseded(agentID string, key identity.KeyID) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

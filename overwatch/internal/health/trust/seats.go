@@ -16,7 +16,8 @@ func (t *Trust) SetLimits(limits map[string]Limits) {
 	t.census.limits = canonical(limits)
 }
 
-// seat counts the places of a pinned agent in or out; a revoked one has none. The caller holds mu, or is New.
+// seat adds by, which is 1 or -1, to the counts of a pinned agent's services. A revoked agent does not count. The
+// caller holds mu, or is New.
 func (t *Trust) seat(p *pinned, by int) {
 	pin := p.stored()
 	if pin.Revoked {
@@ -27,15 +28,15 @@ func (t *Trust) seat(p *pinned, by int) {
 	}
 }
 
-// unseat gives back the places of an agent that is about to be revoked.
+// unseat no longer counts an agent that is about to be revoked.
 func (t *Trust) unseat(p *pinned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seat(p, -1)
 }
 
-// moved counts a pinned agent where its Enrol came from. A restart forgets where agents are; each enrols again after
-// it.
+// moved counts a pinned agent at the source of its newest Enrol. After a restart no source is known until each agent
+// has enrolled again.
 func (a *attempt) moved(p *pinned) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -47,8 +48,8 @@ func (a *attempt) moved(p *pinned) {
 	a.seat(p, +1)
 }
 
-// admit takes a place for each service that the pin does not have yet. It returns what was proved and has a place, the
-// services that took one, the refused ones, and why the first of these was refused.
+// admit counts the agent for each proved service that the pin does not have yet. in lists the proved services that the
+// pin may have, added those that were counted now, and refused the rest; why is the reason of the first refusal.
 func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string,
 	refused []wire.RefusedClaim, why string) {
 	a.mu.Lock()
@@ -79,7 +80,7 @@ func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store
 	return in, added, refused, why
 }
 
-// release gives places back that were taken for a pin which could not be stored.
+// release takes back the counts of admit for a pin that could not be stored.
 func (a *attempt) release(added []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

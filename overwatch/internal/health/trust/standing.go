@@ -57,8 +57,8 @@ func (s *standing) grant(service string) *grant {
 	return nil
 }
 
-// stand derives what the holder of a pin may do: it speaks for the services of which it proved a token that counts at
-// present. The caller holds mu for reading, or is New.
+// stand returns the rights of a pin's holder: it speaks for the services of which it has proved a token that is valid
+// now. The caller holds mu for reading, or is New.
 func (t *Trust) stand(key identity.KeyID, pin store.Pin) *standing {
 	s := &standing{region: pin.Region, revoked: pin.Revoked, host: &t.host}
 	if pin.Revoked {

@@ -13,13 +13,14 @@ import (
 const (
 	// SilentFor is the lifetime of a pin whose agent never reports.
 	SilentFor = 10 * time.Minute
-	// sweepEvery is the interval at which pins are looked at for that.
+	// sweepEvery is the interval between two calls of sweep.
 	sweepEvery = 15 * time.Second
 	// sweepBatch bounds the pins changed in one write, with the locks held.
 	sweepBatch = 512
 )
 
-// Tend has pins go whose agents never reported, until ctx ends. What could not be stored is tried again.
+// Tend deletes the pins of agents that do not report within SilentFor, until ctx ends. What could not be stored is
+// tried again.
 func (t *Trust) Tend(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -60,7 +61,7 @@ func (t *Trust) sweep(now time.Duration) error {
 	}
 }
 
-// expired reports whether the agent had its time to report. A revoked pin stays.
+// expired reports whether the agent has not reported within SilentFor. A revoked pin never expires.
 func (p *pinned) expired(now time.Duration) bool {
 	return p.silent.Load() && now-p.since >= SilentFor && !p.standing.Load().revoked
 }
@@ -106,8 +107,8 @@ func (t *Trust) noteReported(ids []string) error {
 	return nil
 }
 
-// unpinMany deletes the pins of those that still fit, in one write, on this node alone: others see for themselves which
-// do. Their agents may enrol again at once, if their tokens admit them.
+// unpinMany deletes the pins among ids that still fit, in one write, on this node alone: each other node decides for
+// itself. The agents may enrol again at once, if their tokens admit them.
 func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -155,7 +156,7 @@ func (t *Trust) lockAll(ids []string) (unlock func()) {
 	}
 }
 
-// Selection says which pins of a service are meant. Revoked agents never are: their entry keeps them out.
+// Selection selects pins of one service. It never selects revoked agents: their pins keep them out.
 type Selection struct {
 	Service       string
 	NeverReported bool
@@ -168,7 +169,7 @@ func (s Selection) fits(p *pinned) bool {
 		slices.ContainsFunc(pin.Services, func(proved store.PinnedService) bool { return proved.Name == s.Service })
 }
 
-// Select returns the ids of the agents that are meant, in order.
+// Select returns the ids of the selected agents, in order.
 func (t *Trust) Select(s Selection) []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -182,8 +183,8 @@ func (t *Trust) Select(s Selection) []string {
 	return ids
 }
 
-// UnpinSelected deletes the pins of those of the agents that are meant, in one write: all of them or, on an error,
-// none. Unlike after Unpin their processes may enrol again, if their tokens admit them.
+// UnpinSelected deletes the pins of those ids that s still selects, and returns them. It is one write: on an error none
+// is deleted. Unlike after Unpin, the agents' processes may enrol again, if their tokens admit them.
 func (t *Trust) UnpinSelected(ctx context.Context, s Selection, ids []string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

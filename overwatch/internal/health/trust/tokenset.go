@@ -11,7 +11,8 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// TokenSet names the tokens of agent_tokens with their services. It changes when one of them does, and reveals none.
+// TokenSet is a fingerprint of the tokens of agent_tokens with their services. It changes when one of them does, and
+// reveals none.
 type TokenSet [sha256.Size]byte
 
 // current are the tokens of agent_tokens, without those of previous_agent_tokens.
@@ -20,7 +21,7 @@ type current struct {
 	values map[string]bool
 }
 
-// currentOf takes them from tokens as Options has them.
+// currentOf picks them out of tokens in the form of Options.Tokens.
 func currentOf(tokens map[string][]string) current {
 	tokens = usableTokens(tokens)
 	c := current{values: make(map[string]bool, len(tokens))}
@@ -39,14 +40,15 @@ func currentOf(tokens map[string][]string) current {
 	return c
 }
 
-// TokenSetOf names the tokens that Options.Tokens has, and counts those that differ.
+// TokenSetOf returns the fingerprint of the current tokens among tokens, which has the form of Options.Tokens, and the
+// number of different ones.
 func TokenSetOf(tokens map[string][]string) (set TokenSet, different int) {
 	c := currentOf(tokens)
 	return c.set, len(c.values)
 }
 
-// knowsAll reports whether the holder of a pin is to be expected to know every current token: of a service that it has
-// proved, the token by which it did, and unless it is revoked the current one too, which it was or will be given. The
+// knowsAll reports whether the holder of a pin is expected to know every current token. Of each service that it has
+// proved it knows the token of the proof and, unless it is revoked, the current one, which it has or will be given. The
 // caller holds mu for reading.
 func (t *Trust) knowsAll(key identity.KeyID, pin store.Pin) bool {
 	if 2*len(pin.Services) < len(t.current.values) {

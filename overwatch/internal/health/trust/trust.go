@@ -50,9 +50,9 @@ type Options struct {
 	Node identity.KeyID
 	// Exchange is this process's half of the sessions with agents; nil is none, and everything is signed.
 	Exchange *identity.Exchange
-	// KnowsAll is called for an agent that has proved so many services that it knows every current token, also at the
-	// start and when the tokens change. It may be called twice for the same agent, and by several goroutines at once; nil
-	// is not called.
+	// KnowsAll is called for each agent that has proved so many services that it knows every current token; also at the
+	// start, and when the tokens change. It may be called twice for the same agent, and by several goroutines at once. It
+	// may be nil.
 	KnowsAll func(set TokenSet, agentID string)
 	// Pins keeps the pins.
 	Pins PinStore
@@ -159,8 +159,8 @@ func usableTokens(tokens map[string][]string) map[string][]string {
 	return c
 }
 
-// restore makes a stored pin effective. A certificate that this version does not accept stays pinned, as one that has
-// expired: nobody else gets the agent's id before an operator deletes the pin.
+// restore puts a stored pin into force. A certificate that this version does not accept stays pinned, like an expired
+// one: nobody else gets the agent's id before an operator deletes the pin.
 func (t *Trust) restore(pin store.Pin) *pinned {
 	certificate, err := identity.ReadCertificate(pin.CertificateDER)
 	if err != nil {
@@ -197,7 +197,8 @@ func (t *Trust) lock(agentID string) (unlock func()) {
 	return m.Unlock
 }
 
-// find returns the agent pinned with a certificate, or else what is remembered of one whose pin was deleted.
+// find returns the agent that is pinned with a certificate; failing that, the departure of one whose pin was deleted.
+// Both may be nil.
 func (t *Trust) find(key identity.KeyID) (*pinned, *departure) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

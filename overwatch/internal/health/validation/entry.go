@@ -44,13 +44,14 @@ func newEntry(t registry.Target) *entry {
 	return e
 }
 
-// goOn has the tracker, which counted by a former check, go on by the target's.
+// goOn replaces the tracker, which counted by the thresholds of a former check, by one for the target's present check
+// that keeps its counts.
 func (e *entry) goOn(former check.Spec) {
 	e.tracker = *e.target.Spec.TrackerAfter(former, e.tracker)
 	e.former = nil
 }
 
-// finding is the end of a check.
+// finding is the result of a check that has ended.
 type finding struct {
 	entry   *entry
 	verdict registry.Verdict // without an ID if the check was stopped
@@ -89,7 +90,7 @@ const (
 	followShare = 20
 )
 
-// follower keeps a schedule's targets those of the registry, and its settings those in force.
+// follower keeps the targets of a schedule equal to the registry's, and its settings to those in force.
 type follower struct {
 	targets    Targets
 	settings   *atomic.Pointer[Settings]

@@ -29,7 +29,7 @@ type Targets interface {
 	Targets() []registry.Target
 }
 
-// Options is what a Validator needs.
+// Options configures a Validator. Targets, Report and Registerer are required.
 type Options struct {
 	Targets Targets
 	// Report takes the verdict of each check. It may block, which delays the next check of that backend, and is called by

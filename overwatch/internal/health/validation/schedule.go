@@ -95,8 +95,8 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	}
 }
 
-// change gives an entry another check, after the one that is under way. It reports whether the caller should have it
-// made soon, because it is made in another way.
+// change replaces the check of an entry; one under way ends as it was. soon tells that the new check is made in another
+// way, so that the caller should have it made soon.
 func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool) {
 	former := e.target.Spec
 	another := !former.SameAttempt(t.Spec)
@@ -116,8 +116,8 @@ func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool
 	return another
 }
 
-// hasten has what would be checked later than an interval from now checked within it, at random so that not all are at
-// once.
+// hasten moves the next check of an entry forward where it is due later than an interval from now, as after a shorter
+// interval was set. The new time is random within that interval, so that not all checks come at once.
 func (s *schedule) hasten(e *entry, now time.Time) {
 	if interval := e.target.Spec.Interval; e.index >= 0 && e.due.Sub(now) > interval {
 		e.due = now.Add(rand.N(interval))
@@ -135,7 +135,7 @@ func (s *schedule) drop(e *entry) {
 	e.release(nil)
 }
 
-// attempted takes an entry off those that the first cycle waits for.
+// attempted notes the first attempt of an entry, or that it is gone; the first cycle no longer waits for it.
 func (s *schedule) attempted(e *entry) {
 	if e.initial {
 		e.initial = false
@@ -173,9 +173,9 @@ func (s *schedule) finish(f finding, now time.Time) {
 	s.place(e)
 }
 
-// following returns when the next check is due: an interval after the last one was, or at once if that is over. After a
-// check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part. A
-// target whose last outcome, a conclusive one, was not enough for a verdict has a quarter of that.
+// following returns the time of the next check: an interval after the last one was due, or now if that has passed. It
+// is up to half an interval earlier, at random, after a check that many targets had at the same time, so that their
+// checks move apart. A quarter of the interval counts while the last check was conclusive but there is no verdict yet.
 func (s *schedule) following(e *entry, last check.Outcome, now time.Time) time.Time {
 	gap := e.target.Spec.Interval
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {

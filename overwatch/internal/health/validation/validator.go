@@ -141,8 +141,8 @@ func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
 	}
 }
 
-// show publishes the state of the schedule and sets the alarm for the next start. When no more may start, a check that
-// ends is the alarm.
+// show publishes the state of the schedule, and sets the timer for the next check that may start. If none may, because
+// the bound of checks under way is reached, the end of a check wakes Run.
 func (v *Validator) show(s *schedule, due *time.Timer) {
 	late, wait, waiting := s.overdue(time.Now())
 	v.metrics.inFlight.Set(float64(s.running()))
