@@ -1,7 +1,8 @@
-// Package audit owns the audit log: who changed what, with which outcome, and who was refused what. Changes are written
+// Package audit owns the audit log: changes with their authors and outcomes, and refused requests. Changes are written
 // through the store's transactions; refusals are kept apart, within bounds of their own, so that they displace no
-// change. In each of the two, an entry carries the hash of the one before, so that an edited, missing or moved entry
-// shows. It never signs: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
+// change. In each of the two parts, an entry carries the hash of the one before, so that an edited, missing or moved
+// entry shows. Owners of changes write entries; httpapi and events read them. The package never signs: whoever can
+// write the store can write a new chain. A *Log may be used from any goroutine.
 package audit
 
 import (
@@ -45,7 +46,7 @@ const (
 	Refusals
 )
 
-// room is where the entries of a Room are, their bound, and the number before the first.
+// room is the storage of a Room: its entries, their greatest number, and the id before the first one.
 type room struct {
 	store Store
 	max   uint64
@@ -103,7 +104,7 @@ func (l *Log) newest(r Room) (uint64, error) {
 	return 0, nil
 }
 
-// roomOf returns where entries of an action belong.
+// roomOf returns the Room of the entries of an action.
 func roomOf(action string) Room {
 	if action == api.AuditRefused {
 		return Refusals
@@ -130,11 +131,11 @@ func (l *Log) Record(c Change) error {
 	return nil
 }
 
-// EntryOf is Entry for a change that is known.
+// EntryOf is Entry for a change that is complete already.
 func (l *Log) EntryOf(c Change) store.Entry { return l.Entry(func() Change { return c }) }
 
-// Entry returns the audit entry of a change, for the transaction that stores the change. of is called when that is
-// written, perhaps by another goroutine.
+// Entry returns the audit entry of a change, for the transaction that stores the change. of is called when that
+// transaction is written, perhaps by another goroutine, and returns the complete change.
 func (l *Log) Entry(of func() Change) store.Entry {
 	return func(last uint64, newest []byte) (uint64, []byte, error) {
 		c := of()
@@ -172,7 +173,7 @@ func (l *Log) Entry(of func() Change) store.Entry {
 	}
 }
 
-// object returns the JSON of a value, or a JSON text that says why there is none.
+// object returns the JSON of a value, or a JSON text with the reason why it is left out.
 func object(value any) json.RawMessage {
 	encoded, err := json.Marshal(value)
 	switch {

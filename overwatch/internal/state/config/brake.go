@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Brake says when agents are not believed at once.
+// Brake holds the keys of overwatch.brake: a bound on backends that agents alone take out at once.
 type Brake struct {
 	// Whether agents that call many backends of a name ill at once are held while the node's own checks succeed; see
 	// [below](#a-brake-on-one-witness).
@@ -19,7 +19,7 @@ type Brake struct {
 	Hold time.Duration `key:"hold" default:"10m" min:"1s" max:"24h"`
 }
 
-// DomainBrake is a domain's own brake.
+// DomainBrake holds a domain's own keys of the brake.
 type DomainBrake struct {
 	// As `overwatch.brake.enabled`, for this domain. Left out, as are the three below: what `overwatch.brake` says.
 	Enabled *bool `key:"enabled"`

@@ -6,7 +6,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// CheckSettings finds faults in the settings of DNS, gossip, checks and the log after Load. It changes nothing.
+// CheckSettings returns the faults in the settings of DNS, gossip, checks and the log, for a configuration that was
+// changed after Load. It changes nothing.
 func (c *Config) CheckSettings() settings.Problems {
 	own := *c
 	own.DNS.Zones = slices.Clone(c.DNS.Zones) // their names are brought into canonical form

@@ -89,7 +89,8 @@ func (e *endpoints) number(p serverPlace) int32 { return e.begin[p.region] + p.s
 type Listener struct {
 	Key, Address string
 	Protocols    []string // tcp, udp
-	// Network returns the network of package net for a protocol and the address, which says the IP versions.
+	// Network returns the network of package net for a protocol and the address, such as tcp4, which fixes the IP
+	// versions.
 	Network func(protocol, address string) string
 }
 
@@ -111,7 +112,7 @@ func (c *Config) Listeners() []Listener {
 	return list
 }
 
-// OneListener reports whether the API's listener answers scrapes of metrics too, since both have the same address.
+// OneListener reports whether the API's listener also answers scrapes of metrics, because both have the same address.
 func (c *Config) OneListener() bool {
 	if !c.API.Enabled || !c.Metrics.Enabled {
 		return false

@@ -13,7 +13,7 @@ import (
 // envPrefix begins the environment variables that secrets may come from.
 const envPrefix = "GSLB"
 
-// Check finds faults that this package cannot know of. Its problems need no File and Line.
+// Check returns faults that this package cannot know of. They need no File and Line.
 type Check func(*Config) settings.Problems
 
 // Load reads a configuration with its included files. The error is of type settings.Problems and lists all faults,
@@ -27,8 +27,8 @@ func Load(path string, checks ...Check) (*Config, error) {
 	return c, nil
 }
 
-// CheckText finds faults in the text of a configuration that must be complete in itself: no file is read, and nothing
-// comes from the environment. nil stands for no fault.
+// CheckText returns the faults in the text of a configuration, nil for none. The text must be complete in itself: no
+// file is read, and nothing comes from the environment.
 func CheckText(text string, checks ...Check) settings.Problems {
 	_, err := LoadText(text, checks...)
 	if problems, ok := errors.AsType[settings.Problems](err); ok || err == nil {
@@ -133,7 +133,7 @@ func (z *Zone) UnmarshalText(text []byte) error {
 // maxCautions bounds the warnings of one kind: a file may cause 100 000.
 const maxCautions = 50
 
-// cautions collects warnings.
+// cautions collects warnings of one kind, at most maxCautions and a count of the rest.
 type cautions struct {
 	told []string
 	more int

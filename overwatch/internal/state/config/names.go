@@ -70,13 +70,13 @@ func (d *DNS) Negative() int {
 	return min(d.TTL(0), defaultNegativeTTL)
 }
 
-// SameTTLs reports whether answers are kept as long by both.
+// SameTTLs reports whether both have the same TTLs in force.
 func (d *DNS) SameTTLs(other *DNS) bool {
 	return d.DefaultTTL == other.DefaultTTL && d.MinTTL == other.MinTTL && d.MaxTTL == other.MaxTTL &&
 		d.Negative() == other.Negative()
 }
 
-// Resolver is how the node finds the addresses of servers that have a `target`.
+// Resolver holds the keys of the resolution of `target`, the host names of servers.
 type Resolver struct {
 	// The resolvers, addresses with ports, asked one after the other until one answers. At most 8. Default: those of the
 	// machine.
@@ -118,7 +118,7 @@ type Zone struct {
 	FromFile []zonefile.Record
 }
 
-// Region is a place with servers in it, and which clients it is near to.
+// Region is a place with servers in it, and the clients that it is near to.
 type Region struct {
 	// Letters, digits, hyphens, underscores, dots; at most 64. Required; case counts.
 	Name string `key:"name"`
@@ -222,7 +222,7 @@ type Domain struct {
 	SRV []string `key:"srv"`
 }
 
-// What the answers of a domain are.
+// The values of answer.
 const (
 	AnswerAddress = "address"
 	AnswerCNAME   = "cname"
@@ -231,7 +231,8 @@ const (
 // AnswersNames reports whether the answers of the domain are the names of its targets.
 func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
 
-// HTTPS is what the HTTPS records of a domain say (RFC 9460), beside the address of a backend that may serve.
+// HTTPS holds the contents of a domain's HTTPS records (RFC 9460), beside the addresses, which are those of backends
+// that may serve.
 type HTTPS struct {
 	// Protocols that all its backends speak besides HTTP/1.1, such as `h2` and `h3`. With them the domain is answered
 	// with [HTTPS records](dns.md#https-records) as well. Left out: it has none. `max_answers` is then at most 16.
@@ -250,7 +251,7 @@ func (h *HTTPS) Equal(other *HTTPS) bool {
 // Unsigned reports whether the domain is not to be signed although the node signs.
 func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEnabled }
 
-// Uses reports whether holds is true of the domain's algorithm or its fallback.
+// Uses reports whether holds returns true for the domain's algorithm or its fallback.
 func (d *Domain) Uses(holds func(*policy.Algorithm) bool) bool {
 	for _, name := range []string{d.RoutingAlgorithm, d.FallbackAlgorithm} {
 		if a := policy.Named(name); a != nil && holds(a) {
@@ -266,7 +267,7 @@ type Proximity struct {
 	ToleranceKm float64 `key:"tolerance_km" default:"100" min:"0" max:"20038" unit:"kilometres"`
 }
 
-// ClientHash tunes client-hash: how many leading bits of its address make a client's network.
+// ClientHash tunes client-hash: the number of leading bits of its address that make a client's network.
 type ClientHash struct {
 	// client-hash: leading bits of an IPv4 address that make a client's network.
 	IPv4Prefix int `key:"ipv4_prefix" default:"24" min:"8" max:"32"`

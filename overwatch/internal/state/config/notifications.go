@@ -67,7 +67,8 @@ func TargetTypes() []string {
 	return []string{TargetWebhook, TargetSlack, TargetPagerDuty, TargetAlertmanager, TargetEmail}
 }
 
-// pagerDutyURL is where PagerDuty takes events, but for services in Europe.
+// pagerDutyURL is the default of url for pagerduty: the Events API of PagerDuty, which has another URL for services in
+// Europe.
 const pagerDutyURL = "https://events.pagerduty.com/v2/enqueue"
 
 // notifications checks the receivers of notifications.
@@ -126,7 +127,7 @@ func WebhookKey(secret settings.Secret) ([]byte, error) {
 	return key, nil
 }
 
-// reached checks the keys that say where a target is.
+// reached checks the keys by which a target is reached.
 func (v *validator) reached(key string, t *NotificationTarget) {
 	if t.Type == TargetPagerDuty && t.URL == "" {
 		t.URL = pagerDutyURL

@@ -9,7 +9,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// ServerOverlay is what the API has laid over a server that the configuration declares; nil: nothing.
+// ServerOverlay holds values that the API has laid over a server of the configuration; a nil field leaves the file's
+// value.
 type ServerOverlay struct {
 	Weight *int
 	Region *string
@@ -17,7 +18,7 @@ type ServerOverlay struct {
 	Check  *api.HealthCheckChange // ChangeCheck takes it
 }
 
-// Overlays is what the API has laid over objects of the files. It must not be changed.
+// Overlays holds all values that the API has laid over objects of the files. It must not be changed.
 type Overlays struct {
 	Names    map[string]bool          // of all objects, as package definitions names them
 	Disabled []Domain                 // apart from those that are answered
@@ -35,7 +36,7 @@ func (c *Config) WithOverlays(domains []Domain, o Overlays) *Config {
 	return &with
 }
 
-// File returns the configuration without what the API has laid over domains, regions and servers. It must not be
+// File returns the configuration without values that the API has laid over domains, regions and servers. It must not be
 // changed.
 func (c *Config) File() *Config {
 	if c.overlays == nil {
@@ -71,13 +72,13 @@ func (c *Config) Declared(id string) (found StaticServer, ok bool) {
 	return found, false
 }
 
-// Laid reports whether something is laid over the object of a name, as package definitions names it.
+// Laid reports whether the API has laid values over an object, named as in package definitions.
 func (c *Config) Laid(name string) bool { return c.overlays != nil && c.overlays.Names[name] }
 
 // ID returns the id of the server in the API.
 func (s *StaticServer) ID() string { return fmt.Sprintf("%s:%s:%d", s.Service, s.Address, s.Port) }
 
-// layOver lays over a server what the API has laid over it.
+// layOver changes a server by the values that the API has laid over it.
 func (c *Config) layOver(s *StaticServer) {
 	if c.overlays == nil || len(c.overlays.Servers) == 0 {
 		return
@@ -102,8 +103,8 @@ func (c *Config) layOver(s *StaticServer) {
 	}
 }
 
-// ChangeCheck returns a check with the fields of the API that are set. If only one of its two times is given, and it
-// had none, the other is the node's. It is an error if a time cannot be read; what the values mean is not judged.
+// ChangeCheck returns a check with the fields that o sets. If o sets only one of interval and timeout and the check has
+// neither, the other becomes the node's. A time that cannot be read is an error; the values are not judged otherwise.
 func ChangeCheck(spec check.Spec, o *api.HealthCheckChange, node *Validation) (check.Spec, error) {
 	if o.Enabled != nil {
 		spec.Off = !*o.Enabled

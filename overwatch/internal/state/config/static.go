@@ -81,8 +81,8 @@ func (c *Config) CountServers() (count int) {
 	return count
 }
 
-// sharedServers yields the servers without a service, once per domain of their region. more is false where yield wants
-// no more.
+// sharedServers yields the servers without a service, once for each domain of their region. It returns false if yield
+// did.
 func (c *Config) sharedServers(yield func(StaticServer) bool) (more bool) {
 	named := map[serverKey]bool{}
 	byRegion := map[string]checkedRegion{}
@@ -169,7 +169,7 @@ func (c *Config) CheckIn(region string) check.Spec {
 // they change.
 func plainCheck() check.Spec { return check.Spec{Type: check.TCP} }
 
-// foldRegions joins regions that are continued in another file.
+// foldRegions joins the parts of regions that stand in several files.
 func (c *Config) foldRegions() {
 	first := make(map[string]int, len(c.Regions))
 	kept := c.Regions[:0]

@@ -15,7 +15,7 @@ type validator struct {
 	*settings.Report
 	config  *Config
 	regions map[string]int32 // by name: first index
-	// regionsUnread: some region could not be read, and what its name is is not known.
+	// regionsUnread is true if a region could not be read, so that not all names of regions are known.
 	regionsUnread bool
 	domains       map[string]int32 // by name: first index
 	has           []bool           // by domain: a server names it
@@ -23,7 +23,7 @@ type validator struct {
 	cautions
 }
 
-// validate notes everything that is wrong with c.
+// validate notes all faults of c.
 func (c *Config) validate(report *settings.Report) {
 	v := &validator{Report: report, config: c, regions: map[string]int32{}, domains: make(map[string]int32,
 		len(c.Domains))}

@@ -2,14 +2,15 @@ package config
 
 import "slices"
 
-// answer checks what the answers of a domain are.
+// answer checks the key answer of a domain.
 func (v *validator) answer(d *Domain, key func(string) string) {
 	if !slices.Contains([]string{AnswerAddress, AnswerCNAME}, d.Answer) {
 		v.oneOf(key("answer"), d.Answer, []string{AnswerAddress, AnswerCNAME})
 	}
 }
 
-// named returns a domain that answers with names by each region whose servers without a service are its servers.
+// named returns, by region, a domain with the answer cname that lists the region, so that servers of the region without
+// a service must have a target.
 func (v *validator) named() map[string]string {
 	regions := map[string]string{}
 	for i := range v.config.Domains {
@@ -24,7 +25,7 @@ func (v *validator) named() map[string]string {
 	return regions
 }
 
-// nameless notes a server that has only an address and is one of a domain that answers with names.
+// nameless notes a problem for a server of a domain with the answer cname that has an address and no target.
 func (v *validator) nameless(at serverPlace, s *Server, domain int32) {
 	name := ""
 	switch {

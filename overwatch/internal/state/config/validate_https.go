@@ -18,7 +18,7 @@ const (
 	maxECH          = 1024 // octets
 )
 
-// RecordProblems returns what is wrong with https and srv, each with its key in the domain.
+// RecordProblems returns the faults of https and srv, each with its key in the domain.
 func (d *Domain) RecordProblems() (found settings.Problems) {
 	if len(d.HTTPS.ALPN) > 0 || d.HTTPS.Port != 0 || d.HTTPS.ECH != "" {
 		found = d.httpsProblems()

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Bounds of what domains say.
+// Bounds of the settings of domains.
 const (
 	maxBelieved   = 100       // records of one name and type that resolvers of BIND take, since CVE-2024-1737
 	longTTL       = 24 * 3600 // beyond it a change is not seen for a day, seconds
@@ -124,7 +124,7 @@ func (v *validator) domain(i int, algorithms []string) {
 	}
 }
 
-// signing checks what a domain says of signatures against what the node does.
+// signing checks dnssec_enabled of a domain against the node's setting.
 func (v *validator) signing(d *Domain, key func(string) string) {
 	switch signs := v.config.Overwatch.DNSSEC.Enabled; {
 	case d.DNSSECEnabled == nil || *d.DNSSECEnabled && signs:
@@ -223,8 +223,8 @@ func (v *validator) regionAgain(key string, r *Region, first int) {
 	}
 }
 
-// nearOnce warns of codes that an earlier region has too, because clients are placed in the first. first maps codes
-// to regions.
+// nearOnce warns of codes that an earlier region lists too: clients are placed in that one. first maps codes to
+// regions.
 func (v *validator) nearOnce(key string, codes []string, region string, first map[string]string) {
 	for _, code := range codes {
 		if earlier, taken := first[code]; !taken {

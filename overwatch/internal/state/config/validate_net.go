@@ -115,7 +115,7 @@ func (v *validator) peers(key string, peers []string) {
 	v.once(key, peers)
 }
 
-// replication warns where nothing reaches the other nodes though it is meant to.
+// replication warns of settings with which no decision reaches the other nodes although replication is wanted.
 func (v *validator) replication() {
 	const key = "overwatch.replication.enabled"
 	c := v.config

@@ -45,13 +45,13 @@ func isSRV(text string) bool {
 	})
 }
 
-// srvPorts is where the servers of domains with srv listen.
+// srvPorts holds, for domains with srv, the servers whose ports must agree.
 type srvPorts struct {
 	byRegion map[string][]int32    // the domains whose servers without a service are those of the region
 	first    map[int32]serverPlace // by domain: the first server
 }
 
-// srvPorts returns the domains with srv by region, nil if there are none.
+// srvPorts lists the domains with srv by region, nil if there are none; onePort adds the servers.
 func (v *validator) srvPorts() *srvPorts {
 	var p *srvPorts
 	for i := range v.config.Domains {
@@ -69,8 +69,8 @@ func (v *validator) srvPorts() *srvPorts {
 	return p
 }
 
-// onePort checks that a server listens where the others of its domain with srv do: the target of an SRV record is the
-// domain's name, at each of whose addresses clients use the record's port.
+// onePort checks that a server has the same port as the other servers of its domain with srv: the target of an SRV
+// record is the domain's name, and clients use the record's port at each of its addresses.
 func (v *validator) onePort(p *srvPorts, at serverPlace, s *Server, domain int32) {
 	if p == nil {
 		return

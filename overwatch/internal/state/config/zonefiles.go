@@ -10,8 +10,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// readZoneFiles reads the zone files and takes the nameservers and the administrator from them, where the zone's keys
-// do not say them.
+// readZoneFiles reads the zone files. Where a zone has no nameservers or admin of its own, it takes them from the file.
 func (c *Config) readZoneFiles(report *settings.Report) {
 	for i := range c.DNS.Zones {
 		z := &c.DNS.Zones[i]

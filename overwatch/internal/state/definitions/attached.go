@@ -6,13 +6,13 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Attached are changes of another owner that are stored in the same transaction as definitions, and reach DNS in the
-// same publication. The zero Attached is none.
+// Attached holds changes of another owner that are stored in the same transaction as definitions and reach DNS in the
+// same publication. The zero Attached holds none.
 type Attached struct {
-	// Store adds the changes to a batch, and Undo what takes them back.
+	// Store adds the changes to a batch; Undo adds their reversal.
 	Store, Undo func(*store.Batch)
-	// Declare makes what is new or changed known once it is stored, before any name is decided. Withdraw ends what is
-	// gone, once DNS answers by the definitions.
+	// Declare makes new and changed objects known after they were stored, before any name is decided. Withdraw ends the
+	// deleted ones after DNS answers by the definitions.
 	Declare, Withdraw func(context.Context) error
 }
 

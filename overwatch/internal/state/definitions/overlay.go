@@ -23,7 +23,7 @@ const (
 // MaxOverlays bounds the objects of the configuration over which the API lays values.
 const MaxOverlays = 10_000
 
-// Overlay is what the API has laid over one object of the configuration. It is stored among the settings.
+// Overlay holds values that the API has laid over one object of the configuration. It is stored among the settings.
 type Overlay struct {
 	// Fields are those of the body of PATCH that differ from the file's.
 	Fields    map[string]json.RawMessage `json:"fields"`
@@ -37,7 +37,7 @@ func OverlayKey(kind, name string) string { return kind + " " + name }
 // SplitOverlay splits the name of a setting into kind and name of an object; is reports whether it is an overlay's.
 func SplitOverlay(key string) (kind, name string, is bool) { return strings.Cut(key, " ") }
 
-// Overlay returns what is laid over an object, nil for nothing.
+// Overlay returns the overlay of an object, nil for none.
 func (s *Set) Overlay(kind, name string) *Overlay {
 	value := s.Settings[OverlayKey(kind, name)]
 	if value == nil {
@@ -50,7 +50,7 @@ func (s *Set) Overlay(kind, name string) *Overlay {
 	return o
 }
 
-// OverDomain and OverRegion return what is laid over an object of a configuration and in force, as the body of PATCH.
+// OverDomain returns the overlay of a domain of the configuration that is in force, as the body of PATCH.
 func (s *Set) OverDomain(c *config.Config, name string) api.DomainChange {
 	return inForce[api.DomainChange](s, c, OverlayKey(OverDomain, name))
 }
@@ -67,7 +67,7 @@ func inForce[T any](s *Set, c *config.Config, key string) (fields T) {
 	return fields
 }
 
-// CountOverlays returns over how many objects something is laid.
+// CountOverlays returns the number of objects with an overlay.
 func (s *Set) CountOverlays() (count int) {
 	for key := range s.Settings {
 		if kind, _, is := SplitOverlay(key); is && kind != OverTarget {
@@ -77,7 +77,8 @@ func (s *Set) CountOverlays() (count int) {
 	return count
 }
 
-// CheckOverlay finds what keeps the value of a setting from being laid over an object; nil for a section.
+// CheckOverlay returns an error if the value of a setting cannot be used as an overlay of its object, nil also for the
+// setting of a section.
 func CheckOverlay(key string, value json.RawMessage) (err error) {
 	kind, name, is := SplitOverlay(key)
 	if !is || value == nil {
@@ -116,7 +117,8 @@ func laid[T any](value json.RawMessage) (T, error) {
 	return o.Fields, nil
 }
 
-// layObjects returns a configuration with overlays over its objects; those of objects that it does not have lie unused.
+// layObjects returns a configuration with overlays over its objects. Overlays of objects that it does not have are not
+// used.
 func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	domains, regions := map[string]api.DomainChange{}, map[string]api.RegionChange{}
 	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]config.ServerOverlay{}}
@@ -186,8 +188,8 @@ func (s *Set) regionNames(file *config.Config) map[string]bool {
 	return known
 }
 
-// layDomains returns the domains of a file with overlays and without regions that are off. Those that are disabled
-// stand apart.
+// layDomains returns the domains of a file with overlays, without the regions in off. Domains that an overlay disables
+// come in a list of their own.
 func layDomains(file []config.Domain, over map[string]api.DomainChange, known, off map[string]bool) (list,
 	disabled []config.Domain) {
 	isOff := func(region string) bool { return off[region] }
@@ -209,7 +211,7 @@ func layDomains(file []config.Domain, over map[string]api.DomainChange, known, o
 	return list, disabled
 }
 
-// layDomain leaves out regions that do not exist, as for domains of the API.
+// layDomain lays an overlay over a domain. Like for domains of the API, it leaves out regions that do not exist.
 func layDomain(d *config.Domain, o *api.DomainChange, known map[string]bool) {
 	put(&d.TTL, o.TTL)
 	put(&d.RoutingAlgorithm, o.RoutingPolicy)
@@ -227,7 +229,7 @@ func layDomain(d *config.Domain, o *api.DomainChange, known map[string]bool) {
 	}
 }
 
-// LayRecords returns a domain with what a change says of the records of its answers.
+// LayRecords returns a domain with the fields of a change that concern the records of its answers.
 func LayRecords(d config.Domain, o *api.DomainChange) config.Domain {
 	put(&d.SRV, o.SRV)
 	put(&d.Answer, o.Answer)
@@ -267,7 +269,7 @@ func put[T any](to, value *T) {
 	}
 }
 
-// DomainFields returns what the file says of a domain, as the body of PATCH.
+// DomainFields returns the file's values of a domain, as the body of PATCH.
 func DomainFields(d *config.Domain) api.DomainChange {
 	regions, services := append([]string{}, d.Regions...), append([]string{}, d.SRV...)
 	https := api.DomainHTTPS(d.HTTPS)
@@ -283,7 +285,7 @@ func DomainFields(d *config.Domain) api.DomainChange {
 	return f
 }
 
-// RegionFields returns what the file says of a region, as the body of PATCH.
+// RegionFields returns the file's values of a region, as the body of PATCH.
 func RegionFields(r *config.Region) api.RegionChange {
 	countries := append([]string{}, r.Countries...)
 	return api.RegionChange{Name: &r.Name, Code: new(""), Description: new(""), Latitude: r.Latitude,
@@ -291,13 +293,13 @@ func RegionFields(r *config.Region) api.RegionChange {
 		Priority: &r.Priority, RoutingAlgorithm: &r.RoutingAlgorithm, ProximityBias: &r.ProximityBias}
 }
 
-// ServerOver is what can be laid over a server: the body of its PATCH, and of that of its health check.
+// ServerOver holds the values that can be laid over a server: the fields of its PATCH and of that of its health check.
 type ServerOver struct {
 	api.ServerPatch
 	HealthCheck *api.HealthCheckChange `json:"health_check,omitempty"`
 }
 
-// ServerFields returns what the file says of a server.
+// ServerFields returns the file's values of a server.
 func ServerFields(s config.StaticServer) ServerOver {
 	return ServerOver{ServerPatch: api.ServerPatch{Weight: &s.Weight, Region: &s.Region, Agent: &s.Agent}}
 }

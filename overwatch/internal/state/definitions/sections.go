@@ -26,7 +26,7 @@ const (
 	Preferences = "preferences"
 )
 
-// section describes settings that the API shows and changes together.
+// section is a group of settings that the API shows and changes together.
 type section struct {
 	view  func(*config.Config) any  // points to one of the types of package api, in new memory
 	put   func(*config.Config, any) // the settings that can be changed; what view returns is the other argument
@@ -221,7 +221,7 @@ func fieldsOf(view any) (fields map[string]json.RawMessage, err error) {
 	return fields, err
 }
 
-// Sections lists the sections that may lie over those of the file.
+// Sections lists the sections whose settings the API can lay over those of the file.
 func Sections() []string { return []string{DNS, HealthCheck, Logging, Gossip} }
 
 // Only returns a Set with the settings of one section and nothing else.
@@ -259,7 +259,8 @@ func (s *Set) lay(name string, c *config.Config) error {
 	return nil
 }
 
-// outOfRange finds numbers of an overlay that no setting can hold: applied, they would become other numbers.
+// outOfRange returns the faults of numbers in an overlay that their settings cannot hold: in force, they would be other
+// numbers.
 func outOfRange(name string, overlay json.RawMessage, over *config.Config) (found settings.Problems) {
 	var wanted map[string]json.RawMessage
 	if overlay == nil {
@@ -283,8 +284,8 @@ var intervals = map[string]bool{
 	"probe_interval_ms": true, "probe_timeout_ms": true,
 }
 
-// Check finds faults in the settings of a section, in a configuration with its overlay. Problems name settings as the
-// API does.
+// Check returns the faults of a section's settings in a configuration that has the overlay. Its problems name settings
+// as the API does.
 func Check(name string, c *config.Config) settings.Problems {
 	var found settings.Problems
 	for _, p := range c.CheckSettings() {

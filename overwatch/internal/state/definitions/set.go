@@ -74,8 +74,8 @@ func Network(p netip.Prefix) netip.Prefix {
 	return p.Masked()
 }
 
-// Unhidden returns the Set without definitions of a name that a file has too, where the file wins. names are the
-// file's domains.
+// Unhidden returns the Set without the definitions that a file hides because it has an object of the same name. names
+// are the file's domains.
 func (s *Set) Unhidden(file *config.Config, names Names) *Set {
 	d := s.Edit(file, file, names)
 	for name := range s.Domains {
@@ -101,14 +101,14 @@ func (s *Set) Networks() []netip.Prefix {
 	return slices.SortedFunc(maps.Keys(s.Mappings), compareNetworks)
 }
 
-// Kinds marks the kinds of definitions that differ between two Sets.
+// Kinds tells which kinds of definitions differ between two Sets.
 type Kinds struct {
 	Domains, Regions, Mappings, Settings bool
 	Objects                              bool // what is laid over objects of the file
 	Targets                              bool // servers by host name
 }
 
-// setting marks a setting: a section, what is laid over an object, or a server by host name.
+// setting sets the field of the kind that a setting belongs to.
 func (k *Kinds) setting(name string) {
 	switch kind, _, is := SplitOverlay(name); {
 	case !is:
@@ -235,7 +235,7 @@ func (d *Draft) PutSetting(section string, value json.RawMessage) {
 	all[section] = value
 }
 
-// PutSection stores the overlay that makes a section what wanted says, a view that was changed. A setting that is
+// PutSection stores the overlay that gives a section the values of wanted, a changed result of View. A setting that is
 // fixed or out of range is settings.Problems, and nothing is changed.
 func (d *Draft) PutSection(section string, wanted any) error {
 	overlay, err := overlayOf(section, d.bare, d.file, d.next.Settings[section], wanted)
@@ -258,7 +258,7 @@ func (d *Draft) PutSection(section string, wanted any) error {
 // Bare returns the configuration file alone. It must not be changed.
 func (d *Draft) Bare() *config.Config { return d.bare }
 
-// own copies a map before the draft's first change of it.
+// own returns a map of the draft that may be changed: it copies the map before the draft's first change of it.
 func own[M ~map[K]V, K comparable, V any](m *M, owned *bool) M {
 	if !*owned {
 		*m, *owned = maps.Clone(*m), true

@@ -57,7 +57,8 @@ func NewTargetID(service, name string, port int) (TargetID, error) {
 	return TargetID{served, canonical, uint16(port)}, nil
 }
 
-// ParseTargetID reads what String writes. A text whose middle is an address is the id of another server, and an error.
+// ParseTargetID reads the form that String writes. It refuses an address in place of the host name: that is the id of
+// another kind of server.
 func ParseTargetID(text string) (TargetID, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
@@ -76,14 +77,14 @@ type TargetServer struct {
 	Weight       int            `json:"weight"`
 	Agent        string         `json:"agent,omitempty"`
 	AllowedCIDRs []netip.Prefix `json:"allowed_cidrs,omitempty"`
-	// HealthCheck is what differs from the check of servers of the region; nil: nothing.
+	// HealthCheck holds the fields that differ from the check of servers of the region; nil: none does.
 	HealthCheck *api.HealthCheckChange `json:"health_check,omitempty"`
 	Owner       string                 `json:"owner,omitempty"`
 	CreatedAt   time.Time              `json:"created_at"`
 	UpdatedAt   time.Time              `json:"updated_at"`
 }
 
-// Check finds what is wrong with a server, whatever else is defined.
+// Check returns the first fault of a server that does not depend on other definitions.
 func (t *TargetServer) Check() error {
 	if t.Weight < api.MinWeight || t.Weight > api.MaxWeight {
 		return fmt.Errorf("weight is %d: it must be from %d to %d", t.Weight, api.MinWeight, api.MaxWeight)
@@ -104,7 +105,7 @@ func (t *TargetServer) Check() error {
 	return err
 }
 
-// spec returns the check of the server. ofRegion is that of servers of its region.
+// spec returns the check of the server. ofRegion is the check of its region's servers.
 func (t *TargetServer) spec(ofRegion check.Spec, node *config.Validation) (check.Spec, error) {
 	if t.HealthCheck == nil {
 		return ofRegion, nil
@@ -112,7 +113,7 @@ func (t *TargetServer) spec(ofRegion check.Spec, node *config.Validation) (check
 	return config.ChangeCheck(ofRegion, t.HealthCheck, node)
 }
 
-// Spec is the check of the server with a configuration.
+// Spec returns the check of the server with a configuration.
 func (t *TargetServer) Spec(c *config.Config) check.Spec {
 	spec, _ := t.spec(c.CheckIn(t.Region), &c.Overwatch.Validation) // Check has read it
 	return spec

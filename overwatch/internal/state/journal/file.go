@@ -33,7 +33,7 @@ func search(events []api.Event, sequence uint64) int {
 }
 
 // read returns the events of a file in the order of their sequences. A last line that was not written whole is left
-// out; what else cannot be read is an error, with the events that can.
+// out. Any other fault is an error, beside the events that can be read.
 func read(path string) (events []api.Event, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,7 @@ func read(path string) (events []api.Event, err error) {
 	return events, errors.Join(err, lines.Err())
 }
 
-// write puts into the file what is not there yet.
+// write appends the events that the file lacks.
 func (j *Journal) write() error {
 	j.mu.Lock()
 	count := j.unstored
@@ -87,7 +87,7 @@ func (j *Journal) write() error {
 	return nil
 }
 
-// begin replaces the file by one with what stands and what is kept.
+// begin replaces the file by a new one with the kept events and the older ones that are still standing.
 func (j *Journal) begin() (err error) {
 	j.close()
 	j.mu.Lock()
@@ -129,7 +129,7 @@ func (j *Journal) close() {
 	}
 }
 
-// lines returns events as the file has them.
+// lines returns events in the form of the file.
 func lines(events []api.Event) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

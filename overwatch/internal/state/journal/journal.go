@@ -1,6 +1,7 @@
-// Package journal keeps the newest events of a node, in memory and in a file that survives a restart. Adding an event
-// never waits for the disk: what the disk does not take is tried again, and is lost only with the process. A *Journal
-// may be used from any goroutine.
+// Package journal keeps the newest events of a node, in memory and in a file that survives a restart. The root opens it
+// and runs it; events adds to it; httpapi, notify and metrics read it. Adding an event never waits for the disk: the
+// file is written later and again after an error, and only the end of the process loses what is missing there. It never
+// makes an event itself. A *Journal may be used from any goroutine.
 package journal
 
 import (
@@ -17,11 +18,11 @@ import (
 )
 
 const (
-	// Kept bounds the events in memory, and what one file is begun with.
+	// Kept bounds the events in memory, and the events that a new file begins with.
 	Kept = 10_000
 	// maxText bounds each text of an event, in octets.
 	maxText = 1 << 10
-	// perStart is the distance of the first sequences of two starts.
+	// perStart is the number of sequences that belong to one start: each start begins behind the next multiple of it.
 	perStart = 1_000_000
 	// retryEvery is the time between two attempts to write what the disk did not take.
 	retryEvery = 5 * time.Second
@@ -34,7 +35,7 @@ type Options struct {
 	Now    func() time.Time // nil is time.Now
 }
 
-// Journal is the events of one node.
+// Journal holds the events of one node.
 type Journal struct {
 	o    Options
 	wake chan struct{} // holds one element while something is not written
@@ -70,7 +71,7 @@ func Open(o Options) *Journal {
 	return j
 }
 
-// Key names what an event is about; what begins and what ends it have the same.
+// Key identifies the state that an event begins or ends; both events have the same key.
 func Key(kind api.EventKind, subject string) string { return string(kind) + " " + subject }
 
 // take puts an event behind the others. The caller holds the lock.
@@ -123,8 +124,8 @@ func cut(text string) string {
 // visible returns the events that are kept. The caller holds the lock.
 func (j *Journal) visible() []api.Event { return j.events[max(len(j.events)-Kept, 0):] }
 
-// After returns the events behind a sequence, the oldest first, and whether some of them are no longer kept. The caller
-// must not change them. What follows a sequence that this journal has never reached is unknown: it is all that is kept.
+// After returns the events behind a sequence, the oldest first; missed tells that some of them are no longer kept. For
+// a sequence that this journal has never reached it returns all kept events. The caller must not change them.
 func (j *Journal) After(sequence uint64) (events []api.Event, missed bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -156,14 +157,14 @@ func (j *Journal) Changed() <-chan struct{} {
 	return j.changed
 }
 
-// Standing returns what has begun and not ended, by Key, from before a restart too.
+// Standing returns the events whose states have begun and not ended, by Key, also from before a restart.
 func (j *Journal) Standing() map[string]api.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return maps.Clone(j.standing)
 }
 
-// Stands reports whether something has begun and not ended.
+// Stands reports whether a state has begun and not ended.
 func (j *Journal) Stands(kind api.EventKind, subject string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// MaxAhead is how far a version may lie ahead of a node's clock. One from further ahead is refused: it would outweigh
-// every change until then.
+// MaxAhead is the greatest lead of a version over a node's clock. A version with a greater one is refused: it would
+// outweigh every change until then.
 const MaxAhead = 5 * time.Minute
 
-// clock is a hybrid logical clock. Its readings are the node's time, but always after every version it has seen.
+// clock is a hybrid logical clock. Its readings are the node's time, but always later than every version that it has
+// seen.
 type clock struct {
 	node string
 	now  func() time.Time

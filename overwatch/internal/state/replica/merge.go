@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Offer is what one node gives another.
+// Offer is a message from one node to another: objects that have changed, and the state of the sender's Table.
 type Offer struct {
 	Node    string    `json:"node"`
 	Changes uint64    `json:"changes"`           // for the next Offer
@@ -17,23 +17,23 @@ type Offer struct {
 	More    bool      `json:"more,omitempty"` // not all: the rest is after Changes
 }
 
-// Merged is what an Offer has changed.
+// Merged is the outcome of merging an Offer. The caller must store it.
 type Merged struct {
 	Taken []Object // to be stored
-	// Lost are the objects that others took the place of, and that were changed on this node: its operators were told
-	// that they stand.
+	// Lost are objects that were changed on this node and have been replaced: its operators believed that they stand.
 	Lost []Object
-	// Dropped have been deleted elsewhere, for longer than tombstones live, while this node was away.
+	// Dropped are objects that were deleted elsewhere while this node was away, so long ago that the tombstones are gone.
+	// They are to be deleted.
 	Dropped []Object
-	// Refused lie too far ahead of this node's clock. They are to be asked for again.
+	// Refused are objects whose versions lie too far ahead of this node's clock. They are to be asked for again.
 	Refused []Object
-	// Synced reports that Table.Synced is another: to be stored.
+	// Synced tells that Table.Synced has changed and is to be stored.
 	Synced bool
 }
 
-// Joining reports whether this node has been without the others for as long as tombstones live, or for ever, or was
-// restored from a backup of that age. It may then hold what was deleted long ago: where it differs from a node that is
-// not joining, that one is right about everything of that age.
+// Joining reports whether this node may hold objects that were deleted elsewhere unnoticed: it has never had another
+// node's objects, or not within the life of tombstones, or it was restored from a backup of that age. Where it differs
+// from a node that is not joining, that node is right about everything older than tombstones live.
 func (t *Table) Joining() bool {
 	// Clocks may differ, and tombstones are judged by that of the node that has them.
 	return t.synced.IsZero() || t.clock.now().Sub(t.synced) > t.retention-2*MaxAhead
@@ -42,13 +42,13 @@ func (t *Table) Joining() bool {
 // Synced returns when this node last had all of another node's objects; zero: never.
 func (t *Table) Synced() time.Time { return t.synced }
 
-// Offer returns what has changed after the change of a number; 0: everything.
+// Offer returns the objects that have changed after the given change number; 0: all.
 func (t *Table) Offer(change uint64) Offer {
 	return Offer{Node: t.clock.node, Changes: t.changes, Whole: change == 0, Joining: t.Joining(), Synced: t.synced,
 		Objects: t.Since(change)}
 }
 
-// objectSize is about how many octets an object takes in an Offer beside its value.
+// objectSize is the approximate size of an object in an Offer beside its value, in octets.
 const objectSize = 256
 
 // Page is Offer with about size octets at most, but at least one object: those that changed first, and More if there
@@ -77,8 +77,9 @@ func (t *Table) Page(change uint64, size int) Offer {
 	return o
 }
 
-// Merge takes from an offer the objects that are later than those here. Between two nodes that are joining, what is
-// older than tombstones live stays where it is, until one of them has met a node that is not, or Begin.
+// Merge takes the objects of an offer that are later than those here. Between two joining nodes, objects older than
+// tombstones live are neither taken nor dropped, until Begin is called or one of them has merged with a node that is
+// not joining.
 func (t *Table) Merge(offer Offer) (m Merged) {
 	joining := t.Joining()
 	switch {
@@ -100,8 +101,8 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 	return m
 }
 
-// meet notes that this node has all of another one's objects. The end of joining counts as a change, which others are
-// to be told.
+// meet notes that this node has all of another one's objects. The end of joining counts as a change, so that other
+// nodes learn of it.
 func (t *Table) meet(m *Merged) {
 	if t.Joining() {
 		t.changes++
@@ -109,14 +110,16 @@ func (t *Table) meet(m *Merged) {
 	t.synced, m.Synced = t.clock.now(), true
 }
 
-// MeetEvery is how often a node is to call Met at most, and about how often at least.
+// MeetEvery is the interval at which a node calls Met while its digest equals another's: never sooner, and not much
+// later.
 const MeetEvery = time.Minute
 
 // Met notes that this node has all objects of another one that is not joining, as equal digests show.
 func (t *Table) Met() { t.meet(&Merged{}) }
 
-// Begin ends Joining for a node whose peers have all answered, with whole offers, and are joining too: nobody knows
-// better. What was made since two nodes last met is kept, and what is older than that and missing on one is deleted.
+// Begin ends Joining for a node whose peers have all answered with whole offers and are joining too, so that no node is
+// right by itself. Objects changed since two nodes last met are kept. An older object that one of the two lacks counts
+// as deleted.
 func (t *Table) Begin(offers []Offer) (m Merged) {
 	for _, offer := range offers {
 		forgotten := t.apart(offer)
@@ -127,11 +130,11 @@ func (t *Table) Begin(offers []Offer) (m Merged) {
 	return m
 }
 
-// never is for objects none of which can have been deleted elsewhere unnoticed.
+// never is a forgotten function, see mergeOne, for offers from which no object can be missing because of a deletion.
 func never(Version) bool { return false }
 
-// apart returns a function that reports whether an object that only one of two joining nodes has must have been deleted
-// on the other.
+// apart returns a forgotten function for two joining nodes: of an object that only one of them has, it reports whether
+// the other must have deleted it.
 func (t *Table) apart(offer Offer) func(Version) bool {
 	if t.synced.IsZero() || offer.Synced.IsZero() {
 		return never // the one has met nobody, so it has only its own
@@ -151,7 +154,8 @@ func (t *Table) take(offer Offer, forgotten func(Version) bool, m *Merged) {
 	}
 }
 
-// mergeOne takes an object if it is later than the one here.
+// mergeOne takes an object if it is later than the one here. An object that is not here is left out if forgotten
+// reports for its version that it was deleted here.
 func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	here := t.objects[o.Key]
 	switch {
@@ -170,7 +174,7 @@ func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	m.Taken = append(m.Taken, t.put(o))
 }
 
-// dropForgotten drops what the other node must have deleted.
+// dropForgotten drops the objects that theirs lacks and for which forgotten reports a deletion there.
 func (t *Table) dropForgotten(theirs []Object, forgotten func(Version) bool, m *Merged) {
 	there := make(map[Key]bool, len(theirs))
 	for i := range theirs {

@@ -13,12 +13,12 @@ type Options struct {
 	NodeID    string
 	Retention time.Duration    // for which tombstones are kept; the same on all nodes
 	Now       func() time.Time // nil means time.Now
-	// Objects are those that the node has stored, and Synced when it last had all of another node's; zero: never.
+	// Objects are the node's stored objects. Synced is the time when it last had all objects of another node; zero: never.
 	Objects []Object
 	Synced  time.Time
 }
 
-// Table is the objects of one node. It is for one goroutine.
+// Table holds the objects of one node. Only one goroutine may use it at a time.
 type Table struct {
 	clock     clock
 	retention time.Duration
@@ -29,7 +29,7 @@ type Table struct {
 	changes   uint64 // number of the last change
 }
 
-// entry is an object, and the number of the change by which it came.
+// entry is an object with the number of its last change here.
 type entry struct {
 	Object
 	change uint64
@@ -56,7 +56,7 @@ func New(o Options) (*Table, error) {
 	return t, nil
 }
 
-// Put gives an object a value, with a version after all that this node has seen.
+// Put stores a new value of an object, with a version after all that this node has seen.
 func (t *Table) Put(key Key, value json.RawMessage) Object {
 	return t.put(Object{Key: key, Version: t.clock.next(), Value: value})
 }
@@ -93,7 +93,7 @@ func (t *Table) Digest() Digest { return t.digest }
 // Changes returns the number of the last change, for a later Since.
 func (t *Table) Changes() uint64 { return t.changes }
 
-// Since returns the objects that have changed after the change of a number, in the order of their keys; all for 0.
+// Since returns the objects that have changed after the given change number, in the order of their keys; all for 0.
 func (t *Table) Since(change uint64) []Object {
 	var objects []Object
 	for _, e := range t.objects {
@@ -105,7 +105,7 @@ func (t *Table) Since(change uint64) []Object {
 	return objects
 }
 
-// CountSince returns how many objects have changed after the change of a number.
+// CountSince returns the number of objects that have changed after the given change number.
 func (t *Table) CountSince(change uint64) (n int) {
 	for _, e := range t.objects {
 		if e.change > change {
@@ -120,8 +120,8 @@ func (t *Table) Count() (objects, tombstones int) {
 	return len(t.objects) - t.deleted, t.deleted
 }
 
-// Adopt takes an object with a version of long ago, as it was stored by a program that gave none. The object must be
-// new to the table.
+// Adopt adds an object that a program without versions has stored; its version lies in the past. The table must not
+// have the object yet.
 func (t *Table) Adopt(o Object) {
 	if !t.clock.ahead(o.Version) {
 		t.clock.see(o.Version)

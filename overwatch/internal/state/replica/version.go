@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Version is when an object was changed, and by which node: a reading of a hybrid logical clock (Kulkarni et al. 2014).
-// The zero Version is before all others.
+// Version is the time of an object's last change and the node that made it: a reading of a hybrid logical clock
+// (Kulkarni et al. 2014).
 type Version struct {
 	Time  int64  `json:"time"`            // milliseconds since 1970, of the node's clock or of a version that it had seen
 	Count uint32 `json:"count,omitempty"` // orders versions of the same millisecond

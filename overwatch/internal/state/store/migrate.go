@@ -77,7 +77,7 @@ func addOrders(w *writer) {
 // program of schema 3 would change records and not their versions.
 func addVersions(w *writer) { w.addBuckets(bucketVersions) }
 
-// keptName returns the file that keeps a store as it was before it was converted from a schema.
+// keptName returns the path of the copy that is kept of a store when it is converted from an earlier schema.
 func keptName(dir string, number uint32) string {
 	return filepath.Join(dir, fileName+".schema-"+strconv.FormatUint(uint64(number), 10))
 }

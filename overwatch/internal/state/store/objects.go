@@ -21,23 +21,23 @@ const (
 	KindDrain    = "drain"
 	KindAgent    = "agent" // announced
 	KindSetting  = "setting"
-	// KindRevocation is by agent id: its value is the pin that is refused, its deletion an unpin. KindLock is by service.
-	// Their values are not only in records, which this node may delete by itself.
+	// KindRevocation is named by agent id: its value is the refused pin, its deletion an unpin. KindLock is named by
+	// service. Their values are stored twice, because this node may delete the records of pins and locks by itself.
 	KindRevocation = "revocation"
 	KindLock       = "lock"
 )
 
-// kinds are the kinds of the records of a bucket.
+// kinds maps the buckets of records that reach every node to the kinds of their objects.
 func kinds() map[string]string {
 	return map[string]string{bucketDomains: KindDomain, bucketRegions: KindRegion, bucketMappings: KindMapping,
 		bucketServers: KindServer, bucketOverrides: KindOverride, bucketWeights: KindWeight,
 		bucketDrains: KindDrain, bucketNodes: KindAgent, bucketSettings: KindSetting}
 }
 
-// SharedSettings are the sections of settings that are the same on all nodes; the others are of one node.
+// SharedSettings lists the sections of settings that are the same on all nodes; each node has its own of the others.
 func SharedSettings() []string { return []string{"dns", "health-check"} }
 
-// objectKey returns the key that a record has as an object on all nodes; ok is false for a record of this node alone.
+// objectKey returns the key of the object that replicates a record; ok is false for a record of this node alone.
 func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
 	kind, ok := kinds()[bucket]
 	if !ok {
@@ -59,8 +59,8 @@ func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
 	return replica.Key{Kind: kind, Name: name}, ok
 }
 
-// place returns the bucket and the key of the record that an object has, if it is of a known kind and its value is one
-// of that name.
+// place returns the bucket and the key of an object's record. ok is false for an object of an unknown kind, and for one
+// whose value has another name.
 func place(o *replica.Object) (bucket string, key []byte, ok bool) {
 	for b, kind := range kinds() {
 		if kind == o.Kind {
@@ -85,7 +85,7 @@ func place(o *replica.Object) (bucket string, key []byte, ok bool) {
 	return bucket, key, o.Deleted || named(o) == o.Name
 }
 
-// Readable reports whether an object is of a known kind, and its value one of that name.
+// Readable reports whether an object is of a known kind and its value has the object's name.
 func Readable(o *replica.Object) bool {
 	if o.Kind == KindRevocation || o.Kind == KindLock {
 		return o.Deleted || named(o) == o.Name
@@ -94,14 +94,14 @@ func Readable(o *replica.Object) bool {
 	return ok
 }
 
-// EndpointOf returns the server that an object of KindServer is about.
+// EndpointOf returns service, address and port of the server that an object of KindServer holds.
 func EndpointOf(key replica.Key) (service string, at netip.AddrPort, err error) {
 	service, rest, _ := strings.Cut(key.Name, " ")
 	at, err = netip.ParseAddrPort(rest)
 	return service, at, err
 }
 
-// OrderOf returns what an object of KindOverride, KindWeight or KindDrain is about.
+// OrderOf returns service and address of the order in an object of KindOverride, KindWeight or KindDrain.
 func OrderOf(key replica.Key) (service, address string) {
 	service, address, _ = strings.Cut(key.Name, " ")
 	return service, address

@@ -61,7 +61,7 @@ type Options struct {
 	Program string
 	// NodeID is this node's, for the versions of what is changed here; empty: "node".
 	NodeID string
-	// Retention is for how long a deletion is remembered; 0: thirty days.
+	// Retention is the time for which a deletion is remembered; 0: thirty days.
 	Retention time.Duration
 	// Now returns the time for versions and for the names of files that are set aside; nil stands for time.Now.
 	Now func() time.Time

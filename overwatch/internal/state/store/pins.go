@@ -73,7 +73,7 @@ func (s *Store) LoadLocks() (locks []TokenLock, err error) {
 	return locks, err
 }
 
-// keep is update for changes that the copy must have soon. It also stores their audit entries.
+// keep is update for changes that reach the copy soon, with their audit entries.
 func (s *Store) keep(apply func(*writer), with ...Entry) error {
 	err := s.update(func(w *writer) {
 		apply(w)

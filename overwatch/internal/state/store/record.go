@@ -58,7 +58,7 @@ func decodeDigest(b []byte) (digest, bool) {
 	return digest{records: binary.BigEndian.Uint64(b), total: binary.BigEndian.Uint64(b[8:])}, true
 }
 
-// census compares the records of a file with their digests.
+// census counts the records of a file, to compare them with the stored digests.
 type census struct {
 	found, stored map[string]digest
 }
@@ -91,7 +91,7 @@ func (c *census) count(bucket string, key, record []byte) error {
 	return nil
 }
 
-// check returns an error unless all records were counted.
+// check returns an error unless the counted records match all digests.
 func (c *census) check() error {
 	delete(c.found, bucketDigests)
 	for bucket, want := range c.stored {

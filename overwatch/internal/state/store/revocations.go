@@ -15,7 +15,7 @@ import (
 // Refused reports whether an operator has taken the agent's certificate from it, for good or until another enrols.
 func (p *Pin) Refused() bool { return p.Revoked || p.Superseded != [32]byte{} }
 
-// keepsOut reports whether a refusal outweighs a pin that an agent has got.
+// keepsOut reports whether this refused pin outweighs another pin that the agent has got.
 func (p *Pin) keepsOut(other *Pin) bool {
 	return p.Revoked || p.Superseded != [32]byte{} && p.Superseded == sha256.Sum256(other.CertificateDER)
 }
@@ -75,8 +75,8 @@ func (b *Batch) putLock(l TokenLock) {
 	})
 }
 
-// withdraw deletes the record of a pin or a lock. Unless this node does so alone, that reaches every node, also where
-// no object was: a node may have one, or a pin that this node has not.
+// withdraw deletes the record of a pin or a lock. Unless alone, the deletion reaches every node, also if this node
+// knows no object to delete: another node may have a pin that this one has not.
 func (b *Batch) withdraw(bucket, record string, key replica.Key, alone bool) {
 	b.delete(bucket, record)
 	if alone {
@@ -90,7 +90,7 @@ func (b *Batch) withdraw(bucket, record string, key replica.Key, alone bool) {
 	})
 }
 
-// revocation returns the refusal of an agent's certificate that stands.
+// revocation returns the refused pin that stands on all nodes for an agent, if there is one.
 func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
 	if w.table == nil {
 		return p, false
@@ -99,7 +99,7 @@ func (w *writer) revocation(key replica.Key) (p Pin, ok bool) {
 	return p, there && !o.Deleted && json.Unmarshal(o.Value, &p) == nil && p.Refused()
 }
 
-// decide makes a decision an object that reaches every node, unless it is one with the same value.
+// decide stores a decision as an object that reaches every node, unless the object has that value already.
 func (w *writer) decide(key replica.Key, value json.RawMessage) {
 	if w.table == nil || w.err != nil {
 		return
@@ -111,7 +111,7 @@ func (w *writer) decide(key replica.Key, value json.RawMessage) {
 	w.putVersion(&o)
 }
 
-// followTrust makes the records of pins and locks follow an object of another node.
+// followTrust updates the records of pins and locks from an object of another node.
 func (w *writer) followTrust(o *replica.Object) {
 	if !Readable(o) {
 		return
@@ -128,8 +128,8 @@ func (w *writer) followTrust(o *replica.Object) {
 	}
 }
 
-// followRevocation refuses an agent, or unpins it. An unpin is not about a pin that was made after it; clocks of nodes
-// may differ by replica.MaxAhead.
+// followRevocation stores the refusal of an agent, or deletes its pin. A deletion does not touch a pin that was made
+// after it; the clocks of nodes may differ by replica.MaxAhead.
 func (w *writer) followRevocation(o *replica.Object) {
 	key := []byte(o.Name)
 	var before, decision Pin

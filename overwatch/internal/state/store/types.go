@@ -10,7 +10,7 @@ import (
 
 // Pin is the memory of an agent: the certificate of its id, and the services that it has proved.
 type Pin struct {
-	// AgentID is the agent that claims the backend. Weight, Region and Check are its claims.
+	// AgentID is the id that the certificate is pinned for.
 	AgentID        string          `json:"agent_id"`
 	CertificateDER []byte          `json:"certificate"`
 	Region         string          `json:"region"`
@@ -37,13 +37,13 @@ type TokenLock struct {
 	At      time.Time  `json:"at"`
 }
 
-// PinChange collects changes of pins and locks that are stored together.
+// PinChange holds changes of pins and locks that are stored together.
 type PinChange struct {
 	Put    []Pin
 	Drop   []string // agent ids
 	Lock   []TokenLock
 	Unlock []string // services
-	// Alone means that this node drops and unlocks by itself, so that others are not told: each sees for itself.
+	// Alone tells that the pins and locks are deleted on this node only: every other node decides for itself.
 	Alone bool
 }
 
@@ -94,8 +94,8 @@ type Bleed struct {
 	Ended bool          `json:"ended,omitempty"`
 }
 
-// Order is what an operator has ordered about a backend: a verdict, which outweighs every check, another weight, or a
-// drain. One record is all of it.
+// Order is an operator's order about a backend: an override, whose verdict outweighs every check, another weight, or a
+// drain. Each kind is a record of its own.
 type Order struct {
 	Kind      api.OrderKind `json:"-"`
 	Service   string        `json:"service"`

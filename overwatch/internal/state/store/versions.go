@@ -10,13 +10,13 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// defaultRetention is for how long a deletion is remembered where nothing else is configured.
+// defaultRetention is the time for which a deletion is remembered if Options gives none.
 const defaultRetention = 30 * 24 * time.Hour
 
 // syncedKey is the key in bucketMeta of the time when this node last had all of another's objects.
 var syncedKey = []byte("replicas met")
 
-// Replicas are figures of the objects that nodes have alike.
+// Replicas holds figures of the objects that all nodes share.
 type Replicas struct {
 	Objects, Tombstones int
 	Digest              replica.Digest
@@ -42,7 +42,7 @@ func (s *Store) Objects() []replica.Object {
 	return s.table.Since(0)
 }
 
-// ChangedSince returns how many objects have changed after the change of a number.
+// ChangedSince returns the number of objects that have changed after the given change number.
 func (s *Store) ChangedSince(change uint64) int {
 	if s.Replicas().Changes == change {
 		return 0
@@ -52,15 +52,16 @@ func (s *Store) ChangedSince(change uint64) int {
 	return s.table.CountSince(change)
 }
 
-// Page returns what has changed after the change of a number, see replica.Table.Page.
+// Page returns objects that have changed after the given change number, see replica.Table.Page.
 func (s *Store) Page(change uint64, size int) replica.Offer {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
 	return s.table.Page(change, size)
 }
 
-// Merge takes what another node offers. It is on disk when Merge returns, records and versions in one transaction;
-// what runs is not told. audit returns audit entries about it, which are in that transaction too; nil: there are none.
+// Merge merges another node's offer, see replica.Table.Merge. It is on disk when Merge returns, records and versions in
+// one transaction. Owners that hold the records in memory must be told by the caller. audit returns the audit entries
+// for that transaction; nil: there are none.
 func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
 	return s.merge(func(t *replica.Table) replica.Merged { return t.Merge(offer) }, audit)
 }
@@ -102,8 +103,8 @@ func (w *writer) putSynced() {
 	w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
 }
 
-// TendReplicas forgets deletions that are older than the retention, and gives the present time to versions that lie
-// ahead of this node's clock, which it returns.
+// TendReplicas forgets tombstones older than the retention. Objects whose versions lie too far ahead of this node's
+// clock get versions of the present time; it returns these objects.
 func (s *Store) TendReplicas() (mended []replica.Object, err error) {
 	err = s.update(func(w *writer) {
 		mended = w.table.Mend()
@@ -119,7 +120,7 @@ func (s *Store) TendReplicas() (mended []replica.Object, err error) {
 
 func versionKey(k replica.Key) []byte { return []byte(k.Kind + "\x00" + k.Name) }
 
-// version gives a record that was written here its version; no value: it was deleted.
+// version gives a version to a record that was written on this node; a nil value means that it was deleted.
 func (w *writer) version(bucket string, key, value []byte) {
 	if w.table == nil || w.given || w.err != nil {
 		return
@@ -137,7 +138,8 @@ func (w *writer) version(bucket string, key, value []byte) {
 	w.putVersion(&o)
 }
 
-// expire deletes a record whose time is over, as every node does by itself: what was ordered anew elsewhere stands.
+// expire deletes a record whose time is over. Every node does so by itself, so the deletion does not outweigh a newer
+// record of another node.
 func (w *writer) expire(bucket string, key []byte) {
 	k, ok := objectKey(bucket, key)
 	if o, there := w.table.Expire(k); ok && there {
@@ -175,7 +177,7 @@ func (w *writer) putObject(o *replica.Object) {
 	w.putVersion(o)
 }
 
-// dropObject deletes an object, and that it was there.
+// dropObject deletes an object with its record and its version, without a tombstone.
 func (w *writer) dropObject(o *replica.Object) {
 	w.given = true
 	defer func() { w.given = false }()
@@ -186,7 +188,7 @@ func (w *writer) dropObject(o *replica.Object) {
 	w.delete(bucketVersions, versionKey(o.Key))
 }
 
-// showTable has readers see the figures of the table. The caller holds commitMu, or is Open.
+// showTable publishes the figures of the table. The caller holds commitMu, or is Open.
 func (s *Store) showTable() {
 	if s.table == nil { // while a store is made
 		return
@@ -205,7 +207,7 @@ func (s *Store) showTable() {
 	}
 }
 
-// rereadTable makes the table what is on disk, after a transaction that failed. The caller holds commitMu.
+// rereadTable reads the table from disk again, after a transaction that failed. The caller holds commitMu.
 func (s *Store) rereadTable() {
 	if s.table == nil {
 		return
@@ -219,7 +221,7 @@ func (s *Store) rereadTable() {
 	s.showTable()
 }
 
-// openTable reads the table, and gives records without a version one of when they were changed.
+// openTable reads the table. Records without a version get one of the time of their last change.
 func (s *Store) openTable() (err error) {
 	if s.table, err = s.readTable(); err != nil {
 		return err

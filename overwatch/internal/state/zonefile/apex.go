@@ -6,7 +6,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Authority is what a zone file says of the zone itself.
+// Authority holds the records of a zone file by their use: the data of SOA and NS at the apex, and all others.
 type Authority struct {
 	Nameservers []Nameserver
 	Admin       string   // the mailbox of the SOA, as a domain name; "" without one

@@ -1,6 +1,5 @@
-// Package zonefile reads zone files (RFC 1035 section 5) for package config. It knows no zones but the one it is asked
-// for: whether its records can be served, package publish decides. Read has no state; what it returns belongs to the
-// caller and is not changed.
+// Package zonefile reads zone files (RFC 1035 section 5) for package config. It does not judge whether the records can
+// be served: package publish does. Read has no state; its result belongs to the caller.
 package zonefile
 
 import (
@@ -28,7 +27,7 @@ const (
 // generate is a directive of BIND. The library gives its records another TTL than BIND does.
 const generate = "$GENERATE"
 
-// Record is a record of a zone file, and where it ends.
+// Record is a record of a zone file, and the place where it ends.
 type Record struct {
 	RR   dns.RR
 	Text string // of RR: equal records have the same
@@ -99,7 +98,7 @@ func plain(err error) error {
 	return err
 }
 
-// folder opens the files of a folder, and knows where each is read.
+// folder opens the files of a folder, and follows the position of reading in each.
 type folder struct {
 	root  *os.Root
 	path  string
@@ -130,7 +129,7 @@ func (f *folder) Open(name string) (fs.File, error) {
 	return s, nil
 }
 
-// position returns where the innermost open file is read: the line of the last octet.
+// position returns the position of reading in the innermost open file: the line of the last octet.
 func (f *folder) position() (name string, line int) {
 	s := f.open[len(f.open)-1]
 	if s.within {
