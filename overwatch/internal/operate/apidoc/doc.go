@@ -1,4 +1,4 @@
-// Package apidoc makes the OpenAPI 3.1 document of the HTTP API: from httpapi's table of operations, from the Go types
-// of shared/api, and from their doc comments, which are its descriptions. Its test writes the document that httpapi
-// serves, and holds it against the code; no program links it.
+// Package apidoc generates the OpenAPI 3.1 document of the HTTP API from httpapi's table of operations, the Go types of
+// shared/api, and their doc comments, which become its descriptions. Its test writes the document that httpapi serves,
+// and compares it with the code; no program links it.
 package apidoc

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Document makes the document of the operations. types is the directory of the source of package api.
+// Document returns the OpenAPI document of the operations. types is the directory of the source of package api.
 func Document(types string, operations []httpapi.Operation) ([]byte, error) {
 	src, err := readSource(types)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package console holds the files of the web console, a page that shows a node and changes it through its HTTP API. The
-// files are part of the program; vendor.sh says where those of others come from. Nothing here changes after the start,
-// so any goroutine may use it.
+// Package console holds the files of the web console, a page that shows a node and changes it through its HTTP API.
+// httpapi serves them. The files are part of the program; vendor.sh names the sources of those from other projects. The
+// package has no state that changes, so any goroutine may use it.
 package console
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// oldDatabase is the age from which a geolocation database misplaces noticeably many networks.
+// oldDatabase is the age from which on a geolocation database misplaces many networks.
 const oldDatabase = 60 * 24 * time.Hour
 
 // database checks the age of the geolocation database.

@@ -43,7 +43,7 @@ func CheckAnswers(ctx context.Context, p Node) (found []Finding) {
 	return found
 }
 
-// local returns an address at which this machine reaches a listener of its own.
+// local returns the address at which this machine reaches its own listener: loopback for one on all addresses.
 func local(at netip.AddrPort) netip.AddrPort {
 	switch at.Addr() {
 	case netip.IPv4Unspecified():

@@ -1,6 +1,6 @@
-// Package doctor has the commands that look at a node from beside it: `doctor` examines the machine, the data directory
-// and the network, `validate` the configuration with its files, `status` the answers of a running node. The root calls
-// Run, Validate, Cautions and Status.
+// Package doctor implements the commands that examine a node from outside its process: `doctor` examines the machine,
+// the data directory and the network, `validate` the configuration with its files, `status` the answers of a running
+// node. The root calls Run, Validate, Cautions and Status.
 //
 // It changes nothing, does not disturb a running node, and holds no state.
 package doctor

@@ -4,7 +4,7 @@ package doctor
 
 import "context"
 
-// What is asked of the machine is known for Linux only, where nodes run.
+// The machine is examined on Linux only, where nodes run.
 
 func clock(context.Context, Node) []Finding   { return nil }
 func limits(context.Context, Node) []Finding  { return nil }

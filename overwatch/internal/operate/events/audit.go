@@ -52,7 +52,8 @@ func (w *Watcher) lastAudited() map[audit.Room]uint64 {
 	return last
 }
 
-// follow adds the events of what is behind the entry next has, and returns the newest entry.
+// follow makes events of the audit entries of a room that came after the entry in next, and returns the number of the
+// newest entry.
 func (w *Watcher) follow(room audit.Room, next map[audit.Room]uint64) (last uint64, err error) {
 	from, known := next[room]
 	var fresh []api.AuditEntry
@@ -74,8 +75,8 @@ func (w *Watcher) follow(room audit.Room, next map[audit.Room]uint64) (last uint
 	return max(last, from), nil
 }
 
-// ofEntry returns the event of an audit entry. What shows in the state of the node is told by that: orders, brakes,
-// keys.
+// ofEntry returns the event of an audit entry. told is false for entries about orders, brakes and keys: their state
+// makes the events.
 func ofEntry(e *api.AuditEntry) (event api.Event, told bool) {
 	event = api.Event{State: e.Action, Severity: api.EventInfo, Subject: cmp.Or(e.ResourceID, e.Resource),
 		Cause: "by " + e.Actor, Audit: e.ID, Time: e.Timestamp}

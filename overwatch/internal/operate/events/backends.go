@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// seen is the backends of a service when they were last looked at.
+// seen holds the backends of a service as of the last look, and the sweep that found them.
 type seen struct {
 	backends []*registry.Backend
 	sweep    uint64
@@ -21,7 +21,7 @@ func same(a, b []*registry.Backend) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// service looks at the backends of a service, and at the name that they serve.
+// service compares the backends of a service with those of the last look, and then judges the name that they serve.
 func (w *watch) service(name string, backends []*registry.Backend) {
 	before := w.services[name].backends
 	w.services[name] = seen{backends, w.sweeps}
@@ -45,7 +45,7 @@ func (w *watch) service(name string, backends []*registry.Backend) {
 	w.name(name, backends)
 }
 
-// backend looks at one backend. One of which nothing is known yet is as it was.
+// backend sets the state of one backend. While nothing is known of it, its state stays.
 func (w *watch) backend(b *registry.Backend) {
 	if b.Reason == registry.ReasonUnknown {
 		return
@@ -68,7 +68,7 @@ func region(name string) string {
 	return name
 }
 
-// agentSays is the word of a backend's agent, with its last error.
+// agentSays describes the claim of a backend's agent, with the last error.
 func agentSays(b *registry.Backend) string {
 	switch {
 	case b.AgentID == "":
@@ -84,7 +84,7 @@ func agentSays(b *registry.Backend) string {
 	return string(api.EffectiveUnhealthy)
 }
 
-// checksSay is what this node's own checks found, with the last error.
+// checksSay describes the verdict of this node's own checks, with the last error.
 func checksSay(b *registry.Backend) string {
 	v := &b.Validation
 	said := "nothing yet"
@@ -103,11 +103,11 @@ func checksSay(b *registry.Backend) string {
 	return said
 }
 
-// settled is the time after the start, or after its definition, in which a name without any verdict is not told:
+// settled is the time after the start, or after its definition, in which a name without any verdict makes no event:
 // agents and operators take a moment.
 const settled = 15 * time.Second
 
-// name looks at a steered name.
+// name sets the state of a steered name.
 func (w *watch) name(name string, backends []*registry.Backend) {
 	domain, steered := w.domains[name]
 	e := api.Event{Kind: api.EventName, Subject: name, Name: name}

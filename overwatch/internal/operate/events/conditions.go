@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// condition says which event a condition is.
+// condition describes the event that a condition of package ready makes.
 type condition struct {
 	kind     api.EventKind
 	severity api.EventSeverity
@@ -55,7 +55,7 @@ func conditions() map[api.ConditionKind]condition {
 	}
 }
 
-// of returns the condition that an event came from; none where it is of no condition.
+// of returns the row of conditions that an event came from; known is false if it came from none.
 func of(e *api.Event) (found condition, known bool) {
 	for _, c := range conditions() {
 		if c.kind == e.Kind && (c.begun == e.State || c.begun == orderBegun) {
@@ -65,7 +65,7 @@ func of(e *api.Event) (found condition, known bool) {
 	return condition{}, false
 }
 
-// lookAtConditions compares what holds with what held.
+// lookAtConditions makes events of conditions that hold now and did not, or the reverse.
 func (w *watch) lookAtConditions() {
 	table, orders, now := conditions(), w.orders(), map[string]bool{}
 	for _, c := range w.o.Standing() {
@@ -91,7 +91,8 @@ func (w *watch) lookAtConditions() {
 	}
 }
 
-// subject tells conditions of the node apart that have the same kind of event.
+// subject returns the subject of a condition's event. Conditions of the node itself that share a kind of event get
+// different ones.
 func subject(row condition, c api.Condition) string {
 	if c.Subject != "" {
 		return c.Subject
@@ -115,7 +116,8 @@ func nameOf(c api.Condition) (name string) {
 	return name
 }
 
-// over ends what held, unless it cannot be known: after a restart this process has not heard who was silent before.
+// over ends the event of a condition that holds no more. It keeps the event where the end cannot be known: after a
+// restart this process has not heard the agents that were silent before.
 func (w *watch) over(before api.Event, row condition) {
 	e := api.Event{Kind: before.Kind, State: row.over, Subject: before.Subject, Name: before.Name,
 		Cause: "it holds no more"}
@@ -136,7 +138,7 @@ func (w *watch) over(before api.Event, row condition) {
 	w.set(e, false)
 }
 
-// order is the state of an operator's order in force, and who gave it.
+// order is the event state of an operator's order in force, and its author.
 type order struct{ state, cause string }
 
 // orders returns the orders in force by journal.Key.

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// lookAtAgents tells of agents that have come since the start, have said goodbye, or are back after it. That one is
-// silent is a condition.
+// lookAtAgents makes events of agents that have come since the start, have said goodbye, or are back after it. The
+// silence of an agent is a condition instead.
 func (w *watch) lookAtAgents() {
 	for _, a := range w.o.View.Agents() {
 		left := a.Left()
@@ -35,7 +35,7 @@ func ofAgent(a *registry.AgentState, state, cause string) api.Event {
 		Sentence: fmt.Sprintf("agent %s in %s %s: %s", a.ID, region(a.Region), state, cause)}
 }
 
-// lookAtKeys tells of keys that were made since the start, and of those that came into another state.
+// lookAtKeys makes events of keys that were made since the start, have changed their state, or are gone.
 func (w *watch) lookAtKeys() {
 	if w.o.Keys == nil {
 		return
@@ -68,8 +68,8 @@ func ofKey(subject, state, before string) api.Event {
 		Sentence: fmt.Sprintf("the signing key %s is %s: %s", subject, state, cause)}
 }
 
-// lookAtRolls tells the DS record that the parent of a zone is to get, once its key changes so far, and what becomes
-// of a zone on its way to be unsigned or signed.
+// lookAtRolls makes events of the stages of rollovers at which the parent zone must change its DS records, and of zones
+// that become unsigned or signed.
 func (w *watch) lookAtRolls() {
 	if w.o.Rolls == nil {
 		return
@@ -89,7 +89,7 @@ func (w *watch) lookAtRolls() {
 	w.offered = now
 }
 
-// ofRoll is the event of a stage; tells is false where it has none.
+// ofRoll returns the event of a rollover's stage; tells is false where there is none.
 func ofRoll(r *dnssec.RollState) (e api.Event, tells bool) {
 	of := func(state, cause, sentence string) (api.Event, bool) {
 		return api.Event{Kind: api.EventKey, State: state, Severity: api.EventWarning, Cause: cause, Subject: r.Zone,

@@ -17,8 +17,8 @@ const (
 	floodTold   = 200
 )
 
-// tracker turns states into events: one when something begins to hold, becomes another, or ends. What comes too often
-// is folded into an event that counts it.
+// tracker turns states into events: one when a state begins, changes or ends. Too many events of one subject or kind
+// are folded into one that counts them.
 type tracker struct {
 	journal *journal.Journal
 	now     func() time.Time
@@ -28,7 +28,7 @@ type tracker struct {
 	folded  uint64 // changes without an event of their own
 }
 
-// recent is what has an event since a moment, and what was folded since.
+// recent counts the events of one subject within flapWindow, told and folded ones, and holds the last folded one.
 type recent struct {
 	since time.Time
 	told  int
@@ -47,7 +47,8 @@ func newTracker(j *journal.Journal, now func() time.Time) *tracker {
 		floods: map[api.EventKind]*flood{}}
 }
 
-// set takes the state of something: e says which, and whether it holds or is as it should be.
+// set takes the present state of a subject, which e names. holds is true for a state to be told, false for one that is
+// as it should be. An event is made only of a change.
 func (t *tracker) set(e api.Event, holds bool) {
 	key := journal.Key(e.Kind, e.Subject)
 	before, held := t.held[key]
@@ -64,7 +65,7 @@ func (t *tracker) set(e api.Event, holds bool) {
 	t.tell(e)
 }
 
-// tell adds an event, or folds it.
+// tell adds an event to the journal, or folds it if its subject has had too many.
 func (t *tracker) tell(e api.Event) {
 	now := t.now()
 	key := journal.Key(e.Kind, e.Subject)
@@ -81,7 +82,8 @@ func (t *tracker) tell(e api.Event) {
 	t.add(e, now)
 }
 
-// add adds an event unless there is a flood of its kind. What ends something that is told is never left out.
+// add adds an event to the journal, or folds it in a flood of its kind. The end of a state that the journal has as
+// begun is never folded.
 func (t *tracker) add(e api.Event, now time.Time) {
 	f := t.floods[e.Kind]
 	if f == nil {
@@ -96,7 +98,7 @@ func (t *tracker) add(e api.Event, now time.Time) {
 	t.journal.Add(e)
 }
 
-// flush tells what was folded and whose time is over.
+// flush adds the events that stand for folded ones whose time is over.
 func (t *tracker) flush() {
 	now := t.now()
 	for key, r := range t.recent {

@@ -1,5 +1,6 @@
-// Package events says what happens: it compares what the owners of facts publish with what it saw before, follows the
-// audit log, and adds what is new to the journal. It asks; nobody waits for it.
+// Package events makes the events of a node: it compares the state that other packages publish with the state that it
+// saw before, follows the audit log, and adds events to the journal. The root runs Run and Follow, and calls Mark for
+// services that have changed. No other package waits for it, and it changes none of the state that it reads.
 package events
 
 import (
@@ -21,7 +22,8 @@ import (
 const (
 	// every is the time between two looks at everything but backends.
 	every = time.Second
-	// perService lengthens the time between two looks at all services: each costs as much as a hundredth of it.
+	// perService is the time by which each service lengthens the interval between two sweeps; a sweep takes about a
+	// hundredth of it for each.
 	perService = 100 * time.Microsecond
 	// pace is the shortest time between two looks at services that have changed.
 	pace = 20 * time.Millisecond
@@ -97,7 +99,7 @@ func (w *Watcher) take(folded uint64) map[string]bool {
 	return changed
 }
 
-// watch is what one Run has seen.
+// watch is the state of one Run: the node as it was seen last.
 type watch struct {
 	*tracker
 	o        Options
@@ -146,7 +148,8 @@ func (w *watch) ofNode(state, cause string) api.Event {
 		Sentence: "node " + w.o.Node + " has " + state}
 }
 
-// look looks at everything.
+// look makes the events of everything that is not marked: conditions, agents, keys, rollovers, names that need another
+// look and, from time to time, all services.
 func (w *watch) look() {
 	now := w.now()
 	all := false // names
@@ -186,7 +189,7 @@ func (w *watch) readDomains() {
 	}
 }
 
-// ripen looks at the names that were new a while ago: by now they should have backends.
+// ripen judges the names that were new a while ago: by now they should have backends.
 func (w *watch) ripen() {
 	for name, since := range w.fresh {
 		if w.now().Sub(since) >= settled {
@@ -196,7 +199,7 @@ func (w *watch) ripen() {
 	}
 }
 
-// forgetNames ends what is told of names that are not steered any more.
+// forgetNames ends the events of names that are not steered any more.
 func (w *watch) forgetNames() {
 	for _, e := range w.held {
 		if _, steered := w.domains[e.Subject]; e.Kind == api.EventName && !steered {
@@ -205,7 +208,8 @@ func (w *watch) forgetNames() {
 	}
 }
 
-// sweep looks at the services that are not as they were, which Mark may not have told, and forgets those that are gone.
+// sweep judges the services that have changed since they were judged last, in case that Mark was not called for them,
+// and forgets services that are gone.
 func (w *watch) sweep() {
 	w.sweeps++
 	for name, backends := range w.o.View.All() {
@@ -227,7 +231,7 @@ func (w *watch) sweep() {
 	}
 }
 
-// forgetBackends ends what was told before a restart of backends that are known no more.
+// forgetBackends ends events from before a restart whose backends no longer exist.
 func (w *watch) forgetBackends() {
 	for _, e := range w.held {
 		if e.Kind != api.EventBackend {

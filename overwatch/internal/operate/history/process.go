@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// TakeProcess fills in the figures of this process and its machine. Those that the system does not tell stay 0.
+// TakeProcess fills in the figures of this process and its machine. Figures that the system does not give stay 0.
 func (r *Reading) TakeProcess() {
 	r.Cores = runtime.NumCPU()
 	system, err := procfs.NewDefaultFS()

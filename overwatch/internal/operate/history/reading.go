@@ -63,7 +63,7 @@ func (r *Reading) MemoryPercent() float64 {
 	return 100 * float64(r.MemoryUsed) / float64(r.MemoryTotal)
 }
 
-// Times returns the response times of the span.
+// Times returns the distribution of response times in the span.
 func (s *Span) Times() histogram.Snapshot { return s.To.Times.Since(&s.From.Times) }
 
 // metric is one value of a point.

@@ -82,7 +82,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// keep saves. An error is only logged: the node goes on without the file.
+// keep saves the points into the file. An error is only logged: the node goes on without the file.
 func (r *Recorder) keep() {
 	if err := r.save(); err != nil {
 		r.o.Logger.Warn().Err(err).Msg("the history of metrics could not be saved")

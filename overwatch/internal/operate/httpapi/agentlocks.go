@@ -44,7 +44,7 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 	return ok(out), err
 }
 
-// revoke calls refuse, which revokes an agent's certificate, and then drops what the agent has reported.
+// revoke calls refuse, which revokes an agent's certificate, and then drops the agent's claims.
 func (s *Server) revoke(ctx context.Context, id string, refuse func() error) error {
 	err := refuse()
 	if errors.Is(err, trust.ErrNotPinned) {
@@ -58,7 +58,7 @@ func (s *Server) revoke(ctx context.Context, id string, refuse func() error) err
 	return errors.Join(err, s.o.Orders.DropAgent(ctx, id))
 }
 
-// revoked returns a sentence about what a revocation does and does not do, and the operator's next steps.
+// revoked returns a sentence about the effect of a revocation, and the operator's next steps.
 func revoked(id string, req api.RevokeRequest, out api.Revocation) (message string, next []string) {
 	services := strings.Join(out.Services, ", ")
 	message = id + " is revoked: nothing that it says counts any more"
@@ -125,7 +125,8 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 	return ok(out), err
 }
 
-// selectionOf reads which agents are to be deleted. At least one of never_reported and pinned_since must be given.
+// selectionOf reads the selection of agents whose pins are to be deleted. At least one of never_reported and
+// pinned_since must be given.
 func selectionOf(q params) (selection trust.Selection, dryRun bool, err error) {
 	if q["service"] == "" {
 		return selection, false, badRequest("service is missing: say of which service agents are meant")

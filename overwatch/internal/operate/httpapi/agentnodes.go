@@ -37,7 +37,7 @@ func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, erro
 	return answer{http.StatusCreated, pendingNode(made)}, err
 }
 
-// announced checks an announcement of an agent, but for its region, and returns what is stored of it.
+// announced checks an announcement of an agent, but for its region, and returns the record to store.
 func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 	if err := checkLabel(req.Name, wire.MaxID); err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func unknownAgent(id string) *problem {
 	return notFound("no agent %.260q is pinned", id)
 }
 
-// agentView joins the pin of an agent with what the registry has heard from it.
+// agentView shows an agent: its pin, and its claims and times from the registry.
 func (s *Server) agentView(r trust.Record) api.Agent {
 	view := api.Agent{
 		AgentID:        r.AgentID,

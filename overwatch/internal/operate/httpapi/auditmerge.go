@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditEntry is what a sequence of audit entries yields.
+// auditEntry is the next element of a sequence of audit entries: an entry or an error. more is false at the end.
 type auditEntry struct {
 	api.AuditEntry
 	err  error

@@ -15,7 +15,8 @@ import (
 //go:embed docs/front.html
 var frontPage []byte
 
-// besideTheAPI returns what the listener answers that is no part of the API and its document.
+// besideTheAPI returns the operations of the listener that are no part of the API: the files of the console, or else
+// the front page, and the metrics if they have no listener of their own.
 func (s *Server) besideTheAPI() []Operation {
 	list := []Operation{
 		{Method: get, Path: "/", handle: file("text/html; charset=utf-8", frontPage), Role: api.RoleNone},
@@ -32,8 +33,8 @@ func (s *Server) besideTheAPI() []Operation {
 	return list
 }
 
-// consoleFile returns a handler that answers with a file of the console. A browser keeps it and asks whether it is
-// still the same.
+// consoleFile returns a handler that answers with a file of the console. Browsers cache it, and revalidate it by its
+// ETag.
 func consoleFile(f console.File) handler {
 	return func(_ *Server, c *call) (answer, error) {
 		for name, value := range map[string]string{"Content-Type": f.Type, "ETag": f.Tag, "Cache-Control": "no-cache",

@@ -47,7 +47,7 @@ func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
 	}
 }
 
-// entry returns the audit entry of a change that began at a time and ended with err now.
+// entry returns the audit entry of a change that began at a time and has ended now, with err.
 func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
 	return audit.Change{
 		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: c.actor, ActorType: api.ActorUser,

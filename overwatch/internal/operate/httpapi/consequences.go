@@ -25,7 +25,8 @@ func ifSafeParameter() Parameter {
 	return flag("if_safe", "refuse with 409 if a name would be left with fewer backends than min_healthy, or with none")
 }
 
-// going is a set of backends that a change takes away.
+// going is a set of backends that a change takes away or stops from serving, and the effect of that on their
+// candidates.
 type going struct {
 	service string // empty: they may be of any
 	takes   func(*registry.Backend) bool
@@ -33,16 +34,16 @@ type going struct {
 	answer  api.ConsequenceAnswer        // what names would answer that lose them; empty: as was decided
 }
 
-// removed is what a removal makes of a candidate.
+// removed drops a candidate: the change removes its backend.
 func removed(*policy.Candidate) bool { return false }
 
-// forbidden is what an override of unhealthy makes of a candidate.
+// forbidden keeps a candidate that may not serve, not even as a last resort: the effect of an override of unhealthy.
 func forbidden(c *policy.Candidate) bool {
 	c.MayServe, c.Forbidden = false, true
 	return true
 }
 
-// oneBackend is the set of one backend.
+// oneBackend returns the set of one backend.
 func oneBackend(id registry.ID, leaves func(*policy.Candidate) bool) going {
 	return going{id.Service, func(b *registry.Backend) bool { return b.ID == id }, leaves, ""}
 }
@@ -52,19 +53,19 @@ func livesBy(b *registry.Backend, agentID string) bool {
 	return b.AgentID == agentID && (b.Source == api.SourceAgent || b.Validation.State != check.StateHealthy)
 }
 
-// ofAgents is the set of the backends that live by agents.
+// ofAgents returns the set of the backends that live by any of the agents.
 func ofAgents(ids ...string) going {
 	return going{"", func(b *registry.Backend) bool {
 		return slices.ContainsFunc(ids, func(id string) bool { return livesBy(b, id) })
 	}, removed, ""}
 }
 
-// ofTarget is the set of the addresses of a server by host name.
+// ofTarget returns the set of the addresses of a server by host name.
 func ofTarget(id definitions.TargetID) going {
 	return going{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""}
 }
 
-// ofRegion is the set of the backends in a region.
+// ofRegion returns the set of the backends in a region.
 func ofRegion(name string) going {
 	return going{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained, ""}
 }
@@ -104,8 +105,9 @@ func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, 
 	return ok(api.ConsequenceList{Names: names, Total: len(names), GeneratedAt: stamp(s.o.Now())}), err
 }
 
-// safely holds back other changes with if_safe until done is called, and refuses a change with if_safe that would leave
-// a name with too few backends. done is never nil.
+// safely refuses a change with if_safe that would leave a name with too few backends. Until done is called, other
+// changes with if_safe wait, so that two do not take a name's last backends together. Without if_safe it does nothing.
+// done is never nil.
 func (s *Server) safely(c *call, g going) (done func(), err error) {
 	if !c.query.flag("if_safe") {
 		return func() {}, nil
@@ -119,7 +121,7 @@ func (s *Server) safely(c *call, g going) (done func(), err error) {
 	return s.safe.Unlock, err
 }
 
-// consequenceSentence names what would happen to at most ten names.
+// consequenceSentence describes the loss of at most ten names, and counts the others.
 func consequenceSentence(names []api.Consequence) string {
 	const shown = 10
 	var parts []string
@@ -133,8 +135,8 @@ func consequenceSentence(names []api.Consequence) string {
 	return strings.Join(parts, "; ")
 }
 
-// losses returns the names that would be left with too few backends, in their order. It decides from what DNS answers
-// from, with all changes made before.
+// losses returns the names that would have too few backends without g, in order. It decides from the view that DNS
+// answers from, after all earlier changes have reached it.
 func (s *Server) losses(ctx context.Context, g going) ([]api.Consequence, error) {
 	if err := s.o.Publisher.Flush(ctx); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func decodeObject(body []byte, into any) error {
 	return decodeInner(fields, into)
 }
 
-// decodeInner holds the objects in an object to the same as decodeObject holds that.
+// decodeInner applies the rules of decodeObject to the objects inside an object.
 func decodeInner(fields map[string]json.RawMessage, into any) error {
 	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -62,8 +62,7 @@ func decodeInner(fields map[string]json.RawMessage, into any) error {
 	return nil
 }
 
-// refuseNull refuses null for a field that answers never show as null: it could only mean what leaving the field out
-// means.
+// refuseNull refuses null for a field that is never null in answers: leaving the field out means the same.
 func refuseNull(fields map[string]json.RawMessage, into any) error {
 	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -160,7 +159,7 @@ func jsonType(t reflect.Type) string {
 	}
 }
 
-// checkJSON refuses what encoding/json accepts although two readers could understand it differently.
+// checkJSON refuses JSON that encoding/json accepts although two readers could understand it differently.
 func checkJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return errors.New("it is not UTF-8")
@@ -182,8 +181,8 @@ func checkJSON(body []byte) error {
 	}
 }
 
-// nesting follows the arrays and objects that are open at a token. An array is a nil map; an object holds the names
-// that it has shown so far.
+// nesting holds the arrays and objects that are open at a token. An array is a nil map; an object holds the names that
+// it has had so far.
 type nesting struct {
 	levels    []map[string]bool
 	nameTaken bool // the next token of the innermost object is a value

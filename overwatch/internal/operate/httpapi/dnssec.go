@@ -22,10 +22,11 @@ type SigningKeys interface {
 type KeySync interface {
 	// Challenge returns the value of WWW-Authenticate for a node that asks for keys.
 	Challenge() string
-	// Seal returns the answer to an Authorization. Its error may be shown to the asker.
+	// Seal returns the signing keys, sealed for a node that proves itself by its Authorization. Its error may be shown to
+	// the asker.
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
-	// About returns what a peer told of itself, and when.
+	// About returns a peer's last description of itself, and the time at which it came.
 	About(peer string) (keysync.About, time.Time)
 	// Rolls lists the changes of keys. The methods after it change one, and return when it is in the answers.
 	Rolls() []dnssec.RollState
@@ -44,7 +45,7 @@ type KeySync interface {
 	Sync(context.Context) (api.DNSSECSync, error)
 }
 
-// signingKeys returns no keys where answers are not signed.
+// signingKeys returns the keys of the signed zones, none where answers are not signed.
 func (s *Server) signingKeys() []dnssec.KeyState {
 	if s.o.SigningKeys == nil {
 		return nil
@@ -131,7 +132,8 @@ var keyStates = map[dnssec.State]api.KeyState{
 	dnssec.Published: api.KeyPublished, dnssec.Active: api.KeyActive, dnssec.Retired: api.KeyRetired,
 }
 
-// stageOf tells the active keys of a roll apart. The others are what their state says.
+// stageOf returns the stage of a key. For an active key of a roll it depends on the roll, for others on their state
+// alone.
 func stageOf(k *dnssec.KeyState) api.KeyStage {
 	switch {
 	case k.State == dnssec.Active && k.Incoming:

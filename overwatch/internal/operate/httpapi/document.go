@@ -37,7 +37,7 @@ type objectLists struct {
 	Settings []json.RawMessage `json:"settings,omitempty"`
 }
 
-// objects are those of a document, or those that the API holds, by what identifies them.
+// objects holds the objects of a document, or those that the API has now, by their ids.
 type objects struct {
 	regions  map[string]*store.Region
 	domains  map[string]*store.Domain
@@ -59,7 +59,7 @@ const (
 	kindSettings = "settings"
 )
 
-// documentProblems collects what is wrong with objects, of at most api.MaxPageLimit of them.
+// documentProblems collects the faults of objects, at most api.MaxPageLimit.
 type documentProblems []api.DocumentProblem
 
 func (p *documentProblems) add(place string, err error) {
@@ -68,7 +68,7 @@ func (p *documentProblems) add(place string, err error) {
 	}
 }
 
-// err is nil where nothing is wrong.
+// err returns the problems as an error with a status, nil if there are none.
 func (p documentProblems) err(status int) error {
 	if len(p) == 0 {
 		return nil
@@ -120,7 +120,7 @@ type documentReader struct {
 	problems documentProblems
 }
 
-// each decodes the objects of a list and takes each.
+// each decodes the objects of a list and calls take with each. It notes their faults with their places.
 func each[T any](r *documentReader, list string, raw []json.RawMessage, take func(T) (kind, name string, err error)) {
 	for i, one := range raw {
 		place := fmt.Sprintf("%s[%d]", list, i)
@@ -224,7 +224,7 @@ func checkOwner(owner string) error {
 	return nil
 }
 
-// held returns what the API holds now.
+// held returns the objects that the API has now.
 func (s *Server) held() *objects {
 	set, _ := s.o.Definitions.Defined()
 	o := newObjects()
@@ -284,7 +284,7 @@ func (s *Server) getDocument(*call) (answer, error) {
 	return ok(doc), nil
 }
 
-// unless returns a pointer to a value, nil for its default.
+// unless returns a pointer to a value, nil for the default.
 func unless[T comparable](value, byDefault T) *T {
 	if value == byDefault {
 		return nil
@@ -339,7 +339,7 @@ func (s *Server) writtenServer(cfg *config.Config, server *store.Server) api.Doc
 	return w
 }
 
-// writtenCheck shows a check whole, but for times that are the node's own.
+// writtenCheck shows a check with all its fields, without times that are the node's own.
 func writtenCheck(spec check.Spec) *api.HealthCheckChange {
 	kind := string(spec.Type)
 	w := &api.HealthCheckChange{

@@ -47,7 +47,7 @@ func moreOf(reasons []string) string {
 	return fmt.Sprintf(" (and %d more reasons)", len(reasons)-1)
 }
 
-// plan compares a document with what the API holds, and says what that does to answers.
+// plan compares a document with the objects that the API has, and describes the effect on answers.
 func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api.Plan, error) {
 	wanted, err := s.readDocument(req)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api
 	return p, view, nil
 }
 
-// located names the places in the document of the objects that an error is about.
+// located adds to an error the places of its objects in the document.
 func (o *objects) located(err error) error {
 	p, isProblem := errors.AsType[*problem](err)
 	if !isProblem || len(p.objects) == 0 {
@@ -91,7 +91,7 @@ func (o *objects) located(err error) error {
 	return found.err(p.status)
 }
 
-// apply puts a plan into force.
+// apply puts a plan into force, all of it or nothing.
 func (s *Server) apply(c *call, p *documentPlan) error {
 	ch := &change{action: "apply", resource: "document", id: p.request.Owner, after: p.summary()}
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
@@ -112,7 +112,7 @@ func (s *Server) apply(c *call, p *documentPlan) error {
 	})
 }
 
-// appliedSummary is what the audit log keeps of an apply: the objects by what became of them, a bounded number each.
+// appliedSummary is the summary of an apply in the audit log: at most maxSummary objects by what was done with them.
 type appliedSummary struct {
 	Created, Updated, Deleted []string
 	More                      int `json:",omitempty"` // that are not listed

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// flowsOfPlan is the time whose answers weight what a plan does.
+	// flowsOfPlan is the period whose counted answers weight the effects of a plan.
 	flowsOfPlan = time.Hour
 	// maxPlanNames bounds the names that a plan looks at, and maxPlanRows the rows that it shows.
 	maxPlanNames, maxPlanRows = 10_000, 1_000
 )
 
-// effectsOf says what a document does to answers. What cannot be served is an error.
+// effectsOf returns the effects of a plan on answers. An object that cannot be served is an error.
 func (s *Server) effectsOf(p *documentPlan) (api.PlanAnswers, error) {
 	if len(p.changes) == 0 {
 		return noEffects(), nil
@@ -35,7 +35,7 @@ func noEffects() api.PlanAnswers {
 		Unused: []string{}}
 }
 
-// effects compares what DNS answers for names, which are in order, with a view to come.
+// effects compares the present answers for names, which are in order, with those of the view that preview returns.
 func (s *Server) effects(names []string, preview func(wanted func(name string) bool) (*zone.View, error)) (
 	api.PlanAnswers, error) {
 	e := &effects{result: noEffects(), moves: map[explain.Move]float64{}}
@@ -95,7 +95,7 @@ type effects struct {
 	result        api.PlanAnswers
 }
 
-// count takes the answers of the last hour.
+// count sums the answers of flowsOfPlan by name and region of the clients.
 func (e *effects) count(s *Server) {
 	e.counts = map[string]map[string]uint64{}
 	for _, flow := range s.o.Decisions.Flows(s.o.Now().Add(-flowsOfPlan), time.Time{}) {
@@ -133,7 +133,7 @@ func (e *effects) name(name string) error {
 	return e.unused(name)
 }
 
-// answered reports whether anybody gets an address before or after.
+// answered reports whether any client gets an address, before or after.
 func answered(shifts []explain.Shift) bool {
 	return slices.ContainsFunc(shifts, func(s explain.Shift) bool { return len(s.Before)+len(s.After) > 0 })
 }
@@ -160,7 +160,7 @@ func (e *effects) shift(name string, family policy.Family, shift *explain.Shift,
 		After: routingShares(shift.After)})
 }
 
-// unused lists the servers of a name that nobody would be sent to.
+// unused adds the servers of a name that no client would be sent to.
 func (e *effects) unused(name string) error {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		answers, err := explain.ByRegion(e.after, name, family)

@@ -32,7 +32,8 @@ type documentSettings struct {
 	Values  json.RawMessage `json:"values"`
 }
 
-// settings keeps what a section would have over the file. Those of one node alone are not of a document.
+// settings reads the settings of a section, and keeps the overlay that they make over the file. Sections that each node
+// has for itself cannot be in a document.
 func (r *documentReader) settings(req documentSettings) (kind, name string, err error) {
 	if shared := store.SharedSettings(); !slices.Contains(shared, req.Section) {
 		return "", "", badRequest("section is %.64q: it must be one of %s", req.Section, strings.Join(shared, ", "))
@@ -58,10 +59,10 @@ func (r *documentReader) settings(req documentSettings) (kind, name string, err 
 	return kindSettings, req.Section, err
 }
 
-// noValues is the overlay of a section that has none.
+// noValues stands for the overlay of a section without any values.
 const noValues = "{}"
 
-// valuesOf returns what is stored of an overlay: nil for none.
+// valuesOf returns the overlay to store, nil for noValues.
 func valuesOf(overlay *json.RawMessage) json.RawMessage {
 	if string(*overlay) == noValues {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// documentPlan is what a document changes.
+// documentPlan is the difference between a document and the objects that the API has: objects to put and to delete.
 type documentPlan struct {
 	request   documentBody
 	changes   []api.PlanChange
@@ -31,7 +31,7 @@ type documentPlan struct {
 	gone *objects
 }
 
-// planDocument compares a document with what the API holds.
+// planDocument makes the plan that turns the held objects into those of a document.
 func planDocument(request documentBody, wanted, held *objects, now time.Time) *documentPlan {
 	p := &documentPlan{request: request, held: held, put: newObjects(), gone: newObjects()}
 	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions, wanted.places,
@@ -75,8 +75,8 @@ func planDocument(request documentBody, wanted, held *objects, now time.Time) *d
 	return p
 }
 
-// compareAll compares the objects of one kind. stamp sets the times of an object that changes; was is nil for a new
-// one.
+// compareAll adds the changes of one kind of objects to the plan. stamp sets the times of an object that changes; was
+// is nil for a new one.
 func compareAll[K comparable, V any](p *documentPlan, kind string, wanted, held, put, gone map[K]*V,
 	places map[string]string, owner func(*V) *string, stamp func(after, was *V)) {
 	for _, was := range held {
@@ -127,7 +127,8 @@ func sortedKeys[K comparable, V any](all map[K]V) []K {
 	return slices.SortedFunc(maps.Keys(all), func(a, b K) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// own sets the owner of an object of the document. before is that of the object as it is.
+// own sets the owner of an object of the document: the request's, or else the one that the object has. before returns
+// the latter. An object that names another owner than the request is refused.
 func (p *documentPlan) own(owner *string, there bool, before func() string) error {
 	switch wanted := *owner; {
 	case p.request.Owner == "" && wanted == "" && there:
@@ -142,7 +143,7 @@ func (p *documentPlan) own(owner *string, there bool, before func() string) erro
 	return nil
 }
 
-// others refuses a change of an object that somebody else owns.
+// others refuses a change of an object that belongs to another owner.
 func (p *documentPlan) others(before string) error {
 	if before == "" || before == p.request.Owner {
 		return nil
@@ -182,7 +183,7 @@ func jsonFields(object any) map[string]string {
 	return fields
 }
 
-// change returns the plan's change of definitions. It may be called more than once.
+// change returns the function that makes the plan's changes in a draft. It may be called more than once.
 func (p *documentPlan) change(s *Server) func(*definitions.Draft) error {
 	return func(d *definitions.Draft) error {
 		if err := p.check(s, d); err != nil {
@@ -227,7 +228,7 @@ func (p *documentPlan) change(s *Server) func(*definitions.Draft) error {
 	}
 }
 
-// check checks the objects of a plan against one another, the file, and what has been defined meanwhile.
+// check checks the objects of a plan against one another, the file, and definitions that were made meanwhile.
 func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 	if err := p.stale(d.Now()); err != nil {
 		return err
@@ -301,7 +302,7 @@ func (p *documentProblems) check(place string, err error) {
 	}
 }
 
-// errStale is the error of a plan that others have overtaken.
+// errStale is the error of a plan of which an object has changed since it was made.
 var errStale = problemf(http.StatusConflict,
 	"nothing was changed: objects of the document were changed by somebody else at the same time: plan again")
 
@@ -334,7 +335,7 @@ func changedSince[K comparable, V any](touched, held, now map[K]*V) bool {
 	return false
 }
 
-// staleServers is stale for servers, which nobody else changes meanwhile.
+// staleServers is stale for servers. The caller has reserved them, so that nobody changes them meanwhile.
 func (p *documentPlan) staleServers(inv Inventory) error {
 	for _, touched := range []map[registry.ID]*store.Server{p.put.servers, p.gone.servers} {
 		for id := range touched {
@@ -372,7 +373,8 @@ func knownRegion(regions map[string]bool, name string) error {
 	return badRequest("region is %.64q: it must be one of %s", name, shortList(slices.Sorted(maps.Keys(regions))))
 }
 
-// checkServer checks that a server's domain and region are there.
+// checkServer checks that a server's domain and region exist, that the domain answers with addresses, and that the file
+// does not declare the server.
 func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*store.Domain,
 	regions map[string]bool) error {
 	if domains[server.Service] == nil && !d.InFile(server.Service) {
@@ -396,7 +398,7 @@ func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains
 	return knownRegion(regions, server.Region)
 }
 
-// stillUsed refuses the deletion of a region that something names that stays.
+// stillUsed refuses the deletion of a region that a remaining object names.
 func (p *documentPlan) stillUsed(s *Server, d *definitions.Draft, name string, domains map[string]*store.Domain) error {
 	for _, domain := range domains {
 		if slices.Contains(domain.Regions, name) {

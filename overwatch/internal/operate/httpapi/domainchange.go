@@ -79,7 +79,7 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 		})
 }
 
-// layDomain lays values over a domain of the configuration.
+// layDomain lays the values of a request over a domain of the configuration.
 func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name string, req api.DomainChange) error {
 	now, _ := findConfigured(d.File(), name)
 	if err := c.condition.holds(tagOfDomain(d.Now(), now)); err != nil {
@@ -100,8 +100,8 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 		}})
 }
 
-// defineDomain puts the domain that edit returns into force, and answers with it. Where edit returns none, what it did
-// is over the configuration.
+// defineDomain commits a change of a domain, and answers with the domain. edit returns the domain to store, or nil if
+// it has made the change itself, as an overlay of the configuration.
 func (s *Server) defineDomain(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
 	var after *store.Domain
@@ -138,7 +138,8 @@ func (s *Server) deleteDomain(c *call) (answer, error) {
 	})
 }
 
-// ownDomain returns a domain that the API has created, if it fulfils the condition. done is the verb of the error.
+// ownDomain returns a domain that the API has created, if it fulfils the condition. done completes the sentence of the
+// error, such as "deleted".
 func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.Domain, error) {
 	switch domain := d.Now().Domains[name]; {
 	case d.InFile(name):
@@ -239,7 +240,8 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	return nil
 }
 
-// setAnswer sets what the answers of a domain are. Where they are names, no server of it may have an address alone.
+// setAnswer sets the field answer of a domain. For cname, no server of the domain may have an address instead of a host
+// name.
 func (s *Server) setAnswer(d *store.Domain, kind string) error {
 	switch kind {
 	case config.AnswerAddress:
@@ -259,7 +261,7 @@ func (s *Server) setAnswer(d *store.Domain, kind string) error {
 	return nil
 }
 
-// checkRecords checks what HTTPS and SRV records of a domain say.
+// checkRecords checks the settings of a domain's HTTPS and SRV records.
 func checkRecords(d config.Domain) error {
 	for _, p := range d.RecordProblems() {
 		return badRequest("%s is %.64q: %s", p.Key, p.Value, p.Message)

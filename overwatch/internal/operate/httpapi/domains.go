@@ -49,7 +49,7 @@ func (s *Server) getDomain(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), tagOfDomain(set, d)), nil
 }
 
-// tagOfDomain returns what the tag of a domain of the configuration covers, d as it is in force.
+// tagOfDomain returns the value from which the ETag of a domain of the configuration is made. d is the domain in force.
 func tagOfDomain(set *definitions.Set, d config.Domain) any {
 	if o := set.Overlay(definitions.OverDomain, d.Name); o != nil {
 		return []any{d, o}
@@ -131,8 +131,8 @@ func (s *Server) domainOf(c *call, cfg *config.Config) (config.Domain, error) {
 	return d, nil
 }
 
-// balancing names the way in which a policy chooses among candidates that are equally good to it: all but round-robin
-// and client-hash share by weight.
+// balancing returns the API's name of the way in which an algorithm chooses among equally good candidates: all but
+// round-robin and client-hash share by weight.
 func balancing(algorithm string) string {
 	if a := policy.Named(algorithm); a.IgnoresWeights || a.KeepsClients {
 		return algorithm
@@ -194,7 +194,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 	return view
 }
 
-// showOverlay shows what is laid over a domain of the configuration.
+// showOverlay adds to a view of a domain of the configuration the values that the API has laid over it.
 func (s *Server) showOverlay(view *api.Domain, set *definitions.Set, file *config.Config) {
 	view.Overlay = overlayView(set, file, definitions.OverDomain, view.Name)
 	if view.Overlay.InForce {

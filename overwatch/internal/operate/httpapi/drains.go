@@ -39,7 +39,7 @@ func (s *Server) postDrain(c *call) (answer, error) {
 	return answer{http.StatusAccepted, s.drainOf(id)}, nil
 }
 
-// newDrain checks the body of a request and returns the drain that it asks for.
+// newDrain checks the body of a request and returns its drain.
 func (s *Server) newDrain(c *call, id registry.ID) (o registry.Order, err error) {
 	var req api.DrainRequest
 	if len(c.body) > 0 {
@@ -63,7 +63,7 @@ func (s *Server) newDrain(c *call, id registry.ID) (o registry.Order, err error)
 	return o, err
 }
 
-// drainOf returns whether a server drains, or is to.
+// drainOf returns the drain of a server, in force or planned.
 func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 	if b := s.o.View.Get(id); b != nil && b.Draining {
 		d.Draining, d.DrainEndsAt, d.Share = true, stampOrNull(b.DrainEndsAt), b.DrainTo

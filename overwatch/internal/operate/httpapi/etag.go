@@ -65,7 +65,8 @@ func readCondition(r *http.Request, o *Operation) (condition, error) {
 	return cond, nil
 }
 
-// holds checks the object as it is just before the change; nil stands for an object that does not exist.
+// holds returns an error unless the object fulfils the condition. The caller passes the object as it is just before the
+// change, nil for none.
 func (cond condition) holds(object any) error {
 	if cond.noneMatch && object != nil {
 		return problemf(http.StatusPreconditionFailed,

@@ -20,8 +20,8 @@ type eventWriter struct {
 // atOnce bounds the events of one write.
 const atOnce = 256
 
-// follow sends what has come behind q.after, and says first what is no longer kept of it. It reports whether the
-// client still reads.
+// follow sends the events behind q.after, and before them a notice if some of them are no longer kept. It reports
+// whether the client still reads.
 func (w *eventWriter) follow(journal Events) bool {
 	for {
 		events, missed := journal.After(w.q.after)

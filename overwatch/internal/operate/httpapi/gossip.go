@@ -72,7 +72,7 @@ func memberView(m Member) api.GossipNode {
 	return node
 }
 
-// parts returns an address and a port as they are shown, nothing of one that is not known.
+// parts splits an address and port for display; both are zero for one that is not known.
 func parts(at netip.AddrPort) (address string, port int) {
 	if at.IsValid() {
 		address = at.Addr().String()

@@ -15,17 +15,18 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// handler answers one request or says why not. A zero answer means that it has written the response itself.
+// handler answers one request, or returns an error for the client. A zero answer means that it has written the response
+// itself.
 type handler func(*Server, *call) (answer, error)
 
-// steps returns what a request passes before its handler, in this order. Their first error is the answer.
+// steps returns the steps that a request passes before its handler, in order. The first error is the answer.
 func (s *Server) steps() []func(*call) error {
 	return []func(*call) error{
 		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeBody,
 	}
 }
 
-// serve returns the way of a request for an operation: the steps, its handler, the encoded answer.
+// serve returns the gin handler of an operation: it runs the steps and the operation's handler, and encodes the answer.
 func (s *Server) serve(o *Operation) gin.HandlerFunc {
 	steps := s.steps()
 	return func(g *gin.Context) {
@@ -96,7 +97,7 @@ func (s *Server) checkNetwork(c *call) error {
 	return nil
 }
 
-// checkHost refuses a request that was meant for another host.
+// checkHost refuses a request whose Host is not a name of this node.
 func (s *Server) checkHost(c *call) error {
 	if !s.access.hostAllowed(c.Request.Host) {
 		return misdirected(c.Request.Host)
@@ -104,8 +105,8 @@ func (s *Server) checkHost(c *call) error {
 	return nil
 }
 
-// takeQuery reads the query of an operation that has parameters, or changes something. A parameter that the operation
-// does not have is refused, so that nobody takes it for heeded.
+// takeQuery reads the query of an operation that has parameters or is a change. It refuses a parameter that the
+// operation does not have, so that nobody believes that it had an effect.
 func takeQuery(c *call) (err error) {
 	if c.operation.Query == nil && !changesState(c.operation.Method) {
 		return nil

@@ -71,14 +71,14 @@ func (s *Server) putHealthCheck(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, view, view), nil
 }
 
-// defaultCheck is what a PUT begins with.
+// defaultCheck returns the check from which a PUT starts: default times and thresholds.
 func defaultCheck() check.Spec {
 	return check.Spec{Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
 		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
 }
 
-// layHealthCheck lays values over the check of a server of the configuration. With PUT, those that the body does not
-// have are the file's again.
+// layHealthCheck lays the values of a request over the check of a server of the configuration. With PUT, fields that
+// the body leaves out get the file's values again.
 func (s *Server) layHealthCheck(c *call, file config.StaticServer) (answer, error) {
 	var req api.HealthCheckChange
 	if err := c.decode(&req); err != nil {
@@ -115,8 +115,8 @@ func (s *Server) layHealthCheck(c *call, file config.StaticServer) (answer, erro
 	return tagged(c, http.StatusOK, view, view), nil
 }
 
-// checkOver returns what is to be laid over the check of a server: what was before, and a change of it, without what is
-// the file's.
+// checkOver returns the check to lay over a server: the overlay before, changed by the request, without fields that
+// equal the file's.
 func (s *Server) checkOver(before *definitions.Overlay, req api.HealthCheckChange, file check.Spec) (
 	*api.HealthCheckChange, error) {
 	fields := map[string]json.RawMessage{}
@@ -142,10 +142,10 @@ func (s *Server) checkOver(before *definitions.Overlay, req api.HealthCheckChang
 	return all, err
 }
 
-// healthCheckField is the name of the check in what is laid over a server.
+// healthCheckField is the name of the check in the overlay of a server.
 const healthCheckField = "health_check"
 
-// serverFields returns what the file says of a server, as what is laid over it.
+// serverFields returns the file's values of a server in the form of an overlay.
 func serverFields(file config.StaticServer) definitions.ServerOver {
 	fields := definitions.ServerFields(file)
 	fields.HealthCheck = writtenCheck(file.Check.Value())
@@ -192,7 +192,7 @@ func fieldOfCheck(key string) string {
 	return key
 }
 
-// valueOr returns the value of an optional field, or what it is without one.
+// valueOr returns the value of an optional field, or otherwise if it has none.
 func valueOr[T any](value *T, otherwise T) T {
 	if value == nil {
 		return otherwise
@@ -200,7 +200,7 @@ func valueOr[T any](value *T, otherwise T) T {
 	return *value
 }
 
-// checks reports whether the node makes checks of its own.
+// checks reports whether the node's own checks are switched on.
 func (s *Server) checks() bool {
 	cfg, _ := s.o.Config()
 	return cfg.Overwatch.Validation.Enabled

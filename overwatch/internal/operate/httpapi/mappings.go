@@ -121,7 +121,8 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	})
 }
 
-// ownMapping returns a mapping of the API, nil for none, if it fulfils the condition. done is the verb of the error.
+// ownMapping returns a mapping of the API, nil for none, if it fulfils the condition. done completes the sentence of
+// the error, such as "deleted".
 func ownMapping(d *definitions.Draft, network netip.Prefix, done string, cond condition) (*store.Mapping, error) {
 	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
 		func(m config.CustomMapping) bool { return definitions.Network(m.CIDR) == network }) {

@@ -9,14 +9,16 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Notifier tells receivers of events.
+// Notifier sends events to receivers; notify.Notifier implements it.
 type Notifier interface {
 	Status() []api.NotificationTarget
-	// Test sends a test message to a target, or to each where none is named. It returns nothing for one that is unknown.
+	// Test sends a test message to a target, or to every target if none is named. For an unknown target it returns
+	// nothing.
 	Test(ctx context.Context, target string) []api.NotificationTest
 	// Challenge returns the value of WWW-Authenticate for a node that asks.
 	Challenge() string
-	// Answer returns the answer to an Authorization. Its error may be shown to the asker.
+	// Answer returns the tellings of a group to a target that this node knows of, sealed for a node that proves itself by
+	// its Authorization. Its error may be shown to the asker.
 	Answer(where, target, group, authorization string) (sealed string, err error)
 }
 

@@ -99,13 +99,13 @@ const (
 	exampleServer = "app.example.com:192.0.2.1:80"
 )
 
-// changes are the errors that a change of one object may answer.
+// changes are the error statuses that a change of one object may answer.
 var changes = []int{http.StatusPreconditionFailed, noStore}
 
-// unsafeChanges are the errors of a change with if_safe too.
+// unsafeChanges are the error statuses of a change that also has if_safe.
 var unsafeChanges = append([]int{conflict}, changes...)
 
-// at returns the time of the examples.
+// at returns the time in the examples of the document.
 func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
 // of returns a pointer to a value.
@@ -114,12 +114,12 @@ func of[T any](v T) *T { return &v }
 // none are the parameters of an operation that refuses any.
 var none = []Parameter{}
 
-// text is a parameter that any text may be, as far as the table knows.
+// text returns a parameter whose value may be any text, as far as the table knows.
 func text(name, description string, example any) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string"}, Example: example}
 }
 
-// word is a parameter with one of a shortList values.
+// word returns a parameter with one of the given words.
 func word[S ~string](name, description string, words []S) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string", "enum": words},
 		check: func(text string) error {
@@ -130,12 +130,12 @@ func word[S ~string](name, description string, words []S) Parameter {
 		}}
 }
 
-// flag is a parameter that is true or false.
+// flag returns a parameter that is true or false.
 func flag(name, description string) Parameter {
 	return word(name, description, []string{"true", "false"})
 }
 
-// list is a parameter with words of a vocabulary, with commas between them.
+// list returns a parameter with words of a vocabulary, separated by commas.
 func list(name, description string, words []string, example any) Parameter {
 	p := text(name, description, example)
 	p.check = func(text string) error {
@@ -149,7 +149,7 @@ func list(name, description string, words []string, example any) Parameter {
 	return p
 }
 
-// number is a parameter with a whole number from low to high.
+// number returns a parameter with a whole number from low to high.
 func number(name, description string, low, high, otherwise int) Parameter {
 	return Parameter{Name: name, Description: description, otherwise: strconv.Itoa(otherwise),
 		Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": otherwise},
@@ -161,7 +161,7 @@ func number(name, description string, low, high, otherwise int) Parameter {
 		}}
 }
 
-// moment is a parameter with a time (RFC 3339).
+// moment returns a parameter with a time (RFC 3339).
 func moment(name, description string) Parameter {
 	return Parameter{Name: name, Description: description,
 		Schema: map[string]any{"type": "string", "format": "date-time"},

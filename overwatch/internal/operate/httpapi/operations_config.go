@@ -62,7 +62,7 @@ func sectionOperations() []Operation {
 		}, ConfigState: api.ConfigState{Overlay: []string{"seeds"}, RestartRequired: []string{"overwatch.gossip"}}})...)
 }
 
-// overlayOperation is what takes away what is laid over an object of the configuration.
+// overlayOperation returns the operation that deletes the overlay of an object of the configuration.
 func overlayOperation(path, kind, parameter string) Operation {
 	return Operation{Method: del, Path: path + "/overlay", handle: dropOverlay(kind, parameter),
 		Summary: "Let the file count again for a " + kind,
@@ -86,8 +86,8 @@ func configOperations() []Operation {
 	}
 }
 
-// section returns the operations of one section of the configuration, which stands at a path and is stored under a
-// name.
+// section returns the operations of one section of settings: path is below /api/v1, name the key under which package
+// definitions stores it.
 func section(path, name, summary string, change, answered any) []Operation {
 	path = v1 + path
 	return []Operation{
@@ -103,7 +103,7 @@ func section(path, name, summary string, change, answered any) []Operation {
 	}
 }
 
-// planConfigOperation is what a file would change.
+// planConfigOperation returns the operation that compares another configuration file with the one in force.
 func planConfigOperation() Operation {
 	return Operation{Method: post, Path: v1 + "/config/plan", handle: (*Server).postConfigPlan, Role: api.RoleOperate,
 		Summary: "What another configuration file would change",

@@ -46,7 +46,7 @@ type Options struct {
 
 	// Config returns the configuration in force and when it came into force.
 	Config func() (*config.Config, time.Time)
-	// Fitness says whether the node works.
+	// Fitness judges whether the node works.
 	Fitness Fitness
 	// View holds the registry's backends, agents and overrides.
 	View *registry.View
@@ -96,7 +96,7 @@ type Options struct {
 	Audit *audit.Log
 	// Events is the journal of what happened.
 	Events Events
-	// Notifier tells receivers of events.
+	// Notifier sends events to receivers.
 	Notifier Notifier
 	// Refused is told of requests that are refused, for the audit log. It must not block.
 	Refused func(r refusals.Request, requestID string)
@@ -113,11 +113,11 @@ type Options struct {
 	Now    func() time.Time // nil is time.Now
 }
 
-// Fitness is the node's judgement of itself.
+// Fitness is the node's judgement of itself; ready.Judge implements it.
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
-	// Conditions lists what the judgement follows from, and what leaves it healthy.
+	// Conditions lists the conditions that hold, also those that leave the judgement healthy.
 	Conditions() []api.Condition
 	// Judgement returns Status, and the reason where that is not healthy.
 	Judgement() (status api.ServiceStatus, message string)
@@ -130,13 +130,13 @@ type Orders interface {
 	ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
 	// DropAgent forgets all claims of an agent.
 	DropAgent(ctx context.Context, agentID string) error
-	// DrainTime returns how long a drain takes where nobody says.
+	// DrainTime returns the default duration of a drain of a service's backend.
 	DrainTime(service string) time.Duration
-	// ReleaseBrake believes the agents of a service and returns what was held.
+	// ReleaseBrake switches the brakes of a service off and returns the backends that they held.
 	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
 }
 
-// Definitions holds what the API has defined beside servers.
+// Definitions holds the definitions of the API, which are all its objects but servers.
 type Definitions interface {
 	// Defined returns the definitions that are in force, without those of a name that the file has, and the
 	// configuration file with the API's settings over it. Neither is ever changed. Defined does not block.
@@ -148,7 +148,7 @@ type Definitions interface {
 	Define(note store.Entry, make func(*definitions.Draft) error) error
 	// DefineWith is Define, together with changes of another owner.
 	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
-	// Draft calls make as Define does, and throws the draft away.
+	// Draft calls make like Define, and discards the draft.
 	Draft(make func(*definitions.Draft) error) error
 	// Preview returns the view that would answer for the names that wanted accepts, after a change and with the
 	// backends that are given. Nothing changes, and nothing is signed. What cannot be served is settings.Problems.
@@ -211,9 +211,9 @@ type Pins interface {
 	Services(agentID string) []string
 	Locks() []trust.Lock
 	Unlock(ctx context.Context, service string, with ...store.Entry) error
-	// Select returns the ids of the agents that a selection means.
+	// Select returns the ids of the selected agents.
 	Select(trust.Selection) []string
-	// UnpinSelected deletes the pins of those of ids that s still means, and returns them.
+	// UnpinSelected deletes the pins of those of ids that s still selects, and returns them.
 	UnpinSelected(ctx context.Context, s trust.Selection, ids []string, with ...store.Entry) ([]string, error)
 }
 
@@ -223,7 +223,7 @@ type Validator interface {
 	CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
 }
 
-// Self describes the node as a DNS server.
+// Self holds facts about the node as a DNS server.
 type Self struct {
 	Addresses []netip.AddrPort // that it listens on
 	Queries   uint64           // that it has received

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// orderRequest is what the requests for all kinds of orders have in common.
+// orderRequest holds the fields that the requests for all kinds of orders share.
 type orderRequest struct {
 	reason, source string
 	startsAt       *time.Time // nil: at once
@@ -30,8 +30,8 @@ func (s *Server) listOrders(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// newOrder checks what the requests for all kinds have in common, and returns the order without what it says. reasoned:
-// the request must have a reason.
+// newOrder checks the shared fields of a request and returns an order with them; the caller sets the fields of its
+// kind. reasoned: the request must have a reason.
 func (s *Server) newOrder(c *call, kind api.OrderKind, t target, req orderRequest, reasoned bool) (registry.Order,
 	error) {
 	now := s.o.Now()
@@ -71,8 +71,8 @@ func (s *Server) newOrder(c *call, kind api.OrderKind, t target, req orderReques
 	return o, nil
 }
 
-// keepWindow keeps the beginning and the end of the order before, as far as a PATCH does not name them. An end that it
-// names counts from the beginning that stays, or from now where that has passed.
+// keepWindow gives o the beginning and the end of the order before, unless the PATCH gives others. An end that it gives
+// counts from the beginning that stays, or from now if that has passed.
 func keepWindow(o *registry.Order, before registry.Order, start bool, expiresIn string, now time.Time) {
 	if expiresIn == "" {
 		o.ExpiresAt = before.ExpiresAt
@@ -98,11 +98,11 @@ func (s *Server) findOrder(kind api.OrderKind, t target) (registry.Order, bool) 
 	return list[at], true
 }
 
-// targetOf returns what an order is about.
+// targetOf returns the target of an order.
 func targetOf(o registry.Order) target { return target{o.Service, o.Address, o.Port} }
 
-// takeOrder puts an order in the place of one of its kind about the same. A planned one does not replace one in force,
-// which would end it before its time. Options.OrderLock must be held.
+// takeOrder replaces the order of the same kind and target. A planned order does not replace one in force, which would
+// end before its time. Options.OrderLock must be held.
 func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.Order, error) {
 	before, replaces := s.findOrder(o.Kind, targetOf(o))
 	if replaces && before.Begun && !o.Begun {
@@ -149,7 +149,7 @@ func (s *Server) forgetOrder(ctx context.Context, o registry.Order, with ...stor
 	return s.o.Orders.ClearOrder(ctx, o.Kind, o.Service, o.Address, o.Port)
 }
 
-// restoreStored undoes what was stored for an order that the registry has refused.
+// restoreStored takes back the stored order o, which the registry has refused: it stores the order before, or none.
 func (s *Server) restoreStored(o, before registry.Order, existed bool) error {
 	if existed {
 		return s.o.OrderStore.PutOrder(restore.Order(before))
@@ -157,8 +157,8 @@ func (s *Server) restoreStored(o, before registry.Order, existed bool) error {
 	return s.o.OrderStore.DeleteOrder(o.Kind, o.Service, o.Endpoint())
 }
 
-// forgetOrders ends the weight and the drain of a server that is gone: one made at its address later is another.
-// Options.OrderLock must be held.
+// forgetOrders ends the weight and the drain of a server that was deleted, so that a later server at its address does
+// not inherit them. Options.OrderLock must be held.
 func (s *Server) forgetOrders(ctx context.Context, id registry.ID) error {
 	var failed []error
 	for _, kind := range []api.OrderKind{api.OrderWeight, api.OrderDrain} {

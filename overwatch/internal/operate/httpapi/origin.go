@@ -78,12 +78,12 @@ func (o *cors) setOrigin(c *call, origin string) {
 	}
 }
 
-// apiRole is the header of an answer that says which role a page of this node has.
+// apiRole is the response header with the role of a page of this node.
 const apiRole = "X-Api-Role"
 
-// checkOrigin applies the rules for pages of other origins, and of this one: the console may change what its token may.
-// Where there are no tokens it may do so only if the Host is checked, since a name that an attacker has pointed at this
-// node is of the same origin too.
+// checkOrigin applies the rules for pages of other origins and of this one: the console may make the changes that its
+// token allows. Without tokens it may make them only if the Host is checked, since a name that an attacker has pointed
+// at this node is of the same origin too.
 func (s *Server) checkOrigin(c *call) error {
 	if !s.o.API.Console {
 		return s.cors.apply(c)

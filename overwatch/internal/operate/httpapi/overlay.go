@@ -23,7 +23,7 @@ type over[T any] struct {
 	check      func(T) error // finds what is wrong with all that would be laid
 }
 
-// layOver lays values over an object of the configuration. Those that are the file's are not kept.
+// layOver lays values over an object of the configuration. Values that equal the file's are not kept.
 func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over[T]) error {
 	before := d.Now().Overlay(o.kind, o.name)
 	fields := map[string]json.RawMessage{}
@@ -112,7 +112,7 @@ func dropOverlay(kind, parameter string) handler {
 	}
 }
 
-// undoOverlay takes back what was laid over an object of the configuration, or lays what was taken away.
+// undoOverlay undoes a change of an overlay, or puts back a deleted one.
 func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
 	before, _, err := states[definitions.Overlay](e)
 	if err != nil {
@@ -159,7 +159,8 @@ func (s *Server) listOverlays(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// configuredFields returns what the file says of an object, as the body of PATCH; there is false if it has none.
+// configuredFields returns the file's values of an object, as the body of PATCH; there is false if the file does not
+// have it.
 func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
 	file := cfg.File()
 	switch kind {
@@ -179,7 +180,7 @@ func configuredFields(cfg *config.Config, kind, name string) (fields any, there 
 	return struct{}{}, false
 }
 
-// overlayView shows what is laid over an object, nil for nothing.
+// overlayView shows the overlay of an object, nil for none.
 func overlayView(set *definitions.Set, cfg *config.Config, kind, name string) *api.Overlay {
 	o := set.Overlay(kind, name)
 	if o == nil {

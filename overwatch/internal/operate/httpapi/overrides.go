@@ -16,7 +16,7 @@ import (
 // sourceAPI is the source of an override whose setter names none.
 const sourceAPI = "api"
 
-// target is the address that an override is about, with one port or all.
+// target is the object of an override: an address of a service, with one port or all.
 type target struct {
 	service string
 	address netip.Addr
@@ -32,7 +32,7 @@ func (t target) endpoint() string {
 
 func (t target) String() string { return t.service + " " + t.endpoint() }
 
-// going is the set of the backends that an override of unhealthy takes out.
+// going returns the set of the backends that an override of unhealthy takes out.
 func (t target) going() going {
 	return going{t.service, func(b *registry.Backend) bool {
 		return b.Address == t.address && (t.port == 0 || b.Port == t.port)
@@ -147,7 +147,7 @@ func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is gone", t)}), s.clearOverride(c, t)
 }
 
-// setOverride puts the override that a request asks for into force, at once or later.
+// setOverride puts the override of a request into force, at once or later.
 func (s *Server) setOverride(c *call, t target) (registry.Order, error) {
 	var req api.OverrideRequest
 	if err := c.decode(&req); err != nil {
@@ -198,7 +198,7 @@ func completed(req api.OverrideRequest, before registry.Order) api.OverrideReque
 	return req
 }
 
-// newOverride checks a request and returns the override that it asks for.
+// newOverride checks a request and returns its override.
 func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (registry.Order, error) {
 	if req.Healthy == nil {
 		return registry.Order{}, badRequest("healthy is missing: it must be true or false")

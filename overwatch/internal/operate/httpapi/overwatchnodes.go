@@ -64,8 +64,8 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 	return nodes
 }
 
-// joinPeers adds what the exchange of keys knows of other nodes: the API ports of those that gossip lists, and nodes
-// that it does not list. A node that has never proved its id is named by its address.
+// joinPeers adds the peers of the exchange of keys: the API ports of nodes that gossip lists, and the nodes that it
+// does not list. A node that has never proved its id is named by its address.
 func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer,
 	tell func(peer string, node *api.OverwatchNode)) []api.OverwatchNode {
 	for _, p := range peers {
@@ -94,8 +94,8 @@ func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer,
 	return nodes
 }
 
-// tellAbout adds what a peer told of itself with its last keys. Its uptime goes on while it is not known to be down.
-// The queries are those until it told.
+// tellAbout adds a peer's description of itself, which came with its last keys at the time told. Its uptime counts on
+// unless the node is known to be down. Its number of queries is as of that time.
 func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time) {
 	node.Region, node.Version = cmp.Or(node.Region, about.Region), cmp.Or(node.Version, about.Version)
 	node.Port = int(about.Port)

@@ -9,13 +9,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// declaredServer is what a plan declares of a server.
+// declaredServer holds the settings that a plan gives a server.
 type declaredServer struct {
 	weight int
 	region string
 }
 
-// plannedBackends are the registry's backends as a plan leaves them. New ones count as healthy.
+// plannedBackends holds the backends as they would be after a plan. New ones count as healthy.
 type plannedBackends struct {
 	view   *registry.View
 	source api.Source // of the servers that the plan declares
@@ -60,7 +60,7 @@ func (b *plannedBackends) Service(name string) []*registry.Backend {
 	return list
 }
 
-// backends are those that a document leaves.
+// backends returns the backends as they would be after a document's plan.
 func (p *documentPlan) backends(view *registry.View) *plannedBackends {
 	puts := make(map[registry.ID]declaredServer, len(p.put.servers))
 	for id, server := range p.put.servers {
@@ -83,8 +83,8 @@ func (p *documentPlan) backends(view *registry.View) *plannedBackends {
 	return newPlannedBackends(view, api.SourceAPI, puts, func(id registry.ID) bool { return gone[id] })
 }
 
-// backendsOf are those that another configuration leaves. An agent's word about a server that is no longer declared
-// stays.
+// backendsOf returns the backends as they would be under another configuration. The claim of an agent about a server
+// that is no longer declared stays.
 func backendsOf(view *registry.View, cfg *config.Config) (*plannedBackends, error) {
 	puts := map[registry.ID]declaredServer{}
 	for server := range cfg.StaticServers() {

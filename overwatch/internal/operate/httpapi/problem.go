@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// problem is an error whose sentence the client may read.
+// problem is an error with a status, and a sentence that the client may read.
 type problem struct {
 	status   int
 	sentence string

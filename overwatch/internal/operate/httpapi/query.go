@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// params are the query parameters of a request that have a value. Each has passed the check of its Parameter.
+// params holds the query parameters of a request that have a value. Each has passed the check of its Parameter.
 type params map[string]string
 
 // readQuery reads a query and checks it. It refuses a parameter that is not known: a filter with a slip in its name
@@ -86,10 +86,10 @@ func splitList(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
-// matches reports whether a filter leaves a value in; an empty filter leaves all.
+// matches reports whether a value passes a filter; an empty filter passes all.
 func matches[S ~string](filter string, value S) bool { return filter == "" || filter == string(value) }
 
-// listed writes a vocabulary for people: its words with commas between.
+// listed returns the words of a vocabulary, separated by commas, for sentences.
 func listed[S ~string](vocabulary []S) string {
 	words := make([]string, len(vocabulary))
 	for i, word := range vocabulary {

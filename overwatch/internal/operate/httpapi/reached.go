@@ -12,14 +12,14 @@ import (
 // waitForPeers is the name of the parameter of changes that reach every node.
 const waitForPeers = "wait_for_peers"
 
-// traveling are the paths of objects that nodes have alike.
+// traveling matches the paths of objects that are the same on all nodes.
 var traveling = regexp.MustCompile(`^/api/v1/(domains|servers|regions|geo/mappings|nodes/agent|document/apply|` +
 	`overrides|config/dns|config/health-check|audit-logs/\{id\}/undo|overwatch/(backends|agents/|locks|orders))`)
 
 // Travels reports whether the operation is a change that reaches every node.
 func (o *Operation) Travels() bool { return changesState(o.Method) && traveling.MatchString(o.Path) }
 
-// withWait returns operations with the parameter of those that reach every node.
+// withWait returns operations with the parameter waitForPeers added to those that reach every node.
 func withWait(list []Operation) []Operation {
 	for i := range list {
 		if !list[i].Travels() {
@@ -38,7 +38,7 @@ func withWait(list []Operation) []Operation {
 	return list
 }
 
-// reached adds to the answer of a change which other nodes have it, after waiting for them as the request says.
+// reached adds the nodes that have a change to its answer, after waiting for them as long as the request asks.
 func (s *Server) reached(c *call, a answer) answer {
 	if !c.operation.Travels() || s.o.Replication == nil || a.status >= 300 {
 		return a
@@ -51,7 +51,7 @@ func (s *Server) reached(c *call, a answer) answer {
 	return a
 }
 
-// spread is the body of an answer, a JSON object, with one field more.
+// spread is an answer's body, a JSON object, with the field replication added.
 type spread struct {
 	body    any
 	reached *api.Reached

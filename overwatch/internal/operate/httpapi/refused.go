@@ -8,14 +8,14 @@ import (
 	"gslb.internal/overwatch/internal/health/refusals"
 )
 
-// Bounds of what an entry about a refused request repeats of it, in bytes.
+// Bounds of the texts that the audit entry of a refused request has of it, in bytes.
 const (
 	maxRefusedMethod = 16
 	maxRefusedPath   = 256
 )
 
-// noteRefusal has a refusal written into the audit log: of whoever may not ask, and of a change that is not made. What
-// is not there is no refusal; what commit has written is written.
+// noteRefusal passes a refusal on for the audit log: of a client that may not ask, and of a change that is not made. It
+// leaves out objects and methods that do not exist, and changes that commit has logged already.
 func (s *Server) noteRefusal(c *call, p *problem) {
 	stranger := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden ||
 		p.status == http.StatusMisdirectedRequest

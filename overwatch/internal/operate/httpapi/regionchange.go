@@ -39,8 +39,8 @@ func (s *Server) postRegion(c *call, req api.RegionChange) (answer, error) {
 		})
 }
 
-// regionID returns the id of a new region, which servers and domains name: the name where it is one in lower case, else
-// the code, else the name in the form of an id.
+// regionID returns the id of a new region, by which servers and domains name it. That is the name if it can be an id
+// and is in lower case or comes without a code; else the code; else an id made of the name.
 func regionID(name, code string) (string, error) {
 	if err := checkText("name", name, api.MaxRegionName); err != nil {
 		return "", err
@@ -96,8 +96,8 @@ func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 		})
 }
 
-// layRegion lays values over a region of the configuration. With PUT, those that the body does not have are the file's
-// again.
+// layRegion lays the values of a request over a region of the configuration. With PUT, fields that the body leaves out
+// get the file's values again.
 func layRegion(s *Server, c *call, d *definitions.Draft, ch *change, file *config.Region, req api.RegionChange) error {
 	now, _ := findRegion(d.Now(), d.File(), file.Name)
 	if err := c.condition.holds(now); err != nil {
@@ -111,8 +111,8 @@ func layRegion(s *Server, c *call, d *definitions.Draft, ch *change, file *confi
 		}})
 }
 
-// defineRegion puts the region that edit returns into force, and answers with it. Where edit returns none, what it did
-// is over the configuration.
+// defineRegion commits a change of a region, and answers with the region. edit returns the region to store, or nil if
+// it has made the change itself, as an overlay of the configuration.
 func (s *Server) defineRegion(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Region, error)) (answer, error) {
 	var after *store.Region
@@ -154,7 +154,8 @@ func (s *Server) deleteRegion(c *call) (answer, error) {
 	})
 }
 
-// ownRegion returns a region that the API has created, if it fulfils the condition. done is the verb of the error.
+// ownRegion returns a region that the API has created, if it fulfils the condition. done completes the sentence of the
+// error, such as "deleted".
 func ownRegion(d *definitions.Draft, name, done string, cond condition) (*store.Region, error) {
 	switch r := d.Now().Regions[name]; {
 	case regionAt(d.File(), name) >= 0:

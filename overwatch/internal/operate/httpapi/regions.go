@@ -38,7 +38,8 @@ func (s *Server) getRegion(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, regionView(r, set, file, s.countServers()), r), nil
 }
 
-// unknownRegion is the error of an id that no region has. One that is the name or code of a region leads to its id.
+// unknownRegion returns the error for an id that no region has. If it is the name or code of a region, the error names
+// the region's id.
 func unknownRegion(set *definitions.Set, id string) *problem {
 	for _, r := range set.Regions {
 		if id == r.Label || id == r.Code {

@@ -15,15 +15,16 @@ import (
 // Replication carries operators' decisions between nodes.
 type Replication interface {
 	Status() api.Replication
-	// Unused lists what refers to what is not there, or is in the configuration too. It is not nil.
+	// Unused lists objects that have no effect: they name others that do not exist, or the configuration has one of their
+	// name. It is not nil.
 	Unused() []api.ReplicationRefused
-	// Reached says which nodes have the last change, after waiting for them for so long at most; nil: nothing is
+	// Reached returns the nodes that have the last change, after waiting for them for so long at most; nil: nothing is
 	// replicated.
 	Reached(ctx context.Context, wait time.Duration) *api.Reached
 	// Challenge returns the value of WWW-Authenticate for a node that asks.
 	Challenge() string
-	// Answer returns the answer to an Authorization, after a while where the question says so. Its error may be shown to
-	// the asker.
+	// Answer answers a node's question, sealed for the node, which proves itself by its Authorization. It waits as long as
+	// the question asks. Its error may be shown to the asker.
 	Answer(ctx context.Context, q replication.Question, authorization string) (sealed string, err error)
 }
 

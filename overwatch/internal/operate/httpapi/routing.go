@@ -61,7 +61,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	return result, nil
 }
 
-// routingTest is api.RoutingTestRequest, whose inner object is decoded as strictly as the outer one.
+// routingTest is api.RoutingTestRequest with its inner object not decoded yet, so that it is decoded as strictly.
 type routingTest struct {
 	Domain    string          `json:"domain"`
 	ClientIP  string          `json:"client_ip"`
@@ -70,10 +70,10 @@ type routingTest struct {
 	EDNS      json.RawMessage `json:"edns"`
 }
 
-// kind is the record type that is asked for, in capitals.
+// kind returns the record type of the query, in capitals.
 func (r *routingTest) kind() string { return strings.ToUpper(cmp.Or(r.QueryType, "A")) }
 
-// query returns the query without its client subnet, and the subnet, which is not valid where there is none.
+// query returns the query without its client subnet, and the subnet; it is not valid if there is none.
 func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) {
 	q.Name = r.Domain
 	if q.Name == "" || len(q.Name) > maxQuestion {
@@ -105,7 +105,7 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	return q, subnet, nil
 }
 
-// explanation shows an explanation.
+// explanation converts an explanation into the API's form.
 func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 	r := api.RoutingResult{
 		Domain: wire.CanonicalService(e.Name), QueryType: queryType(e.Family), ClientRegion: e.Region,

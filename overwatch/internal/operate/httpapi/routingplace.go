@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// standIn puts an address that the geolocation database has near the place of a request into its ClientIP, and returns
-// where that is; nil for a request without a place.
+// standIn replaces the place of a request by a client: it sets ClientIP to an address that the geolocation database has
+// near the place, and returns that address's place; nil for a request without a place.
 func (s *Server) standIn(r *routingTest) (*api.RoutingNearby, error) {
 	if len(r.Place) == 0 || string(r.Place) == "null" {
 		return nil, nil

@@ -18,7 +18,7 @@ func getSection(section string) handler {
 	}
 }
 
-// sectionAnswer has what the answers about sections in package api have in common.
+// sectionAnswer has the fields that the answers about all sections share.
 type sectionAnswer struct {
 	Config any `json:"config"`
 	api.ConfigState

@@ -141,7 +141,7 @@ func shortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// inRegion calls apply, which puts a server into a region, and keeps the region from being deleted meanwhile.
+// inRegion calls apply, which puts a server into a region, and keeps the region from being deleted until it returns.
 func (s *Server) inRegion(region string, apply func() error) error {
 	s.regions.RLock()
 	defer s.regions.RUnlock()
@@ -206,8 +206,7 @@ func (s *Server) checkPatch(req api.ServerPatch) (err error) {
 	return err
 }
 
-// declaredServer returns the server that the path names as the configuration declares it, unless the API has created
-// it.
+// declaredServer returns the server of the path if the configuration declares it and the API has not created it.
 func (s *Server) declaredServer(c *call) (found config.StaticServer, ok bool) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
@@ -220,7 +219,7 @@ func (s *Server) declaredServer(c *call) (found config.StaticServer, ok bool) {
 	return cfg.Declared(id.String())
 }
 
-// layServer lays values over a server of the configuration.
+// layServer lays the values of a request over a server of the configuration.
 func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 	var req definitions.ServerOver
 	if err := c.decode(&req.ServerPatch); err != nil {
@@ -249,11 +248,11 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		nil
 }
 
-// tagOfServer returns what the tag of a server of the API covers.
+// tagOfServer returns the value from which the ETag of a server of the API is made.
 func tagOfServer(server store.Server) any { return server }
 
-// changeServer edits a server of the API. covered returns what the tag that the request names covers. region is nil
-// where it stays.
+// changeServer edits a server of the API. covered returns the value from which the ETag in the request's condition is
+// made. region is nil if the region does not change.
 func (s *Server) changeServer(c *call, id registry.ID, region *string, covered func(store.Server) any,
 	edit func(*store.Server) error) (after store.Server, err error) {
 	ch := &change{action: "update", resource: "server", id: id.String()}
@@ -314,7 +313,8 @@ func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer,
 	})
 }
 
-// ownServer reads the id of a server that the API has created. done is the verb of the error.
+// ownServer reads the id of a server that the API has created. done completes the sentence of the error, such as
+// "deleted".
 func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {

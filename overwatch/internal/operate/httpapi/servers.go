@@ -32,7 +32,7 @@ func (s *Server) getServer(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, s.serverView(b), s.changeableServer(b)), nil
 }
 
-// changeableServer returns what the tag of a server covers.
+// changeableServer returns the value from which the ETag of any server is made.
 func (s *Server) changeableServer(b *registry.Backend) any {
 	if server, ours := s.o.Inventory.Get(b.ID); ours {
 		return tagOfServer(server)

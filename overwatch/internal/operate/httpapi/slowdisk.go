@@ -21,8 +21,8 @@ const (
 	maxAbandoned = 64
 )
 
-// slowDisk answers changes in time while the disk hangs. The change itself cannot be called back then: it is made
-// when the disk works again. Requests that only read are passed on.
+// slowDisk answers changes in time while the disk hangs: the client gets an error, and the change goes on, since it
+// cannot be called back, until the disk works again. It passes requests that only read on at once.
 type slowDisk struct {
 	next      http.Handler
 	disk      func() time.Duration // how long what is being written has taken; nil: no disk is written

@@ -83,7 +83,7 @@ func unknownTarget(set *definitions.Set, id definitions.TargetID) error {
 	return notFound("the API has no server %s; those of the configuration are changed there", id)
 }
 
-// newTarget makes a server by host name of a request.
+// newTarget returns the server by host name that a request describes.
 func newTarget(req api.ServerCreate) (id definitions.TargetID, t *definitions.TargetServer, err error) {
 	if req.Address != "" {
 		return id, nil, badRequest("address is %.64q beside a target: keep one of the two", req.Address)
@@ -146,7 +146,7 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, nil
 }
 
-// mayStand refuses a server by host name that the file has, or whose name leads back to this node.
+// mayStand refuses a server by host name that the file has already, or whose name is answered by this node.
 func (s *Server) mayStand(d *definitions.Draft, id definitions.TargetID) error {
 	if definitions.FileTargets(d.File())[id] {
 		return errOfFile
@@ -163,15 +163,16 @@ func (s *Server) mayStand(d *definitions.Draft, id definitions.TargetID) error {
 	return nil
 }
 
-// defineTarget commits a change of a server by host name, and keeps its region from being deleted meanwhile.
+// defineTarget commits a change of a server by host name, and keeps its region from being deleted until that is done.
 func (s *Server) defineTarget(c *call, ch *change, region string, edit func(*definitions.Draft) error) error {
 	return s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.inRegion(region, func() error { return s.o.Definitions.Define(note, edit) })
 	})
 }
 
-// changeTarget edits a server by host name of the API. edit may be called more than once: its region is looked up
-// before, and it is changed as it is then. covered returns what the tag that the request names covers.
+// changeTarget edits a server by host name of the API. edit may be called more than once: first with the present
+// server, to find its errors and the new region, then with the server in the draft. covered returns the value from
+// which the ETag in the request's condition is made.
 func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*definitions.TargetServer) any,
 	edit func(*definitions.TargetServer) error) (after *definitions.TargetServer, err error) {
 	set, _ := s.o.Definitions.Defined()
@@ -287,7 +288,7 @@ func (s *Server) putTargetCheck(c *call, id definitions.TargetID) (answer, error
 	return tagged(c, http.StatusOK, view, view), nil
 }
 
-// ownCheck returns a check as what a server has of its own; nil where it is that of its region.
+// ownCheck returns the fields of a server's check, nil if the check is that of its region.
 func ownCheck(spec, ofRegion check.Spec) *api.HealthCheckChange {
 	if spec == ofRegion {
 		return nil
@@ -297,7 +298,7 @@ func ownCheck(spec, ofRegion check.Spec) *api.HealthCheckChange {
 	return own
 }
 
-// undoTarget takes a change of a server by host name back.
+// undoTarget undoes a change of a server by host name.
 func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitions.TargetID) error {
 	before, after, err := states[definitions.TargetServer](e)
 	if err != nil {
@@ -385,7 +386,7 @@ func (p *documentPlan) staleTargets(now *definitions.Set) bool {
 	return false
 }
 
-// checkTargets checks the servers by host name of a plan against what will be there.
+// checkTargets checks the servers by host name of a plan against the domains and regions after it.
 func (p *documentPlan) checkTargets(s *Server, d *definitions.Draft, domains map[string]*store.Domain,
 	regions map[string]bool, problems *documentProblems) {
 	for id, t := range p.put.targets {

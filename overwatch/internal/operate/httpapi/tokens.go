@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// bearers are the tokens of one configuration, as hashes.
+// bearers holds the tokens of one configuration, as hashes.
 type bearers struct {
 	of   *config.Config
 	list []bearer
@@ -37,7 +37,8 @@ func newBearers(cfg *config.Config) *bearers {
 	return b
 }
 
-// find compares a token with every one that is known, so that its time does not depend on which one matches.
+// find returns the holder of a token. It compares the token with every known one, so that its time does not depend on
+// the match.
 func (b *bearers) find(token string) (found bearer, ok bool) {
 	hash := sha256.Sum256([]byte(token))
 	for _, known := range b.list {

@@ -14,14 +14,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// lastChange stands for the number of the newest change of whoever asks.
+// lastChange, in place of a number, names the newest change of the client that asks.
 const lastChange = "last"
 
-// errChangedSince says that an object is not what a change has left.
+// errChangedSince is the error of an undo whose object has changed again since.
 var errChangedSince = errors.New("a later change stands on it")
 
-// postUndo answers POST /audit-logs/{id}/undo. What the change has left must still be there, so that nothing that was
-// done on top of it is lost.
+// postUndo answers POST /audit-logs/{id}/undo. The object must still be as the change has left it, so that no later
+// change is lost.
 func (s *Server) postUndo(c *call) (answer, error) {
 	e, err := s.entryToUndo(c)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Server) lastOf(actor string) (api.AuditEntry, error) {
 	return api.AuditEntry{}, notFound("the audit log has no change by %s", actor)
 }
 
-// undoOf returns what takes a change back and the role that it needs; nil where that cannot be.
+// undoOf returns the function that undoes a change, and the role that it needs; nil if the change cannot be undone.
 func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *change) error, need api.Role) {
 	switch e.Action {
 	case api.AuditOverride, api.AuditWeight, api.AuditDrain, api.AuditUndrain:
@@ -108,7 +108,7 @@ func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *c
 	return nil, ""
 }
 
-// undoes returns the action that takes another back.
+// undoes returns the action of an undo in the audit log, such as delete for create.
 func undoes(action string) string {
 	back := map[string]string{api.AuditCreate: api.AuditDelete, api.AuditDelete: api.AuditCreate,
 		api.AuditDrain: api.AuditUndrain, api.AuditUndrain: api.AuditDrain}[action]
@@ -118,7 +118,7 @@ func undoes(action string) string {
 	return back
 }
 
-// states returns the object of an entry before and after the change, nil for nothing.
+// states returns an entry's object before and after the change, nil where it did not exist.
 func states[T any](e *api.AuditEntry) (before, after *T, err error) {
 	for _, state := range []struct {
 		from json.RawMessage
@@ -134,8 +134,8 @@ func states[T any](e *api.AuditEntry) (before, after *T, err error) {
 	return before, after, nil
 }
 
-// unchangedSince returns errChangedSince unless an object is as the change has left it. passing are fields that time
-// alone changes.
+// unchangedSince returns errChangedSince unless an object is as the change has left it. The fields in passing do not
+// count: they change with time alone.
 func unchangedSince(e *api.AuditEntry, object any, passing ...string) error {
 	plain := func(encoded []byte) (v any) {
 		_ = json.Unmarshal(encoded, &v) // nothing where it is no JSON
@@ -156,7 +156,7 @@ func unchangedSince(e *api.AuditEntry, object any, passing ...string) error {
 	return nil
 }
 
-// standsOn says which later change of the same object stands on a change.
+// standsOn returns an error that names a later change of the same object, which must be undone first.
 func (s *Server) standsOn(e *api.AuditEntry) error {
 	for later, err := range s.o.Audit.Newest(audit.Changes) {
 		if err != nil || later.ID <= e.ID {

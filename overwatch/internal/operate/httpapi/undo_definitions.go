@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// undoServer removes a server that was made, makes one again that was removed, or gives one its settings back.
+// undoServer deletes a server that was created, creates one again that was deleted, or restores the settings of one.
 func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
 		return s.undoTarget(c, e, ch, id)
@@ -88,7 +88,7 @@ func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, befor
 	})
 }
 
-// inRegionIfAny is inRegion for a server that may be in none.
+// inRegionIfAny is inRegion for a server that may have no region.
 func (s *Server) inRegionIfAny(region string, apply func() error) error {
 	if region == "" {
 		return apply()
@@ -96,7 +96,7 @@ func (s *Server) inRegionIfAny(region string, apply func() error) error {
 	return s.inRegion(region, apply)
 }
 
-// undoDomain deletes a domain that was made, or gives one its settings back.
+// undoDomain deletes a domain that was created, or restores one.
 func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
 	before, _, err := states[store.Domain](e)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
 	})
 }
 
-// undoRegion deletes a region that was made and is not in use, or gives one its settings back.
+// undoRegion deletes a region that was created and is not in use, or restores one.
 func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
 	before, after, err := states[store.Region](e)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
 	})
 }
 
-// undoMapping deletes a mapping that was made, or gives a network the one back that it had.
+// undoMapping deletes a mapping that was created, or restores the one that the network had.
 func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 	before, _, err := states[api.GeoMapping](e)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// undoOrder gives a backend the override, weight or drain back that it had before, or none.
+// undoOrder restores the override, weight or drain of before the change, or clears it if there was none.
 func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
 	before, after, err := states[api.Order](e)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
 	return s.putOrder(c, ch, o, now, found)
 }
 
-// taking returns what an order takes traffic from; takes is false for one that takes none away.
+// taking returns the backends that an order takes traffic from; takes is false if it takes none away.
 func taking(o registry.Order) (g going, takes bool) {
 	t := targetOf(o)
 	switch {
@@ -64,7 +64,7 @@ func taking(o registry.Order) (g going, takes bool) {
 	return going{}, false
 }
 
-// orderOf returns an order as the registry takes it from its record.
+// orderOf converts the API's record of an order into the registry's form.
 func orderOf(r api.Order, now time.Time) (o registry.Order, ok bool) {
 	o = registry.Order{Kind: r.Kind, Service: r.Service, Reason: r.Reason, Source: r.Source, CreatedBy: r.CreatedBy,
 		CreatedAt: r.CreatedAt}

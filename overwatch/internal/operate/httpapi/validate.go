@@ -49,7 +49,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	return ok(run), nil
 }
 
-// validateFilter reads which backends to check. all reports that no filter was given.
+// validateFilter reads the selection of backends to check. all tells that the request has no filter.
 func validateFilter(c *call) (wants func(registry.ID) bool, all bool, err error) {
 	port := c.query.number("port")
 	var address netip.Addr

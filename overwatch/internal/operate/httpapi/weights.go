@@ -64,7 +64,7 @@ func (s *Server) deleteWeight(c *call) (answer, error) {
 	return noContent(), s.dropOrder(c, api.AuditWeight, before)
 }
 
-// recordOrNil returns what the tag of an order covers, nil for none.
+// recordOrNil returns the value from which the ETag of an order is made, nil for none.
 func recordOrNil(o registry.Order, found bool) any {
 	if !found {
 		return nil
@@ -72,7 +72,7 @@ func recordOrNil(o registry.Order, found bool) any {
 	return o.Record()
 }
 
-// weightless is the set of the backend that a weight of 0 leaves without traffic while another may serve.
+// weightless returns the set of the backend that a weight of 0 leaves without traffic while another may serve.
 func (t target) weightless() going {
 	g := t.going()
 	g.leaves, g.answer = explain.Drained, api.AnswerZeroWeight

@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Journal is where events are kept.
+// Journal is the source of the metrics of events; journal.Journal implements it.
 type Journal interface {
 	Totals() map[api.EventKind]uint64
 	Unstored() int

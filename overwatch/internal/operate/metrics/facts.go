@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 )
 
-// Fitness is the node's judgement of itself.
+// Fitness is the node's judgement of itself; ready.Judge implements it.
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
@@ -25,7 +25,7 @@ type Fitness interface {
 	Holding() map[api.ConditionKind]int
 }
 
-// Sources are the owners that Register reads at each scrape. All are required.
+// Sources holds the functions and owners that Register reads at each scrape. All are required.
 type Sources struct {
 	View          *registry.View
 	Agents        func(soon time.Duration) trust.Counts // the pinned ones

@@ -18,13 +18,13 @@ const (
 	version = 1
 )
 
-// content is what the file has: of each target, by its name, what is kept or its text.
+// content is the form of the file: by the names of targets, their kept state or its JSON text.
 type content[T any] struct {
 	Version int          `json:"version"`
 	Targets map[string]T `json:"targets"`
 }
 
-// read returns what the file has of each target.
+// read returns the kept state of each target in a file.
 func read(path string) (targets map[string]kept, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +43,7 @@ func read(path string) (targets map[string]kept, err error) {
 	return c.Targets, nil
 }
 
-// writer says when the file is to be written.
+// writer schedules the writing of the file.
 type writer struct {
 	wake chan struct{} // holds one element while something is not written
 
@@ -53,7 +53,7 @@ type writer struct {
 
 func newWriter() writer { return writer{wake: make(chan struct{}, 1), done: make(chan struct{})} }
 
-// mark has the file written soon. It returns a channel that is closed then.
+// mark has the file written soon. The channel that it returns is closed after that.
 func (w *writer) mark() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *writer) mark() <-chan struct{} {
 	return w.done
 }
 
-// flush returns when what was changed before is in the file, or cannot be.
+// flush waits until the changes made before are in the file, but no longer than flushPatience.
 func (w *writer) flush(ctx context.Context) {
 	select {
 	case <-w.mark():
@@ -73,7 +73,7 @@ func (w *writer) flush(ctx context.Context) {
 	}
 }
 
-// write writes the file whenever something has changed, and at the end of ctx.
+// write writes the file after each call of mark, and once more at the end of ctx.
 func (n *Notifier) write(ctx context.Context) {
 	failing := false
 	for more := true; more; {
@@ -95,7 +95,7 @@ func (n *Notifier) write(ctx context.Context) {
 	}
 }
 
-// writeFile replaces the file. Without targets there is none.
+// writeFile replaces the file. Without targets it deletes it.
 func (n *Notifier) writeFile() error {
 	_, targets := n.current()
 	if len(targets) == 0 {

@@ -14,10 +14,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// keyOf names what an event is about: what begins and what ends it have the same.
+// keyOf identifies the state that an event begins or ends; both events have the same key.
 func keyOf(e *api.Event) string { return journal.Key(e.Kind, e.Subject) }
 
-// own reports whether an event is of one node alone, so that no other tells of it.
+// own reports whether only this node sees an event, so that no other node sends a message of it.
 func own(e *api.Event, node string) bool {
 	switch e.Kind {
 	case api.EventReload, api.EventStore, api.EventService, api.EventSuspension, api.EventReplication, api.EventSigning,
@@ -33,7 +33,7 @@ func own(e *api.Event, node string) bool {
 	return false
 }
 
-// groupOf names the events that are told together: those of a name, or else of one thing.
+// groupOf names the group of an event. The events of a domain, or else of one subject, share a group and its messages.
 func groupOf(e *api.Event, node string) string {
 	switch {
 	case own(e, node):
@@ -44,8 +44,8 @@ func groupOf(e *api.Event, node string) string {
 	return keyOf(e)
 }
 
-// rank returns the place of a node among those that could tell a group to a target: 0 tells it, the next waits whether
-// it does, and so on (rendezvous hashing). All nodes that know of one another find the same order.
+// rank returns the place of a node in the order in which nodes send a group to a target: the first sends it, each later
+// one only if those before it have not (rendezvous hashing). All nodes that know of one another compute the same order.
 func rank(node string, others []string, target, group string) (place int) {
 	weight := func(node string) uint64 {
 		sum := sha256.Sum256([]byte(target + "\x00" + group + "\x00" + node))
@@ -60,8 +60,8 @@ func rank(node string, others []string, target, group string) (place int) {
 	return place
 }
 
-// messageID follows from what is told and what was told before of the same, so that two nodes that tell the same have
-// the same.
+// messageID derives the id of a message from its tellings and from the messages before it, so that two nodes that send
+// the same message give it the same id.
 func messageID(target, group string, tells, before map[string]Telling, at time.Time) string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%q %q %d", target, group, at.Unix()/3600)

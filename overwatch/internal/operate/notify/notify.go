@@ -1,6 +1,8 @@
-// Package notify tells the targets of the configuration of events: it takes them from the journal, groups them, and
-// hands messages to the senders of package send. What several nodes see, one of them tells; if that one does not,
-// another does: at least once, never silent. What waits survives a restart. A *Notifier may be used from any goroutine.
+// Package notify sends events to the targets of the configuration: it takes them from the journal, groups them, and
+// hands messages to the senders of package send. Of an event that several nodes see, one of them sends the message; if
+// that one does not, another does: at least once, never silent. Messages that wait survive a restart. The root runs one
+// Notifier; httpapi shows and tests targets, and answers peers by it. The package makes no events. A *Notifier may be
+// used from any goroutine.
 package notify
 
 import (
@@ -19,7 +21,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Journal is where events come from.
+// Journal is the source of events; journal.Journal implements it.
 type Journal interface {
 	// After returns the events behind a sequence, the oldest first, and whether some of them are no longer kept.
 	After(sequence uint64) (events []api.Event, missed bool)
@@ -28,7 +30,7 @@ type Journal interface {
 	Changed() <-chan struct{}
 }
 
-// Settings is the part of the configuration that a Notifier uses. It must not be changed afterwards.
+// Settings holds the part of the configuration that a Notifier uses. It must not be changed afterwards.
 type Settings struct {
 	Cluster string
 	Targets []config.NotificationTarget
@@ -50,7 +52,7 @@ type Options struct {
 	Settings Settings
 	// Peers lists the nodes that this one exchanges decisions with, as far as they answer.
 	Peers func() []Peer
-	// Ask asks a peer what it has told a target of a group; nil: over the network.
+	// Ask asks a peer for the tellings of a group to a target that it knows of; nil: over the network.
 	Ask func(ctx context.Context, peer Peer, target, group string) (map[string]Telling, error)
 	// NewSender makes the sender of a target; nil is send.New.
 	NewSender func(config.NotificationTarget) (send.Sender, error)
@@ -70,8 +72,8 @@ type Notifier struct {
 	kept     map[string]kept // what the file had of targets, by name
 }
 
-// New reads the file of what waits. One that cannot be read is logged, and what waited is lost. Nothing is sent before
-// Run.
+// New reads the file of waiting messages. A file that cannot be read is logged, and its messages are lost. Nothing is
+// sent before Run.
 func New(o Options) (*Notifier, error) {
 	if o.Journal == nil || o.Peers == nil || o.Path == "" {
 		return nil, errors.New("notify: Options.Journal, Peers and Path are needed")
@@ -91,7 +93,7 @@ func New(o Options) (*Notifier, error) {
 	return n, nil
 }
 
-// Reconfigure puts other settings into force. What waits for a target of the same name is kept.
+// Reconfigure puts other settings into force. Messages that wait for a target stay with the target of its name.
 func (n *Notifier) Reconfigure(settings Settings) {
 	n.mu.Lock()
 	n.settings = settings
@@ -108,8 +110,8 @@ func (n *Notifier) current() (Settings, []*target) {
 	return n.settings, n.targets
 }
 
-// next returns the targets of a configuration. Those that are as before stay; the others are ended, and what waits goes
-// over to the target of their name.
+// next returns the targets of a configuration. Unchanged targets stay. The others are ended; their waiting messages go
+// to the target of the same name.
 func (n *Notifier) next(before []*target, wanted []config.NotificationTarget) []*target {
 	stay := map[string]*target{}
 	for _, t := range before {
@@ -173,7 +175,7 @@ const (
 	longestPause = time.Hour
 )
 
-// backoff returns the pause after so many failures in a row, which the target may have asked to be longer.
+// backoff returns the pause after so many failures in a row, longer if the target has asked for that.
 func backoff(failures int, asked time.Duration) time.Duration {
 	pause := min(lastRetry, firstRetry<<min(failures-1, 10))
 	pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64()))

@@ -16,29 +16,29 @@ import (
 const (
 	// Path is the API's path for peers, below a node's base URL.
 	Path = "/api/v1/notifications/told"
-	// askTimeout bounds how long peers are waited for: one that does not answer by then is as one that is down.
+	// askTimeout bounds the wait for peers: one that does not answer by then counts as down.
 	askTimeout = 5 * time.Second
 	// maxAnswer bounds a peer's answer, in octets.
 	maxAnswer = 8 << 20
 )
 
-// Peer is another node that may tell what this one sees.
+// Peer is another node, which may see the same events and send messages of them.
 type Peer = replication.Reachable
 
-// answered is a Telling as nodes tell one another of it: by its age, since their clocks may differ.
+// answered is the form of a Telling between nodes: it has its age, since their clocks may differ.
 type answered struct {
 	Telling
 	Age time.Duration `json:"age"`
 }
 
-// errNoSecret is the answer to a peer of a node that has no secret with the others.
+// errNoSecret is the error of a node that cannot prove itself to its peers.
 var errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set on this node")
 
 // Challenge returns the value of WWW-Authenticate for a peer.
 func (n *Notifier) Challenge() string { return n.door.Challenge() }
 
-// Answer tells a peer, by its value of Authorization, what this node knows that a target was told of a group. where is
-// the path with its query. The error may be shown to the asker.
+// Answer returns the tellings of a group to a target that this node knows of, sealed for a peer that proves itself by
+// its Authorization. where is the path with its query. The error may be shown to the asker.
 func (n *Notifier) Answer(where, target, group, authorization string) (sealed string, err error) {
 	settings, _ := n.current()
 	if len(settings.Secret) == 0 {
@@ -59,7 +59,7 @@ func (n *Notifier) Answer(where, target, group, authorization string) (sealed st
 	return visitor.Seal(plain)
 }
 
-// Told returns what this node knows that a target was told of a group, by what it is about.
+// Told returns the tellings of a group to a target that this node knows of, by key.
 func (n *Notifier) Told(target, group string) map[string]Telling {
 	all := told{}
 	_, targets := n.current()
@@ -73,7 +73,7 @@ func (n *Notifier) Told(target, group string) map[string]Telling {
 	return all[group]
 }
 
-// ask asks a peer over the network what it knows that a target was told of a group.
+// ask asks a peer over the network for the tellings of a group to a target that it knows of.
 func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (map[string]Telling, error) {
 	settings, _ := n.current()
 	if len(settings.Secret) == 0 {

@@ -14,12 +14,13 @@ const (
 	// maxQueued bounds the events that wait for one target, and maxEvents those that one message lists.
 	maxQueued = 500
 	maxEvents = 50
-	// shortestTurn and longestTurn bound how long each node waits for the one before it to tell what both see.
+	// shortestTurn and longestTurn bound the time that each node waits for the one before it (see rank) to send what both
+	// see.
 	shortestTurn = 5 * time.Second
 	longestTurn  = 15 * time.Second
 )
 
-// waiting is an event that is to be told.
+// waiting is an event that is to be sent.
 type waiting struct {
 	Event api.Event `json:"event"`
 	Group string    `json:"group"`
@@ -27,7 +28,8 @@ type waiting struct {
 	Since time.Time `json:"since"`
 }
 
-// message is what is being told. It stays as it is until the target has it, or never will.
+// message is the message that is being sent. It does not change until the target has taken it, or has refused it for
+// good.
 type message struct {
 	Group   string             `json:"group"`
 	Own     bool               `json:"own"`
@@ -44,7 +46,7 @@ type kept struct {
 	LastSent time.Time `json:"last_sent"`
 }
 
-// take looks at the events that are new. It reports whether one of them is to be told.
+// take queues the new events of the journal that the target is to get. It reports whether there was one.
 func (t *target) take() (taken bool) {
 	events, _ := t.n.o.Journal.After(t.Position)
 	now := time.Now()
@@ -60,7 +62,8 @@ func (t *target) take() (taken bool) {
 	return taken
 }
 
-// isOpen reports whether the target knows, or is about to learn, that something holds: it must hear of its end too.
+// isOpen reports whether the target knows, or is about to be told, that a state has begun: then it must get its end
+// too.
 func (t *target) isOpen(group, key string) bool {
 	for i := len(t.Waiting) - 1; i >= 0; i-- {
 		if w := &t.Waiting[i]; w.Group == group && keyOf(&w.Event) == key {
@@ -75,8 +78,8 @@ func (t *target) isOpen(group, key string) bool {
 	return t.Told[group][key].Phase == api.PhaseBegins
 }
 
-// enqueue adds an event, and drops the oldest where there are too many: rather one of something that a later event is
-// about too.
+// enqueue adds an event. If there are too many, it drops the oldest one of a state of which a later event waits too, or
+// else the oldest of all.
 func (t *target) enqueue(w waiting) {
 	t.Waiting = append(t.Waiting, w)
 	if len(t.Waiting) <= maxQueued {
@@ -97,7 +100,7 @@ func (t *target) enqueue(w waiting) {
 	t.dropped++
 }
 
-// first returns the group that is due first, and when.
+// first returns the group that is due first, and the time.
 func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	seen := map[string]bool{}
 	turn := min(max(t.c.GroupWait, shortestTurn), longestTurn)
@@ -118,7 +121,8 @@ func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	return group, own, at
 }
 
-// freeze makes the message of what waits of a group, without what other nodes have told. nil: they have told all.
+// freeze makes a message of the waiting events of a group, without those that other nodes have sent; nil if they have
+// sent all.
 func (t *target) freeze(group string, own bool) *message {
 	var events []api.Event
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
@@ -160,7 +164,8 @@ func (t *target) freeze(group string, own bool) *message {
 	return &message{Group: group, Own: own, Message: m, Tells: tells}
 }
 
-// worst returns as many events as a message lists, the worst of them in their order, and how many more there are.
+// worst returns the events that a message lists, the worst ones in the order of their sequences, and the number of the
+// others.
 func worst(events []api.Event) (list []api.Event, more int) {
 	if len(events) <= maxEvents {
 		return events, 0

@@ -39,10 +39,11 @@ func moment(at time.Time) *time.Time {
 	return new(api.Moment(at).Truncate(time.Millisecond))
 }
 
-// patience is how long a target may fail before somebody is told.
+// patience is the time for which a target may fail before it counts as trouble.
 const patience = 5 * time.Minute
 
-// Trouble says which targets are not told: those that refuse for good, at once, and those that fail for a while.
+// Trouble returns a sentence for each target that gets no messages: at once for one that refuses for good, after
+// patience for one that fails.
 func (n *Notifier) Trouble() map[string]string {
 	_, targets := n.current()
 	sentences := map[string]string{}

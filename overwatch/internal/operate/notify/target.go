@@ -38,7 +38,7 @@ type counts struct {
 	dropped uint64 // events that are never told
 }
 
-// newTarget makes a target, which goes on where the one of its name was, or begins with what happens next.
+// newTarget makes a target. It goes on from the kept state of its name, or begins with the next event.
 func (n *Notifier) newTarget(c config.NotificationTarget) *target {
 	t := &target{n: n, c: c, wake: make(chan struct{}, 1)}
 	var known bool
@@ -59,7 +59,7 @@ func (n *Notifier) newTarget(c config.NotificationTarget) *target {
 	return t
 }
 
-// start has the target told until ctx or end, unless that has begun.
+// start begins to send to the target, until ctx ends or end is called. It does nothing if that has begun.
 func (t *target) start(ctx context.Context) {
 	if t.stop != nil || t.sender == nil {
 		return
@@ -72,7 +72,7 @@ func (t *target) start(ctx context.Context) {
 	}()
 }
 
-// end returns when the target is told nothing more.
+// end stops sending to the target, and returns when nothing more is sent.
 func (t *target) end() {
 	if t.stop != nil {
 		t.stop()
@@ -88,7 +88,7 @@ func (t *target) wants(e *api.Event) bool {
 		slices.Index(order, string(e.Severity)) >= slices.Index(order, t.c.Severity)
 }
 
-// run tells the target until ctx ends.
+// run sends to the target until ctx ends.
 func (t *target) run(ctx context.Context) {
 	for {
 		changed := t.n.o.Journal.Changed()
@@ -112,7 +112,7 @@ func (t *target) run(ctx context.Context) {
 	}
 }
 
-// step tells what is due first. It returns when it is to be called again; zero: when there is another event.
+// step sends the message that is due first. It returns the time of its next call; zero: after the next event.
 func (t *target) step(ctx context.Context) time.Time {
 	peers := t.n.o.Peers()
 	ids := make([]string, len(peers))
@@ -146,7 +146,7 @@ func (t *target) step(ctx context.Context) time.Time {
 	return now
 }
 
-// next returns the message to send, nil for none: other nodes have told all of it.
+// next returns the message to send, nil if other nodes have sent all of it.
 func (t *target) next(group string, own bool) *message {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,7 +161,7 @@ func (t *target) next(group string, own bool) *message {
 	return t.Message
 }
 
-// learn asks the peers what they have told of a group.
+// learn asks the peers for the tellings of a group that they know of.
 func (t *target) learn(ctx context.Context, peers []Peer, group string) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -189,7 +189,7 @@ func (t *target) send(ctx context.Context, m send.Message) error {
 	return t.sender.Send(ctx, m)
 }
 
-// settle notes the outcome of an attempt.
+// settle records the outcome of an attempt, and the time of the next one after a failure.
 func (t *target) settle(ctx context.Context, m *message, err error) {
 	if err != nil && ctx.Err() != nil {
 		return // the node ends, or the target has another configuration: it is tried again
@@ -227,7 +227,7 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 	t.retry = now.Add(backoff(t.failures, asked))
 }
 
-// works notes that the target has taken something. The caller holds mu.
+// works records that the target has taken a message. The caller holds mu.
 func (t *target) works() {
 	if t.problem != "" {
 		t.n.o.Logger.Info().Str("target", t.c.Name).Msg("notifications are sent again")

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Telling is the last that a target was told of something.
+// Telling is the last state of a key that a target was told, with the message that told it.
 type Telling struct {
 	State    string            `json:"state"`
 	Phase    api.Phase         `json:"phase"`
@@ -17,13 +17,13 @@ type Telling struct {
 	At       time.Time         `json:"at"`
 }
 
-// forgetAfter is how long it is known that something was told that is over.
+// forgetAfter is the time after which the telling of an ended state is forgotten.
 const forgetAfter = 24 * time.Hour
 
-// told is what a target was told, by group and key.
+// told holds the tellings to one target, by group and key.
 type told map[string]map[string]Telling
 
-// note takes what was told of a group, where it is newer than what is known, and reports whether it was.
+// note keeps the tellings of a group that are newer than the known ones, and reports whether there was one.
 func (t told) note(group string, tells map[string]Telling) (changed bool) {
 	for key, telling := range tells {
 		if known, seen := t[group][key]; seen && !telling.At.After(known.At) {
@@ -38,10 +38,11 @@ func (t told) note(group string, tells map[string]Telling) (changed bool) {
 	return changed
 }
 
-// coversFor is how long what does not last counts as told: the next of the same state is another.
+// coversFor is the time for which the telling of an event without an end also covers later events of the same state;
+// after that they are told again.
 const coversFor = 30 * time.Minute
 
-// covers reports whether other nodes have told all of it already.
+// covers reports whether other nodes have told all of it to the target already.
 func (t told) covers(group, node string, tells map[string]Telling) bool {
 	for key, telling := range tells {
 		known, seen := t[group][key]
@@ -55,7 +56,8 @@ func (t told) covers(group, node string, tells map[string]Telling) bool {
 	return true
 }
 
-// open reports whether a group has something that was told to begin and not to end, and the worst severity of that.
+// open reports whether a group has a state that was told as begun and not as ended, and returns the worst severity of
+// these.
 func (t told) open(group string) (severity api.EventSeverity, open bool) {
 	for _, telling := range t[group] {
 		if telling.Phase == api.PhaseBegins {
@@ -65,7 +67,7 @@ func (t told) open(group string) (severity api.EventSeverity, open bool) {
 	return severity, open
 }
 
-// forget drops what is over for a long time.
+// forget drops the tellings of states that ended more than forgetAfter ago.
 func (t told) forget(now time.Time) {
 	for group, tells := range t {
 		maps.DeleteFunc(tells, func(_ string, telling Telling) bool {

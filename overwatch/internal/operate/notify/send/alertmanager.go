@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// holds is how long an Alertmanager goes by an alert that nothing ends. It would be a few minutes if it were not said.
+	// holds is the life of an alert that has begun and not ended. Without it, an Alertmanager would end the alert after a
+	// few minutes.
 	holds = 365 * 24 * time.Hour
-	// passes is how long it shows what does not last.
+	// passes is the life of an alert of an event without an end.
 	passes = 5 * time.Minute
 )
 
@@ -28,7 +29,7 @@ type alert struct {
 	EndsAt      time.Time         `json:"endsAt"`
 }
 
-// Send implements Sender. The labels say which alert it is, so that the severity, which changes, is an annotation.
+// Send implements Sender. The labels identify the alert; the severity may change, so it is an annotation.
 func (a *alertmanager) Send(ctx context.Context, m Message) error {
 	one := alert{Labels: map[string]string{"alertname": "GslbEvent", "about": m.Key},
 		Annotations: map[string]string{"summary": m.title(), "description": m.lines(), "severity": string(m.Severity),

@@ -59,10 +59,10 @@ func (e *email) Send(ctx context.Context, m Message) error {
 	return nil
 }
 
-// errNoTLS is the error of a server that would have the message in the clear.
+// errNoTLS is the error of a server that takes messages only in the clear.
 var errNoTLS = errors.New("it does not offer STARTTLS: nothing is sent to it in the clear")
 
-// talk hands a message to the server at the other end.
+// talk hands a message to the server at the other end of a connection.
 func (e *email) talk(conn net.Conn, loopback bool, m *Message) error {
 	c, err := smtp.NewClient(conn, e.tls.ServerName)
 	if err != nil {
@@ -104,7 +104,7 @@ func (e *email) talk(conn net.Conn, loopback bool, m *Message) error {
 	return nil
 }
 
-// text is a message as mail has it (RFC 5322).
+// text returns a message in the form of a mail (RFC 5322).
 func (e *email) text(m *Message) []byte {
 	var b bytes.Buffer
 	_, domain, _ := strings.Cut(e.from, "@")

@@ -58,7 +58,7 @@ func post(ctx context.Context, client *http.Client, to string, body any) error {
 // maxReply bounds what is read of an answer, in octets, so that its connection can be used again.
 const maxReply = 64 << 10
 
-// do makes a request, and returns what an answer other than 2xx means. Its error does not have the URL, which may be
+// do makes a request, and returns an error for an answer other than 2xx. The error does not have the URL, which may be
 // secret.
 func do(client *http.Client, req *http.Request) error {
 	resp, err := client.Do(req)

@@ -1,4 +1,5 @@
-// Package send carries notifications to their receivers. It decides neither what is told nor when it is told again.
+// Package send delivers notifications to their receivers, with one Sender for each type. notify makes the messages and
+// calls the senders, again after a failure. The package decides neither what a message says nor when it is sent.
 package send
 
 import (
@@ -30,7 +31,7 @@ type Sender interface {
 	Send(context.Context, Message) error
 }
 
-// Permanent is the error of a message that would be refused again.
+// Permanent is the error of a message that the receiver would refuse again.
 type Permanent struct{ Err error }
 
 // Error implements error.

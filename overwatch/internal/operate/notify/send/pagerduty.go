@@ -57,7 +57,7 @@ func (p *pagerDuty) Send(ctx context.Context, m Message) error {
 	return post(ctx, p.client, p.url, e)
 }
 
-// dedupKey is a text as PagerDuty takes it.
+// dedupKey returns a text that PagerDuty takes as dedup_key.
 func dedupKey(text string) string {
 	if len(text) <= maxDedupKey {
 		return text

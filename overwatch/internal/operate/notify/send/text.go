@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// title is a message in one line.
+// title returns a message in one line.
 func (m *Message) title() string {
 	what := string(m.Severity)
 	switch {
