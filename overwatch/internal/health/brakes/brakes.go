@@ -15,7 +15,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Check checks every backend that wants asks for, now; validation.Validator has it.
+// Check checks at once every backend that wants accepts, and returns the verdicts, as validation.Validator.CheckNow
+// does.
 type Check func(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
 
 // Follower queues the changes of brakes and the backends that they hold. Run writes the former and checks the latter.

@@ -48,9 +48,9 @@ func (d *delegate) LocalState(bool) []byte { return nil }
 // MergeRemoteState ignores the state of other nodes.
 func (d *delegate) MergeRemoteState([]byte, bool) {}
 
-// NotifyAlive decides who may become a member. It refuses agents. Without configured seeds it also refuses every node
-// but a proved peer at the address that the peer proved: this node probes each member, and must not be made to send to
-// addresses that others choose.
+// NotifyAlive decides who may become a member. It refuses agents, addresses that no host can have, and more than
+// maxMembers nodes. Without configured seeds it also refuses every node but a proved peer at the address that the peer
+// proved: this node probes each member, and must not be made to send to addresses that others choose.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.node.options.NodeID {
 		return nil

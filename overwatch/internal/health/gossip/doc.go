@@ -1,6 +1,6 @@
 // Package gossip owns the sockets at which agents and other nodes reach an overwatch node. It runs memberlist over a
 // transport of its own, queues the agents' sealed messages within bounds, has trust open them, applies them to the
-// registry, and answers.
+// registry, and answers. The root runs one Node.
 //
 // The transport (transport*.go) drops and counts all packets and streams of other forms before memberlist sees them.
 // Agents' messages are taken out here and never enter memberlist: its queue delivers the newest first and loses the

@@ -82,7 +82,7 @@ func (m *members) status(member *Member, now time.Time) Status {
 	return StatusSuspect
 }
 
-// next returns a member that memberlist calls dead, another one each time, and where it was.
+// next returns a member that memberlist calls dead, each time another one, and its last address.
 func (m *members) next() (name string, at netip.AddrPort, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +164,7 @@ func (m *members) answered(name string, rtt time.Duration, now time.Time) {
 	}
 }
 
-// describe copies what memberlist knows of a node.
+// describe sets the address, region and version of a member from memberlist's record of the node.
 func (m *Member) describe(n *memberlist.Node) {
 	if addr, ok := netip.AddrFromSlice(n.Addr); ok {
 		m.Address = netip.AddrPortFrom(addr.Unmap(), n.Port)

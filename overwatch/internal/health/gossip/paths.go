@@ -59,7 +59,7 @@ func (p *paths) pinged(name []byte, from netip.AddrPort, now time.Time) {
 	}
 }
 
-// greeted learns from where a push/pull came under a name, which it keeps.
+// greeted learns the source of a push/pull under the name in it, which it keeps.
 func (p *paths) greeted(name string, from netip.Addr, now time.Time) {
 	if name == "" {
 		return
@@ -69,9 +69,9 @@ func (p *paths) greeted(name string, from netip.Addr, now time.Time) {
 	learn(p.greetings, name, path{netip.AddrPortFrom(from, 0), now}, pingedFor)
 }
 
-// proven returns the address that an authentic message of an agent came from, if it is proved to be the agent's: the
-// source of a stream, or of a datagram where a push/pull under the name of the agent's process came from there too. A
-// datagram's source alone is anybody's choice.
+// proven returns the address that an authentic message of an agent came from, if it is proved to be the agent's own:
+// the source of a stream, or the source of a datagram from which also came a push/pull under the name of the agent's
+// process. The source of a datagram alone can be forged.
 func (p *paths) proven(key identity.KeyID, epoch uint64, from origin) netip.Addr {
 	if from.stream {
 		return from.addr.Addr()
@@ -126,8 +126,8 @@ func learn[K comparable](m map[K]path, key K, new path, lifetime time.Duration) 
 	m[key] = new
 }
 
-// to returns where the answer to a message goes: to the datagram's source, else to what is known of the agent, which
-// may be two addresses or none.
+// to returns the addresses to answer a message at: the datagram's source, else those known of the agent, which may be
+// two or none.
 func (p *paths) to(key identity.KeyID, epoch uint64, from origin, now time.Time) []netip.AddrPort {
 	if !from.stream {
 		return []netip.AddrPort{from.addr}

@@ -1,6 +1,7 @@
-// Package inventory is the owner of the servers that the API has created: it keeps them in the store and declares them
-// to the registry, in that order, so that a server whose creation was confirmed survives any crash. It does not own
-// backends that configuration or an agent declares, and decides nothing about who may serve.
+// Package inventory owns the servers that the API has created: it keeps them in the store and declares them to the
+// registry, in that order, so that a server whose creation was confirmed survives any crash. httpapi changes servers
+// through it; control has it follow changes of other nodes. It does not own backends that configuration or an agent
+// declares, and decides nothing about who may serve.
 //
 // Methods may be called from any goroutine; changes of one server are made one after the other, those of several
 // together.
@@ -35,7 +36,7 @@ type Store interface {
 	DeleteServer(service string, address netip.Addr, port uint16, with ...store.Entry) error
 }
 
-// Registry is the part of package registry that an Inventory tells of servers.
+// Registry is the part of package registry to which an Inventory declares servers.
 type Registry interface {
 	Declare(context.Context, registry.Declaration) error
 	Withdraw(context.Context, registry.ID) error

@@ -106,7 +106,7 @@ type Validation struct {
 	State check.State
 	// At is the end of the last conclusive check.
 	At time.Time
-	// Err says why the last check did not succeed, "" after a success.
+	// Err is the error of the last check, "" after a success.
 	Err string
 	// Latency is the duration of the last conclusive check.
 	Latency time.Duration

@@ -155,8 +155,8 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 	return Outcome{Refused: a.refused, Changed: len(w.dirty) > 0}
 }
 
-// take accepts what an agent says about one backend and adds it to the agent's claims, or refuses it and says why in
-// a.refused. A refused claim may have stood before; then the caller withdraws it.
+// take adds an agent's claim of one backend to its claims, or adds the refusal to a.refused. A claim that is refused
+// now may have stood before; then the caller withdraws it.
 func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (taken bool) {
 	id, code := w.admit(a, from, said, now)
 	if code != 0 {

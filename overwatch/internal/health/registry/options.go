@@ -15,7 +15,7 @@ type Timing struct {
 	StaleThreshold time.Duration
 	// RemoveAfter is the silence after which an agent's backends are removed and others may claim them.
 	RemoveAfter time.Duration
-	// ValidationEnabled says that verdicts of this node's own checks are expected.
+	// ValidationEnabled tells that verdicts of this node's own checks are expected.
 	ValidationEnabled bool
 	// ValidationInterval is the time between two checks of one backend: a verdict older than three of them counts as none.
 	ValidationInterval time.Duration
@@ -46,8 +46,8 @@ func (t Timing) check() error {
 // Options configures a Registry.
 type Options struct {
 	Timing
-	// Changed is told the service whenever something that its answers may depend on has changed and is published: which
-	// backends it has, which may serve, their weights, regions and shares. The writer calls it, so it must not block and
+	// Changed is called with a service whenever something that its answers may depend on has changed and is published: its
+	// backends, which of them may serve, their weights, regions and shares. The writer calls it, so it must not block and
 	// must not call a command. Required.
 	Changed func(service string)
 	// Restored holds the store's records. The registry keeps it, so the caller must not change it.
@@ -61,14 +61,14 @@ type Options struct {
 	CheckPolicy func(ID) CheckPolicy
 	// Orders are the stored orders. Those that have expired are given to Expired, those that have begun to Began.
 	Orders []Order
-	// Began is told of each order with a beginning of its own when that has come, Expired of each that ends because its
-	// time is over; both also of those in Orders. New and the writer call them, so they must not block and must not call a
-	// command. Nil: nobody is told.
+	// Began is called for each order with a beginning of its own when that has come, Expired for each that ends because
+	// its time is over; both also for those in Orders. New and the writer call them, so they must not block and must not
+	// call a command. Nil: nobody is told.
 	Began, Expired func(Order)
 	// Brake returns the brake of a service. The writer asks it, so it must be quick and must not call the Registry; see
 	// Retime. Nil: there is none.
 	Brake func(service string) Brake
-	// Braked is told of each brake that begins or ends. The writer calls it, so it must not block and must not call a
+	// Braked is called for each brake that begins or ends. The writer calls it, so it must not block and must not call a
 	// command. Nil: nobody is told.
 	Braked func(BrakeChange)
 	// Held is called for each backend that a brake begins to hold, so that this node checks it at once. It must obey the

@@ -60,7 +60,7 @@ type Bleed struct {
 	Ended       bool
 }
 
-// StatusStore keeps what must outlive the process.
+// StatusStore keeps the records that must outlive the process.
 type StatusStore interface {
 	// SaveStatuses stores each record in the place of the one with the same ID, in one transaction. It may block; calls do
 	// not overlap. On error nothing was stored, and the records will be passed again.

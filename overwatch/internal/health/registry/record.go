@@ -79,7 +79,7 @@ type claim struct {
 	said   statement
 	weight int
 	region string
-	// asked is the check that the agent wants, check the one that this node makes, and left says how they differ.
+	// asked is the check that the agent wants, check the one that this node makes; left is the difference.
 	asked, check unique.Handle[check.Spec]
 	left         reduce.Left
 	drain        *drain

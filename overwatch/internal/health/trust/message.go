@@ -21,7 +21,7 @@ type Message struct {
 	Refused []wire.RefusedClaim
 }
 
-// Reason says why a message was refused. Reasons are a closed set, fit for a metric label.
+// Reason is the reason of a refusal. Reasons are a closed set, fit for a metric label.
 type Reason string
 
 // The reasons without a reject code: nothing is answered to them, because nobody would be helped by it.

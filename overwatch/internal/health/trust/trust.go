@@ -40,8 +40,8 @@ type Options struct {
 	Tokens map[string][]string
 	// Policies are the networks where a service's backends may be (agent_policies); a service without an entry, anywhere.
 	Policies map[string][]netip.Prefix
-	// Host is the machine that this node runs on; the zero value listens nowhere, and nothing says that loopback may be
-	// claimed.
+	// Host is the machine that this node runs on. With the zero value, it listens nowhere and no backend may be on
+	// loopback.
 	Host Host
 	// Limits bound the pins of a service; one without an entry has the defaults.
 	Limits map[string]Limits

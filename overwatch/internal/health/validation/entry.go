@@ -72,8 +72,8 @@ func (e *entry) check(ctx context.Context, t registry.Target, v *Validator) (ver
 	}, true
 }
 
-// attempt makes a check once. One that this version cannot make, as of an agent that is newer, is no trouble of the
-// backend: the reason is seen where results are seen.
+// attempt makes a check once. A check that this version cannot make, such as one of a newer agent, has the outcome
+// Unknown and the reason as its error: it says nothing about the backend.
 func attempt(ctx context.Context, t registry.Target, newProber proberMaker) check.Result {
 	p, err := newProber(t)
 	if err != nil {

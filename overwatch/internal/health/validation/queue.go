@@ -36,8 +36,8 @@ func (q *queue) Pop() any {
 	return e
 }
 
-// pool is the part of the schedule whose checks share a bound of how many may be under way. Checks that match a
-// pattern have one of their own, so that those which cost processor time do not hold up the others.
+// pool is a part of the schedule with a bound of its own on the checks under way. Checks that match a pattern have a
+// pool, so that they, which cost processor time, do not hold up the others.
 type pool struct {
 	queue   queue
 	running int

@@ -13,12 +13,12 @@ import (
 // are spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
 const startSpread = time.Millisecond
 
-// undecidedPart is the part of an interval after which a target is checked again that has no verdict yet and whose last
-// check failed, or was not success enough: what died while this node was away is found soon, though one lost packet
-// takes nothing out.
+// undecidedPart is the part of an interval after which a target without a verdict is checked again, if its last check
+// failed or its success was not enough. A backend that died while this node was away is found soon, and yet one lost
+// packet takes nothing out.
 const undecidedPart = 4
 
-// schedule knows which target is due when. It has no goroutine and no clock.
+// schedule holds the targets with the times of their next checks. It has no goroutine and no clock.
 type schedule struct {
 	settings Settings
 	entries  map[registry.ID]*entry
@@ -61,9 +61,9 @@ func (s *schedule) place(e *entry) {
 // running returns the number of checks under way.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
-// follow makes the schedule have exactly the targets, by the settings in force. What was known before keeps its state.
-// What is checked as before keeps its time too, but for an interval that is shorter now; what is new or is checked in
-// another way is due soon.
+// follow replaces the targets by the given ones, with the settings in force. Targets that were there keep their state,
+// and keep their time if they are checked as before, unless their interval is shorter now. New targets, and those that
+// are checked in another way, are due soon.
 func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))

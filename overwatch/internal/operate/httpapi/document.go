@@ -339,7 +339,8 @@ func (s *Server) writtenServer(cfg *config.Config, server *store.Server) api.Doc
 	return w
 }
 
-// writtenCheck shows a check with all its fields, without times that are the node's own.
+// writtenCheck converts a check into the body of PATCH. Default values are left out, and so are times that are the
+// node's own.
 func writtenCheck(spec check.Spec) *api.HealthCheckChange {
 	kind := string(spec.Type)
 	w := &api.HealthCheckChange{

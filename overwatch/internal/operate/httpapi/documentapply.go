@@ -75,7 +75,7 @@ func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api
 	return p, view, nil
 }
 
-// located adds to an error the places of its objects in the document.
+// located names the objects of an error by their places in the document.
 func (o *objects) located(err error) error {
 	p, isProblem := errors.AsType[*problem](err)
 	if !isProblem || len(p.objects) == 0 {

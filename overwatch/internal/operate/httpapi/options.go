@@ -98,7 +98,7 @@ type Options struct {
 	Events Events
 	// Notifier sends events to receivers.
 	Notifier Notifier
-	// Refused is told of requests that are refused, for the audit log. It must not block.
+	// Refused is called for each refused request, for the audit log. It must not block.
 	Refused func(r refusals.Request, requestID string)
 	// Self returns the addresses of DNS and the number of queries.
 	Self func() Self

@@ -101,7 +101,7 @@ func (s *Set) Networks() []netip.Prefix {
 	return slices.SortedFunc(maps.Keys(s.Mappings), compareNetworks)
 }
 
-// Kinds tells which kinds of definitions differ between two Sets.
+// Kinds is the set of the kinds of definitions that differ between two Sets.
 type Kinds struct {
 	Domains, Regions, Mappings, Settings bool
 	Objects                              bool // what is laid over objects of the file

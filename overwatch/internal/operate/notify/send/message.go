@@ -40,7 +40,7 @@ func (p *Permanent) Error() string { return p.Err.Error() }
 // Unwrap returns the cause.
 func (p *Permanent) Unwrap() error { return p.Err }
 
-// Later is the error of a receiver that says when to try again.
+// Later is the error of a receiver that asks for a pause.
 type Later struct {
 	RetryAfter time.Duration
 	Err        error
