@@ -33,8 +33,8 @@ type source struct {
 }
 
 // sender is a key id with the address that it comes from: with the port for datagrams, without it for streams. The key
-// id is not believed: whoever has the gossip key can write that of any agent, so what comes from another address must
-// not count against that agent.
+// id is not believed: whoever has the gossip key can write that of any agent, so messages from another address must not
+// count against that agent.
 type sender struct {
 	key    identity.KeyID
 	from   netip.AddrPort

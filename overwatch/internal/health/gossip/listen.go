@@ -98,7 +98,7 @@ func bindBoth(suffix, bind string) (sockets, error) {
 	return sockets{udp: udp, tcp: ln.(*net.TCPListener)}, nil
 }
 
-// explain adds what can be done about the common causes.
+// explain adds remedies for the common causes.
 func explain(err error, bind string) error {
 	remedy := ""
 	switch {

@@ -92,7 +92,7 @@ func (d *transport) request(s *connection, from netip.AddrPort) frame.Fault {
 	return frame.None
 }
 
-// greet answers an agent's push/pull: who this node is.
+// greet answers an agent's push/pull with this node's Hello.
 func (d *transport) greet(s *connection) {
 	defer d.connections.release(s)
 	defer s.conn.Close()

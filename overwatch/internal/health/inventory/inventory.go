@@ -19,7 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// MaxServers bounds what the API may create.
+// MaxServers bounds the servers that the API may create.
 const MaxServers = 100_000
 
 // Errors of changes, which callers tell apart.

@@ -41,7 +41,7 @@ var judged = []struct {
 	key  string
 }{{BodyContains, "body_contains"}, {BodyMatches, "body_matches"}, {Expect, "expect"}}
 
-// String says in one sentence what is left out and why, "" where nothing is.
+// String returns a sentence about the parts that are left out, with the reason; "" if there are none.
 func (l Left) String() string {
 	if l&ByPolicy != 0 {
 		return "this node checks it as overwatch.agent_policies says, not as its agent asks"

@@ -166,7 +166,7 @@ type leftOut struct {
 	codes, sources []string
 }
 
-// Error describes it for people; it is what the audit log has of it.
+// Error returns the sentence that the audit log has of it.
 func (l leftOut) Error() string {
 	return fmt.Sprintf("refused and left out of this log since %s: %s; among the sources: %s",
 		l.since.UTC().Format(time.RFC3339), strings.Join(l.codes, ", "), strings.Join(l.sources, ", "))

@@ -13,7 +13,7 @@ type refused struct {
 	code           wire.RejectCode
 }
 
-// Error describes it for people; it is what the audit log has of it.
+// Error returns the sentence that the audit log has of it.
 func (r refused) Error() string {
 	text := "refused: " + r.code.String()
 	if r.service != "" {

@@ -20,7 +20,7 @@ type Request struct {
 	Sentence string // what the client was told
 }
 
-// Error describes it for people; it is what the audit log has of it.
+// Error returns the sentence that the audit log has of it.
 func (q Request) Error() string { return fmt.Sprintf("%d: %s", q.Status, q.Sentence) }
 
 // Request takes a request that was refused. Any goroutine may call it; it never waits.

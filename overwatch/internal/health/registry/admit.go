@@ -45,7 +45,7 @@ func idOf(said *wire.Backend) ID {
 	return ID{Service: said.Service, Address: said.Address.Unmap(), Port: said.Port}
 }
 
-// statementOf keeps of a wire.Backend what decisions depend on.
+// statementOf returns the part of a wire.Backend that decisions depend on.
 func statementOf(said *wire.Backend, region string) statement {
 	return statement{
 		claim: said.Claim, weight: said.Weight, draining: said.Draining, drainMillis: said.DrainMillis,

@@ -117,7 +117,7 @@ func (a *agent) forget(rec *record) {
 	}
 }
 
-// note publishes what m says beside its claims.
+// note publishes the parts of a heartbeat that change no decision.
 func (a *agent) note(m *wire.Heartbeat, now time.Time) {
 	details := make([]detail, len(m.Backends))
 	for i := range m.Backends {
@@ -137,7 +137,7 @@ func uptime(seconds uint64) time.Duration {
 	return time.Duration(min(seconds, most)) * time.Second
 }
 
-// noteTransition publishes what a transition says beside its claim.
+// noteTransition publishes the parts of a transition that change no decision.
 func (a *agent) noteTransition(said *wire.Backend, now time.Time) {
 	next := report{state: AgentState{ID: a.id, Region: a.region}}
 	if last := a.report.Load(); last != nil {

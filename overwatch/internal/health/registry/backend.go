@@ -91,7 +91,8 @@ func (p Part) handle() (h unique.Handle[Part]) {
 // Check returns this node's own check of the backend. It may be called only on a Backend that a View returned.
 func (b *Backend) Check() check.Spec { return b.check.Value() }
 
-// CheckNote says in a sentence how Check differs from what the agent asks for, and why; "" where it does not.
+// CheckNote returns a sentence about the difference between Check and the agent's check, with the reason; "" if there
+// is none.
 func (b *Backend) CheckNote() string { return b.left.String() }
 
 // Disputed reports whether the agent and this node's own check say different things, however old they are.

@@ -90,7 +90,7 @@ type brake struct {
 
 func (b *brake) on() bool { return !b.since.IsZero() }
 
-// state returns what readers see of b.
+// state returns b in the form for readers.
 func (b *brake) state(settings Brake) BrakeState {
 	return BrakeState{b.service.name, b.concern, b.since, b.since.Add(settings.Hold)}
 }

@@ -9,7 +9,7 @@ import (
 // atomic; two reads may see different states. The zero byName is empty.
 type byName[V any] struct{ entries sync.Map }
 
-// get returns what is stored under name, nil for nothing.
+// get returns the entry of a name, nil for none.
 func (m *byName[V]) get(name string) *V {
 	if v, there := m.entries.Load(name); there {
 		return v.(*V)

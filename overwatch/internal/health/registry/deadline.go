@@ -130,7 +130,7 @@ func (a *agent) due(w *writer, at deadlineAt, now time.Time) {
 	w.judgeAgent(a, now)
 }
 
-// judgeAgent looks at what an agent claims if it has become stale or gone, and asks to be woken when it may.
+// judgeAgent refreshes an agent's claims if it has become stale or gone, and sets the deadline for the next of the two.
 func (w *writer) judgeAgent(a *agent, now time.Time) {
 	stale, gone := w.stale(a, now), w.gone(a, now)
 	switch {

@@ -214,7 +214,7 @@ func (w *writer) dropStatic(services []string, round uint64, now time.Time) erro
 	return nil
 }
 
-// Declare adds a backend that the API declares, or replaces what the API declared about it before.
+// Declare adds or replaces the API's declaration of a backend.
 func (r *Registry) Declare(ctx context.Context, d Declaration) error {
 	if err := d.normalise(); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (r *Registry) Declare(ctx context.Context, d Declaration) error {
 	})
 }
 
-// Withdraw ends what the API declared about a backend. It wraps ErrUnknownBackend if that is nothing.
+// Withdraw removes the API's declaration of a backend. It wraps ErrUnknownBackend if there is none.
 func (r *Registry) Withdraw(ctx context.Context, id ID) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.lookup(id)
@@ -240,8 +240,8 @@ func (r *Registry) Withdraw(ctx context.Context, id ID) error {
 	})
 }
 
-// DeclareAll adds or replaces backends that the API declares and ends what it declared about others, in one turn of the
-// writer: a service changes once. A backend of gone that the API has not declared is left as it is.
+// DeclareAll adds or replaces the API's declarations of puts and removes those of gone, in one turn of the writer: a
+// service changes once. A backend of gone without such a declaration is left as it is.
 func (r *Registry) DeclareAll(ctx context.Context, puts []Declaration, gone []ID) error {
 	puts = slices.Clone(puts)
 	for i := range puts {

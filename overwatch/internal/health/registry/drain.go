@@ -13,14 +13,14 @@ const drainSteps = 20
 // MaxDrainTime bounds a drain: a longer one is a mistyped unit.
 const MaxDrainTime = 24 * time.Hour
 
-// drain lowers a backend's share linearly from 1 to what it leaves.
+// drain lowers a backend's share linearly from 1 to a final share.
 type drain struct {
 	since time.Time
 	over  time.Duration
 	to    float64 // from 0 to below 1
 }
 
-// share returns what is left at now: 1 at the start, to from the end.
+// share returns the share at now: 1 at the start, to from the end.
 func (d *drain) share(now time.Time) float64 {
 	return 1 - (1-d.to)*float64(d.step(now))/drainSteps
 }

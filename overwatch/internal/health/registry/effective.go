@@ -77,7 +77,7 @@ const (
 	ReasonDrainedAnyway = "drained, which an operator's override of healthy does not end"
 )
 
-// Effective decides what a backend's status is and whether it may serve:
+// Effective returns a backend's status, and whether it may serve:
 //
 //	override   agent's claim                own validation      effective_status            may serve
 //	healthy    any                          any                 healthy                     yes
@@ -96,10 +96,10 @@ const (
 //
 // Validation is switched off for the whole node or for a backend.
 //
-// An outsider is an agent that claims a server which configuration or the API declares and whose declaration does not
-// name it; held is what the brake of its service holds (see brake). The first row that fits counts. An agent that is
-// heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the last row. "As
-// last known" is what the evidence said when there last was any, before the restart or since: a check that cannot be
+// An outsider is an agent that claims a server which configuration or the API declares, and which that declaration does
+// not name. A claim is held if the brake of its service holds it (see brake). The first row that fits counts. An agent
+// that is heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the last
+// row. "As last known" is the conclusion from the last evidence, before the restart or since: a check that cannot be
 // made is no reason to change an answer.
 func Effective(in Inputs) Conclusion {
 	c := effective(in)

@@ -105,7 +105,7 @@ func parsePort(s string) (uint16, error) {
 // broadcast is the one IPv4 address that is neither multicast nor a host's (RFC 919).
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
-// checkAddress refuses what no client can be sent to.
+// checkAddress refuses an address to which no client can be sent.
 func checkAddress(a netip.Addr) error {
 	switch {
 	case !a.IsValid():

@@ -52,8 +52,8 @@ type Options struct {
 	Changed func(service string)
 	// Restored holds the store's records. The registry keeps it, so the caller must not change it.
 	Restored []Remembered
-	// Allowed reports whether an agent may claim a backend at present: what was restored from claims that nobody may make
-	// any more is not believed. It is asked by New, and later for what is declared then; it must not call the Registry. It
+	// Allowed reports whether an agent may claim a backend at present: restored claims that nobody may make any more are
+	// not believed. New calls it, and the writer for backends that are declared later; it must not call the Registry. It
 	// may be nil if Restored is empty.
 	Allowed func(agentID string, id ID) bool
 	// CheckPolicy returns how this node may check an agent's backend. It is asked by New and by the writer, so it must be
@@ -74,7 +74,7 @@ type Options struct {
 	// Held is called for each backend that a brake begins to hold, so that this node checks it at once. It must obey the
 	// same rules as Braked. Nil: nobody is told.
 	Held func(ID)
-	// Statuses keeps what must outlive the process; nil means that nothing does.
+	// Statuses keeps the records that must outlive the process; nil: nothing does.
 	Statuses StatusStore
 	// DrainTime returns how long a drain of a service's backend takes by default; nil means DefaultDrainTime. Any
 	// goroutine may call it.

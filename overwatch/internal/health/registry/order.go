@@ -25,7 +25,7 @@ type Order struct {
 	Over    time.Duration // how long a drain takes to get there
 
 	Reason string
-	// Source is the path it was set by, CreatedBy who set it.
+	// Source is the way in which it was set, CreatedBy its author.
 	Source, CreatedBy string
 	CreatedAt         time.Time
 	// StartsAt is zero for an order that began when it was made, ExpiresAt for one without an end.
@@ -82,7 +82,7 @@ func momentOrNone(t time.Time) *time.Time {
 	return new(api.Moment(t).Truncate(time.Millisecond))
 }
 
-// normalise brings service and address into their one form and checks what the order says.
+// normalise brings service and address into their one form, and returns an error for values that an order cannot have.
 func (o *Order) normalise() error {
 	id, err := NewID(o.Service, o.Address, max(o.Port, 1))
 	if err != nil {

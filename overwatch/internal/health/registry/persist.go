@@ -118,7 +118,7 @@ func worthKeeping(previous, next *Backend) bool {
 		previous.Held != next.Held
 }
 
-// forgetStored notes that what is saved of r should be deleted.
+// forgetStored notes that the saved record of r is to be deleted.
 func (w *writer) forgetStored(r *record) {
 	if r.stored && w.options.Statuses != nil {
 		w.forgetID(r.id)
@@ -132,7 +132,7 @@ func (w *writer) forgetID(id ID) {
 	}
 }
 
-// snapshot returns what should be saved of r.
+// snapshot returns the record of r to save.
 func (r *record) snapshot(now time.Time) Remembered {
 	m := Remembered{
 		ID: r.id, Healthy: r.remembered == check.StateHealthy, Unknown: r.remembered == check.StateUnknown,

@@ -21,7 +21,7 @@ type CheckPolicy struct {
 	Trusted bool
 }
 
-// reduce derives the check that this node makes from what the agent of r asks for. The caller refreshes r.
+// reduce derives this node's check of r from its agent's. The caller refreshes r.
 func (w *writer) reduce(r *record) {
 	c, policy := r.claim, w.options.CheckPolicy(r.id)
 	if policy.Check != (unique.Handle[check.Spec]{}) {

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// refresh derives what readers see of r from everything that is known about it at now, and publishes it with the end of
-// the command if that changed. A backend that only a lost agent spoke for is removed here.
+// refresh derives the Backend of r from everything known about it at now. If it has changed, it is published at the end
+// of the command. A backend that is known only by the claim of a lost agent is removed.
 func (w *writer) refresh(r *record, now time.Time) {
 	if r.removed {
 		return

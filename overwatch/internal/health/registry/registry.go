@@ -30,7 +30,7 @@ type command struct {
 	done  chan struct{}
 }
 
-// New returns a Registry that already shows what was restored. Commands wait until Run is called.
+// New returns a Registry whose view already has the restored state. Commands wait until Run is called.
 func New(o Options) (*Registry, error) {
 	if err := o.complete(); err != nil {
 		return nil, err

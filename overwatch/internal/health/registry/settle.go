@@ -48,7 +48,7 @@ func (s *service) awaitsVerdicts() bool {
 	})
 }
 
-// unjudged reports whether nothing is known of b but what was before the restart.
+// unjudged reports whether nothing is known of b since the restart.
 func (b *Backend) unjudged() bool {
 	return b.Reason == ReasonUnknown || b.Reason == ReasonRememberedUnhealthy && b.Validation.State == check.StateUnknown
 }

@@ -32,8 +32,8 @@ func (r *Registry) Drain(ctx context.Context, from trust.Agent, m *wire.Drain) (
 	})
 }
 
-// amend changes what an agent last said about each of its backends. It needs to have said something: one that was not
-// heard since the restart is heard with its heartbeat.
+// amend changes the last statement of an agent about each of its backends. It does nothing for an agent that has not
+// been heard since the restart: its next heartbeat says the same.
 func (w *writer) amend(from trust.Agent, now time.Time, change func(*record)) Outcome {
 	a := w.agents[from.ID()]
 	if a == nil || !a.listed || len(from.Services()) == 0 {

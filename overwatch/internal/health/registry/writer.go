@@ -23,8 +23,8 @@ type writer struct {
 	round     uint64 // of claims
 	halfway   bool   // configuration is being declared
 
-	// dirty is the services with something to publish; index and agentIndex are what the view must gain or, where nil,
-	// lose; targetsChanged tells that a Target has come, gone or changed.
+	// dirty lists the services with something to publish. index and agentIndex are the entries that the view must get or,
+	// where nil, lose. targetsChanged tells that a Target has come, gone or changed.
 	dirty          []*service
 	index          map[string]*slot
 	agentIndex     map[string]*agent
@@ -34,7 +34,7 @@ type writer struct {
 	memory     memory
 	changes    changeLog
 
-	// saysHealthy and saysUnhealthy are what Backend.Claim points to.
+	// saysHealthy and saysUnhealthy are the two values that Backend.Claim points to.
 	saysHealthy, saysUnhealthy *bool
 }
 

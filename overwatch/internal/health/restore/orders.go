@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Order returns an order as the store takes it.
+// Order converts an order into the store's form.
 func Order(o registry.Order) store.Order {
 	return store.Order{
 		Kind: o.Kind, Service: o.Service, Address: o.Endpoint(), Healthy: o.Healthy, Weight: o.Weight, Share: o.Share,
@@ -26,7 +26,7 @@ func momentOrNil(t time.Time) *time.Time {
 	return new(api.Moment(t))
 }
 
-// OrderOf returns a stored order as the registry takes it.
+// OrderOf converts a stored order into the registry's form.
 func OrderOf(o store.Order) (registry.Order, error) {
 	r := registry.Order{
 		Kind: o.Kind, Service: o.Service, Healthy: o.Healthy, Weight: o.Weight, Share: o.Share, Over: o.Over,

@@ -17,8 +17,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Backends reads what the registry knew before the restart, and the orders, expired ones too. An order that cannot be
-// read is left out, with a line in the log.
+// Backends reads the saved backends and the orders, expired ones too. An order that cannot be read is left out, with a
+// line in the log.
 func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Order, error) {
 	stored, err := s.LoadStatuses()
 	if err != nil {
@@ -44,7 +44,7 @@ func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []regi
 	return remembered, orders, nil
 }
 
-// rememberedOf returns a stored status as the registry takes it.
+// rememberedOf converts a stored status into the registry's form.
 func rememberedOf(st store.Status) registry.Remembered {
 	r := registry.Remembered{
 		ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
@@ -62,7 +62,8 @@ func rememberedOf(st store.Status) registry.Remembered {
 }
 
 // Servers returns the stored servers that can be declared. The others are left out, with a line in the log. A check
-// that is refused by now, as one with a pattern that costs too much, keeps what is not; else it becomes a connection.
+// that cannot be made any more, such as one with a pattern that costs too much, loses its pattern or becomes a
+// connection.
 func Servers(servers []store.Server, log zerolog.Logger) []store.Server {
 	sound := make([]store.Server, 0, len(servers))
 	for _, s := range servers {
@@ -81,8 +82,8 @@ func Servers(servers []store.Server, log zerolog.Logger) []store.Server {
 	return sound
 }
 
-// makeable returns a check that can be made: the given one, or as much of it as can be. Missing times and thresholds
-// are the node's.
+// makeable returns a check that can be made: the given one, or the same without its pattern, or a connection. Missing
+// times and thresholds stay missing.
 func makeable(spec check.Spec) check.Spec {
 	plain := spec.Detail.Detail()
 	plain.BodyMatches = ""

@@ -15,10 +15,10 @@ import (
 // ErrNotPinned is returned for an agent id that has no pin.
 var ErrNotPinned = errors.New("no agent of that id is pinned")
 
-// Unpin deletes an agent's pin, also that of a revoked agent, or what Reissue left of it. From then on its messages are
-// refused, and another certificate may enrol under the id; the process that has the old certificate may not, only one
-// that is started later. The pin is gone from the disk when Unpin returns nil, and what goes with it is on it; on an
-// error nothing has changed.
+// Unpin deletes an agent's pin, also that of a revoked agent, or the memory of the certificate that Reissue refused.
+// From then on its messages are refused, and another certificate may enrol under the id. The process that has the old
+// certificate may not; one that is started later may. When Unpin returns nil, the deletion and the entries are on disk;
+// on an error nothing has changed.
 func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Bounds on what senders of refused messages can make a node do. An answer costs a signature (some 25 microseconds) and
-// the check of one (some 60), so that a flood costs at most a few percent of a core.
+// Bounds on the work of answering refused messages, which their senders cause. An answer costs a signature (some 25
+// microseconds) and the check of one (some 60), so that a flood costs at most a few percent of a core.
 const (
 	answersPerSecond = 100 // to each of the two
 	answersBurst     = 200
@@ -25,7 +25,8 @@ const (
 // answers bounds Rejects and log lines.
 type answers struct {
 	mu sync.Mutex
-	// of agents that are not pinned, and of pinned ones: who has only the gossip key takes nothing from these
+	// rejects bounds the Rejects to agents that are not pinned, then those to pinned ones: whoever has only the gossip key
+	// takes nothing from the latter.
 	rejects [2]bucket
 	lines   bucket
 	noticed map[string]uint64 // by agent id, a bit per code

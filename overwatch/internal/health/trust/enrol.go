@@ -219,7 +219,7 @@ func (t *Trust) settle(p *pinned, pin store.Pin) {
 	t.left.forget(p.certificate.KeyID)
 }
 
-// merge returns the pin with what was proved and admitted, and whether that differs from what is stored.
+// merge returns the pin with the proved services that were admitted, and whether it differs from the stored pin.
 func (a *attempt) merge(pin store.Pin, proved []store.PinnedService) (store.Pin, bool) {
 	changed := pin.Region != a.request.Region || pin.Version != a.request.Version
 	pin.Region, pin.Version = a.request.Region, a.request.Version

@@ -7,8 +7,8 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Follow puts into force what the store has of an agent, after an operator revoked it on another node at a time,
-// reissued its certificate, or deleted its pin. lost reports that the agent no longer has the pin that it had.
+// Follow puts the stored state of an agent into force, after an operator of another node has revoked it, reissued its
+// certificate or deleted its pin, at the time at. lost reports that the agent no longer has the pin that it had.
 func (t *Trust) Follow(agentID string, at time.Time) (lost bool, err error) {
 	defer t.lock(agentID)()
 	pin, found, err := t.pins.LoadPin(agentID)

@@ -29,8 +29,8 @@ func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal 
 	return r
 }
 
-// noticeLevel returns the log level of a refusal. A message meant for another process of this node is what every agent
-// sends once after a restart, before it says Hello again: nothing that anybody has to look at.
+// noticeLevel returns the log level of a refusal. Every agent sends a message meant for another process of this node
+// once after a restart, before it says Hello again, so that needs no attention.
 func noticeLevel(code wire.RejectCode) zerolog.Level {
 	if code == wire.CodeBootNonce {
 		return zerolog.DebugLevel

@@ -118,7 +118,7 @@ func (a *attempt) tellPinned(pin store.Pin, newly bool, without []wire.RefusedCl
 	}
 }
 
-// Usage returns what each service with a token has used of its limits, ordered by service.
+// Usage returns the use of its limits by each service with a token, ordered by service.
 func (t *Trust) Usage() []Use {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

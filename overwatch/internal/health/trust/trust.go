@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// MaxAgents bounds the pins of a node, and with them its memory: six times what the service is built for.
+// MaxAgents bounds the pins of a node, and with them its memory: six times the agents that a node is meant for.
 const MaxAgents = 1 << 16
 
 // PinStore keeps pins, and the audit entries that go with their changes. A write that returned nil survives the end of

@@ -85,8 +85,8 @@ func attempt(ctx context.Context, t registry.Target, newProber proberMaker) chec
 const (
 	// followInterval bounds the delay in noticing a change of the targets, at the price of one atomic load.
 	followInterval = 200 * time.Millisecond
-	// followShare bounds what following costs while targets change all the time, as when many agents appear at once: to
-	// compare hundreds of thousands takes a while, so that is done at most every twenty times as long.
+	// followShare bounds the cost of following targets that change all the time, as when many agents appear at once.
+	// Comparing hundreds of thousands takes a while; the next comparison begins at least twenty times as long after it.
 	followShare = 20
 )
 

@@ -53,7 +53,7 @@ func expiring(records []trust.Record, days int) []trust.Record {
 	return soon
 }
 
-// deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and what the agent has reported.
+// deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and drops the agent's claims.
 func (s *Server) deleteAgent(c *call) (answer, error) {
 	id := c.Param("agent_id")
 	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id},
@@ -62,7 +62,7 @@ func (s *Server) deleteAgent(c *call) (answer, error) {
 		}, "the pin of "+id+" is deleted: it must prove its service token again")
 }
 
-// unpin deletes the pin of an agent and what it has reported.
+// unpin deletes the pin of an agent and drops its claims.
 func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
 	if err := s.o.Pins.Unpin(ctx, id, note); err != nil {
 		return err

@@ -65,7 +65,7 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 	return ok(api.Outcome{Success: true, Message: "the agents of " + service + " are believed again"}), err
 }
 
-// brakeRecord returns a brake with what it holds now.
+// brakeRecord returns a brake with the backends that it holds now.
 func (s *Server) brakeRecord(b registry.BrakeState) api.Brake {
 	record := api.Brake{Service: b.Service, Concern: b.Concern.Word(), Since: stamp(b.Since), Until: stamp(b.Until),
 		Backends: []string{}}

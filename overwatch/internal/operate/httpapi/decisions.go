@@ -76,8 +76,8 @@ func decisionView(d *decisions.Decision) api.RoutingDecision {
 	return view
 }
 
-// getRoutingDecision answers GET /routing/decisions/{id}: the reasons of an answer, from what was known when it was
-// given.
+// getRoutingDecision answers GET /routing/decisions/{id}: the reasons of an answer, from the facts at the time of the
+// answer.
 func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	d, found := s.o.Decisions.Decision(c.Param("id"))
 	if !found {

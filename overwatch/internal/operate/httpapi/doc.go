@@ -1,6 +1,6 @@
 // Package httpapi serves the HTTP API of an overwatch node. The root starts one Server; a request passes the steps of
-// Server.serve, then the handler of its operation, which calls one owner and returns what is encoded. There is one file
-// per resource, and one table of operations.
+// Server.serve, then the handler of its operation, which calls one owner and returns the answer to encode. There is one
+// file per resource, and one table of operations.
 //
 // The package decides who may ask and whether a request can be understood, and nothing else. It keeps no state but its
 // connections. Reads come from the registry's view, which takes no lock, so that a client that polls everything in a

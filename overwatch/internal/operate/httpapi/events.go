@@ -13,7 +13,7 @@ import (
 const (
 	// heartbeatEvery is the time between two signs of life in a stream without events.
 	heartbeatEvery = 15 * time.Second
-	// readerPatience bounds the time that a reader takes none of what is sent.
+	// readerPatience bounds the time for which a reader may take nothing that is sent.
 	readerPatience = 30 * time.Second
 	// eventStream is the media type of server-sent events (HTML, section 9.2).
 	eventStream = "text/event-stream"
@@ -96,8 +96,8 @@ func (s *Server) getEvents(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// streamEvents sends events as they come, until the client goes or the node stops. It begins behind the event that the
-// client has, with what is not older than since, or with what comes next.
+// streamEvents sends events as they come, until the client goes or the node stops. It begins behind the last event that
+// the client has, or with the events since a time, or with the next event.
 func (s *Server) streamEvents(c *call, q eventQuery) error {
 	if s.streams.Add(1) > s.maxStreams() {
 		s.streams.Add(-1)

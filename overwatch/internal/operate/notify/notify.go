@@ -171,7 +171,7 @@ const (
 	// firstRetry is the pause after a target has failed. It doubles up to lastRetry.
 	firstRetry = 5 * time.Second
 	lastRetry  = 5 * time.Minute
-	// longestPause bounds what a target may ask for.
+	// longestPause bounds the pause that a target may ask for.
 	longestPause = time.Hour
 )
 

@@ -31,7 +31,7 @@ const (
 	chunk = 500
 )
 
-// ActorNode is the actor of what the node does by itself.
+// ActorNode is the actor of changes that the node makes by itself.
 const ActorNode = "gslb-overwatch"
 
 // ErrNoEntry is returned for an id that is not in the log.

@@ -99,7 +99,7 @@ func (o *Overwatch) ReplicationPeers() []string {
 	return o.Peers
 }
 
-// Audit is the log of who changed what.
+// Audit holds the keys of the audit log.
 type Audit struct {
 	// How long the audit log keeps an entry: 90 days by default. At most 100,000 entries are kept, the newest.
 	Retention time.Duration `key:"retention" default:"2160h" min:"1h"`
@@ -244,7 +244,7 @@ type KeySync struct {
 	Key string `key:"key"`
 }
 
-// Replication carries what operators decide to the other overwatch nodes.
+// Replication holds the keys of the exchange of operators' decisions with the other overwatch nodes.
 type Replication struct {
 	// Whether what operators decide here reaches the nodes of `overwatch.dnssec.key_sync.peers` or `overwatch.peers`, and
 	// the other way round (see [replication](replication.md)). Nothing does while `key_sync.secret` is not set; DNSSEC

@@ -56,7 +56,7 @@ func (d *DNS) TTL(own int) int {
 	return ttl
 }
 
-// Apex returns the seconds that what the node makes at an apex may be kept.
+// Apex returns the seconds that the records which the node makes at an apex may be kept.
 func (d *DNS) Apex() uint32 { return uint32(cmp.Or(d.ApexTTL, defaultApexTTL)) }
 
 // defaultApexTTL is the default of apex_ttl, for settings that no file has filled.

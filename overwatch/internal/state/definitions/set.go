@@ -12,7 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Bounds of what the API may define.
+// Bounds of the definitions of the API.
 const (
 	MaxDomains  = 10_000
 	MaxRegions  = 1_000

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxFile is the size, in octets, at which a file is begun anew with what is kept. Kept events of the usual size have
-// half of it; the file never has more than maxFile and the events that are kept.
+// maxFile is the size, in octets, at which a new file is begun with the kept events. Kept events of the usual size take
+// half of it; a file never has more than maxFile and the kept events.
 const maxFile = 8 << 20
 
 func toValid(text string) string { return strings.ToValidUTF8(text, "?") }

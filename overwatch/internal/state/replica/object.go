@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Key identifies an object on all nodes. Its name is what people call it, never a number that one node gave.
+// Key identifies an object on all nodes. Its name is the one that people use, never a number that one node gave.
 type Key struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`

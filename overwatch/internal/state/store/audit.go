@@ -29,7 +29,7 @@ func (s *Store) AuditBefore(id uint64, limit int) ([][]byte, error) {
 	return s.auditBefore(bucketAudit, id, limit)
 }
 
-// Refusals returns the store of the audit entries about what was refused, which have a bucket of their own.
+// Refusals returns the store of the audit entries about refusals, which have a bucket of their own.
 func (s *Store) Refusals() Refusals { return Refusals{s} }
 
 // Refusals has the methods of Store for the audit entries about refusals.

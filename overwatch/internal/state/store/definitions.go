@@ -109,12 +109,12 @@ func (b *Batch) PutSerial(serial uint32) {
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, serialKey, value) })
 }
 
-// PutBirths stores when the domains of the file came into it, in the form of its caller.
+// PutBirths stores the times at which the domains of the file came into it. The caller encodes them.
 func (b *Batch) PutBirths(value []byte) {
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, birthsKey, value) })
 }
 
-// LoadBirths returns what PutBirths stored last, nil for nothing.
+// LoadBirths returns the value of the last PutBirths, nil for none.
 func (s *Store) LoadBirths() (births []byte, err error) {
 	err = s.read(bucketMeta, func(key, value []byte) error {
 		if string(key) == string(birthsKey) {

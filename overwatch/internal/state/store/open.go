@@ -59,7 +59,7 @@ type Options struct {
 	// Program is the name and version of this program, for the error message of an earlier one that finds the store;
 	// at most 128 octets.
 	Program string
-	// NodeID is this node's, for the versions of what is changed here; empty: "node".
+	// NodeID is this node's id, for the versions of records that are changed here; empty: "node".
 	NodeID string
 	// Retention is the time for which a deletion is remembered; 0: thirty days.
 	Retention time.Duration

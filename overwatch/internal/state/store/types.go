@@ -78,7 +78,7 @@ type Status struct {
 	// AgentDrainSince and AgentDrainOver describe the agent's own drain.
 	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
 	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
-	// HeldSince and WarningHeldSince are when brakes began that hold what the agent says; zero for none.
+	// HeldSince and WarningHeldSince are the beginnings of the brakes that hold the agent's accusations; zero for none.
 	HeldSince        time.Time `json:"held_since,omitzero"`
 	WarningHeldSince time.Time `json:"warning_held_since,omitzero"`
 	// Bleeds are the effects of the agent's early warnings on the share: of processor, memory and errors; zero for
