@@ -89,8 +89,9 @@ func (a *attempt) identify() error {
 	return nil
 }
 
-// pinnable returns a refusal for an agent id for which another certificate is pinned, since a pin is never replaced
-// silently, and for a process whose pin was deleted.
+// pinnable returns a refusal if the certificate cannot be pinned for the agent id, nil if it can. Reasons are a key of
+// a revoked agent, a certificate or process whose pin an operator has deleted, another certificate that is pinned,
+// since a pin is never replaced silently, and too many pins.
 func (a *attempt) pinnable() *Refusal {
 	if id := a.revokedHolder(); id != "" {
 		return a.refuse(wire.CodeRevoked, "",

@@ -240,8 +240,8 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	return nil
 }
 
-// setAnswer sets the field answer of a domain. For cname, no server of the domain may have an address instead of a host
-// name.
+// setAnswer sets the field answer of a domain. For cname, no declared server of the domain may have an address instead
+// of a host name.
 func (s *Server) setAnswer(d *store.Domain, kind string) error {
 	switch kind {
 	case config.AnswerAddress:
