@@ -20,7 +20,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// site is what an agent is started in: a backend and a data directory.
+// site holds the surroundings of one agent under test: its backend, data directory, metrics address and configuration
+// file.
 type site struct {
 	backend *httptest.Server
 	dataDir string

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// failedDial is how package net reports that connecting ended with number.
+// failedDial returns the error of package net for a connect that failed with number.
 func failedDial(number syscall.Errno) error {
 	return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)}
 }

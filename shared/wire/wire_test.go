@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// message is what all messages can do, as pointers.
+// message is the methods of all messages, as pointers.
 type message interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler

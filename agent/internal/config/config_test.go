@@ -15,7 +15,7 @@ const (
 	testToken = "a-service-token-of-thirty-two-characters-or-more"
 )
 
-// head is what every valid configuration begins with; backends follow.
+// head is the beginning of a valid configuration, without its backends.
 const head = "mode: agent\nagent:\n  identity: {region: eu, service_token: " + testToken + "}\n" +
 	"  gossip: {overwatch_nodes: ['ow:7946'], encryption_key: " + testKey + "}\n"
 

@@ -55,7 +55,7 @@ func part(t *testing.T, name, dir string) *exec.Cmd {
 	return c
 }
 
-// older is what an agent of before schemas left: file names and contents.
+// older holds the files of an agent from before its data directory had a schema: contents by name.
 var older = map[string]string{
 	"agent.crt": "certificate", "agent.key": strings.Repeat("k", 3000), "agent.epoch": "1700000000000\n",
 	"agent.lock": "17\n", "agent.status": "{}",

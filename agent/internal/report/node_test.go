@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// patience is how long a test with sockets waits for something that should take milliseconds.
+// patience bounds a wait for something that takes milliseconds on sockets of a machine at rest.
 const patience = 30 * time.Second
 
 // socketNode is an overwatch node of an unguarded memberlist on a real socket. It acknowledges everything that is

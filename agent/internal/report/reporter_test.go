@@ -56,7 +56,7 @@ func TestReporter_OneDeadNodeDelaysNoOther(t *testing.T) {
 		})
 		eventually(t, "the living node hears a heartbeat", func() bool { return n.count(wire.TypeHeartbeat) > heard })
 		took := time.Since(begun)
-		if took <= streamTime { // which is how long the dead one keeps a Hello waiting
+		if took <= streamTime { // a Hello to the dead node waits that long
 			break
 		}
 		if try == 5 {

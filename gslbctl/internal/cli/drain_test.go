@@ -31,7 +31,7 @@ func fakeBackend(address string, port int, agent, region string) api.Backend {
 		MayServe: true, Share: 1, EffectiveStatus: api.EffectiveHealthy}
 }
 
-// answersTo is what clients of each region are answered.
+// answersTo returns the routing answers of a domain that gives the clients of each region one address.
 func answersTo(byRegion map[string]string) (list api.RoutingAnswerList) {
 	for region, address := range byRegion {
 		list.Answers = append(list.Answers, api.RoutingAnswer{ClientRegion: region, Decision: api.RoutingSuccess, TTL: 1,

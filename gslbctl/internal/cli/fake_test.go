@@ -103,7 +103,7 @@ func (n *node) changes() []string {
 	return list
 }
 
-// result is what a command line led to.
+// result is the outcome of one command line: its exit code, standard output and standard error.
 type result struct {
 	code        int
 	out, errors string

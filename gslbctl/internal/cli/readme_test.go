@@ -12,7 +12,7 @@ import (
 
 const readme = "../../README.md"
 
-// exampleDir is where the README writes files.
+// exampleDir is the directory that the README's commands write to.
 const exampleDir = "/tmp/gslb-try"
 
 // TestREADME_ExamplesDoWhatTheyShow runs every console example.

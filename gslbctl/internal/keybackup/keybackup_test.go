@@ -69,7 +69,7 @@ func folder(t *testing.T, files ...File) string {
 	return dir
 }
 
-// seen is what a folder has: names, modes and contents.
+// seen returns the mode and content of each file below a folder, by its path in it.
 func seen(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -99,7 +99,7 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 	}
 }
 
-// of is what stands under keys.
+// of returns the value under a path of keys in a parsed YAML document.
 func of(value any, keys ...string) any {
 	for _, key := range keys {
 		value = value.(map[string]any)[key]
