@@ -49,8 +49,8 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-// withoutBackend is what each publication of all names found, in their order: how many names had nothing to answer
-// with.
+// withoutBackend returns, for each publication of all names in the log, the number of names that had no backend to
+// answer with.
 func (r *record) withoutBackend(t *testing.T) (counts []int) {
 	t.Helper()
 	for line := range strings.Lines(r.String()) {

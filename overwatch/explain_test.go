@@ -125,7 +125,7 @@ func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 	return wire, e
 }
 
-// both is what the wire answers and its explanation.
+// both returns the answer on the wire and its explanation.
 func (w *randomWorld) both(q question) (*dns.Msg, explain.Explanation) {
 	e := w.explanation(q)
 	wire := w.exchange(q)

@@ -16,7 +16,7 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// published is how many keys the zone of sample publishes.
+// published returns the number of keys that the zone of sample publishes.
 func published(n *node) int {
 	r := n.view().Resolve("gslb.test.", dns.TypeDNSKEY, false, netip.MustParseAddr("192.0.2.1"), new(zone.Turns))
 	return len(r.Answer)

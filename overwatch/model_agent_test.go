@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// said is what an agent says of one backend.
+// said is an agent's report on one backend.
 type said struct {
 	id     registry.ID
 	word   string // healthy, unhealthy or none
@@ -147,7 +147,7 @@ func (h *chronicle) signal() string {
 	return fmt.Sprintf("%s warns of %v", who.name, list)
 }
 
-// drainTime is how long a drain takes where nobody says.
+// drainTime returns the length of a drain that has none of its own: the TTL of the service's answers.
 func (h *chronicle) drainTime(service string) time.Duration {
 	if d, ok := h.model.served[service]; ok && d.ttl > 0 {
 		return time.Duration(d.ttl) * time.Second

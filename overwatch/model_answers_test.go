@@ -131,7 +131,7 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 	}
 }
 
-// situation is what the reference and the node believe about a name.
+// situation describes a name for the message of a failure: what the reference and the node believe about it.
 func (h *chronicle) situation(name string, client int) string {
 	d, served := h.model.served[name]
 	at := h.model.client(client)

@@ -110,8 +110,8 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	return h
 }
 
-// startTime is how long a start takes. Half way the DNS part begins, so that what it does every second lies between the
-// registry's.
+// startTime is the virtual time that a start takes. The DNS part begins halfway, so that its work of every second and
+// the registry's alternate.
 const startTime = time.Second
 
 // start opens a node, and has the agents enrol.

@@ -11,13 +11,13 @@ import (
 // refPlace is a point on the earth, in degrees.
 type refPlace struct{ latitude, longitude float64 }
 
-// placeFacts is what the database says of a client.
+// placeFacts is the database's entry for a client.
 type placeFacts struct {
 	country, continent string
 	at                 *refPlace
 }
 
-// refClient is where a client is.
+// refClient is the region and the position of a client.
 type refClient struct {
 	region string // empty: in none
 	at     *refPlace
@@ -27,9 +27,9 @@ func (m *reference) region(name string) *regionFacts {
 	return first(m.regions, func(r regionFacts) bool { return r.name == name })
 }
 
-// client is where a client is (docs/routing.md, "geolocation"): where a mapping says, of the file or the API; else in
-// the first region that has its country, else its continent; else in the default region. Its position is the database's
-// (docs/routing.md, "proximity"), and its region's where a mapping placed it or the database says none.
+// client returns the place of a client (docs/routing.md, "geolocation"). Its region is that of a mapping, of the file
+// or the API; else the first region that has its country, else its continent; else the default region. Its position is
+// the database's (docs/routing.md, "proximity"), or its region's where a mapping placed it or the database has none.
 func (m *reference) client(number int) refClient {
 	name, mapped := m.file.mappings[number]
 	if !mapped {
@@ -99,7 +99,7 @@ func (m *reference) near(d domainFacts, in []refCandidate, client refClient) []s
 	return slices.DeleteFunc(order, func(r string) bool { return far[r] > far[order[0]]+d.tolerance })
 }
 
-// angle is how far apart two places are (spherical law of cosines).
+// angle returns the angle between two places, seen from the centre of the earth, in radians (spherical law of cosines).
 func angle(a, b *refPlace) float64 {
 	const radian = math.Pi / 180
 	return math.Acos(min(math.Sin(a.latitude*radian)*math.Sin(b.latitude*radian)+

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// expected is what clients of one kind are answered.
+// expected is the answer that clients of one kind should get.
 type expected struct {
 	kind       string // as zone.Kind, in words
 	ttl        int
@@ -52,7 +52,7 @@ func (m *reference) domainOf(name string) string {
 
 func (c *refCandidate) serves() bool { return c.fit && c.share > 0 }
 
-// answer is what a client is answered for a name with candidates.
+// answer returns the answer that a client should get for a name with candidates.
 func (m *reference) answer(name string, all []refCandidate, v6 bool, client refClient) expected {
 	d, ok := m.served[name]
 	if !ok && strings.HasSuffix(name, ".gslb.test") {
@@ -162,7 +162,8 @@ func (m *reference) candidates(service string) (all []refCandidate) {
 	return all
 }
 
-// minimum is how many backends must serve: a number, or a part of all of which something is known, rounded up.
+// minimum returns the number of backends that must serve, at least 1. text is a number, or a percentage of all backends
+// of which something is known, rounded up.
 func minimum(text string, all int) int {
 	number, percent := strings.CutSuffix(text, "%")
 	n, _ := strconv.Atoi(number)
@@ -172,7 +173,7 @@ func minimum(text string, all int) int {
 	return max(n, 1)
 }
 
-// lastResort is who answers when too few may serve.
+// lastResort returns the candidates that answer when too few may serve.
 func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []refCandidate {
 	in := only(all, func(c refCandidate) bool { return !c.takenOut })
 	switch {

@@ -26,7 +26,7 @@ func (w *refWarning) effect(now time.Time) float64 {
 	return min(w.from+moved, 1)
 }
 
-// share is what the warning leaves, in thousandths: from 1000 down to 100, in steps of a twentieth of the whole.
+// share returns the part that the warning leaves, in thousandths: from 1000 down to 100, in steps of 50.
 func (w *refWarning) share(now time.Time) int {
 	if w.over == 0 {
 		return 1000
@@ -60,7 +60,7 @@ func (c *refClaim) followWarnings(now time.Time, silent bool) {
 	}
 }
 
-// refMeasured is how long this node's checks of a backend take, in seconds.
+// refMeasured is the smoothed time of this node's checks of a backend, in seconds.
 type refMeasured struct {
 	smoothed float64
 	samples  int

@@ -14,8 +14,8 @@ import (
 // historyZones are the zones that there can be.
 var historyZones = []string{"gslb.test.", "shop.example.com."}
 
-// names is what a zone has, with the types of each: its apex, the node's own name, and what is steered, which can have
-// addresses of both families whatever is healthy now. It is empty where there is no such zone.
+// names returns the names of a zone with the types of each: its apex, the node's own name, and the steered names, which
+// can have addresses of both families whatever is healthy now. It returns nil where there is no such zone.
 func (m *reference) names(apex string) map[string][]uint16 {
 	domains := m.served
 	if _, made := domains[strings.TrimSuffix(apex, ".")]; !made && apex != historyZones[0] {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// reference is what a node believes and answers, without any cleverness: plain facts, from which everything is derived
-// anew after every event and every second, with nothing of the node's own code. It knows whole seconds only.
+// reference is a simple model of a node: what it believes and answers. It is made of plain facts, from which everything
+// is derived anew after every event and every second, with nothing of the node's own code. It knows whole seconds only.
 type reference struct {
 	now      time.Time
 	file     fileFacts
@@ -146,7 +146,7 @@ type refOrder struct {
 	expires time.Time // zero: never
 }
 
-// endpoint is what the order is about, as it is stored.
+// endpoint returns the address that the order is about, or the address and port, as the store has it.
 func (o refOrder) endpoint() string {
 	if o.port == 0 {
 		return o.address.String()
@@ -298,7 +298,7 @@ func (m *reference) claimant(id registry.ID) string {
 
 func (m *reference) silence(agent string) time.Duration { return m.now.Sub(m.agents[agent].seen) }
 
-// verdict is what this node's own checks say, as far as that counts.
+// verdict returns the verdict of this node's own checks, "" where there is none that counts.
 func (m *reference) verdict(b *refBackend) string {
 	if b.setAside || b.verdict == "" || m.now.Sub(b.verdictAt) >= 3*m.interval() {
 		return ""
@@ -306,7 +306,7 @@ func (m *reference) verdict(b *refBackend) string {
 	return b.verdict
 }
 
-// evidence is what agent and checks say of a backend; any is false where neither says anything.
+// evidence combines what the agent and the node's checks say of a backend. any is false where neither says anything.
 func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 	verdict := m.verdict(m.backends[id])
 	claim, stale := "", false
@@ -356,8 +356,8 @@ func (m *reference) unknown(id registry.ID) bool {
 	return !said && m.order(id) == nil && m.backends[id].remembered == ""
 }
 
-// share is what drains and early warnings leave of a backend, in thousandths: a drain
-// lowers it to 0, in twentieths; of all of them the furthest counts.
+// share returns the part that drains and early warnings leave of a backend, in thousandths. A drain lowers it to 0, in
+// twentieths. The lowest counts.
 func (m *reference) share(id registry.ID) int {
 	left := 1000
 	for _, d := range m.drains(id) {
@@ -378,7 +378,7 @@ func (m *reference) warned(id registry.ID) bool {
 		func(w refWarning) bool { return w.share(m.now) < 1000 })
 }
 
-// drained is when the first drain of a backend ends.
+// drained returns the time at which the first drain of a backend ends, zero if it has none.
 func (m *reference) drained(id registry.ID) (first time.Time) {
 	for _, d := range m.drains(id) {
 		if end := d.since.Add(d.over); first.IsZero() || end.Before(first) {
