@@ -53,7 +53,7 @@ func (w *geographyWorld) replace(t *testing.T, content []byte) {
 	}
 }
 
-// region is where a client in the United Kingdom is said to be.
+// region returns the region of a client in the United Kingdom.
 func (w *geographyWorld) region(t *testing.T) string {
 	t.Helper()
 	table, err := w.places(w.cfg)

@@ -22,7 +22,7 @@ func peered(t *testing.T, after time.Duration) *world {
 	return w
 }
 
-// offer is what one node has, as another sees it.
+// offer returns the keys of one node as another has checked them.
 func (w *world) offer(t *testing.T, from *world) Offer {
 	t.Helper()
 	h, err := from.Export()

@@ -109,7 +109,8 @@ func rollers(t *testing.T, count int) (nodes []*roller, clock *time.Time) {
 	return nodes, &now
 }
 
-// kept is what a resolver may hold: key tags, until a time.
+// kept is an RRset in a resolver's cache: the tags of its keys or of its signers, and the time until which it may be
+// held.
 type kept struct {
 	tags, signers []uint16
 	until         time.Time

@@ -89,7 +89,8 @@ const (
 	bareNSEC3 = " | NSEC3 | RRSIG(NSEC3 3)"         // of an empty non-terminal
 )
 
-// signedCases are what the signed zone answers with DO, with NSEC and, where it is another answer, with NSEC3.
+// signedCases are questions with DO to the signed zone, and their answers: with NSEC, and with NSEC3 where that
+// differs.
 var signedCases = []struct{ name, rtype, nsec, nsec3 string }{
 	{"one.gslb.test.", "A", "NOERROR; one A 10.0.0.6; one RRSIG(A 3)", ""},
 	{"oNE.GSLB.test.", "A", "NOERROR; oNE.GSLB.test A 10.0.0.6; oNE.GSLB.test RRSIG(A 3)", ""},

@@ -27,7 +27,7 @@ func testListener(t *testing.T, at string) *listener {
 	return l
 }
 
-// handed is what accept returned.
+// handed holds the results of listener.accept.
 type handed struct {
 	conn   stream
 	client netip.Addr

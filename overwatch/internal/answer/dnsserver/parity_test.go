@@ -38,7 +38,7 @@ func bothPaths(t *testing.T, v *zone.View, packet []byte, tcp bool) {
 	}
 }
 
-// checkReply is what must hold for the response to any packet.
+// checkReply checks the properties that every response has, whatever the packet was.
 func checkReply(t *testing.T, packet, reply []byte, tcp bool) {
 	t.Helper()
 	if reply == nil {

@@ -120,7 +120,7 @@ func withoutChecksums(t *testing.T, fd int) {
 	}
 }
 
-// asked is what a client asks for, over and over; the id of a query is its number.
+// asked are the names that the clients of queue ask for, in turn. The id of a query is its number.
 var asked = []string{"one.gslb.test.", "one.gslb.test.", "one.gslb.test.", "app.gslb.test.", "nx.gslb.test.",
 	"big.gslb.test.", "one.gslb.test."}
 
@@ -175,7 +175,7 @@ func collect(t *testing.T, conn net.Conn) {
 	}
 }
 
-// wanted is how many queries a client of queue has made.
+// wanted returns the number of queries that a client of queue has sent.
 func wanted(client int) (n int) {
 	for id := range queued {
 		if id/5%3 == client {

@@ -16,7 +16,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// testZone is what all tests here serve, in zone-file lines; steeredNames have addresses beside it.
+// testZone has the records of the zone that all tests here serve, as lines of a zone file. The names of steeredNames
+// are in the zone too.
 const testZone = `
 @ 3600 SOA ns1 hostmaster 1 3600 600 604800 30
 @ 3600 NS ns1

@@ -28,7 +28,7 @@ import (
 
 const apex = "gslb.test."
 
-// network is how the nodes of a test reach one another. It keeps what it carried.
+// network carries the requests between the nodes of a test, and keeps what it carried.
 type network struct {
 	t *testing.T
 

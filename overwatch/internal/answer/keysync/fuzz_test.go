@@ -63,7 +63,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzParseMessage is what a peer that has the secret may send: whatever it is, the zone keeps a key that signs.
+// FuzzParseMessage takes messages of a peer that has the secret: whatever it sends, the zone keeps a key that signs.
 func FuzzParseMessage(f *testing.F) {
 	zones, err := dnssec.Open(dnssec.Options{Dir: f.TempDir(), NodeID: "a", Now: time.Now,
 		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})

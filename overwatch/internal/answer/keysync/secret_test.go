@@ -79,7 +79,7 @@ func TestHolders_AreBounded(t *testing.T) {
 	}
 }
 
-// lateAgent is what the nodes of a test use where no secret is configured.
+// lateAgent returns the secret of nodes for which none is configured, and the set of tokens that it is derived from.
 func lateAgent() (Secret, trust.TokenSet) {
 	c := configured("", "one", "two")
 	set, _ := trust.TokenSetOf(c.Tokens())

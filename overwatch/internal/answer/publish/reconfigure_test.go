@@ -147,8 +147,8 @@ func TestReconfigure_IsTheSameAsStartingAnew(t *testing.T) {
 	}
 }
 
-// everything is what a view answers about the names that come and go and those around them, without what differs by
-// chance.
+// everything returns a view's answers about the names that come and go and those around them, without serials and
+// without the parts of signatures that differ by chance.
 func everything(v *zone.View) string {
 	var b strings.Builder
 	for _, name := range append([]string{"static.gslb.test", "q.static.gslb.test", "c.gslb.test", "nx.gslb.test",

@@ -284,7 +284,7 @@ func TestSigning_TheBackgroundGoesOnWhileNamesCome(t *testing.T) {
 	})
 }
 
-// made is how many signatures were made.
+// made returns the number of signatures made so far.
 func (w *signedWorld) made(t *testing.T) float64 {
 	t.Helper()
 	families, err := w.metrics.Gather()

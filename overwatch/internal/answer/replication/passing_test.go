@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// newer is what a node of a later version offers: a kind and a field that this one does not know.
+// newer returns the offer of a node of a later version: it has a kind and a field that this version does not know.
 func newer() replica.Offer {
 	version := replica.Version{Time: time.Now().UnixMilli(), Node: "newer"}
 	return replica.Offer{Node: "newer", Objects: []replica.Object{

@@ -68,7 +68,7 @@ type member struct {
 	crash  string // a disk as of the moment in which something was stored and not yet in force
 }
 
-// decision is what an operator was told that it is stored on a node.
+// decision is an object that a node has confirmed to an operator as stored.
 type decision struct {
 	replica.Object
 	by      *member

@@ -103,7 +103,7 @@ func signedSample(t testing.TB, denial Denial) (*View, map[string]*testSigner) {
 
 var denials = map[string]Denial{"nsec": NSEC, "nsec3": NSEC3}
 
-// questionsOfTheSample are what a resolver could ask the sample.
+// questionsOfTheSample returns the names that a resolver could ask the sample for, under the key "".
 func questionsOfTheSample() map[string][]string {
 	names := map[string][]string{
 		"": {

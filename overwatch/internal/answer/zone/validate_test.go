@@ -189,7 +189,7 @@ func (g given) covers(name string) bool {
 	return slices.ContainsFunc(g.nsec3, func(n *dns.NSEC3) bool { return n.Cover(name) })
 }
 
-// types is what the denial says the name has, and whether it says so.
+// types returns the types that the denial lists for a name, and whether it has an entry for the name at all.
 func (g given) types(name string) ([]uint16, bool) {
 	for _, n := range g.nsec {
 		if strings.EqualFold(n.Hdr.Name, name) {

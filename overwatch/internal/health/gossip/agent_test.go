@@ -20,7 +20,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// patience is how long a test waits for something that should take milliseconds.
+// patience bounds a wait for something that takes milliseconds on a machine at rest.
 const patience = 30 * time.Second
 
 var (

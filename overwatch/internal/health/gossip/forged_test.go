@@ -10,7 +10,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// forged is what a holder of the gossip key says of a node: a message of memberlist, in its own encoding.
+// forged returns a sealed message of memberlist, in its own encoding, in which a holder of the gossip key says
+// something of a node.
 func forged(t *testing.T, kind frame.Kind, node string, incarnation uint32) []byte {
 	t.Helper()
 	text := func(s string) []byte { return append([]byte{0xa0 | byte(len(s))}, s...) }

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// memoryAllowance is what a flood may add to the heap, in octets.
+// memoryAllowance is the growth of the heap that a flood may cause, in octets.
 const memoryAllowance = 32 << 20
 
 // encrypt seals plain text the way memberlist does, with any version in front.
@@ -197,7 +197,7 @@ func watchHeap(t testing.TB) (grown func() int64) {
 	}
 }
 
-// heapInUse is what the last collection found in use, in octets.
+// heapInUse returns the octets that the last garbage collection found in use.
 func heapInUse() int64 {
 	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	runtimemetrics.Read(sample)

@@ -53,7 +53,7 @@ func (m *memoryPins) DeletePin(id string, _ ...store.Entry) error {
 	return nil
 }
 
-// call is what a testRegistry was told.
+// call is one call of a method of testRegistry: the agent and the message.
 type call struct {
 	agent     string
 	heartbeat *wire.Heartbeat
@@ -187,7 +187,7 @@ func (n *testNode) metric(t testing.TB, name, label string) float64 {
 	return 0
 }
 
-// dropped is how much the transport dropped, for whatever reason.
+// dropped returns the number of packets that the transport dropped, for all reasons together.
 func (n *testNode) dropped(t testing.TB) (sum float64) {
 	t.Helper()
 	for _, reason := range dropReasons {

@@ -79,8 +79,8 @@ func newFleet(b *testing.B, r *Registry, size int) *fleet {
 	return f
 }
 
-// BenchmarkHeartbeat is what a core spends on the heartbeats of 10 000 agents with three backends each: at most 50
-// microseconds are allowed for one (20 000 a second).
+// BenchmarkHeartbeat measures one heartbeat of an agent with three backends, among up to 10 000 agents. At most 50
+// microseconds of a core are allowed (20 000 heartbeats a second).
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, size := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("unchanged/agents=%d", size), func(b *testing.B) {
@@ -173,7 +173,7 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkView is what a reader spends.
+// BenchmarkView measures reads of a view.
 func BenchmarkView(b *testing.B) {
 	r := running(b, validating)
 	list := services(100_000)

@@ -28,7 +28,7 @@ type model struct {
 	since     time.Time
 }
 
-// modelDrain is how long the operator's drains take.
+// modelDrain is the length of the operator's drains.
 const modelDrain = 40 * time.Second
 
 type modelAgent struct {

@@ -47,8 +47,8 @@ func (k keptPins) process(t *testing.T) (*trust.Trust, identity.Nonce) {
 	return tr, boot
 }
 
-// hear is what gossip does with a message: Trust opens it, and what is believed goes to the registry. It reports
-// whether it was.
+// hear takes a message as gossip does: Trust opens it, and the registry gets what is believed. It reports whether the
+// message was believed.
 func (w *world) hear(tr *trust.Trust, raw []byte) (believed bool) {
 	w.t.Helper()
 	m, refusal := tr.Open(raw, netip.MustParseAddr("192.0.2.1"))

@@ -21,7 +21,7 @@ var (
 	contradicted   = Conclusion{api.EffectiveUnhealthy, false, ReasonValidationUnhealthy}
 )
 
-// detectionBound is what invariant I3 allows beyond the stale threshold.
+// detectionBound is the time that invariant I3 allows beyond the stale threshold.
 const detectionBound = time.Second
 
 func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// hostileStatus is what an older version saved of an agent that asked for the dearest check there is.
+// hostileStatus is a saved status of an older version, of an agent that asked for the most expensive check there is.
 var hostileStatus = `{"healthy":true,"at":"2026-01-02T03:04:05Z","agent_id":"one","agent_sourced":true,"weight":100,` +
 	`"region":"eu",` +
 	`"check":{"Type":"http","Path":"/latest/meta-data","Host":"metadata","Address":"169.254.169.254",` +

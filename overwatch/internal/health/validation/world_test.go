@@ -31,7 +31,7 @@ type world struct {
 	mu         sync.Mutex
 	generation atomic.Uint64
 	targets    []registry.Target
-	// answer is what a probe of a backend finds; nil means success at once.
+	// answer returns the result of a probe of a backend; nil means success at once.
 	answer func(ctx context.Context, id registry.ID) check.Result
 
 	starts  map[registry.ID][]time.Time
@@ -83,14 +83,14 @@ func (w *world) verdicts(id registry.ID) []registry.Verdict {
 	return found
 }
 
-// told is how many verdicts were reported.
+// told returns the number of verdicts that were reported.
 func (w *world) told() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.reports)
 }
 
-// load is how many checks are under way, and the most that ever were at once.
+// load returns the number of checks under way, and the most that ever were at once.
 func (w *world) load() (running, most int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

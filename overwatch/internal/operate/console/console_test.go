@@ -9,7 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/operate/console"
 )
 
-// budget is what a browser loads at most, in bytes.
+// budget is the most that a browser may load, in bytes.
 const budget = 300_000
 
 // inline matches what the policy would stop: code and style in the page itself.

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// readCPU is what reading the largest page of 10 000 servers may take of the processor, making, sending and receiving
-// it.
+// readCPU is the processor time allowed for the largest page of 10 000 servers: to make, send and receive it.
 const readCPU = 100 * time.Millisecond
 
 // tenThousand declares 10 000 servers in 1 000 services.

@@ -15,7 +15,7 @@ func (w *world) undo(id string, headers ...string) httpReply {
 	return w.send("POST", "/api/v1/audit-logs/"+id+"/undo", "", headers...)
 }
 
-// state is what an operator sees of everything that can be undone, without moments that an edit sets.
+// state returns everything that can be undone, as an operator sees it, without the times that an edit sets.
 func (w *world) state() string {
 	w.t.Helper()
 	var all []string

@@ -60,7 +60,7 @@ type member struct {
 	audited map[string]bool // decisions that stand no more, by version and value
 }
 
-// decision is what an operator was told that it stands on a node, and the disk that this was on.
+// decision is an object that a node has confirmed to an operator, and the disk that it was on.
 type decision struct {
 	replica.Object
 	by   *member
@@ -273,7 +273,7 @@ func (w *world) heal() {
 	w.whole = true
 }
 
-// begin is what a node does all of whose peers are joining.
+// begin ends the joining of the nodes where all of them are joining: none has a peer that it could wait for.
 func (w *world) begin() {
 	if !slices.ContainsFunc(w.nodes, func(m *member) bool { return !m.table.Joining() }) {
 		for _, m := range w.nodes {

@@ -32,7 +32,8 @@ func BenchmarkPutPin_Together(b *testing.B) {
 	})
 }
 
-// BenchmarkLoadStatuses is what a restart reads before the first answer, with 100 000 names of 4 backends.
+// BenchmarkLoadStatuses measures the reading at a start, before the first answer, of 100 000 names with 4 backends
+// each.
 func BenchmarkLoadStatuses(b *testing.B) {
 	s := open(b, b.TempDir())
 	var batch []Status

@@ -15,7 +15,7 @@ import (
 
 var histories = flag.Int("rolls", 200, "how many histories of rolls are simulated")
 
-// tick is how often the nodes ask one another and the parent.
+// tick is the interval at which the nodes ask one another and the parent.
 const tick = 5 * time.Minute
 
 // key is a signing key of the simulated zone. Keys of one algorithm begin with the same letter.
@@ -338,7 +338,7 @@ func (w *world) goBack() {
 	}
 }
 
-// disturb is what may happen at any time.
+// disturb lets one random disturbance happen, or none. Each call is one chance; mend ends them all.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
 	switch w.rng.IntN(60) {
