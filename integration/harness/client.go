@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// lostAfter is how long an answer may be missing when a later question has been answered.
+// lostAfter is the time after which an answer is given up once a later question has been answered.
 const lostAfter = 3 * time.Second
 
 // client asks one server over UDP.

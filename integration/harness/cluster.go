@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// Options is what a cluster needs.
+// Options are the inputs of NewCluster.
 type Options struct {
 	Binaries Binaries
 	Timing   Timing

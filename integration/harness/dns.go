@@ -8,10 +8,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// AnswerBound is how long a client here waits for one answer before it counts as none (invariant I1).
+// AnswerBound is the time after which a query without an answer has failed (invariant I1). A Watch may have more
+// patience.
 const AnswerBound = time.Second
 
-// Answer is what a client got for one query.
+// Answer is the outcome of one query, as the client saw it.
 type Answer struct {
 	At    time.Time // when the answer was there, or was given up
 	Took  time.Duration
@@ -20,7 +21,7 @@ type Answer struct {
 	Err   error // no answer at all; Rcode means nothing then
 }
 
-// Asked is when the question was sent.
+// Asked returns the time at which the question was sent.
 func (a Answer) Asked() time.Time { return a.At.Add(-a.Took) }
 
 // Has says whether the address is among those answered.

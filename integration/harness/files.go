@@ -25,7 +25,7 @@ type OverwatchFile struct {
 	Routing   *Routing         `yaml:"routing,omitempty"`
 }
 
-// AgentPolicy is what agents of a service may claim.
+// AgentPolicy is one entry of the key `overwatch.agent_policies`: limits for the agents of a service.
 type AgentPolicy struct {
 	AllowedCIDRs []netip.Prefix `yaml:"allowed_cidrs,omitempty"`
 	MaxAgents    int            `yaml:"max_agents,omitempty"`
@@ -224,7 +224,7 @@ func (b AgentBackend) MarshalYAML() (any, error) {
 		"health_check": b.HealthCheck}, nil
 }
 
-// HealthCheck is how a backend is probed, by agents and nodes alike.
+// HealthCheck is the key `health_check` of a backend or a service, of agents and nodes alike.
 type HealthCheck struct {
 	Enabled          *bool         `yaml:"enabled,omitempty"`
 	Type             string        `yaml:"type"`

@@ -30,7 +30,7 @@ func (w *Watch) FirstWith(n *Node, name string, addr netip.Addr, from time.Time)
 	return time.Time{}
 }
 
-// Tally is what a client got over some time.
+// Tally counts the answers that one node gave to a client for one name.
 type Tally struct {
 	Asked  int
 	Failed int                // no answer, an error code or no address

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// askBound is how long one request to a backend may take before it is made again; apiBound is the same for a node's
-// API, where a change has to wait for the disk of a machine that may be busy.
+// askBound is the time limit of one request to a backend. apiBound is that of one to a node's API, where a change waits
+// for the disk of a machine that may be busy.
 const (
 	askBound = 2 * time.Second
 	apiBound = 10 * time.Second

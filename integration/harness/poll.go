@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// pollEvery is how often a condition is looked at: short against every promise that is measured, long against the
-// cost of asking.
+// pollEvery is the interval at which a condition is checked: short against every promise that is measured, long against
+// the cost of a check.
 const pollEvery = 20 * time.Millisecond
 
 // errEnded is a program that runs no more: nothing that is awaited of it will come.

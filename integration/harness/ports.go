@@ -26,7 +26,7 @@ const (
 	fewestPorts = 4000
 )
 
-// releaseBound is how long a child may take to be executed.
+// releaseBound is the time limit for a child that was just forked to close its copies of our sockets, at exec.
 const releaseBound = 10 * time.Second
 
 // ports are those to choose from where the system gives outgoing connections others than usual.
@@ -56,7 +56,7 @@ func portsBeside(low, high int) (first, last int) {
 	return firstPort, lastPort
 }
 
-// localhost is where the nodes and agents listen.
+// localhost is the address that the nodes and agents listen on.
 var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // taken are the ports that this process has reserved already. None is reserved twice: its program may just be stopped,

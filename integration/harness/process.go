@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// StopBound is how long a program may take to end after SIGTERM; then it is killed. Only one that hangs takes it.
+// StopBound is the time that a program has to end after SIGTERM; then it is killed. Only one that hangs takes so long.
 const StopBound = time.Minute
 
-// killBound is how long the kernel may take to end a process after SIGKILL.
+// killBound is the time limit for the kernel to end a process after SIGKILL.
 const killBound = 15 * time.Second
 
-// pipeBound is how long output is still read after a program has ended, should a child of its own hold the pipe. A
+// pipeBound is the time for which output is still read after a program has ended, if a child of it holds the pipe. A
 // machine may stand still for seconds between that end and the last line.
 const pipeBound = 10 * time.Second
 

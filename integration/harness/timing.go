@@ -36,7 +36,7 @@ func Fast() Timing {
 	}
 }
 
-// slack is what the promises allow on top of the checks themselves.
+// slack is the time that the promises allow beyond the checks themselves.
 const slack = time.Second
 
 // Detection bounds the time from the end of a backend that an agent watches to the last answer that has it

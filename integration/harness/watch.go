@@ -19,8 +19,8 @@ const keptAnswers = 8192
 type Watch struct {
 	// where it asks from; as NewWatch leaves it: here
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Patience is how long an answer is waited for, AnswerBound at the least, while other questions have no answer either:
-	// on a machine that stands still all of them are late.
+	// Patience bounds the wait for an answer while other questions have no answer either: on a machine that stands still
+	// all are late. The wait is never shorter than AnswerBound.
 	Patience time.Duration
 
 	pace time.Duration

@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// AckTime is how long the answer to a message is waited for, as gslb-agent does.
+// AckTime is the time limit for the answer to a message, the same as gslb-agent's.
 const AckTime = time.Second
 
 // Options says what an agent is. All but Source and Clock are needed.
@@ -47,7 +47,7 @@ type Agent struct {
 	answers chan answer
 }
 
-// answer is what the node says to a message: that it was taken, or why not.
+// answer is a node's reply to a message: an acknowledgement, or a rejection with its reason.
 type answer struct {
 	kind   wire.Type
 	seq    uint64

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// burst is how often a storm sends what is due.
+// burst is the interval at which a storm sends the packets that are due.
 const burst = 5 * time.Millisecond
 
 // Storms sends packets of some kinds at once, more of them with GSLB_FULL. The returned function ends that and says how
@@ -91,8 +91,8 @@ func query(name string, qtype uint16, r *rand.Rand) []byte {
 	return p
 }
 
-// Malformed is what begins as a query and is none: cut off, with octets changed, with pointers in circles or forwards,
-// with counts of what is not there, an answer, or a query followed by more.
+// Malformed returns a damaged query: cut off, with changed octets, with a compression pointer in place of its name,
+// with changed flags and counts, marked as a response, or followed by noise.
 func Malformed(r *rand.Rand) []byte {
 	p := query(testbed.AppName+".", dns.TypeA, r)
 	switch r.IntN(6) {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrMissing is what this machine lacks to make networks, and how to get it.
+// ErrMissing is wrapped by errors that say what this machine lacks to make networks, and how to get it.
 var ErrMissing = errors.New("no networks can be made here")
 
 // namespace is a network namespace that this process holds.

@@ -171,7 +171,7 @@ func (r *Relay) loses() bool {
 	return r.CutPackets.Load() || rand.Int32N(100) < r.Loss.Load()
 }
 
-// Recorded is how many packets and streams the agent has sent so far.
+// Recorded returns the numbers of packets and streams that were recorded so far.
 func (r *Relay) Recorded() (packets, streams int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -54,8 +54,8 @@ type Resolver struct {
 	client dns.Client
 }
 
-// Tries is how often unbound is started when it ends at once, on another port each time: its port is free when
-// it is chosen, and may be anybody's when unbound comes to bind it.
+// Tries is the number of attempts to start a server, each on another port: a port that is free when it is chosen may be
+// taken when the server binds it.
 const Tries = 5
 
 func Unbound(t *testing.T, n *harness.Node, anchor string) *Resolver {
@@ -175,8 +175,9 @@ func (r *Resolver) Ask(name string, rtype uint16) (*dns.Msg, error) {
 	return reply, nil
 }
 
-// Bogus says why a validator does not believe the node; nil for what it believes, and for SERVFAIL of the node itself,
-// which is what a name without backends is answered. secure says that it was proven.
+// Bogus asks the resolver and returns an error if it has an answer of the node that does not validate, with its reason,
+// or one that is not secure. No answer is no error, nor is SERVFAIL of the node itself, its answer for a name without
+// backends. secure reports whether the answer was proven.
 func (r *Resolver) Bogus(name string, rtype uint16) (secure bool, err error) {
 	reply, err := r.Ask(name, rtype)
 	switch {

@@ -12,7 +12,7 @@ const (
 	StaleResolution = 200 * time.Millisecond // of asking the API
 )
 
-// RefusalBound is how long it may take until a refused agent says why: "within seconds".
+// RefusalBound is the promised time until a refused agent says why: "within seconds".
 const RefusalBound = 15 * time.Second
 
 // CreatedName is a name that only the API knows.
@@ -24,8 +24,8 @@ const (
 	ChildZone = "child.test.gslb.test"
 )
 
-// Databases is where MaxMind's test files are, from a topic's folder. They have these clients, the last with no
-// position.
+// Databases is the directory of MaxMind's test databases, from a package of tests. The others are clients in it; the
+// last has no position.
 const (
 	Databases    = "../../overwatch/internal/answer/geo/testdata/"
 	ClientLondon = "81.2.69.142/32"

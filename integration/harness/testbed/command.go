@@ -21,7 +21,7 @@ const (
 	ExitBadInput = 2
 )
 
-// Result is what a program that ended by itself did.
+// Result is the outcome of a program that ended by itself.
 type Result struct {
 	Code   int
 	Output string // both streams

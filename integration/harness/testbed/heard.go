@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// HeardAgainBound is how soon a node is told everything again once its agents can reach it: they try at most 15 s
-// apart.
+// HeardAgainBound is the promised time until a node knows everything again once its agents can reach it. An agent tries
+// at least every 15 s.
 const HeardAgainBound = 25 * time.Second
 
 // HeardAlways watches for a while that a backend's agent is never taken for silent, but for a moment in which several

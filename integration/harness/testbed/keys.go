@@ -25,11 +25,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// SyncPoll is how often the nodes of these tests ask one another: the shortest that is allowed.
+// SyncPoll is the interval at which the nodes of these tests ask one another for keys: the shortest that is allowed.
 const SyncPoll = time.Second
 
-// KeyBound is how long keys may take to be the same everywhere: the ten seconds in which a node without keys asks, the
-// time in which a key is provisional, a retry, and what a busy machine adds.
+// KeyBound is the promised time until all nodes have the same keys: the ten seconds in which a node without keys asks,
+// the time in which a key is provisional, a retry, and what a busy machine adds.
 const KeyBound = 60 * time.Second
 
 // KeyTags are those of the keys that a node publishes for the zone of these tests.
@@ -84,8 +84,8 @@ func KeysAt(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
 	return keys
 }
 
-// DerivedSecret is what nodes use for key_sync.secret where none is set: whoever has the gossip key and all tokens can
-// compute it.
+// DerivedSecret returns the secret that nodes use where key_sync.secret is not set. Whoever has the gossip key and all
+// tokens can compute it.
 func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []byte {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(gossipKey)

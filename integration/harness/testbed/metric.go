@@ -56,7 +56,7 @@ func MetricBy(t *testing.T, client *http.Client, at netip.AddrPort, name string)
 	return 0
 }
 
-// Memory is how much of a program is in memory, in bytes. The program is found by its configuration file.
+// Memory returns the resident memory of a program, in bytes. The program is found by its configuration file.
 func Memory(t *testing.T, configPath string) int64 {
 	t.Helper()
 	return StatusBytes(t, ProcessOf(t, configPath), "VmRSS:")

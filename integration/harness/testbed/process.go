@@ -23,7 +23,7 @@ func SmallDisk(t *testing.T) string {
 	return disk
 }
 
-// OpenFiles is how many descriptors a process has.
+// OpenFiles returns the number of open file descriptors of a process.
 func OpenFiles(t *testing.T, pid int) int {
 	t.Helper()
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -47,7 +47,7 @@ func ResidentMiB(t *testing.T, pid int) int {
 	return resident * os.Getpagesize() >> 20
 }
 
-// ProcessorTime is what a program has used of its processors' time, by itself and in the kernel on its behalf.
+// ProcessorTime is the processor time that a program has used: its own, and the kernel's on its behalf.
 type ProcessorTime struct{ Own, Kernel time.Duration }
 
 func (p ProcessorTime) Since(earlier ProcessorTime) ProcessorTime {

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// ReloadBound is how long a reload may take.
+// ReloadBound is the promised time of a reload.
 const ReloadBound = 5 * time.Second
 
 // Rewrite writes a node's file as File has it now, at once: nobody reads half of it.
@@ -45,7 +45,7 @@ func HangUp(t *testing.T, n *harness.Node) {
 	})
 }
 
-// Reloads is how often a program has told of a reload, done or not, over all its starts.
+// Reloads returns the number of reloads in a program's log, done or refused, over all its starts.
 func Reloads(t *testing.T, u *harness.Unit) int {
 	t.Helper()
 	log, err := os.ReadFile(u.Log)

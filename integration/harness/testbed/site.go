@@ -19,17 +19,17 @@ const AppName = "app.test.gslb.test"
 // OtherName is a second service, with a token and backends of its own.
 const OtherName = "other.test.gslb.test"
 
-// Pace is how often a watch asks: the resolution of what is measured.
+// Pace is the interval between two questions of a watch: the resolution of every measured time.
 const Pace = 10 * time.Millisecond
 
 // QuietAnswers is after how many answers in a row without an address it counts as gone. All weights are equal here and
 // there are at most three backends, so each has its turn many times.
 const QuietAnswers = 30
 
-// StartBound is how long a cluster or a program may take to be ready on a busy machine.
+// StartBound is the promised time until a cluster or a program is ready, on a busy machine.
 const StartBound = 30 * time.Second
 
-// Patience is how long a client waits for an answer.
+// Patience is the time that a client waits for an answer.
 const Patience = 20 * time.Second
 
 // Site is a cluster as most tests want it: nodes, and backends that have an agent each.

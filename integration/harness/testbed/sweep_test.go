@@ -25,8 +25,8 @@ import (
 // end badly: how.
 const victimPart = "INTEGRATION_VICTIM"
 
-// TestVictim is what TestHarness_LeavesNothingBehind lets end badly. By itself it shows that a site starts beside a
-// mount.
+// TestVictim is the run that TestHarness_LeavesNothingBehind lets end badly. By itself it shows that a site starts
+// beside a mount.
 func TestVictim(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	if os.Geteuid() == 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// InFull is how much of something make test-long has (GSLB_FULL), or the little that make test-all has.
+// InFull returns much where GSLB_FULL is set, as by make test-long, and little elsewhere.
 func InFull[T any](much, little T) T {
 	if os.Getenv("GSLB_FULL") != "" {
 		return much
@@ -14,7 +14,7 @@ func InFull[T any](much, little T) T {
 	return little
 }
 
-// Times is how often something is done: as an environment variable says, for a long run, or a few times.
+// Times returns the number of repetitions of a test: that in the environment variable, for a long run, else few.
 func Times(t *testing.T, variable string, few int) int {
 	t.Helper()
 	text := os.Getenv(variable)

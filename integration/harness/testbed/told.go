@@ -23,8 +23,8 @@ func Said(u *harness.Unit, words ...string) error {
 	return fmt.Errorf("no line of %s has all of %q", u.Name, words)
 }
 
-// ToldBound is how long it may take until what a program does is in its log and its metrics: either may come after what
-// is seen of it elsewhere.
+// ToldBound is the promised time until an action of a program is in its log and its metrics. Both may come later than
+// its effects elsewhere.
 const ToldBound = 5 * time.Second
 
 // Tells waits until a program has printed a line with all the words.

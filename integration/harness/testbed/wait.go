@@ -10,7 +10,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Hang is how long a state is waited for at the least, whatever is promised: only a program that hangs takes it.
+// Hang is the time beyond a promise after which a wait is given up: only a program that hangs takes so long.
 const Hang = 3 * time.Minute
 
 // Timed says whether promises in seconds are judged: by `make bench-times`, on a machine that has nothing else to do.
@@ -86,7 +86,7 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// SavedAfter is when a node has stored what it heard: it does so every two seconds.
+// SavedAfter is the time after which a node has stored what it heard: it stores every two seconds.
 const SavedAfter = 3 * time.Second
 
 // Saved gives nodes the time to store what they heard. Nothing tells that they have.
