@@ -17,10 +17,11 @@ const (
 	backends = 4 // of each name, with weights 10, 20, 30 and 40
 )
 
-// floodNames is how many invented names a client has ready; it asks for them in turn.
+// floodNames is the number of invented names that a client prepares. It asks for them in turn.
 const floodNames = 1 << 16
 
-// asking is what a server is asked for: the names that it serves, or invented ones, as in a flood of random names.
+// asking selects the names that a server is asked for: those that it serves, or invented ones, as in a flood of random
+// names.
 type asking string
 
 const (

@@ -65,7 +65,7 @@ func (d *drops) look() {
 	}
 }
 
-// now is how many were dropped until now.
+// now returns the numbers of queries and answers that were dropped so far.
 func (d *drops) now() (queries, answers int) {
 	d.look()
 	d.mu.Lock()

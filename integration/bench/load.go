@@ -22,15 +22,15 @@ const (
 	clientBatch = 32
 	warmUp      = 300 * time.Millisecond
 	lostAfter   = 200 * time.Millisecond
-	// resolverWaits is how long a resolver waits for an answer at least before it asks again, or elsewhere.
+	// resolverWaits is the least time after which a resolver asks again, or elsewhere.
 	resolverWaits = 400 * time.Millisecond
 	maxReply      = 4096
 )
 
-// shape is how the client asks: so many sockets, so many queries in flight on each.
+// shape is the client's concurrency: the number of sockets, and of queries in flight on each.
 type shape struct{ sockets, window int }
 
-// tally is what the client saw.
+// tally counts the responses that the client got, and has their times.
 type tally struct {
 	All      uint64  // answered as is right, during the warm-up too
 	Answered uint64  // of these, after the warm-up

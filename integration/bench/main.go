@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// options is what a run is told.
+// options holds the checked flags of a run.
 type options struct {
 	bin     string
 	rounds  int

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ticks is how many the kernel counts CPU time in per second; it is 100 wherever Linux runs.
+// ticks is the number of units a second in which /proc counts CPU time (USER_HZ): 100 on every Linux.
 const ticks = 100
 
 // sample is one measurement of one server.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// signing is how a server signs, if it does.
+// signing is the proof of denial that a server signs with, NSEC or NSEC3; unsigned: it does not sign.
 type signing string
 
 const (

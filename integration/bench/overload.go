@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// frozenFor is how long a node is stopped.
+// frozenFor is the time between SIGSTOP and SIGCONT to a node.
 const frozenFor = 2 * time.Second
 
-// overloads is what the client asks for, in times of what the node can answer.
+// overloads are the client's rates, as multiples of the rate that the node can answer.
 var overloads = []float64{1.2, 2, 5}
 
 // overload asks a node that has the part o.share of a core for more than it can answer, and says how many queries are

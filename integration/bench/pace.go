@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pause is how long the steady client rests at most before it sends what is due.
+// pause is the longest rest of the steady client before it looks which queries are due.
 const pause = 200 * time.Microsecond
 
 // steadyClient asks at a steady rate, whatever comes back, and measures how long each answer takes.

@@ -36,7 +36,7 @@ var all = []server{
 	{name: "pdns-lua-signed", program: "pdns_server", signed: true, most: 10000, prepare: pdnsLua(true)},
 }
 
-// usualBase is what ratios refer to if nothing else is said.
+// usualBase is the server that ratios refer to unless -base names another.
 const usualBase = "gdnsd-weighted"
 
 func allNames() []string {

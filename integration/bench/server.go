@@ -23,7 +23,7 @@ const (
 	poll       = 20 * time.Millisecond
 )
 
-// setup is what a server is started with.
+// setup is the input for the start of one server.
 type setup struct {
 	dir   string // fresh, its own
 	bin   string // of ours

@@ -14,7 +14,7 @@ import (
 // weight needs to have its turn.
 const quietAnswers = 40
 
-// hang is how long something is waited for, whatever is promised: only a program that hangs takes it.
+// hang is the time beyond a promise after which something is given up: only a program that hangs takes so long.
 const hang = time.Minute
 
 // timed says whether seconds are judged, as by make bench-times: on a machine that has nothing else to do.
@@ -34,7 +34,7 @@ type incident interface {
 	measure() finding
 }
 
-// finding is what is known of an incident so far.
+// finding is the result of an incident as far as it has been measured.
 type finding struct {
 	text    string
 	settled bool

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// handoverTime is how long the remaining nodes are watched after one was stopped.
+// handoverTime is the time for which the remaining nodes are watched after one was stopped.
 const handoverTime = 2 * time.Second
 
 // handover is the orderly end of an overwatch node: resolvers go on with the others.
@@ -79,7 +79,7 @@ func (c *comeback) measure() finding {
 	return g
 }
 
-// firstGood is when the node gave its first good answer for the name that was the later of the two.
+// firstGood returns the time at which the node had given a good answer for each name, zero if it has not yet.
 func (c *comeback) firstGood() time.Time {
 	var latest time.Time
 	for _, name := range []string{appName, apiName} {

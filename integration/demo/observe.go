@@ -13,10 +13,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// observeEvery is how often the nodes are asked what they think.
+// observeEvery is the interval at which the nodes are asked for their view of the backends.
 const observeEvery = 200 * time.Millisecond
 
-// opinion is what one node thinks of one backend.
+// opinion is the status that one node gives one backend.
 type opinion struct {
 	status string // effective_status; both words with a slash where the two services differ
 	serves bool   // for at least one of the two services
@@ -24,7 +24,7 @@ type opinion struct {
 	heard  time.Time // from the agent; zero: never, or there is none
 }
 
-// picture is what one node thinks of all backends. It is never changed once it is shared.
+// picture is one node's view of all backends. It is never changed once it is shared.
 type picture struct {
 	at  time.Time // zero: the node has not answered
 	err error

@@ -12,10 +12,10 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// startBound is how long the cluster may take to be complete, on a machine that is busy with other things too.
+// startBound is the time limit for the cluster to be complete, on a machine that is busy with other things too.
 const startBound = 60 * time.Second
 
-// toldLines is how many lines of each program are shown when something went wrong.
+// toldLines is the number of lines of each program that are shown when something went wrong.
 const toldLines = 15
 
 // Options say how to show the demo.

@@ -18,7 +18,7 @@ const (
 // answerTTL is short, in seconds, so that somebody who asks through a resolver sees a failover soon too.
 const answerTTL = 5
 
-// pace is how often a client asks each node for each name. It is the resolution of every measured time.
+// pace is the interval at which a client asks each node for each name. It is the resolution of every measured time.
 const pace = 20 * time.Millisecond
 
 // The two regions.

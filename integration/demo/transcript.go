@@ -12,11 +12,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// steadyTime is how long undisturbed answers are counted.
+// steadyTime is the time over which undisturbed answers are counted.
 const steadyTime = 3 * time.Second
 
-// countError is how many answers a backend may be off its due count. The schedule is exact to one answer, and the
-// counting may start and end anywhere in it.
+// countError is the number of answers by which a backend may be off its due count. The schedule is exact to one answer,
+// and the counting may start and end anywhere in it.
 const countError = 2
 
 // transcript is the demo without a terminal: it plays one failover of each kind, measures it, and fails with every
@@ -72,8 +72,8 @@ func settle(ctx context.Context, i incident) (finding, error) {
 	}
 }
 
-// steadyTries is how often that is done: on a machine that stands still for a moment backends are out for no fault of
-// theirs.
+// steadyTries is the number of attempts at a count of undisturbed answers. On a machine that stands still for a moment,
+// backends are taken out though nothing is wrong with them.
 const steadyTries = 4
 
 // steady shows what clients get while all is well, and holds it against the weights.

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// closeBound is how long requests in flight may take after SIGTERM.
+// closeBound is the time limit of requests in flight after SIGTERM.
 const closeBound = time.Second
 
 func main() {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// verdict is how a run of a target ended.
+// verdict is the outcome of one run of a target.
 type verdict int
 
 const (
@@ -103,7 +103,7 @@ func (c *campaign) one(ctx context.Context, t target) error {
 // progress matches the lines in which Go's engine says how far it is.
 var progress = regexp.MustCompile(`execs: (\d+).*new interesting: (\d+)`)
 
-// tally is how many inputs a run tried, by the last line that says so.
+// tally says how many inputs a run tried, as the last line of progress in its output has it.
 func tally(output string) string {
 	all := progress.FindAllStringSubmatch(output, -1)
 	if len(all) == 0 {

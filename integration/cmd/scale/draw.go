@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// fewPeers is how many others a node asks where not all ask all.
+	// fewPeers is the number of peers that a node asks in the clusters where not all ask all.
 	fewPeers = 6
 	// changes are made in each cluster that is simulated.
 	changes = 100

@@ -62,7 +62,7 @@ type node struct {
 	asker []*visit     // who asks it
 }
 
-// visit is what one node knows of another that asks it.
+// visit is the standing request of one node to another, which holds it until there is news (long polling).
 type visit struct {
 	asker, asked int
 	since        int // how much of the log it has

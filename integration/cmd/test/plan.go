@@ -20,7 +20,7 @@ type step struct {
 	live        bool // its output is shown as it comes
 }
 
-// options are what a plan depends on.
+// options are the inputs of a plan: the directory of the programs, and the length of runs without an end of their own.
 type options struct {
 	bin    string
 	length time.Duration

@@ -257,7 +257,7 @@ func (r *results) progress(now time.Time) string {
 // short is the path of a package without what all have.
 func short(pkg string) string { return strings.TrimPrefix(pkg, "gslb.internal/") }
 
-// reason is why a test was skipped, by what it printed.
+// reason returns the last line that a skipped test printed, which says why it was skipped.
 func reason(output string) string {
 	var last string
 	for line := range strings.Lines(output) {

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// tick is how often a step says how far it is.
+// tick is the time between two lines of progress of a step.
 const tick = 15 * time.Second
 
-// grace is how long a step may take to end when it is interrupted.
+// grace is the time that an interrupted step has to end.
 const grace = 20 * time.Second
 
 // runner runs the steps of a plan. Its own methods may be used by one goroutine; those of its steps run beside it.

@@ -21,7 +21,7 @@ type tally struct {
 	tests, packages         []slow
 }
 
-// slow is how long something took.
+// slow is the name of a test or a package, and the time that it took.
 type slow struct {
 	name string
 	took time.Duration

@@ -53,7 +53,7 @@ func TestGone(t *testing.T) {
 	return dir
 }
 
-// ran is what the runner prints about steps.
+// ran runs steps one after the other and returns the runner's output.
 func ran(t *testing.T, strict bool, steps ...step) (output string, err error) {
 	t.Helper()
 	var out strings.Builder
