@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// widest is how many columns a line of a document has at most. Blocks of code may be wider: they are copied, not read.
+// widest is the greatest number of columns of a line of a document. Blocks of code may be wider: they are copied, not
+// read.
 const widest = 120
 
 // documents are the texts of all documents of the repository, by path from its top.

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// mostSleeps is how many sleeps of real time there may be in all tests.
+// mostSleeps is the number of sleeps of real time that all tests may have together.
 const mostSleeps = 20
 
 // Tests wait for states. A sleep of real time is left where no state tells the end: few of them, each with its reason

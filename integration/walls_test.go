@@ -12,7 +12,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// pkg is what these tests want to know of a package, as `go list -json` writes it.
+// pkg is the part of a package's entry in `go list -json` that these tests need.
 type pkg struct {
 	ImportPath string
 	Name       string

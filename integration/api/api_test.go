@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// apiBound is how long one request of these tests may take.
+// apiBound is the time limit of one request of these tests.
 const apiBound = 20 * time.Second
 
 // spoken is an answer as it came over the wire.

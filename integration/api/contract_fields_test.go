@@ -37,7 +37,8 @@ func schemaFields(document any, schema map[string]any, prefix string, into map[s
 	}
 }
 
-// promised is what the rows of an operation say of its good answers and of the bodies it takes.
+// promised holds the fields that the contract's rows name for an operation: those of good answers and of request
+// bodies.
 type promised struct {
 	answer, body map[string]bool
 }

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// creators is how many clients create at the same time.
+	// creators is the number of clients that create at the same time.
 	creators = 64
-	// creations is how many servers, and a fifth of it how many domains, they create together.
+	// creations is the number of servers that they create together, after a fifth as many domains.
 	creations = 2500
-	// slowCreations is what a machine that others use as well must still reach, per second; the promise is 500.
+	// slowCreations is the lowest rate a second that is accepted on a machine that others use too; 500 are promised.
 	slowCreations = 100
 )
 
-// syncTime is what the disk takes for a small write to be safe, in the middle of some.
+// syncTime returns the median time in which the disk of a directory writes and syncs 4 KiB.
 func syncTime(t *testing.T, dir string) time.Duration {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "sync")

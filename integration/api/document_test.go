@@ -334,7 +334,7 @@ func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 	}
 }
 
-// applyPromise is how long an apply of 10 000 objects takes on a machine at rest.
+// applyPromise is the promised time of an apply of 10 000 objects, on a machine at rest.
 const applyPromise = 5 * time.Second
 
 // 10 000 objects are one apply.

@@ -102,7 +102,8 @@ func TestExternalDNS_RealProgramOfTwoClusters(t *testing.T) {
 	}
 }
 
-// outline is what was asked, without bodies: their order is ExternalDNS' own.
+// outline lists the requests of all steps: owner, request, content type and status. It leaves out the bodies, whose
+// order is up to ExternalDNS.
 func outline(steps [][]exchanged) (list []string) {
 	for _, step := range steps {
 		for _, e := range step {

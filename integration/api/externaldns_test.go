@@ -34,7 +34,7 @@ type exchanged struct {
 	Answer      json.RawMessage `json:"answer,omitempty"`
 }
 
-// recording is what externaldns_real_test.go has recorded: the exchanges of each of its steps.
+// recording is the file that externaldns_real_test.go writes: the exchanges of each of its steps.
 const recording = "testdata/external-dns.json"
 
 const (

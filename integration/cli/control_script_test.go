@@ -151,6 +151,7 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// machines is what a validation says of the machine, and its count of that.
+// machines matches the lines of a validation that are about this machine and not about the file, and the count of
+// problems.
 var machines = regexp.MustCompile(
 	`: another process has (tcp|udp) port |: this user may not listen on port |: \d+ problems? in the configuration`)

@@ -25,7 +25,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// demoBound is how long the transcript may take, from start to exit.
+// demoBound is the time limit of the transcript, from start to exit.
 const demoBound = 60 * time.Second
 
 // demoRun is the demo as a process of its own, as `make run` starts it.

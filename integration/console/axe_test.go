@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// shots is where pictures of the views go. Those of the manual are in overwatch/docs/console; from integration:
+// shots is the directory for pictures of the views. The manual's are in overwatch/docs/console; from integration:
 //
 //	go test ./console -run Axe -shots $PWD/../overwatch/docs/console
 var shots = flag.String("shots", "", "write pictures of the console into this directory")

@@ -101,7 +101,7 @@ func (p *page) open(node, view string) {
 	p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(node+"/#/"+view))
 }
 
-// text is what a person reads on the page.
+// text returns the visible text of the page.
 func (p *page) text() (text string) {
 	ctx, cancel := context.WithTimeout(p.ctx, hang)
 	defer cancel()

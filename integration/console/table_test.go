@@ -41,7 +41,7 @@ const scrolling = `new Promise((done) => {
 	requestAnimationFrame(step);
 })`
 
-// interactive is what is promised of a page with ten thousand backends, in milliseconds.
+// interactive is the promised time until the table of ten thousand backends is drawn, in milliseconds.
 const interactive = 1000
 
 // paced logs how soon the page was there and how evenly it scrolls. Only a machine at rest is judged.

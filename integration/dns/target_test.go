@@ -18,7 +18,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// targetBound is how long a node may take to follow its resolver.
+// targetBound is the time limit for a node to follow a change that its resolver has.
 const targetBound = time.Minute
 
 // knot is a real Knot that serves one zone, whose records change.

@@ -306,7 +306,7 @@ func walk(t *testing.T, what string, names []string, resolvers []*signed.Resolve
 	}
 }
 
-// walkBound is how long a walk may take, on whatever machine.
+// walkBound is the time limit of a walk, on any machine.
 const walkBound = 2 * time.Minute
 
 // Thousands of random questions while health, orders and names change at random; then the same while a peer starts that

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// recorder is what stands between a node and a peer: it passes everything on and keeps it.
+// recorder is a proxy between a node and a peer: it passes everything on, and keeps it.
 type recorder struct {
 	*httptest.Server
 	mu       sync.Mutex

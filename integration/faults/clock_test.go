@@ -92,7 +92,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// clockLook is how often a node looks whether its wall clock was set.
+// clockLook is the interval at which a node looks whether its wall clock was set.
 const clockLook = 5 * time.Second
 
 // Row 11: the wall clocks of four nodes are set, each by another time, and back again. No message is refused, not even

@@ -24,7 +24,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// damages are what may have become of a file while nobody looked.
+// damages are ways to damage the content of a file, by name.
 var damages = map[string]func(content []byte) []byte{
 	"truncated":   func(content []byte) []byte { return content[:len(content)/3] },
 	"empty":       func([]byte) []byte { return nil },
@@ -151,7 +151,7 @@ func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
 	}
 }
 
-// contents is what the files of a directory hold, by path.
+// contents returns the content of each file below a directory, by path.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -67,8 +67,8 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	}
 }
 
-// manyConnections is how many TCP connections one test opens, and needs file descriptors for, which is more than a node
-// keeps: 4096.
+// manyConnections is the number of TCP connections that one test opens. Each needs a file descriptor. It is more than a
+// node keeps: 4096.
 const manyConnections = 10_000
 
 // Row 25 with 10 000: those that a node has no room for take the place of those that have waited longest, so that a

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// slowest is what 99 of 100 answers stay under while a node is attacked, on a machine at rest.
+// slowest bounds the time of 99 of 100 answers while a node is attacked, on a machine at rest.
 const slowest = 20 * time.Millisecond
 
 // tcpAnswers asks over a new TCP connection every 100 ms for a while and fails the test for each answer that is

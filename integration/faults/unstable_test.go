@@ -93,7 +93,8 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// linesAbout is how many of the newest lines of some programs are about a backend. A busy machine may have others.
+// linesAbout counts the newest lines of some programs that name a backend. On a busy machine there may be lines about
+// others too.
 func linesAbout(b *harness.Backend, units ...*harness.Unit) (count int) {
 	for _, u := range units {
 		for _, l := range u.Output() {
@@ -105,10 +106,12 @@ func linesAbout(b *harness.Backend, units ...*harness.Unit) (count int) {
 	return count
 }
 
-// verification is what a core of the small server for which these figures were promised takes to verify a signature.
+// verification is the time for one Ed25519 verification on a core of the small server that these figures are promised
+// for.
 const verification = 60 * time.Microsecond
 
-// likeOurs is what a processor like this one may take for what may take that one so long.
+// likeOurs scales a promised processor time by the time that this machine needs to verify a signature. It never returns
+// less than the promise.
 func likeOurs(promise time.Duration) time.Duration {
 	public, private, _ := ed25519.GenerateKey(nil)
 	message := make([]byte, 100)

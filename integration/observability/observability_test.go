@@ -53,7 +53,7 @@ func alertRules(t *testing.T) (rules []rule) {
 	return rules
 }
 
-// panel is what of a dashboard's panel matters here.
+// panel is the part of a dashboard's panel that is checked here.
 type panel struct {
 	ID         int
 	Type       string
@@ -66,7 +66,7 @@ type panel struct {
 	}
 }
 
-// dashboard is what of a Grafana dashboard matters here.
+// dashboard is the part of a Grafana dashboard that is checked here.
 type dashboard struct {
 	UID, Title    string
 	SchemaVersion int

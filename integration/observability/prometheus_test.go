@@ -87,7 +87,7 @@ func (p *prometheus) get(ctx context.Context, path string, query url.Values, dat
 	return nil
 }
 
-// series is how many series an expression has now that have a number.
+// series returns the number of series of an expression whose newest value is a number.
 func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	var data struct {
 		Result []struct{ Value [2]any }

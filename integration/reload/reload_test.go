@@ -127,7 +127,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	}
 	n.File.Overwatch.Stale.Threshold = 40 * time.Second
 	s.StartAll(t)
-	// serving is who serves what, by the node's own view and in the answers.
+	// serving lists the services and addresses that serve by the node's own view. It fails where the answers have others.
 	serving := func(ctx context.Context) (string, error) {
 		list, err := n.Client.Backends(ctx, api.BackendFilter{})
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 
 const (
 	secret = "a secret of the nodes, in more than 32 characters"
-	// reachBound is how long a change may take to reach another node that runs.
+	// reachBound is the promised time until a change is on another node that runs.
 	reachBound = 20 * time.Second
 )
 

@@ -170,8 +170,8 @@ func askedOnce(t *testing.T, at, network string) {
 	}
 }
 
-// unanswered is how many queries of one client may wait for an answer at a time: more than come during a restart, and
-// fewer than would fill the kernel's buffers where the machine is too busy for the rate.
+// unanswered is the greatest number of queries of one client without an answer yet: more than come during a restart,
+// and fewer than would fill the kernel's buffers where the machine is too busy for the rate.
 const unanswered = 1000
 
 // askSteadily sends one query per interval until ctx ends, each with an id of its own, and counts the answers until all

@@ -142,7 +142,7 @@ func TestAgentStop_SaysGoodbye(t *testing.T) {
 	}
 }
 
-// exitBound is how long a program may take to end when it is asked to (row 37).
+// exitBound is the time limit for a program to end after SIGTERM (row 37).
 const exitBound = 5 * time.Second
 
 // exits waits until a program that was asked to end has done so, in time and with exit code 0.
@@ -208,7 +208,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 			_ = other.Close()
 			return errors.New("it takes them")
 		}
-		return nil // which is what is waited for
+		return nil // refused, as it should be
 	})
 	_, _ = io.WriteString(client, body[10:])
 	answer, err := http.ReadResponse(heard, nil)

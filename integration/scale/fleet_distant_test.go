@@ -23,7 +23,7 @@ import (
 // and runs no test: a process may not open as many files as the agents of three nodes need.
 const fleetPart = "INTEGRATION_FLEET"
 
-// fleetOrder is what such a process is told in the first line of its input.
+// fleetOrder is the first line of input of such a process, in JSON.
 type fleetOrder struct {
 	Dir    string // of the agents' identities
 	Key    string // of gossip

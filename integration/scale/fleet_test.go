@@ -20,9 +20,9 @@ import (
 
 const (
 	fleetPing = 2 * time.Second // what gslb-agent does
-	// fleetServices is how many names the agents share among them.
+	// fleetServices is the number of names that the agents share.
 	fleetServices = 100
-	// fleetBound is how long all of them may take to be registered at a node that has never seen one of them.
+	// fleetBound is the time limit for all of them to be registered at a node that has never seen one of them.
 	fleetBound = 60 * time.Second
 	// fleetMemory and fleetCores are what 10 000 agents may cost the node, all of its memory counted.
 	fleetMemory = 400 << 20
@@ -122,7 +122,7 @@ func newFleet(t *testing.T, count int) (*harness.Node, []*fleet.Agent) {
 	return n, agents
 }
 
-// fleetRun is what has happened to the agents so far.
+// fleetRun counts what has happened to the agents so far.
 type fleetRun struct {
 	registered atomic.Int64 // agents whose first heartbeat was acknowledged
 	hellos     atomic.Int64 // that failed

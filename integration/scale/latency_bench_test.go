@@ -18,7 +18,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// benchCheck is how often the agent of the benchmark checks, and how often it must fail to conclude something.
+// benchCheck is the interval and the timeout of checks in the benchmark.
 const benchCheck = 100 * time.Millisecond
 
 // BenchmarkFailover_CheckToAnswer measures, with real programs, the time from the moment a backend has answered a check

@@ -24,7 +24,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// scaleSize is how much of everything a run of scale has.
+// scaleSize has the numbers of names, agents and failures in a run.
 type scaleSize struct {
 	names  []int // of one node alone, one after the other; the last is that of the cluster
 	agents int
@@ -56,7 +56,7 @@ func TestScale_NamesAgentsAndNodesOnOneMachine(t *testing.T) {
 	s.draw(t)
 }
 
-// scaleRun is what was measured.
+// scaleRun holds the measurements of a run.
 type scaleRun struct {
 	dir string
 

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// disturbed is how many backends may be missing from the answers. Two of four are left alone.
+// disturbed counts the backends that may be missing from the answers. At least two of four are left alone.
 func (k *soak) disturbed() (count int) {
 	for _, l := range k.lives {
 		if l.dead || l.ordered {

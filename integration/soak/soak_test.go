@@ -26,7 +26,7 @@ func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	k.run(t, length)
 }
 
-// soakOf is how long a soak lasts, unless GSLB_SOAK says otherwise, and what it draws its faults from.
+// soakOf returns the length of a soak, as given or as GSLB_SOAK says, and the source that its faults are drawn from.
 func soakOf(t *testing.T, length time.Duration) (time.Duration, *rand.Rand) {
 	t.Helper()
 	seed := uint64(1)
@@ -84,8 +84,8 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 		strings.Join(k.done, " "))
 }
 
-// soakBackBound is when a node that was started is to answer. On a machine at rest it does within dnsBackBound, which
-// row 10 holds; a soak is long, and its machine may be busy.
+// soakBackBound is the time limit for a node to answer after its start. On a machine at rest it takes
+// testbed.DNSBackBound at most, which row 10 holds; a soak is long, and its machine may be busy.
 const soakBackBound = 5 * time.Second
 
 // soak is a site under random faults.
@@ -104,7 +104,7 @@ type soak struct {
 	done                      []string
 }
 
-// life is what a backend is and was.
+// life is the state of a backend and of its agent, as the faults have made it.
 type life struct {
 	dead    bool
 	since   time.Time // of that
@@ -123,7 +123,7 @@ func serves(started time.Time) time.Time {
 	return started.Add(soakBackBound + soakPatience)
 }
 
-// bound is when a backend that has died is out of every answer, whatever else happens to its agent.
+// bound returns the time until a dead backend is out of every answer, whatever else happens to its agent.
 func (k *soak) bound() time.Duration {
 	if k.ways != nil { // a node that misses several regions at once believes what it last heard until that is stale
 		return k.Timing.StaleThreshold + k.Timing.OwnDetection() + time.Second
@@ -134,7 +134,7 @@ func (k *soak) bound() time.Duration {
 // spared says whether a backend may be taken away.
 func (k *soak) spared(backend int) bool { return k.ways == nil || k.ways.spared(k, backend) }
 
-// watchOf is who asks a node.
+// watchOf returns the client that asks a node.
 func (k *soak) watchOf(n *harness.Node) *harness.Watch {
 	if k.ways != nil {
 		return k.ways.clients[n]
@@ -142,7 +142,7 @@ func (k *soak) watchOf(n *harness.Node) *harness.Watch {
 	return k.Watch
 }
 
-// size is what a process has.
+// size is the memory of a process, in MiB, and the number of its open files.
 type size struct{ memory, files int }
 
 // weigh measures every process, and compares with what it had (I8).

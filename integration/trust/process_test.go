@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// peak is how many octets of memory a program has had at once since it was started.
+// peak returns the most memory that a program has had at once since its start, in octets.
 func peak(t *testing.T, u *harness.Unit) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", u.PID()))

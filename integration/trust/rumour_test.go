@@ -22,8 +22,8 @@ func rumour(kind frame.Kind, node, from string, incarnation uint32) []byte {
 	return append(append(append(m, "\xa4From"...), 0xa0|byte(len(from))), from...)
 }
 
-// rumourBound is how long a living node may be shown as another one says, and how long memberlist waits in so small
-// a cluster for the denial of somebody who is suspected.
+// rumourBound is the promised time until a living node that was called dead is shown as alive again. memberlist gives a
+// suspect about as long to deny in a cluster this small.
 const rumourBound = 5 * time.Second
 
 // A holder of the gossip key who says with the highest incarnation that a node is suspected, or dead, leaves no

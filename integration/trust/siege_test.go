@@ -146,7 +146,7 @@ func (s *siege) attack(t *testing.T) (end func()) {
 	return startWorst(t, order)
 }
 
-// judgement is what was seen during a siege.
+// judgement holds the observations of a siege.
 type judgement struct {
 	began   time.Time
 	took    []time.Duration // of each answer

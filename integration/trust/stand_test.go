@@ -31,8 +31,8 @@ const (
 	soundSize  = 256 << 20 // octets that no attack may make a node exceed
 )
 
-// patient is how many checks of the node's own server must fail until it is taken out: half a minute's. A machine that
-// stands still fails some; who wants to know whether they succeed waits for that.
+// patient is the number of failed checks after which the node takes out its own server: half a minute's. A machine that
+// stands still makes some fail. A test that needs checks to succeed waits for that.
 const patient = 60
 
 // stand is a node that serves a good name, and an attacker who holds the gossip key and the token of another service.

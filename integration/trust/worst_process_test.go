@@ -22,7 +22,7 @@ import (
 // agents and runs no test: elsewhere they would have processors of their own, so here they are the last to get one.
 const worstPart = "INTEGRATION_WORST"
 
-// worstOrder is what such a process is told in the first line of its input. It attacks until its input ends.
+// worstOrder is the first line of input of such a process, in JSON. It attacks until its input ends.
 type worstOrder struct {
 	Dir    string // of the agents' identities
 	Key    string // of gossip

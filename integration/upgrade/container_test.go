@@ -81,7 +81,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// image is what of an image's configuration matters here.
+// image is the part of an image's configuration that is checked here.
 type image struct {
 	Docker struct {
 		Config struct {

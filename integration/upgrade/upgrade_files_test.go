@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// earlierFiles is what a node and an agent of the baseline left in their data directories: a store of schema 1 with a
+// earlierFiles is an archive of the data directories of a node and an agent of the baseline: a store of schema 1 with a
 // domain, a server and an override that the API made, a DNSSEC key, identities, and what each knew of the other.
 const earlierFiles = "testdata/earlier.tar.gz"
 
