@@ -41,7 +41,7 @@ func (c *Cluster) AddBackendAt(name string, at netip.AddrPort) *Backend {
 	return &Backend{Unit: c.newUnit(name, []string{c.binaries.Backend, "-name", name, "-listen", at.String()}), At: at}
 }
 
-// Serving waits until the backend answers requests.
+// Serving waits until the backend answers requests. It gives up when ctx ends or the program has ended.
 func (b *Backend) Serving(ctx context.Context) error {
 	return Until(ctx, b.Name+" to serve", func(ctx context.Context) error {
 		if err := b.alive(); err != nil {
@@ -51,7 +51,7 @@ func (b *Backend) Serving(ctx context.Context) error {
 	})
 }
 
-// ask makes one health request.
+// ask makes one health request. It returns an error unless the answer is 200.
 func (b *Backend) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()

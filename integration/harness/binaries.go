@@ -76,7 +76,7 @@ func goBuild(ctx context.Context, path, pkgPath string) error {
 	return nil
 }
 
-// Workspace is the nearest directory with a go.work, from the working directory upwards.
+// Workspace returns the nearest directory with a go.work, from the working directory upwards.
 func Workspace() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

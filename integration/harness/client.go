@@ -21,8 +21,9 @@ type client struct {
 	conn     *dns.Conn     // nil: none yet
 }
 
-// exchange asks, and tells a lost answer from a late one: a late one comes before those to later questions, or soon
-// after them.
+// exchange sends a question and returns its answer. Without one within AnswerBound it asks the same on other sockets,
+// until the patience is over. If one of those is answered, the first answer counts as lost unless it comes within
+// lostAfter. While none is answered either, the first is only late.
 func (c *client) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	if c.conn == nil {
 		conn, err := c.open(ctx)
@@ -67,7 +68,7 @@ func (c *client) ask(ctx context.Context, conn *dns.Conn, m *dns.Msg) (*dns.Msg,
 	return r, err
 }
 
-// askAnew asks the same on a connection of its own.
+// askAnew asks the same on a socket of its own. It returns an error if that has no answer.
 func (c *client) askAnew(ctx context.Context, m *dns.Msg) error {
 	conn, err := c.open(ctx)
 	if err != nil {
@@ -80,7 +81,7 @@ func (c *client) askAnew(ctx context.Context, m *dns.Msg) error {
 	return err
 }
 
-// await reads until the answer to a question is there.
+// await reads from conn until the answer with an id is there, for wait at most.
 func await(conn *dns.Conn, id uint16, wait time.Duration) (*dns.Msg, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type Options struct {
 	Domains  []Domain // every one has a token of its own
 }
 
-// Cluster is some programs, their files in one temporary directory, and the story of what happened to them.
+// Cluster is a set of programs with their files in one temporary directory, and the story of what happened to them.
 type Cluster struct {
 	Dir       string
 	Story     *Story
@@ -85,7 +85,7 @@ func NewToken() string {
 	return rand.Text() + rand.Text()
 }
 
-// environment is this process's without what would configure a gslb program.
+// environment returns the environment of this process without GSLB_ variables, which would configure a gslb program.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GSLB_") })
 }

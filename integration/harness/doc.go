@@ -1,6 +1,6 @@
 // Package harness runs a cluster of real gslb programs on loopback: it builds them, finds ports, writes their files,
-// starts, kills, freezes and restarts them, keeps what they print, asks the nodes over DNS and HTTP, and tells the
-// story of what happened in order. The tests beside it and the demo of `make run` stand on it alike.
+// starts, kills, freezes and restarts them, keeps what they print, and asks the nodes over DNS and HTTP. Story has the
+// events of a cluster and the programs' output in order. The tests beside it and the demo of `make run` use it alike.
 //
 // It knows the programs only from the outside: configuration keys, exit codes, the HTTP API and DNS. It never adopts a
 // process it did not start, and Cluster.Close leaves no process, port or file behind. Every exported method may be

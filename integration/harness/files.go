@@ -76,7 +76,7 @@ type Geolocation struct {
 	CustomMappings []Mapping `yaml:"custom_mappings,omitempty"`
 }
 
-// Mapping says in which region the clients of a network are.
+// Mapping puts the clients of a network into a region.
 type Mapping struct {
 	CIDR   netip.Prefix `yaml:"cidr"`
 	Region string       `yaml:"region"`
@@ -198,7 +198,8 @@ type AgentSection struct {
 	DrainTime  time.Duration  `yaml:"drain_time"` // always written: a test that says nothing wants no drain
 }
 
-// BackendsFrom is files that name further backends of an agent.
+// BackendsFrom is one entry of the key `backends_from`: a pattern of files that name further backends of an agent, and
+// their health check.
 type BackendsFrom struct {
 	File        string      `yaml:"file"`
 	HealthCheck HealthCheck `yaml:"health_check"`

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Group is some goroutines that are waited for together. A panic in one of them is raised again by Wait, in the
-// goroutine of the caller, who may have a terminal to put back in order.
+// Group is a set of goroutines that are waited for together. Wait raises a panic of any of them again, in the goroutine
+// of its caller, who may have a terminal to put back in order.
 type Group struct {
 	running sync.WaitGroup
 

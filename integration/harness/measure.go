@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// LastWith finds the last answer with the address from the given time on. Quiet is how many answers without it
-// came since: with few of them it may merely not have been its turn yet. The time is zero if no answer had
-// the address.
+// LastWith returns the time of the last answer with the address, of those from a time on; zero if there is none. quiet
+// is the number of answers without it since. While that is small, it may merely not have been the address's turn.
 func (w *Watch) LastWith(n *Node, name string, addr netip.Addr, from time.Time) (last time.Time, quiet int) {
 	for _, a := range w.Since(n, name, from) {
 		switch {
@@ -20,7 +19,7 @@ func (w *Watch) LastWith(n *Node, name string, addr netip.Addr, from time.Time) 
 	return last, quiet
 }
 
-// FirstWith finds the first answer with the address from the given time on, the zero time if there is none yet.
+// FirstWith returns the time of the first answer with the address, of those from a time on; zero if there is none yet.
 func (w *Watch) FirstWith(n *Node, name string, addr netip.Addr, from time.Time) time.Time {
 	for _, a := range w.Since(n, name, from) {
 		if a.Has(addr) {
@@ -38,7 +37,7 @@ type Tally struct {
 	Got    map[netip.Addr]int // answers that had the address
 }
 
-// Share is the part of the good answers that had the address, 0 to 1.
+// Share returns the part of the good answers that had the address, 0 to 1.
 func (t Tally) Share(addr netip.Addr) float64 {
 	if good := t.Asked - t.Failed; good > 0 {
 		return float64(t.Got[addr]) / float64(good)

@@ -32,8 +32,8 @@ type Node struct {
 	Client *api.Client
 }
 
-// AddNode prepares an overwatch node that serves all of the cluster's domains. Servers are the static backends of each
-// region it knows; a region may have none.
+// AddNode prepares an overwatch node that serves all of the cluster's domains. servers are the static backends of each
+// region that it knows; a region may have none.
 func (c *Cluster) AddNode(name, region string, servers map[string][]Server) (*Node, error) {
 	dir, err := c.directory(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func (n *Node) Start() error {
 // WriteFile writes the configuration as File has it now, for a reload.
 func (n *Node) WriteFile() error { return writeFile(n.Path, n.File) }
 
-// Ready waits until the node says that it is: its sockets are open and a first cycle of checks is over.
+// Ready waits until the node reports that it is ready: its sockets are open and a first cycle of checks is over.
 func (n *Node) Ready(ctx context.Context) error {
 	return Until(ctx, n.Name+" to be ready", func(ctx context.Context) error {
 		if err := n.alive(); err != nil {

@@ -20,7 +20,7 @@ const (
 	lastPort  = 32000
 )
 
-// portTries bounds the search, and fewestPorts is how many are enough to search among.
+// portTries is the number of ports that are tried. fewestPorts is the smallest range that is worth searching.
 const (
 	portTries   = 200
 	fewestPorts = 4000
@@ -29,7 +29,8 @@ const (
 // releaseBound is the time limit for a child that was just forked to close its copies of our sockets, at exec.
 const releaseBound = 10 * time.Second
 
-// ports are those to choose from where the system gives outgoing connections others than usual.
+// ports returns the range to choose from, without last. It avoids the ports that this system gives to outgoing
+// connections.
 var ports = sync.OnceValues(func() (first, last int) {
 	var low, high int
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
@@ -42,8 +43,8 @@ var ports = sync.OnceValues(func() (first, last int) {
 	return portsBeside(low, high)
 })
 
-// portsBeside are ports that are not ephemeral, as those from low to high are: the usual ones, else those below or
-// above. Where nearly all are ephemeral there is nothing better than the usual ones.
+// portsBeside returns a range without the ephemeral ports, low to high: the usual range if they are outside of it, else
+// the ports below or above them. Where nearly all ports are ephemeral it returns the usual range.
 func portsBeside(low, high int) (first, last int) {
 	const unprivileged, end = 1024, 1 << 16
 	switch {
@@ -59,18 +60,18 @@ func portsBeside(low, high int) (first, last int) {
 // localhost is the address that the nodes and agents listen on.
 var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// taken are the ports that this process has reserved already. None is reserved twice: its program may just be stopped,
-// to be started on it again, while a cluster beside it looks for ports. Another process on this machine that looks for
-// ports, which it would find free then, is told by a claim, where there are abstract sockets: on Linux.
+// taken has the ports that this process has reserved. None is reserved twice: its program may be stopped just now, to
+// be started on it again, while another cluster looks for ports. On Linux an abstract socket claims the port too, so
+// that other processes with clusters leave it alone.
 var taken struct {
 	sync.Mutex
 	claims map[uint16]io.Closer // nil where the cluster is over
 }
 
-// claimOf is the abstract socket that stands for a port.
+// claimOf returns the name of the abstract socket that claims a port.
 func claimOf(port uint16) string { return fmt.Sprintf("@gslb-integration-port-%d", port) }
 
-// claim says whether a port is the caller's, and makes it so.
+// claim takes a port for the caller. It returns false if the port is taken, by this process or another one.
 func claim(port uint16) bool {
 	taken.Lock()
 	defer taken.Unlock()
@@ -147,9 +148,9 @@ func (r *Reservation) Close() {
 	unclaim(r.port)
 }
 
-// Release lets the port go, for the program that is about to be started on it, and holds the claim. It returns when
-// nothing listens there any more: a child of this process that was forked before and is just being executed has the
-// sockets too for a moment, in which a client would be connected to them, and then reset. It may be called again.
+// Release closes the sockets of the port, for the program that is about to be started on it, and keeps the claim. It
+// returns when nothing listens there any more: a child of this process that was just forked has copies of the sockets
+// until its exec, and a client that connected to those would be reset. It may be called again.
 func (r *Reservation) Release() {
 	for _, c := range r.held {
 		_ = c.Close() // a listening socket that does not close cannot be told from one that did
@@ -162,7 +163,7 @@ func (r *Reservation) Release() {
 	r.held = nil
 }
 
-// awaitRefusal waits until nothing accepts connections at an address, or a child hangs.
+// awaitRefusal waits until nothing accepts connections at an address, for releaseBound at most.
 func awaitRefusal(at string) {
 	for end := time.Now().Add(releaseBound); time.Now().Before(end); {
 		c, err := net.DialTimeout("tcp", at, time.Second)
@@ -175,7 +176,7 @@ func awaitRefusal(at string) {
 	}
 }
 
-// On is the port at one of the addresses.
+// On returns the port at one of the addresses.
 func (r *Reservation) On(addr netip.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(addr, r.port)
 }

@@ -27,7 +27,7 @@ type process struct {
 	done <-chan struct{} // closed when the program has ended and its output is read
 }
 
-// startProcess starts a program, inside what inside leads to if that is not nil: a network of its own, say.
+// startProcess starts a program, by way of inside if that is not nil (see StartTied). Its output goes to out.
 func startProcess(argv, env []string, out io.Writer, inside func(func() error) error) (*process, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = env
@@ -40,10 +40,12 @@ func startProcess(argv, env []string, out io.Writer, inside func(func() error) e
 	return &process{cmd: cmd, done: done}, nil
 }
 
-// StartTied starts a program that does not outlive this process, on Linux not even its SIGKILL, and that has a process
-// group of its own, so that a terminal's Ctrl-C does not reach it. It is started inside what inside leads to, a network
-// of its own, say, which keeps the thread; nil: here. It is waited for: once ended is closed, how it ended is in
-// cmd.ProcessState.
+// StartTied starts a program that does not outlive this process, on Linux not even its SIGKILL. The program has a
+// process group of its own, so that a terminal's Ctrl-C does not reach it.
+//
+// inside calls the function that it is given, for example on a thread in another network namespace, which stays there
+// until the program ends; nil calls it as it is. ended is closed once the program has ended and has been waited for;
+// then cmd.ProcessState says how.
 func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan struct{}, err error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -71,8 +73,8 @@ func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan str
 	return over, <-started
 }
 
-// onOneThread keeps a thread for f alone: a tied program dies with the thread that started it, and another goroutine
-// that came to run there may end locked to it, which ends the thread, as those do that enter a network.
+// onOneThread calls f with its thread to itself. A tied program dies with the thread that started it, and another
+// goroutine on that thread could end it: one that enters a network does.
 func onOneThread(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -97,7 +99,7 @@ func (p *process) signal(sig syscall.Signal) error {
 	return err
 }
 
-// endWithin waits for the end and says whether it came in time.
+// endWithin waits for the end of the program and reports whether it came in time.
 func (p *process) endWithin(d time.Duration) bool {
 	bound := time.NewTimer(d)
 	defer bound.Stop()

@@ -26,7 +26,7 @@ type Line struct {
 	Text   string
 }
 
-// Story remembers what happened in a cluster: events whole, output of each program as its newest lines.
+// Story has the events of a cluster, all of them, and the newest lines that each program printed.
 type Story struct {
 	begin time.Time
 

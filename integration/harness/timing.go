@@ -2,7 +2,7 @@ package harness
 
 import "time"
 
-// Timing is every interval and threshold of a cluster, so that what is measured can be held against it.
+// Timing has the intervals and thresholds of a cluster. The times that its programs promise follow from them.
 type Timing struct {
 	CheckInterval    time.Duration // of the agents' checks, and of the nodes' checks of static backends
 	CheckTimeout     time.Duration
@@ -60,7 +60,7 @@ func (t Timing) ownInterval() time.Duration {
 	return max(t.CheckInterval, t.ValidationInterval)
 }
 
-// Check is the health check that Timing describes, for a backend that answers on /health.
+// Check returns the health check that Timing describes, for a backend that answers on /health.
 func (t Timing) Check() HealthCheck {
 	return HealthCheck{
 		Type: "http", Path: "/health", Interval: t.CheckInterval, Timeout: t.CheckTimeout,

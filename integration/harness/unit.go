@@ -18,7 +18,7 @@ type Unit struct {
 	Log  string   // the file that has all it printed
 	Env  []string // of the program, as exec.Cmd has it; a test may replace it before a start
 
-	Inside func(func() error) error // calls what starts the program, in a network of its own, say; nil: here
+	Inside func(func() error) error // calls the start of the program, in a network namespace for example; see StartTied
 
 	agent bool // of gslb
 	argv  []string
@@ -63,7 +63,7 @@ func (u *Unit) Use(program string) {
 	u.argv = append([]string{program}, u.argv[1:]...)
 }
 
-// alive returns nil while the program runs, and its last words when it has ended.
+// alive returns nil while the program runs. Once it has ended, the error has the last line that it printed.
 func (u *Unit) alive() error {
 	if u.Running() {
 		return nil
@@ -81,7 +81,7 @@ func (u *Unit) Running() bool {
 	return p != nil && p.running()
 }
 
-// PID is the number of the program's process, 0 when none was started.
+// PID returns the number of the program's process, 0 when none was started.
 func (u *Unit) PID() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -104,7 +104,8 @@ func (u *Unit) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Kill ends the program with SIGKILL, as a crash or a lost machine would, and returns when it was sent.
+// Kill ends the program with SIGKILL, as a crash or a lost machine would, and waits for its end. It returns the time at
+// which the signal was sent.
 func (u *Unit) Kill() (time.Time, error) {
 	at := time.Now()
 	p := u.current()
@@ -144,7 +145,7 @@ func (u *Unit) Output() []Line {
 	return u.story.Tail(u.Name, keptLines)
 }
 
-// close ends the program, or gives up its ports if it never ran.
+// close ends the program if it runs, and gives up its ports.
 func (u *Unit) close() error {
 	u.mu.Lock()
 	u.release()

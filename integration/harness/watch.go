@@ -17,7 +17,7 @@ const keptAnswers = 8192
 // Watch is a steady client: it asks every node for every name at an even pace and remembers the newest answers. It is
 // how failover is measured, by what a client gets and nothing else.
 type Watch struct {
-	// where it asks from; as NewWatch leaves it: here
+	// Dial opens its sockets. NewWatch sets that of a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Patience bounds the wait for an answer while other questions have no answer either: on a machine that stands still
 	// all are late. The wait is never shorter than AnswerBound.

@@ -1,6 +1,6 @@
-// Package agent speaks to a node as gslb-agent does, in the octets that gslb-agent sends, without a process of its
-// own: a fleet of thousands in one process, or an agent that says what no gslb-agent would. It says what it is told
-// to say, when it is told to. An Agent is for one goroutine, but for Ping and Close.
+// Package agent speaks to a node as gslb-agent does, in the octets that gslb-agent sends, without a process of its own.
+// It is for a fleet of thousands in one process, and for agents that send what no gslb-agent would. Nothing is sent
+// unless a method is called. An Agent is for one goroutine, but for Ping and Close.
 package agent
 
 import (
@@ -21,7 +21,7 @@ import (
 // AckTime is the time limit for the answer to a message, the same as gslb-agent's.
 const AckTime = time.Second
 
-// Options says what an agent is. All but Source and Clock are needed.
+// Options are the inputs of New. Source and Clock may be left out.
 type Options struct {
 	Dir    string // of its certificate and key, which are made where they are missing
 	Name   string // the agent's id
@@ -32,13 +32,13 @@ type Options struct {
 	Clock  func() time.Time // nil: time.Now
 }
 
-// Agent is one agent and what it knows of its node.
+// Agent is one agent, its sessions with its node, and its socket.
 type Agent struct {
 	Options
 	ID    *identity.Identity
 	Epoch uint64
 	Seq   uint64         // of the last message
-	Boot  identity.Nonce // of the node, by Hello
+	Boot  identity.Nonce // of the node's process, by Hello
 
 	udp     *net.UDPConn
 	half    *identity.Exchange // of its sessions
@@ -55,7 +55,7 @@ type answer struct {
 	ack    wire.Ack
 }
 
-// Refusal is a message that the node did not take, or not all of it.
+// Refusal is the error for a message that the node refused, whole or in part.
 type Refusal struct {
 	Kind    wire.Type
 	Codes   []wire.RejectCode // of the message, or of each part that was refused
@@ -104,7 +104,7 @@ func New(o Options) (*Agent, error) {
 // Close ends the agent without a word to the node.
 func (a *Agent) Close() error { return a.udp.Close() }
 
-// Ping asks for a sign of life, as memberlist does.
+// Ping sends memberlist's ping to the node, and waits for nothing.
 func (a *Agent) Ping() error {
 	name := frame.AgentName(a.ID.KeyID, a.Epoch)
 	plain := []byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0")
@@ -132,7 +132,7 @@ func (a *Agent) Register() error {
 	return a.Enrol(false, AckTime)
 }
 
-// Heartbeat sends the whole state, and once more as a stream if that is not acknowledged.
+// Heartbeat sends a heartbeat with all backends, and once more as a stream if that is not acknowledged.
 func (a *Agent) Heartbeat(interval time.Duration, backends []wire.Backend) (err error) {
 	h := &wire.Heartbeat{
 		Region: "eu", Version: "fleet", IntervalMillis: uint32(interval / time.Millisecond), MissedThreshold: 3,
@@ -147,14 +147,14 @@ func (a *Agent) Heartbeat(interval time.Duration, backends []wire.Backend) (err 
 	return err
 }
 
-// Raw is a payload that is sent as it is, whatever the protocol's limits are.
+// Raw is a payload that is sent unchanged, whatever the protocol's limits are.
 type Raw []byte
 
 // MarshalBinary returns the payload.
 func (r Raw) MarshalBinary() ([]byte, error) { return r, nil }
 
-// Exchange sends a message, by datagram if it fits and stream is false, and waits for the node's answer. What the
-// node does not take is a Refusal.
+// Exchange sends a message, by datagram if it fits and stream is false, and waits for the node's answer. A refusal,
+// also of a part, is returned as a *Refusal.
 func (a *Agent) Exchange(kind wire.Type, m encoding.BinaryMarshaler, stream bool, patience time.Duration) error {
 	late := time.NewTimer(patience)
 	defer late.Stop()

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Cipher writes and reads what memberlist puts on the wire with a cluster's gossip key.
+// Cipher encrypts memberlist's packets and streams with a cluster's gossip key, and decrypts those of the node.
 type Cipher struct {
 	aead    cipher.AEAD
 	keyring *frame.Keyring
@@ -37,7 +37,7 @@ func NewCipher(gossipKey string) (*Cipher, error) {
 	return c, err
 }
 
-// label returns what stands in front of every packet and stream.
+// label returns memberlist's label header, which begins every packet and stream.
 func label() []byte {
 	return append([]byte{244, byte(len(wire.Label))}, wire.Label...)
 }
@@ -54,7 +54,7 @@ func (c *Cipher) Packet(plain []byte) []byte {
 	return c.seal(label(), plain, []byte(wire.Label))
 }
 
-// Stream returns a message of memberlist as all that is written to a connection.
+// Stream returns a message of memberlist as the octets to write to a connection.
 func (c *Cipher) Stream(plain []byte) []byte {
 	head := binary.BigEndian.AppendUint32([]byte{10}, uint32(1+c.aead.NonceSize()+len(plain)+c.aead.Overhead()))
 	return c.seal(append(label(), head...), plain, append(bytes.Clone(head), wire.Label...))

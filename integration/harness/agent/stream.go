@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// read takes the node's answers until the socket is closed.
+// read puts the node's answers into the channel until the socket is closed.
 func (a *Agent) read() {
 	raw, scratch := make([]byte, frame.MaxPacket+1), make([]byte, 0, frame.MaxPacket)
 	for {
@@ -38,7 +38,8 @@ func (a *Agent) read() {
 	}
 }
 
-// open reads an Ack or a Reject. The signature of a node is not looked at: nobody else here sends any.
+// open decodes an Ack or a Reject. It verifies those of a session, and not the signature of others: only the node sends
+// to this socket.
 func (a *Agent) open(message []byte) (got answer, ok bool) {
 	sealed, err := identity.Parse(message)
 	if err != nil || sealed.InSession() && !sealed.Authentic(identity.NodeToAgent, a.session.Load()) {
@@ -58,7 +59,8 @@ func (a *Agent) open(message []byte) (got answer, ok bool) {
 	return got, err == nil
 }
 
-// Hello opens a push/pull and learns which process the node is.
+// Hello opens a push/pull with the node. From the answer it keeps the nonce of the node's process and, if the node
+// offers sessions, agrees one.
 func (a *Agent) Hello() error {
 	conn, err := a.dial()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Crowd opens connections that behave as given until the test ends. On a machine that is too busy a few may not come
-// about.
+// Crowd opens connections and calls behave with each, and closes them at the end of the test. The test fails if fewer
+// than nine of ten come about; on a machine that is too busy a few may not.
 func Crowd(t *testing.T, to netip.AddrPort, count int, behave func(context.Context, net.Conn)) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -45,10 +45,10 @@ func Crowd(t *testing.T, to netip.AddrPort, count int, behave func(context.Conte
 	})
 }
 
-// Silent says nothing.
+// Silent is a behaviour for Crowd that sends nothing.
 func Silent(context.Context, net.Conn) {}
 
-// Dripping sends a text an octet at a time.
+// Dripping returns a behaviour for Crowd that sends a text again and again, an octet at a time.
 func Dripping(text string, every time.Duration) func(context.Context, net.Conn) {
 	return func(ctx context.Context, c net.Conn) {
 		sent := 0
@@ -61,7 +61,7 @@ func Dripping(text string, every time.Duration) func(context.Context, net.Conn) 
 	}
 }
 
-// Deaf asks much and never reads an answer.
+// Deaf is a behaviour for Crowd that asks 300 questions with large answers over DNS and never reads an answer.
 func Deaf(ctx context.Context, c net.Conn) {
 	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +75,8 @@ func Deaf(ctx context.Context, c net.Conn) {
 	}
 }
 
-// OnAPI opens connections to an HTTP listener that send parts of requests, each kind a third.
+// OnAPI opens connections to an HTTP listener. A third of them send half a header, a third half a body, and a third
+// drip a header.
 func OnAPI(t *testing.T, to netip.AddrPort, count int) {
 	t.Helper()
 	half := func(text string) func(context.Context, net.Conn) {
@@ -91,7 +92,7 @@ func OnAPI(t *testing.T, to netip.AddrPort, count int) {
 	Crowd(t, to, count-2*(count/3), Dripping("GET / HTTP/1.1\r\nX: y", 200*time.Millisecond))
 }
 
-// hold reads what comes until the end, so that only the sender decides what happens.
+// hold reads and discards until the other side closes, so that this side never ends the connection.
 func hold(c net.Conn) {
 	_, _ = io.Copy(io.Discard, c)
 }

@@ -20,8 +20,8 @@ import (
 // burst is the interval at which a storm sends the packets that are due.
 const burst = 5 * time.Millisecond
 
-// Storms sends packets of some kinds at once, more of them with GSLB_FULL. The returned function ends that and says how
-// many were sent.
+// Storms sends packets of each kind at a steady rate, which is higher with GSLB_FULL, until end is called. end returns
+// the number of packets sent.
 func Storms(t *testing.T, to netip.AddrPort, kinds ...func(*rand.Rand) []byte) (end func() int) {
 	rate := testbed.InFull(1500, 500) // a second: a node that has a core for itself takes some hundred times as many
 	ctx, cancel := context.WithCancel(t.Context())
@@ -38,7 +38,7 @@ func Storms(t *testing.T, to netip.AddrPort, kinds ...func(*rand.Rand) []byte) (
 }
 
 // storm sends packets at a rate until ctx ends, from strangers' addresses and without reading an answer. It returns
-// how many left.
+// their number.
 func storm(ctx context.Context, rate int, to netip.AddrPort, packet func(*rand.Rand) []byte) (sent int) {
 	random := rand.New(rand.NewPCG(1, uint64(to.Port())))
 	var sockets []net.Conn
@@ -63,7 +63,7 @@ func storm(ctx context.Context, rate int, to netip.AddrPort, packet func(*rand.R
 	return sent
 }
 
-// Noise is random octets.
+// Noise returns 1 to 1400 random octets.
 func Noise(r *rand.Rand) []byte {
 	p := make([]byte, 1+r.IntN(1400))
 	for i := 0; i < len(p); i += 8 {
@@ -74,12 +74,12 @@ func Noise(r *rand.Rand) []byte {
 	return p
 }
 
-// Framed is noise that begins like a frame of gslb's gossip.
+// Framed returns noise that begins like a frame of gslb's gossip.
 func Framed(r *rand.Rand) []byte {
 	return append([]byte("\xf4\x06gslb/1\x01"), Noise(r)...)
 }
 
-// query is a question as a resolver would send it.
+// query returns a question as a resolver would send it.
 func query(name string, qtype uint16, r *rand.Rand) []byte {
 	m := new(dns.Msg).SetQuestion(name, qtype)
 	m.Id = uint16(r.Uint32())
@@ -116,18 +116,18 @@ func Malformed(r *rand.Rand) []byte {
 	return p
 }
 
-// RandomName asks for a name that is not there and that nobody asked for before.
+// RandomName returns a question for a name that is not there and that nobody asked for before.
 func RandomName(r *rand.Rand) []byte {
 	return query(fmt.Sprintf("r%x.%s.", r.Uint64(), testbed.ZoneName), dns.TypeA, r)
 }
 
-// Anything asks for all types of a name.
+// Anything returns a question for all types (ANY) of a name.
 func Anything(r *rand.Rand) []byte {
 	return query([]string{testbed.AppName + ".", testbed.ZoneName + "."}[r.IntN(2)], dns.TypeANY, r)
 }
 
-// Stranger dials from one of some loopback addresses that are not the agents': what is limited per address is the
-// stranger's share, not theirs.
+// Stranger returns a dialer from one of sixty loopback addresses that no agent has, so that limits per address hit the
+// stranger alone.
 func Stranger(network string, i int) *net.Dialer {
 	from := net.IPv4(127, 66, 0, byte(1+i%60))
 	d := &net.Dialer{Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: from}}

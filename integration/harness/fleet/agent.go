@@ -1,4 +1,4 @@
-// Package fleet has agents of one service with some backends each, many of which are a fleet.
+// Package fleet makes agents by the thousand, each of one service with some backends.
 package fleet
 
 import (
@@ -19,7 +19,7 @@ const (
 	Interval     = 10 * time.Second // of each agent's heartbeats
 )
 
-// Wait is an agent's time between two messages. It reports false if ctx ended.
+// Wait waits for d, an agent's time between two messages. It returns false if ctx ended before.
 func Wait(ctx context.Context, d time.Duration) bool {
 	over := time.NewTimer(d)
 	defer over.Stop()
@@ -31,7 +31,7 @@ func Wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Cipher returns the cluster's gossip key at work.
+// Cipher returns the cipher for a gossip key, or fails the test.
 func Cipher(t *testing.T, gossipKey string) *agent.Cipher {
 	t.Helper()
 	c, err := agent.NewCipher(gossipKey)
@@ -41,14 +41,13 @@ func Cipher(t *testing.T, gossipKey string) *agent.Cipher {
 	return c
 }
 
-// Agent is an agent of one service with some backends.
+// Agent is an agent of one service with BackendsEach backends.
 type Agent struct {
 	*agent.Agent
 	Backends []wire.Backend
 }
 
-// New makes the i-th agent. Its source address and those of its backends belong to nobody else. A clock of
-// nil is that of the system.
+// New makes the i-th agent. It and its backends have addresses that nobody else has. A nil clock is that of the system.
 func New(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token string,
 	clock func() time.Time) (*Agent, error) {
 	known, err := agent.New(agent.Options{
@@ -70,11 +69,10 @@ func New(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token
 	return a, nil
 }
 
-// Beat sends the whole state.
+// Beat sends a heartbeat with all backends, and waits for its acknowledgement.
 func (a *Agent) Beat() error { return a.Heartbeat(Interval, a.Backends) }
 
-// Registers has a node take the agent as one that it knows, and goes on trying on a machine that is late, as
-// gslb-agent does.
+// Registers registers the agent with its node. It tries again, as gslb-agent does, on a machine that is late.
 func (a *Agent) Registers(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, 3*agent.AckTime, a.Name+" to be registered", func(context.Context) error {
@@ -82,7 +80,7 @@ func (a *Agent) Registers(t *testing.T) {
 	})
 }
 
-// Keeps has a node take a heartbeat, in the same way.
+// Keeps sends a heartbeat until the node has taken one.
 func (a *Agent) Keeps(t *testing.T) {
 	t.Helper()
 	testbed.Until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken",

@@ -16,7 +16,7 @@ type Chart struct {
 	Lines       []Line
 }
 
-// Line is points in the order of x.
+// Line is a named line through points, in the order of x.
 type Line struct {
 	Name   string
 	Points []Point
@@ -86,7 +86,7 @@ func (c *Chart) SVG() string {
 	return b.String()
 }
 
-// scale is an axis: where values are on it, from 0 to 1, and those that are written beside it.
+// scale is an axis: its range, and the values that are written beside it. Its method part maps values to 0 to 1.
 type scale struct {
 	low, high float64
 	log       bool
@@ -101,7 +101,8 @@ func (s *scale) part(v float64) float64 {
 	return (v - low) / (high - low)
 }
 
-// scale is linear from 0 on, or goes from one power of ten to another.
+// scale returns an axis for one coordinate of all points. It is linear from 0 on, or goes from one power of ten to
+// another.
 func (c *Chart) scale(of func(Point) float64, log bool) *scale {
 	low, high := math.Inf(1), 0.0
 	for _, l := range c.Lines {
@@ -131,7 +132,7 @@ func (c *Chart) scale(of func(Point) float64, log bool) *scale {
 	return s
 }
 
-// number writes a value as people do: thousands apart.
+// number formats a value with a blank between thousands.
 func number(v float64) string {
 	text := fmt.Sprintf("%.3g", v)
 	if v < 1000 {

@@ -1,4 +1,4 @@
-// Package relay stands between a program and a node: it cuts, loses, records and replays what passes.
+// Package relay is a proxy between an agent and a node's gossip port: it cuts, loses, records and replays what passes.
 package relay
 
 import (
@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// Relay stands between an agent and a node, like a NAT, and records all that the agent sends.
+// Relay stands between an agent and a node, like a NAT, and records all that it passes on from the agent.
 type Relay struct {
 	At  netip.AddrPort // where the agent finds the node
 	to  netip.AddrPort
-	Cut atomic.Bool // nothing passes, in neither direction
+	Cut atomic.Bool // no packet and no new stream passes, in neither direction
 
 	// Packets only: cut in both directions, towards the node, and towards the agent; and how many of a hundred are lost
 	// each way.
@@ -156,8 +156,8 @@ func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 	}
 }
 
-// Inject sends the agent a packet as if it came from the node. It says false where the agent has sent none yet: to
-// where it would go is not known.
+// Inject sends the agent a packet as if it came from the node. It returns false where the agent has sent none yet,
+// since its address is not known then.
 func (r *Relay) Inject(packet []byte) bool {
 	send, known := r.back.Load().(func([]byte))
 	if known {
@@ -166,7 +166,7 @@ func (r *Relay) Inject(packet []byte) bool {
 	return known
 }
 
-// loses tells whether the next packet is lost.
+// loses reports whether the next packet is dropped. With Loss that is random.
 func (r *Relay) loses() bool {
 	return r.CutPackets.Load() || rand.Int32N(100) < r.Loss.Load()
 }
@@ -178,7 +178,7 @@ func (r *Relay) Recorded() (packets, streams int) {
 	return len(r.packets), len(r.streams)
 }
 
-// Replay sends all that was recorded to the node once more, from another socket.
+// Replay sends everything recorded to the node once more, from other sockets.
 func (r *Relay) Replay(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
