@@ -24,8 +24,8 @@ type namespace struct {
 	file *os.File
 }
 
-// newNamespace makes one with a loopback interface. Nobody else has the addresses that it is going to have, so it need
-// not ask.
+// newNamespace makes a network namespace with a loopback interface. Addresses in it are used at once, without duplicate
+// address detection: nobody else has them.
 func newNamespace() (*namespace, error) {
 	n := &namespace{}
 	made := make(chan error)
@@ -55,8 +55,8 @@ func newNamespace() (*namespace, error) {
 	return n, nil
 }
 
-// inside runs f on a thread that stands in the namespace and then ends. Sockets that f opens and programs that it
-// starts are inside for as long as they live. f must not leave it to other goroutines to do so.
+// inside calls f on a thread that enters the namespace and ends with f. Sockets that f opens and programs that it
+// starts stay inside for as long as they live. What f leaves to other goroutines is done outside.
 func (n *namespace) inside(f func() error) error {
 	done := make(chan error)
 	go func() {
@@ -114,7 +114,7 @@ func (n *namespace) dial(ctx context.Context, from netip.Addr, network, at strin
 // packages are Debian's names of what has the programs.
 var packages = map[string]string{"ip": "iproute2", "nft": "nftables"}
 
-// tool finds a program where ordinary users do not look for it either.
+// tool returns the path of a program, which it looks for in the sbin directories too.
 func tool(name string) (string, error) {
 	for _, dir := range []string{"", "/usr/sbin/", "/sbin/"} {
 		if path, err := exec.LookPath(dir + name); err == nil {
@@ -124,7 +124,7 @@ func tool(name string) (string, error) {
 	return "", fmt.Errorf("%w: %s is not installed; run: apt-get install -y %s", ErrMissing, name, packages[name])
 }
 
-// Allowed says whether this process may make networks, and if not what is missing.
+// Allowed returns nil if this process may make networks, else an error that says what is missing.
 func Allowed() error {
 	n, err := newNamespace()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Network is some sites and the router between them.
+// Network is a set of sites and the router between them.
 type Network struct {
 	router *namespace
 	sites  []*Site
@@ -52,15 +52,15 @@ func (n *Network) Dial(ctx context.Context, network, at string) (net.Conn, error
 	return n.router.dial(ctx, netip.Addr{}, network, at)
 }
 
-// Rules says what becomes of packets between sites, in nft's words, in place of all that was said before. Without rules
-// all pass.
+// Rules replaces the rules for packets between sites, each a rule in the syntax of nft. Without rules all packets pass.
 func (n *Network) Rules(rules ...string) error {
 	return n.router.run(fmt.Sprintf("table inet between {}\ndelete table inet between\n"+
 		"table inet between { chain forward { type filter hook forward priority 0; policy accept;\n%s\n}\n}\n",
 		strings.Join(rules, "\n")), "nft", "-f", "-")
 }
 
-// Between is a rule for the packets from one site to another, nil being any.
+// Between returns a rule for the packets from one site to another, nil being any. rest is the rest of the rule, such as
+// "drop".
 func Between(from, to *Site, rest string) string {
 	rule := rest
 	if to != nil {
@@ -72,7 +72,7 @@ func Between(from, to *Site, rest string) string {
 	return rule
 }
 
-// Cut is the rules by which a site is alone.
+// Cut returns the rules that cut a site off from all others.
 func Cut(s *Site) []string { return []string{Between(s, nil, "drop"), Between(nil, s, "drop")} }
 
 // Masquerade puts a site behind a NAT, for good: others see its hosts as the router's address on their own network, and

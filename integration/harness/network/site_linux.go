@@ -37,8 +37,8 @@ const (
 	maxSites     = 255
 )
 
-// AddSite makes a site and its way to the router, on which a packet takes so long each way. Its interface at the router
-// has its name.
+// AddSite makes a site and its link to the router, on which a packet takes delay each way. The link's interface at the
+// router has the site's name.
 func (n *Network) AddSite(name string, delay time.Duration) (*Site, error) {
 	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
 		return nil, fmt.Errorf("site %q: want a name of 1 to %d letters, and %d sites at most", name, maxName, maxSites)
@@ -81,7 +81,7 @@ func (n *namespace) address(device string, h Host) error {
 	)
 }
 
-// host is the addresses with a number.
+// host returns the addresses of the host with a number.
 func (s *Site) host(number int) Host {
 	site, host := byte(s.number), byte(number)
 	return Host{
@@ -91,21 +91,21 @@ func (s *Site) host(number int) Host {
 	}
 }
 
-// Networks are the prefixes that have all hosts of the site.
+// Networks returns the prefixes that have all hosts of the site.
 func (s *Site) Networks() (v4, v6 netip.Prefix) {
 	h := s.host(0)
 	return netip.PrefixFrom(h.IPv4, 24), netip.PrefixFrom(h.IPv6, 64)
 }
 
-// AddHost gives the site the addresses of one more host, at once. Those of the first are the source of what is sent
-// from none.
+// AddHost gives the site the addresses of one more host, which can be used at once. A packet that is sent from no
+// particular address has those of the first host.
 func (s *Site) AddHost() (Host, error) {
 	s.hosts++
 	h := s.host(s.hosts)
 	return h, s.namespace.address(uplink, h)
 }
 
-// AddAddress gives the site an address that is not of its own networks, and the router the way to it.
+// AddAddress gives the site an address outside of its own networks, and the router a route to it.
 func (s *Site) AddAddress(a netip.Addr) error {
 	add := []string{"ip", "address", "add", a.String(), "dev", uplink}
 	if a.Is6() {
@@ -117,7 +117,7 @@ func (s *Site) AddAddress(a netip.Addr) error {
 	)
 }
 
-// Delay changes how long packets take each way from now on, of a site that was added with a delay.
+// Delay changes the time that packets take each way. The site must have been added with a delay.
 func (s *Site) Delay(delay time.Duration) { s.wire.delay.Store(int64(delay)) }
 
 // MTU makes the way between the site and the router narrower, for both.
@@ -147,8 +147,8 @@ func (s *Site) Hole(octets int) error {
 	)
 }
 
-// AddUplink gives the site a second way out, by a network of its own, with the addresses of one host in it. It is taken
-// while the first one is dead; then these are the source of what is sent from none.
+// AddUplink gives the site a second link to the router, with a network and one host of its own. It is used while the
+// first one is down; then a packet that is sent from no particular address has this host's.
 func (s *Site) AddUplink(name string) (Host, error) {
 	n := s.network
 	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
@@ -167,7 +167,7 @@ func (s *Site) AddUplink(name string) (Host, error) {
 	return h, err
 }
 
-// Uplink ends the site's first way out, or brings it back.
+// Uplink takes the site's first link down, or brings it back.
 func (s *Site) Uplink(up bool) error {
 	if !up {
 		return s.namespace.run("", "ip", "link", "set", "dev", uplink, "down")
@@ -184,7 +184,7 @@ func (s *Site) Uplink(up bool) error {
 	return errors.Join(err, s.routes())
 }
 
-// routes leads what is for others to the router.
+// routes sets the default routes of the site, by the router.
 func (s *Site) routes() (err error) {
 	router := s.host(routerHost)
 	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
@@ -194,9 +194,9 @@ func (s *Site) routes() (err error) {
 	return err
 }
 
-// Inside calls f on a thread of its own that stands in the site. Sockets that f opens, and programs that it starts, are
-// there for as long as they live; the kernel may end such a program with f. What f leaves to other goroutines is done
-// outside, and it must not end its own.
+// Inside calls f on a thread of its own in the site's namespace. Sockets that f opens and programs that it starts stay
+// there for as long as they live; the kernel may end such a program when f returns. What f leaves to other goroutines
+// is done outside, and f must not end its own goroutine.
 func (s *Site) Inside(f func() error) error { return s.namespace.inside(f) }
 
 // Dial is net.Dialer.DialContext from the site, for addresses only: no name is looked up there.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wire is a long way between a site and the router: a namespace with an interface to each, and this process, which
-// carries every frame from one to the other so much later. Not every kernel can do that itself (netem).
+// wire is a link with a delay between a site and the router: a namespace with an interface to each, and this process,
+// which carries every frame from one to the other after the delay. Not every kernel can do that itself (netem).
 type wire struct {
 	namespace *namespace
 	ends      [2]int       // packet sockets
@@ -23,13 +23,13 @@ type wire struct {
 	running   sync.WaitGroup
 }
 
-// carried bounds the frames that are on a wire in one direction; what is more is lost, as on a real one.
+// carried is the number of frames that are on a wire at most, in one direction; more are lost, as on a real one.
 const carried = 4096
 
 // maxFrame has room for what a sender leaves to its network card to cut up, with the header that says how.
 const maxFrame = 1<<16 + 128
 
-// wire joins a site and the router with a long way.
+// wire joins a site and the router with a delay.
 func (n *Network) wire(s *Site, delay time.Duration) error {
 	between, err := newNamespace()
 	if err != nil {
@@ -58,8 +58,8 @@ func (n *Network) wire(s *Site, delay time.Duration) error {
 	return nil
 }
 
-// packetSocket opens an interface for whole frames, each with a header that says what its sender has left to the
-// network card: a check sum to be made, a packet to be cut (packet(7), PACKET_VNET_HDR).
+// packetSocket opens an interface for whole frames. Each has a header for what its sender has left to the network card:
+// to compute a check sum, or to cut a packet (packet(7), PACKET_VNET_HDR).
 func packetSocket(device string) (int, error) {
 	link, err := net.InterfaceByName(device)
 	if err != nil {
@@ -80,7 +80,7 @@ func packetSocket(device string) (int, error) {
 	return fd, err
 }
 
-// onWay is a frame on its way.
+// onWay is a frame on a wire, and the time at which it is due at the other end.
 type onWay struct {
 	due   time.Time
 	frame []byte

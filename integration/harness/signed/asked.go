@@ -12,8 +12,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Asked asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is
-// judged over UDP.
+// Asked sends a question to a node over TCP, again and again until it is answered or testbed.Patience is over. It is
+// for the content of answers; their times are measured over UDP.
 func Asked(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	const bound = 2 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
@@ -25,7 +25,7 @@ func Asked(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	return r, err
 }
 
-// exchangeAt asks a node over TCP, on its own machine.
+// exchangeAt asks a node once over TCP, from the node's own machine.
 func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
 	var conn net.Conn
 	if err := OnMachineOf(n, func() (err error) {
@@ -40,7 +40,7 @@ func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, err
 	return r, err
 }
 
-// KeysOf is the keys of the zone as the node shows them.
+// KeysOf returns the DNSKEY records of the zone test.gslb.test, at least one, as the node answers them.
 func KeysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
 	t.Helper()
 	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, testbed.Patience)
@@ -58,7 +58,7 @@ func KeysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
 	return keys
 }
 
-// OnMachineOf calls f where a node runs.
+// OnMachineOf calls f in the network namespace of a node, if it has one.
 func OnMachineOf(n *harness.Node, f func() error) error {
 	if n.Inside == nil {
 		return f()

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Verify verifies that each RRset of an answer, and there is at least one, has a signature by one of the keys that
-// holds at a time. It says how many signatures do.
+// Verify checks that every RRset of an answer has a signature by one of the keys that is valid at a time, and that
+// there is an RRset. It returns the number of valid signatures.
 func Verify(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err error) {
 	type set struct {
 		name string
@@ -55,13 +55,14 @@ func Verify(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err err
 	return verified, err
 }
 
-// SameKeys waits until all nodes publish the same keys, that many, and tell the parent of all of them.
+// SameKeys waits until all nodes publish the same keys for the zone of these tests, that many, and list a DS record for
+// each. It returns their tags.
 func SameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
 	return SameKeysOf(t, count, count, nodes...)
 }
 
-// SameKeysOf is sameKeys where all zones together have more keys.
+// SameKeysOf is SameKeys where all zones together have more keys: all is the number of DS records.
 func SameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
 	testbed.Until(t, testbed.KeyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
@@ -86,6 +87,7 @@ func SameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []in
 	return tags
 }
 
+// KeyFiles lists the key files of a zone in a node's data directory.
 func KeyFiles(t *testing.T, n *harness.Node, zone string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(n.File.DataDir, "dnssec", "K"+zone+".+*"))

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Named is BIND as a validating resolver, with the key of one zone as its only anchor, ready once it answers about that
-// zone. It asks the servers of zones where they are, and keeps what it hears for as long as the TTLs say.
+// Named starts BIND as a validating resolver, with the key of one zone as its only anchor, and returns once it answers
+// about that zone. It asks the given servers of each zone, and caches answers for as long as their TTLs say.
 func Named(t *testing.T, anchor *dns.DNSKEY, servers map[string][]netip.AddrPort) *Resolver {
 	t.Helper()
 	zones := ""
@@ -83,8 +83,8 @@ logging { category default { default_stderr; }; category lame-servers { null; };
 	return r, err
 }
 
-// Refuses asks a resolver that does not say why it fails, as BIND 9.18. It returns an error where that has an answer
-// and does not believe it. secure says that it was proven. A server that does not answer breaks nothing.
+// Refuses asks a resolver that does not say why it fails, such as BIND 9.18. It returns an error if the resolver does
+// not believe an answer that it gives with CD set. No answer is no error. secure reports whether the answer was proven.
 func (r *Resolver) Refuses(name string, rtype uint16) (secure bool, err error) {
 	const often = 3 // a busy machine, or a change in the middle of the proof
 	for range often {

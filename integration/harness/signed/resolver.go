@@ -17,14 +17,14 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Server is a judge that serves.
+// Server is a running DNS server that judges a node's answers, such as unbound.
 type Server struct {
 	*exec.Cmd
 	Ended <-chan struct{}
 	Said  bytes.Buffer // to be read once it has ended
 }
 
-// StartServer starts a judge that serves until the test is over.
+// StartServer starts such a server until the test is over. If the test failed, its output is logged.
 func StartServer(t *testing.T, program string, args ...string) *Server {
 	t.Helper()
 	s := &Server{Cmd: exec.Command(program, args...)}
@@ -43,12 +43,13 @@ func StartServer(t *testing.T, program string, args ...string) *Server {
 	return s
 }
 
+// Stop kills the server and waits for its end.
 func (s *Server) Stop() {
 	_ = s.Process.Kill()
 	<-s.Ended
 }
 
-// Resolver is an unbound that validates with the node's DS as its trust anchor and remembers next to nothing.
+// Resolver is a validating resolver with one trust anchor: an unbound, or a BIND by Named.
 type Resolver struct {
 	At     string
 	client dns.Client
@@ -58,12 +59,13 @@ type Resolver struct {
 // taken when the server binds it.
 const Tries = 5
 
+// Unbound starts an unbound that asks a node about its zones, with one trust anchor. It caches next to nothing.
 func Unbound(t *testing.T, n *harness.Node, anchor string) *Resolver {
 	t.Helper()
 	return UnboundWith(t, n, anchor, "cache-max-ttl: 0\n  cache-max-negative-ttl: 0")
 }
 
-// UnboundWith is startUnbound with other options about its cache.
+// UnboundWith is Unbound with other options about its cache.
 func UnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *Resolver {
 	t.Helper()
 	stubs := ""
@@ -74,7 +76,7 @@ func UnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *Resolver 
 	return UnboundOver(t, testbed.ZoneName, stubs, anchor, cache)
 }
 
-// Stub is the part of unbound's configuration that tells the servers of a zone.
+// Stub returns the part of unbound's configuration that names the servers of a zone.
 func Stub(zone string, servers ...netip.AddrPort) string {
 	text := fmt.Sprintf("stub-zone:\n  name: %q\n", zone)
 	for _, s := range servers {
@@ -83,7 +85,7 @@ func Stub(zone string, servers ...netip.AddrPort) string {
 	return text
 }
 
-// UnboundOver is an unbound with stubs of its own, ready once it answers about a zone.
+// UnboundOver starts an unbound with stubs of its own, and returns once it answers about a zone.
 func UnboundOver(t *testing.T, zone, stubs, anchor, options string) *Resolver {
 	t.Helper()
 	var err error
@@ -149,12 +151,13 @@ remote-control:
 	return r, err
 }
 
+// FreePort returns an address on loopback where nothing listens, over UDP or TCP.
 func FreePort(t *testing.T) netip.AddrPort {
 	t.Helper()
 	return netip.MustParseAddrPort(testbed.UnusedAddress(t))
 }
 
-// Ask returns what a validating resolver says, an error if that is not secure. It asks again where there is no answer.
+// Ask returns the resolver's answer, and an error if it is not secure. It asks again where there is no answer.
 func (r *Resolver) Ask(name string, rtype uint16) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
 	q.SetEdns0(1232, true)

@@ -1,5 +1,5 @@
-// Package signed has a site that signs its zones, resolvers that believe its DS record alone, and judges of its
-// answers.
+// Package signed has a site that signs its zones, validating resolvers that trust its DS record alone, and checks of
+// keys and signatures.
 package signed
 
 import (
@@ -28,10 +28,11 @@ var Names = []string{
 	"deep." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone, "y.deep." + testbed.ChildZone, "APP.test.GSLB.test",
 }
 
+// Types are the types to ask for.
 var Types = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY,
 	dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA, dns.TypeHTTPS, dns.TypeSRV}
 
-// Site is a site with one node that signs the zones with the given denial.
+// Site starts a site with one node that signs its zones with the given denial, nsec or nsec3.
 func Site(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 	t.Helper()
 	s, n := Prepared(t, denial)
@@ -39,7 +40,7 @@ func Site(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 	return s, n
 }
 
-// Prepared is signedSite before anything is started.
+// Prepared is Site before anything is started.
 func Prepared(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 	t.Helper()
 	s := testbed.NewSite(t, 1, 2)
@@ -70,7 +71,7 @@ func Prepared(t *testing.T, denial string) (*testbed.Site, *harness.Node) {
 	return s, n
 }
 
-// DS is the DS record of the zone, as the node's API tells it.
+// DS returns the DS record of testbed.ZoneName from the node's API.
 func DS(t *testing.T, n *harness.Node) api.DSRecord {
 	t.Helper()
 	list, err := n.Client.DSRecords(t.Context())
@@ -86,5 +87,5 @@ func DS(t *testing.T, n *harness.Node) api.DSRecord {
 	return api.DSRecord{}
 }
 
-// Askable says whether the question is one for the node: what is above its zones, it does not know.
+// Askable reports whether the node can answer the question itself: the DS record of its upper zone is the parent's.
 func Askable(name string, rtype uint16) bool { return name != testbed.ZoneName || rtype != dns.TypeDS }
