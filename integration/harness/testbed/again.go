@@ -12,9 +12,9 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// AnswersAgain waits for the first good answer after a start and says how long after it came. It asks anew every
-// 100 ms, as a query that a process took with it is answered by nobody. An answer that is none of the backends, or says
-// that the name does not exist, fails the test (I2).
+// AnswersAgain waits for the first good answer of a node after a start and returns the time from the start to it. It
+// asks anew every 100 ms, since a query to the process before is answered by nobody. An answer with another address
+// than the backends', or one that says that the name does not exist, fails the test (I2).
 func (s *Site) AnswersAgain(t *testing.T, n *harness.Node, started time.Time) time.Duration {
 	t.Helper()
 	client := &dns.Client{Timeout: 100 * time.Millisecond}
@@ -39,8 +39,7 @@ func (s *Site) AnswersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 	return answered.Sub(started)
 }
 
-// Speaks waits until a program that was started at a time has said anything: only then does it run, on a machine that
-// is busy.
+// Speaks waits until a program that was started at a time has printed a line. On a busy machine that may be long after.
 func Speaks(t *testing.T, u *harness.Unit, since time.Time) {
 	t.Helper()
 	Until(t, StartBound, u.Name+" to speak", func(context.Context) error {

@@ -11,9 +11,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Agree waits until a node's journal of events says what its audit log, its metrics and its state say: each reload and
-// change of the log has one event, the counters are those of the list, and the last event of each backend is what the
-// backend is. Nothing may change meanwhile.
+// Agree waits until a node's journal of events agrees with its audit log, its metrics and its state: each reload and
+// change in the log has one event, the counters are those of the list, and the last event of each backend has the
+// backend's status. Nothing may change meanwhile.
 func Agree(t *testing.T, n *harness.Node) {
 	t.Helper()
 	Until(t, StartBound, "journal, audit log and metrics to say the same", func(ctx context.Context) (err error) {
@@ -68,7 +68,8 @@ func agreesWithAudit(ctx context.Context, n *harness.Node, events []api.Event) e
 	return nil
 }
 
-// agreesWithState compares the last event of each backend with its status. More than is told one by one says no state.
+// agreesWithState compares the last event of each backend with its status. An event with state "more" stands for
+// several and is left out.
 func agreesWithState(ctx context.Context, n *harness.Node, events []api.Event) error {
 	backends, err := n.Client.Backends(ctx, api.BackendFilter{})
 	if err != nil {
@@ -89,7 +90,7 @@ func agreesWithState(ctx context.Context, n *harness.Node, events []api.Event) e
 	return nil
 }
 
-// agreesWithCounters compares what was told since the start with the metrics.
+// agreesWithCounters compares the events since the node's start with the metrics.
 func agreesWithCounters(t *testing.T, n *harness.Node, events []api.Event) error {
 	t.Helper()
 	counts := map[api.EventKind]int{}

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// SelfSigned writes a certificate for 127.0.0.1 and its key, and returns the authorities that know it.
+// SelfSigned writes a self-signed certificate for 127.0.0.1 and its key. It returns a pool that trusts it, and the
+// paths of certificate and key.
 func SelfSigned(t *testing.T, dir string) (*x509.CertPool, [2]string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -28,7 +28,8 @@ type Result struct {
 	Cpu    time.Duration
 }
 
-// Command runs a program to its end, and kills it after Hang.
+// Command runs a program to its end, with an environment that has no setting of gslb. One that has not ended after Hang
+// is killed, and fails the test.
 func Command(t *testing.T, argv ...string) Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Hang)
@@ -47,7 +48,7 @@ func Command(t *testing.T, argv ...string) Result {
 		Cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 }
 
-// Want checks the exit code and that the output has all the words.
+// Want checks the exit code, and that the output has all the words, whatever their case, and no stack trace.
 func (r Result) Want(t *testing.T, code int, words ...string) {
 	t.Helper()
 	if r.Code != code {
@@ -66,7 +67,7 @@ func (r Result) Want(t *testing.T, code int, words ...string) {
 	}
 }
 
-// Binaries returns the programs, built.
+// Binaries returns the programs (see Programs), or fails the test.
 func Binaries(t *testing.T) harness.Binaries {
 	t.Helper()
 	b, err := Programs()
@@ -76,7 +77,7 @@ func Binaries(t *testing.T) harness.Binaries {
 	return b
 }
 
-// File writes a text that only its owner may read into the test's directory.
+// File writes a text into a new directory of the test, readable by its owner only, and returns the path.
 func File(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -86,7 +87,7 @@ func File(t *testing.T, name, text string) string {
 	return path
 }
 
-// ProgramsTogether is a directory with all the programs, wherever they come from.
+// ProgramsTogether returns a directory with all the programs, wherever they come from.
 func ProgramsTogether(t *testing.T) string {
 	t.Helper()
 	b, dir := Binaries(t), t.TempDir()
@@ -98,8 +99,8 @@ func ProgramsTogether(t *testing.T) string {
 	return dir
 }
 
-// UnusedAddress is an address on which nothing listens, TCP or UDP, and which nobody else takes until the test is over:
-// others look elsewhere for ports, and so does the kernel.
+// UnusedAddress returns an address on loopback where nothing listens, over TCP or UDP. It stays so until the test is
+// over: other tests and the kernel take other ports.
 func UnusedAddress(t *testing.T) string {
 	t.Helper()
 	at := netip.AddrFrom4([4]byte{127, 0, 0, 1})

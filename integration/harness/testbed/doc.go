@@ -1,4 +1,4 @@
-// Package testbed is what tests with real processes have in common: a run that leaves nothing behind (Main), a site of
+// Package testbed has the common parts of tests with real processes: a run that leaves nothing behind (Main), a site of
 // nodes, agents and backends that is started and watched (Site), waiting for a state (Until), the programs that judge
 // answers (Judge), and what programs print and count (Said, Metric).
 //

@@ -12,14 +12,14 @@ import (
 // at least every 15 s.
 const HeardAgainBound = 25 * time.Second
 
-// HeardAlways watches for a while that a backend's agent is never taken for silent, but for a moment in which several
-// streams came late: a whole threshold more is none. How long the node takes to say so is another matter.
+// HeardAlways checks for a while that a node hears a backend's agent, which shows in the backend's status. Silence for
+// up to the stale threshold is allowed, since several streams may come late; for longer it fails the test.
 func (s *Site) HeardAlways(t *testing.T, n *harness.Node, b *harness.Backend, over time.Duration) {
 	t.Helper()
 	s.AllHeard(t, over, &Heard{Node: n, Backend: b})
 }
 
-// Heard is a backend's agent as a node hears it.
+// Heard is a backend's agent as a node sees it.
 type Heard struct {
 	Node    *harness.Node
 	Backend *harness.Backend

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Judge is the path of a program that judges answers. In CI it must be there.
+// Judge returns the path of a program that judges answers. Without it the test is skipped, and in CI fails.
 func Judge(t *testing.T, name string) string {
 	t.Helper()
 	for _, dir := range []string{"", "/usr/sbin/", "/usr/bin/"} {
@@ -18,7 +18,8 @@ func Judge(t *testing.T, name string) string {
 	return ""
 }
 
-// Missing ends a test that this machine cannot run. A newcomer needs only Go; what CI runs needs the judges.
+// Missing ends a test that this machine cannot run: it is skipped, and in CI fails. A newcomer needs only Go; a machine
+// of CI has everything.
 func Missing(t *testing.T, message string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

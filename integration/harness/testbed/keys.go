@@ -32,7 +32,7 @@ const SyncPoll = time.Second
 // the time in which a key is provisional, a retry, and what a busy machine adds.
 const KeyBound = 60 * time.Second
 
-// KeyTags are those of the keys that a node publishes for the zone of these tests.
+// KeyTags returns the tags of the keys that a node publishes for ZoneName.
 func KeyTags(ctx context.Context, n *harness.Node) ([]int, error) {
 	list, err := n.Client.DNSSECKeys(ctx)
 	var tags []int
@@ -44,6 +44,7 @@ func KeyTags(ctx context.Context, n *harness.Node) ([]int, error) {
 	return tags, err
 }
 
+// StopNode ends a node with SIGTERM.
 func StopNode(t *testing.T, n *harness.Node) {
 	t.Helper()
 	if err := n.Stop(); err != nil {
@@ -51,6 +52,7 @@ func StopNode(t *testing.T, n *harness.Node) {
 	}
 }
 
+// KeyFilesOf lists the private key files of a node for ZoneName, at least one.
 func KeyFilesOf(t *testing.T, n *harness.Node) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(n.File.DataDir, "dnssec", "K"+ZoneName+".+*.private"))
@@ -60,7 +62,7 @@ func KeyFilesOf(t *testing.T, n *harness.Node) []string {
 	return files
 }
 
-// AskNode asks a node itself, with DO and that much room in UDP, or over TCP.
+// AskNode asks a node over "udp" or "tcp", with EDNS: room is the UDP size, do the DO bit. No answer fails the test.
 func AskNode(t *testing.T, n *harness.Node, network, name string, rtype, room uint16, do bool) *dns.Msg {
 	t.Helper()
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
@@ -73,7 +75,7 @@ func AskNode(t *testing.T, n *harness.Node, network, name string, rtype, room ui
 	return reply
 }
 
-// KeysAt are the DNSKEY records of a zone.
+// KeysAt returns the DNSKEY records that a node answers for a zone.
 func KeysAt(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
 	t.Helper()
 	for _, rr := range AskNode(t, n, "tcp", zone, dns.TypeDNSKEY, 1232, true).Answer {
@@ -104,8 +106,8 @@ func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []b
 	return secret
 }
 
-// AskForKeys asks a node for its signing keys as another node does, proving a secret. It returns the status and what
-// was sealed.
+// AskForKeys asks a node for its signing keys as another node does, with proof of a secret. It returns the HTTP status
+// and the sealed keys, without opening them.
 func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, sealed string) {
 	t.Helper()
 	ask := func(authorization string) (status int, challenge string, keys api.DNSSECKeys) {
@@ -151,7 +153,7 @@ func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, seale
 	return status, keys.Sealed
 }
 
-// fields joins values with their lengths in front, as nodes do for what they prove.
+// fields joins values, each with its length in front, as nodes do for their proofs.
 func fields(values ...[]byte) (all []byte) {
 	for _, v := range values {
 		all = append(binary.BigEndian.AppendUint32(all, uint32(len(v))), v...)

@@ -17,8 +17,8 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// RunMark is an environment variable that every process started by these tests inherits, so that one which was left
-// behind can be told from somebody else's.
+// RunMark is an environment variable that every process of a run inherits. It tells processes that were left behind
+// from those of others.
 const RunMark = "INTEGRATION_RUN"
 
 // Programs builds the programs once, when the first test wants them, or takes them from GSLB_BIN.
@@ -41,8 +41,8 @@ var Programs = sync.OnceValues(func() (harness.Binaries, error) {
 // DirectoryPrefix begins the name of a run's temporary directory; the number of its process follows.
 const DirectoryPrefix = "gslb-integration-"
 
-// Main gives all tests a temporary directory and a mark of their own, and fails when anything of either is left. A run
-// that is interrupted takes its directory with it; what one that was killed has left is swept by the next.
+// Main runs the tests with a temporary directory and a mark of their own, and fails when a file or a process is left. A
+// run that is interrupted removes its directory. That of one that was killed is removed by the next run.
 func Main(m *testing.M) int {
 	Sweep(os.TempDir())
 	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", DirectoryPrefix, os.Getpid()))

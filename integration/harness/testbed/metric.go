@@ -15,20 +15,20 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Metric reads one sample of a node's metrics. One that is not there fails the test: a counter that only appears with
-// its first event cannot be alerted on.
+// Metric reads one sample of a node's metrics. name is that of the series, with its labels. A series that is missing
+// fails the test: a counter that only appears with its first event cannot be alerted on.
 func Metric(t *testing.T, n *harness.Node, name string) float64 {
 	t.Helper()
 	return MetricAt(t, n.Prom, name)
 }
 
-// MetricAt is metric for whatever serves metrics at an address.
+// MetricAt is Metric for whatever serves metrics at an address.
 func MetricAt(t *testing.T, at netip.AddrPort, name string) float64 {
 	t.Helper()
 	return MetricBy(t, http.DefaultClient, at, name)
 }
 
-// MetricBy is metricAt by a client of one's own.
+// MetricBy is MetricAt with a client of the caller's.
 func MetricBy(t *testing.T, client *http.Client, at netip.AddrPort, name string) float64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
@@ -62,7 +62,7 @@ func Memory(t *testing.T, configPath string) int64 {
 	return StatusBytes(t, ProcessOf(t, configPath), "VmRSS:")
 }
 
-// StatusBytes reads a line of a process's status, which is told in KiB.
+// StatusBytes reads a line of /proc/PID/status that is in KiB, such as "VmRSS:", and returns octets.
 func StatusBytes(t *testing.T, dir, key string) int64 {
 	t.Helper()
 	status, err := os.ReadFile(filepath.Join(dir, "status"))
@@ -98,6 +98,7 @@ func ProcessOf(t *testing.T, configPath string) string {
 	return ""
 }
 
+// Scrape returns the whole page of metrics at an address.
 func Scrape(t *testing.T, at string) string {
 	t.Helper()
 	resp, err := http.Get("http://" + at + "/metrics")

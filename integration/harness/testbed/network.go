@@ -15,11 +15,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// networkPart is the environment variable by which the program of these tests, started once more, is root of a user
-// namespace.
+// networkPart is set in the environment of a test program that OnNetwork has started again, in a user namespace.
 const networkPart = "INTEGRATION_NETWORK"
 
-// OnNetwork runs a test that makes networks, beside others: here, or as a plain user in a user namespace of its own.
+// OnNetwork runs a test that makes networks, in parallel with others. Where this process may not make any, it runs the
+// test in a second process that is root of a user namespace.
 func OnNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	t.Helper()
 	t.Parallel()
@@ -58,7 +58,7 @@ func OnNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	}
 }
 
-// AddSite adds a site, to which a packet takes so long from the router.
+// AddSite adds a site, to which a packet takes delay from the router.
 func AddSite(t *testing.T, n *network.Network, name string, delay time.Duration) *network.Site {
 	t.Helper()
 	s, err := n.AddSite(name, delay)
@@ -68,7 +68,7 @@ func AddSite(t *testing.T, n *network.Network, name string, delay time.Duration)
 	return s
 }
 
-// AddHost adds a machine to a site.
+// AddHost adds a host to a site.
 func AddHost(t *testing.T, s *network.Site) network.Host {
 	t.Helper()
 	h, err := s.AddHost()
@@ -78,7 +78,7 @@ func AddHost(t *testing.T, s *network.Site) network.Host {
 	return h
 }
 
-// The ports that a user would have.
+// The default ports.
 const (
 	DNSPort     = 53
 	GossipPort  = 7946
@@ -87,8 +87,8 @@ const (
 	AppPort     = 443
 )
 
-// NodeAt prepares a node at a host of a site, which it has for itself, on the ports of the defaults. It is asked about
-// itself from its own site, whatever becomes of the network.
+// NodeAt prepares a node at a host of a site, on the default ports. A site can have one node only, since its hosts
+// share the ports. The node's API is asked from its own site, so that it is reached whatever becomes of the network.
 func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name string, regions ...string) *harness.Node {
 	t.Helper()
 	servers := map[string][]harness.Server{}
@@ -116,7 +116,8 @@ func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name strin
 	return n
 }
 
-// BackendAt prepares a backend of AppName at a host of a site and its agent beside it, in a region and for all nodes.
+// BackendAt prepares a backend of AppName at a host of a site, and an agent beside it that is in a region and reports
+// to all nodes so far.
 func (s *Site) BackendAt(t *testing.T, at *network.Site, h network.Host, name, region string) *harness.Backend {
 	t.Helper()
 	b := s.AddBackendAt(name, netip.AddrPortFrom(h.IPv4, AppPort))
@@ -139,7 +140,7 @@ func NewNetworkSite(t *testing.T, regions []string, others ...string) *Site {
 	return &Site{Cluster: NewCluster(t, harness.Fast(), domains...)}
 }
 
-// WatchFrom lets a client in a site ask some nodes from now until the test ends.
+// WatchFrom starts a watch that asks some nodes from a site until the test ends.
 func (s *Site) WatchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node) *harness.Watch {
 	t.Helper()
 	w := harness.NewWatch(nodes, []string{AppName}, Pace)
@@ -149,8 +150,8 @@ func (s *Site) WatchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node)
 	return w
 }
 
-// LostGossip returns rules by which so many of a hundred packets of gossip are lost on the way from agents in one site
-// to a node in another, and back.
+// LostGossip returns rules by which percent of the gossip packets between agents in one site and a node in another are
+// lost, both ways. protocols are those of nft, such as "udp".
 func LostGossip(percent int, agents, node *network.Site, protocols string) []string {
 	at := fmt.Sprintf("7946 numgen random mod 100 < %d drop", percent)
 	return []string{

@@ -9,7 +9,8 @@ import (
 // WebhookSecret signs what nodes send to a webhook.
 const WebhookSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// Notify has nodes, which have not started, notify a target of a type of what happens to backends.
+// Notify gives nodes that have not started a target of notifications, of a kind such as "webhook", for events of
+// backends.
 func Notify(kind, url string, nodes ...*harness.Node) {
 	target := map[string]any{"name": "hook", "type": kind, "url": url, "group_wait": "1s", "kinds": []string{"backend"}}
 	if kind == "webhook" {
@@ -20,7 +21,7 @@ func Notify(kind, url string, nodes ...*harness.Node) {
 	}
 }
 
-// NotifiedSite is StartSite with a target of notifications that nobody hears.
+// NotifiedSite is StartSite with a target of notifications that cannot be reached.
 func NotifiedSite(t *testing.T, nodes, backends int) *Site {
 	t.Helper()
 	s := NewSite(t, nodes, backends)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// SmallDisk mounts a disk of 16 MiB until the test ends, which needs root.
+// SmallDisk mounts an empty disk of 16 MiB until the test ends. That needs root; else the test is skipped, see Missing.
 func SmallDisk(t *testing.T) string {
 	t.Helper()
 	disk := t.TempDir()
@@ -33,7 +33,7 @@ func OpenFiles(t *testing.T, pid int) int {
 	return len(entries)
 }
 
-// ResidentMiB is the memory of a process.
+// ResidentMiB returns the resident memory of a process.
 func ResidentMiB(t *testing.T, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
@@ -50,13 +50,15 @@ func ResidentMiB(t *testing.T, pid int) int {
 // ProcessorTime is the processor time that a program has used: its own, and the kernel's on its behalf.
 type ProcessorTime struct{ Own, Kernel time.Duration }
 
+// Since returns the processor time used since an earlier reading.
 func (p ProcessorTime) Since(earlier ProcessorTime) ProcessorTime {
 	return ProcessorTime{p.Own - earlier.Own, p.Kernel - earlier.Kernel}
 }
 
+// Sum returns both parts together.
 func (p ProcessorTime) Sum() time.Duration { return p.Own + p.Kernel }
 
-// Cpu is the processor time that a program has used so far. The program is found by its configuration file.
+// Cpu returns the processor time that a program has used so far. The program is found by its configuration file.
 func Cpu(t *testing.T, configPath string) ProcessorTime {
 	t.Helper()
 	stat, err := os.ReadFile(filepath.Join(ProcessOf(t, configPath), "stat"))

@@ -18,7 +18,7 @@ import (
 // ReloadBound is the promised time of a reload.
 const ReloadBound = 5 * time.Second
 
-// Rewrite writes a node's file as File has it now, at once: nobody reads half of it.
+// Rewrite replaces a node's file with File as it is now. It does so in one step, so that nobody reads half of it.
 func Rewrite(t *testing.T, n *harness.Node) {
 	t.Helper()
 	text, err := yaml.Marshal(n.File)
@@ -30,7 +30,7 @@ func Rewrite(t *testing.T, n *harness.Node) {
 	}
 }
 
-// HangUp sends SIGHUP and waits until the node has dealt with it.
+// HangUp sends SIGHUP and waits until the node has logged the reload, done or refused.
 func HangUp(t *testing.T, n *harness.Node) {
 	t.Helper()
 	before := Reloads(t, n.Unit)
@@ -55,6 +55,7 @@ func Reloads(t *testing.T, u *harness.Unit) int {
 	return strings.Count(string(log), "reloaded")
 }
 
+// Write writes a file with a mode, whatever the umask is.
 func Write(t *testing.T, path string, mode os.FileMode, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {

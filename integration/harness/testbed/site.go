@@ -22,8 +22,8 @@ const OtherName = "other.test.gslb.test"
 // Pace is the interval between two questions of a watch: the resolution of every measured time.
 const Pace = 10 * time.Millisecond
 
-// QuietAnswers is after how many answers in a row without an address it counts as gone. All weights are equal here and
-// there are at most three backends, so each has its turn many times.
+// QuietAnswers is the number of answers in a row without an address after which it counts as gone. All weights are
+// equal here and there are at most three backends, so each has its turn many times.
 const QuietAnswers = 30
 
 // StartBound is the promised time until a cluster or a program is ready, on a busy machine.
@@ -32,7 +32,7 @@ const StartBound = 30 * time.Second
 // Patience is the time that a client waits for an answer.
 const Patience = 20 * time.Second
 
-// Site is a cluster as most tests want it: nodes, and backends that have an agent each.
+// Site is a cluster as most tests want it: nodes, and backends with an agent each.
 type Site struct {
 	*harness.Cluster
 	Nodes    []*harness.Node
@@ -42,7 +42,8 @@ type Site struct {
 	Began    time.Time // when everything was ready and watched
 }
 
-// NewCluster prepares a cluster without any program. It ends with the test, which tells its story if it failed.
+// NewCluster prepares a cluster without any program. It is closed with the test, and prints its story if the test
+// failed.
 func NewCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) *harness.Cluster {
 	t.Helper()
 	b, err := Programs()
@@ -64,8 +65,7 @@ func NewCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) 
 	return c
 }
 
-// NewSite prepares a site and starts nothing. Whatever is added and started later ends with the test, which tells the
-// story of the cluster if it failed.
+// NewSite prepares a site and starts nothing. Its programs, also those that are added later, end with the test.
 func NewSite(t *testing.T, nodes, backends int) *Site {
 	t.Helper()
 	domain := harness.Domain{RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}
@@ -88,6 +88,7 @@ func NewSite(t *testing.T, nodes, backends int) *Site {
 	return s
 }
 
+// JoinBackends prepares backends b1, b2, ... at loopback addresses of their own, all on one port.
 func (s *Site) JoinBackends(t *testing.T, count int) {
 	t.Helper()
 	addrs := map[string]netip.Addr{}
@@ -115,7 +116,7 @@ func (s *Site) JoinAgent(t *testing.T, name string, b *harness.Backend) *harness
 	return a
 }
 
-// StartSite is newSite and startAll.
+// StartSite is NewSite and StartAll.
 func StartSite(t *testing.T, nodes, backends int) *Site {
 	t.Helper()
 	s := NewSite(t, nodes, backends)
@@ -123,14 +124,14 @@ func StartSite(t *testing.T, nodes, backends int) *Site {
 	return s
 }
 
-// StartAll is startPrograms, and watches the answers from then on.
+// StartAll is StartPrograms and WatchAnswers.
 func (s *Site) StartAll(t *testing.T) {
 	t.Helper()
 	s.StartPrograms(t)
 	s.WatchAnswers(t)
 }
 
-// StartPrograms starts everything and waits until each node has found each backend healthy that has an agent.
+// StartPrograms starts everything and waits until each node has found healthy each backend that has an agent.
 func (s *Site) StartPrograms(t *testing.T) {
 	t.Helper()
 	for _, b := range s.Backends {
@@ -158,6 +159,7 @@ func Start(t *testing.T, p interface{ Start() error }) {
 	}
 }
 
+// Ready waits until a node reports that it is ready.
 func (s *Site) Ready(t *testing.T, n *harness.Node) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), StartBound+Hang)
@@ -167,7 +169,7 @@ func (s *Site) Ready(t *testing.T, n *harness.Node) {
 	}
 }
 
-// WatchAnswers asks all nodes that run for appName from now until the test ends.
+// WatchAnswers asks all nodes for AppName from now until the test ends.
 func (s *Site) WatchAnswers(t *testing.T) {
 	t.Helper()
 	s.Watch = harness.NewWatch(s.Nodes, []string{AppName}, Pace)
@@ -176,7 +178,7 @@ func (s *Site) WatchAnswers(t *testing.T) {
 	s.Began = time.Now()
 }
 
-// RunWatch lets a watch ask from now until the test ends.
+// RunWatch runs a watch from now until the test ends.
 func (s *Site) RunWatch(t *testing.T, w *harness.Watch) {
 	t.Helper()
 	done := make(chan struct{})
@@ -187,7 +189,7 @@ func (s *Site) RunWatch(t *testing.T, w *harness.Watch) {
 	t.Cleanup(func() { <-done })
 }
 
-// Status waits until a node's view of a backend of appName is as wanted, and returns the view.
+// Status waits until want returns nil for a node's view of a backend of AppName, and returns the view.
 func (s *Site) Status(t *testing.T, n *harness.Node, b *harness.Backend, bound time.Duration,
 	want func(api.Backend) error) api.Backend {
 	t.Helper()
@@ -207,8 +209,8 @@ func (s *Site) Status(t *testing.T, n *harness.Node, b *harness.Backend, bound t
 	return view
 }
 
-// WantSound wants a backend that its agent and the node itself have both found healthy. Before its own first verdict a
-// node is quicker to call a backend unhealthy, and what is measured then would not be the ordinary case.
+// WantSound returns nil for a backend that its agent and the node itself have both found healthy. Before its own first
+// verdict a node is quicker to call a backend unhealthy, so times measured then are not those of the ordinary case.
 func WantSound(v api.Backend) error {
 	if v.ValidationHealthy == nil || !*v.ValidationHealthy {
 		return errors.New("the node itself has not found it healthy")
@@ -216,6 +218,7 @@ func WantSound(v api.Backend) error {
 	return WantStatus(v, api.EffectiveHealthy, true)
 }
 
+// WantStatus returns nil for a backend with a status, if it may serve as wanted.
 func WantStatus(v api.Backend, status api.EffectiveStatus, serve bool) error {
 	if v.EffectiveStatus != status || v.MayServe != serve {
 		return fmt.Errorf("it is %s, may serve: %t (%s)", v.EffectiveStatus, v.MayServe, v.Reason)
@@ -223,8 +226,8 @@ func WantStatus(v api.Backend, status api.EffectiveStatus, serve bool) error {
 	return nil
 }
 
-// Gone waits until a node's answers have been without an address for a while, and returns when the last one with it
-// came.
+// Gone waits until the last QuietAnswers answers of a node are without an address. It returns the time of the last
+// answer with it, which is held against bound.
 func (s *Site) Gone(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
 	t.Helper()
 	var last time.Time
@@ -239,7 +242,7 @@ func (s *Site) Gone(t *testing.T, n *harness.Node, addr netip.Addr, from time.Ti
 	return last
 }
 
-// Answered waits until a node answers with an address, and returns when the first such answer came.
+// Answered waits until a node answers with an address, and returns the time of the first such answer.
 func (s *Site) Answered(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
 	t.Helper()
 	var first time.Time
@@ -252,8 +255,8 @@ func (s *Site) Answered(t *testing.T, n *harness.Node, addr netip.Addr, from tim
 	return first
 }
 
-// Holds checks what is so while all backends that are well are answered. A check that a busy machine made late may have
-// taken one out for a moment: it is judged anew twice.
+// Holds checks with judge something that is true while all healthy backends are in the answers. A check that a busy
+// machine made late may have taken one out for a moment, so it is judged up to three times.
 func (s *Site) Holds(t *testing.T, what string, judge func() error) {
 	t.Helper()
 	for again := 2; ; again-- {
@@ -276,7 +279,8 @@ func (s *Site) Holds(t *testing.T, what string, judge func() error) {
 	}
 }
 
-// NoFailures checks that a node gave a good answer to every lookup that began since (I1), and goes on to.
+// NoFailures checks that a node gave a good answer to every lookup that began since a time (I1), and that it still
+// answers if it runs.
 func (s *Site) NoFailures(t *testing.T, n *harness.Node, since time.Time) {
 	t.Helper()
 	if n.Running() {
@@ -308,7 +312,8 @@ func AnswersStill(t *testing.T, w *harness.Watch, n *harness.Node, name string) 
 	})
 }
 
-// Pins returns the certificate fingerprint of every agent that a node knows.
+// Pins returns the certificate fingerprint of every agent that a node knows, by the agent's id. It fails the test
+// unless these are as many as the site has.
 func (s *Site) Pins(t *testing.T, n *harness.Node) map[string]string {
 	t.Helper()
 	list, err := n.Client.Agents(t.Context())
@@ -325,7 +330,7 @@ func (s *Site) Pins(t *testing.T, n *harness.Node) map[string]string {
 	return pins
 }
 
-// StartNodes starts nodes that exchange keys, and waits until each has its own.
+// StartNodes starts nodes that exchange keys, and waits until each has keys.
 func (s *Site) StartNodes(t *testing.T, nodes ...*harness.Node) {
 	t.Helper()
 	for _, n := range nodes {

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// SourcesElsewhere is a copy of these sources in another directory, without their history.
+// SourcesElsewhere copies these sources to another directory, without their history, and returns it.
 func SourcesElsewhere(t *testing.T) string {
 	t.Helper()
 	top, err := harness.Workspace()
@@ -51,6 +51,7 @@ func GoCommand(t *testing.T, args ...string) []byte {
 	return out
 }
 
+// RunIn runs a command in a directory. A failure fails the test.
 func RunIn(t *testing.T, dir string, command ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -60,6 +61,7 @@ func RunIn(t *testing.T, dir string, command ...string) {
 	}
 }
 
+// Absolute returns the absolute form of a path.
 func Absolute(t *testing.T, path string) string {
 	t.Helper()
 	path, err := filepath.Abs(path)

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Sweep removes what runs have left that were killed.
+// Sweep removes the directories that killed runs have left in temp.
 func Sweep(temp string) {
 	dirs, _ := filepath.Glob(filepath.Join(temp, DirectoryPrefix+"*-*"))
 	for _, dir := range dirs {
@@ -25,10 +25,11 @@ func Sweep(temp string) {
 	}
 }
 
+// Alive reports whether there is a process with the number.
 func Alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// Clean removes a directory of a run, and before that takes away what is mounted in it. If something stays mounted the
-// directory stays too: what is below may be somebody else's.
+// Clean removes the directory of a run, after unmounting what is mounted in it. If something stays mounted the
+// directory stays too: the files below may be somebody else's.
 func Clean(dir string) {
 	below := MountedBelow(dir)
 	for _, at := range slices.Backward(below) { // the newest first
@@ -39,11 +40,11 @@ func Clean(dir string) {
 	}
 }
 
-// Unescaped undoes what the list of mounts does to paths, proc_pid_mounts(5).
+// Unescaped decodes the paths in the list of mounts, proc_pid_mounts(5).
 var Unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// MountedBelow lists what is mounted inside a directory, the oldest first. It lists the directory itself if that cannot
-// be known on Linux.
+// MountedBelow lists the mounts inside a directory, the oldest first. Where there is no list, as on other systems than
+// Linux, it returns nil.
 func MountedBelow(dir string) (at []string) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {

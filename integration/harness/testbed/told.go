@@ -12,7 +12,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// Said checks that a program printed a line with all the words, whatever their case.
+// Said returns nil if one line of a program's newest output has all the words, whatever their case.
 func Said(u *harness.Unit, words ...string) error {
 	for _, l := range u.Output() {
 		line := strings.ToLower(l.Text)
@@ -27,13 +27,13 @@ func Said(u *harness.Unit, words ...string) error {
 // its effects elsewhere.
 const ToldBound = 5 * time.Second
 
-// Tells waits until a program has printed a line with all the words.
+// Tells waits until one line of a program's output has all the words.
 func Tells(t *testing.T, u *harness.Unit, words ...string) {
 	t.Helper()
 	Until(t, ToldBound, u.Name+" to say so", func(context.Context) error { return Said(u, words...) })
 }
 
-// Counts waits until a metric of a node, or the sum of some, is more than nothing.
+// Counts waits until at least one of the metrics of a node is above 0.
 func Counts(t *testing.T, n *harness.Node, what string, names ...string) {
 	t.Helper()
 	Until(t, ToldBound, n.Name+" to count "+what, func(context.Context) error {
@@ -57,7 +57,7 @@ func ComesTo(t *testing.T, n *harness.Node, name string, want float64) {
 	})
 }
 
-// Tell sends a backend one of its two orders.
+// Tell posts an order to a backend, such as /unhealthy (see cmd/backend).
 func Tell(t *testing.T, b *harness.Backend, order string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)

@@ -13,11 +13,12 @@ import (
 // Hang is the time beyond a promise after which a wait is given up: only a program that hangs takes so long.
 const Hang = 3 * time.Minute
 
-// Timed says whether promises in seconds are judged: by `make bench-times`, on a machine that has nothing else to do.
+// Timed is set by `make bench-times`, on a machine that has nothing else to do: times beyond a promise then fail a
+// test.
 var Timed = os.Getenv("GSLB_TIMED") != ""
 
-// Until waits for a state, and fails the test with the last error when it does not come about. A machine that is busy
-// makes it late, which is no failure; the promise is what inTime makes of it.
+// Until waits until cond returns nil. After promise and Hang it fails the test with cond's last error. A wait beyond
+// the promise is judged by InTime, since a busy machine may make it late.
 func Until(t *testing.T, promise time.Duration, what string, cond func(context.Context) error) {
 	t.Helper()
 	began := time.Now()
@@ -34,8 +35,8 @@ func Until(t *testing.T, promise time.Duration, what string, cond func(context.C
 	InTime(t, what, promise, began, asked)
 }
 
-// InTime holds what began and ended at these times against a promise. Longer is told, and a failure where promises in
-// seconds are judged.
+// InTime compares the time between began and ended with a promise. A longer time is logged, and fails the test if Timed
+// is set.
 func InTime(t *testing.T, what string, promise time.Duration, began, ended time.Time) {
 	t.Helper()
 	took := ended.Sub(began)
@@ -48,7 +49,8 @@ func InTime(t *testing.T, what string, promise time.Duration, began, ended time.
 	}
 }
 
-// During does something again and again for a while. It is for what must not happen, which no state tells the end of.
+// During calls do at an interval for a while. It is for things that must not happen, for which there is no state to
+// wait for.
 func During(t *testing.T, span, every time.Duration, do func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -58,7 +60,7 @@ func During(t *testing.T, span, every time.Duration, do func()) {
 	}
 }
 
-// Every is the pace of a client that does something again and again, the first time after d, until ctx ends.
+// Every yields the time at each interval of d, the first after d, until ctx ends.
 func Every(ctx context.Context, d time.Duration) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		tick := time.NewTicker(d)
@@ -76,7 +78,8 @@ func Every(ctx context.Context, d time.Duration) iter.Seq[time.Time] {
 	}
 }
 
-// Pause waits for a while that no state shows the end of, or until ctx ends. Say why beside each call: each counts.
+// Pause waits for d or until ctx ends. It is for waits whose end no state shows. A test counts the calls and wants a
+// reason beside each.
 func Pause(ctx context.Context, d time.Duration) {
 	over := time.NewTimer(d)
 	defer over.Stop()
@@ -89,5 +92,5 @@ func Pause(ctx context.Context, d time.Duration) {
 // SavedAfter is the time after which a node has stored what it heard: it stores every two seconds.
 const SavedAfter = 3 * time.Second
 
-// Saved gives nodes the time to store what they heard. Nothing tells that they have.
+// Saved waits until nodes have surely stored what they heard. Nothing shows that they have.
 func Saved() { Pause(context.Background(), 2*SavedAfter) } // see above
