@@ -19,9 +19,9 @@ const (
 	endedEarly         // Go's engine gave up, with nothing found
 )
 
-// judge tells how a run ended by what go test printed. Go's engine sometimes ends a target with the error of its own
-// deadline, when a worker does not answer in time at the end: that is no finding, since it then names no failing
-// input.
+// judge returns the outcome of a run from the output of go test and its error. Go's engine sometimes ends a target with
+// the error of its own deadline, when a worker does not answer in time at the end. That is no finding, since it names
+// no failing input.
 func judge(output string, err error) verdict {
 	if err == nil {
 		return passed
@@ -49,7 +49,7 @@ type campaign struct {
 	findings             []target
 }
 
-// all fuzzes all targets, whatever is found, and returns an error if there was a finding.
+// all fuzzes all targets, whatever is found, and prints the counts. It returns an error if there was a finding.
 func (c *campaign) all(ctx context.Context, targets []target) error {
 	began := time.Now()
 	for i, t := range targets {
@@ -71,7 +71,7 @@ func (c *campaign) all(ctx context.Context, targets []target) error {
 	return fmt.Errorf("%d of %d targets have a finding: see above", len(c.findings), len(targets))
 }
 
-// one fuzzes a target, anew where Go's engine ended it early.
+// one fuzzes a target, again where Go's engine ended it early, tries times at most.
 func (c *campaign) one(ctx context.Context, t target) error {
 	for try := 1; ; try++ {
 		began := time.Now()

@@ -1,9 +1,8 @@
-// Command fuzz goes through every fuzz target of the modules whose directories it is given, and fuzzes each for a
-// while:
+// Command fuzz fuzzes every fuzz target of some modules, each for a while. Its arguments are the modules' directories:
 //
 //	fuzz -time 1m overwatch shared
 //
-// It says how far it is, goes on after a finding, and ends with a line of counts. Its exit code is 1 if there was a
+// It prints its progress, goes on after a finding, and ends with a line of counts. Its exit code is 1 if there was a
 // finding. Go writes the failing input into testdata/fuzz of the package; `go test` runs it from then on.
 package main
 

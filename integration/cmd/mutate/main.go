@@ -29,7 +29,8 @@ func main() {
 	}
 }
 
-// all breaks one promise after the other, in one copy that is mended in between.
+// all breaks one promise after the other, in one copy of the workspace that is restored in between. only selects
+// promises by a text in them.
 func all(ctx context.Context, only string) (err error) {
 	dir, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
@@ -60,7 +61,7 @@ func all(ctx context.Context, only string) (err error) {
 	return nil
 }
 
-// export copies what the workspace has, with what is not committed.
+// export copies the files of the workspace, those that are not committed too, without ignored ones.
 func export(ctx context.Context, dir string) error {
 	list, err := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
@@ -82,7 +83,7 @@ func export(ctx context.Context, dir string) error {
 	return nil
 }
 
-// caught breaks the promise in a copy of the workspace, and returns nil if the test is green before and red then. It
+// caught breaks the promise in a copy of the workspace. It returns nil if the test is green before and fails then, and
 // leaves the copy as it was.
 func (m mutation) caught(ctx context.Context, dir string) error {
 	path := filepath.Join(dir, m.file)

@@ -1,6 +1,6 @@
 package main
 
-// mutation is a promise, how to break it, and the test that notices.
+// mutation is a promise, a replacement of text that breaks it, and the test that must notice.
 type mutation struct {
 	promise   string
 	file      string // from the top of the workspace

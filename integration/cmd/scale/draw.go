@@ -11,7 +11,7 @@ import (
 const (
 	// fewPeers is the number of peers that a node asks in the clusters where not all ask all.
 	fewPeers = 6
-	// changes are made in each cluster that is simulated.
+	// changes is the number of changes in each simulated cluster.
 	changes = 100
 )
 
@@ -23,7 +23,7 @@ const (
 	perPair = 2 * (1.0/2 + 1.0/10)
 )
 
-// The cluster that rates are of.
+// The cluster that the rates are for.
 const (
 	agents   = 10_000
 	backends = 5_000
@@ -31,7 +31,8 @@ const (
 	sharing  = 3 // nodes that check a backend, or hear an agent, where they share
 )
 
-// drawReplication simulates clusters of each size: a change every other second.
+// drawReplication simulates clusters of each size with a change every other second on average. It prints a table and
+// adds the charts.
 func drawReplication(charts map[string]plot.Chart, seed uint64) {
 	var took, rest, each, exchanges [2]plot.Line
 	fmt.Println("| nodes | asks | a change is everywhere after, median and p99 | exchanges a change | " +
@@ -73,7 +74,8 @@ func drawReplication(charts map[string]plot.Chart, seed uint64) {
 	}
 }
 
-// drawRates multiplies what happens in a second by what one costs.
+// drawRates multiplies the events a second by the measured cost of one, for clusters of each size. It prints a table
+// and adds the charts.
 func drawRates(charts map[string]plot.Chart) {
 	all, shared := "every node", fmt.Sprintf("%d nodes", sharing)
 	var checks, asked, heard, packets [2]plot.Line

@@ -31,5 +31,5 @@ func main() {
 	}
 }
 
-// sizes are the numbers of nodes that are looked at.
+// sizes returns the numbers of nodes of the clusters.
 func sizes() []int { return []int{2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 100} }

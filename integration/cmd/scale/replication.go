@@ -10,19 +10,20 @@ import (
 
 // What was measured of the program (make bench-replication), in processor time of a node.
 const (
-	// partCost is a node's part of one exchange, as asker or as the one that is asked: two requests with their proofs.
+	// partCost is the cost of one exchange to each of its two nodes: two requests with their proofs.
 	partCost = time.Millisecond
-	// takeCost is to store objects that came, and to answer by them.
+	// takeCost is the cost of storing objects that came, and of answering by them.
 	takeCost = 3 * time.Millisecond
 )
 
-// The program's own times, of package replication.
+// The program's own times, of package replication: the least time between two answers to one node, and the longest time
+// that a request is held.
 const (
 	spacing  = 50 * time.Millisecond
 	holdTime = 20 * time.Second
 )
 
-// event is something that happens at a time.
+// event is a function that is called at a virtual time.
 type event struct {
 	at time.Duration
 	do func()
@@ -40,7 +41,7 @@ func (e *events) Pop() any {
 	return last
 }
 
-// cluster is nodes that replicate, in virtual time. Each has one core and does one thing after the other.
+// cluster is a set of nodes that replicate, in virtual time. Each node has one core and does one thing after the other.
 type cluster struct {
 	now       time.Duration
 	queue     events
@@ -74,15 +75,15 @@ func (c *cluster) after(while time.Duration, do func()) {
 	heap.Push(&c.queue, event{c.now + while, do})
 }
 
-// work has a node do something when it has time.
+// work lets a node work for cost as soon as it is free, and then calls then.
 func (c *cluster) work(n *node, cost time.Duration, then func()) {
 	n.busy = max(n.busy, c.now) + cost
 	n.used += cost
 	c.after(n.busy-c.now, then)
 }
 
-// newCluster makes nodes at random places of the earth. Each asks all others, or with few above zero the next one and
-// so many at random.
+// newCluster makes nodes at random places of the earth. Each asks all others. If few is above zero each asks few
+// others: the next one and random ones.
 func newCluster(size, few int, r *rand.Rand) *cluster {
 	c := &cluster{held: make(map[int]int), made: make(map[int]time.Duration)}
 	places := make([][3]float64, size)
@@ -122,7 +123,7 @@ func newCluster(size, few int, r *rand.Rand) *cluster {
 	return c
 }
 
-// ask sends a request: one way and back for the challenge, and the way of the proof.
+// ask sends a request. It arrives after three ways: there and back for the challenge, and there with the proof.
 func (c *cluster) ask(v *visit) {
 	c.exchanges++
 	c.after(3*c.delay[v.asker][v.asked], func() {
@@ -136,7 +137,8 @@ func (c *cluster) ask(v *visit) {
 	})
 }
 
-// serve answers a request that is held, if there is something new.
+// serve answers a request that is held, if there are changes that its node has not got, and spacing after the last
+// answer at the earliest.
 func (c *cluster) serve(v *visit) {
 	if n := c.nodes[v.asked]; !v.waiting || v.since == len(n.log) {
 		return
@@ -167,7 +169,7 @@ func (c *cluster) answer(v *visit) {
 	})
 }
 
-// take adds changes to what a node has, and tells those that ask it.
+// take adds changes to a node's log, and answers the requests that it holds.
 func (c *cluster) take(n *node, changes []int) {
 	before := len(n.log)
 	for _, change := range changes {
@@ -187,8 +189,9 @@ func (c *cluster) take(n *node, changes []int) {
 	}
 }
 
-// run has changes made at random nodes, so many a second, after a while of rest. It returns a node's part of a core at
-// rest, what each change costs it beside that, and how many exchanges a change causes.
+// run lets the cluster rest for a while, and then makes count changes at random nodes, rate a second on average. It
+// returns the part of a core that a node needs at rest, the cost of a change to each node beyond that, and the
+// exchanges that a change causes.
 func (c *cluster) run(count int, rate float64, r *rand.Rand) (rest float64, each time.Duration, exchanges float64) {
 	const began = 5 * holdTime
 	at := began

@@ -1,12 +1,12 @@
-// Command test runs what `make test`, `make test-all` and `make test-long` run, from the top of the workspace:
+// Command test runs the steps of `make test`, `make test-all` and `make test-long`, from the top of the workspace:
 //
 //	test -bin bin [-only NAMES] [-list] quick|rest|all|long
 //
-// It says what it does and how far it is, shows the output of what failed with the line that repeats it, then what was
-// slow, and ends with a line of counts. Its exit code is 1 if anything failed.
+// It prints its progress and the output of each failure at once. At the end it prints the slowest tests, the commands
+// that repeat the failures, and a line of counts. Its exit code is 1 if anything failed.
 //
 // Where CI is "true", a test that is skipped is a failure, since it shows nothing: a machine of CI has what the tests
-// need. What is left to `make test-long` says so when it is skipped, and is no failure.
+// need. A test that names `make test-long` as its reason is skipped all the same.
 package main
 
 import (
@@ -59,7 +59,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return r.all(ctx, stages)
 }
 
-// pick keeps the named steps.
+// pick keeps the steps with the names in only, which are separated by commas; all if it is empty. It returns an error
+// for names of no step.
 func pick(stages [][]step, only string) (kept [][]step, err error) {
 	if only == "" {
 		return stages, nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// step is one command.
+// step is one command of a plan.
 type step struct {
 	name, about string
 	dir         string   // from the top of the workspace
@@ -26,20 +26,21 @@ type options struct {
 	length time.Duration
 }
 
-// units are the modules whose tests need no other program. The tests of integration need all.
+// units are the modules whose tests need no built program. Those of integration need all programs.
 var units = []string{"shared", "overwatch", "agent", "gslbctl", "packaging/launcher", "packaging/release"}
 
 const integration = "integration"
 
-// smoke are the tests with real processes that the plan quick has: a failover, a signed and validated answer, a change
-// by the API.
+// smoke are the tests with real processes in the plan quick: a failover, a signed and validated answer, a change by the
+// API.
 var smoke = []string{
 	"TestFailover_AgentProbeToDNSAnswerAndBack",
 	"TestDNSSEC_ASignedAnswerIsValidated",
 	"TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns",
 }
 
-// plan returns the steps of a plan. Those of one stage run at the same time, one stage after the other.
+// plan returns the steps of a plan by its name, in stages: the steps of a stage run at the same time, the stages one
+// after the other.
 func plan(name string, o options) (stages [][]step, err error) {
 	switch name {
 	case "quick":
@@ -121,7 +122,7 @@ func rest(o options) ([][]step, error) {
 	), nil
 }
 
-// long are the runs for the night, each at the size that is promised.
+// long returns the steps for the night, each at the size that is promised.
 func long(o options) (stages [][]step, err error) {
 	length, fuzz := 10*time.Minute, time.Minute
 	if o.length > 0 {
@@ -214,17 +215,17 @@ func packages(modules ...string) (patterns []string) {
 	return patterns
 }
 
-// exactly matches tests by their whole names.
+// exactly returns a pattern for -run that matches tests by their whole names.
 func exactly(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// withRace says whether units run with the race detector, which needs a C compiler: where there is one, and where
-// there must be one, in CI.
+// withRace reports whether units run with the race detector, which needs a C compiler. Without one they run without it,
+// but not in CI, which must have one.
 func withRace() bool {
 	_, err := exec.LookPath(envOr("CC", "cc"))
 	return err == nil || os.Getenv("CI") == "true"
 }
 
-// programs says where tests find the programs.
+// programs returns the environment variable by which tests find the programs, none if they are to build them.
 func programs(o options) []string {
 	if o.bin == "" {
 		return nil

@@ -17,14 +17,15 @@ type event struct {
 	Elapsed                                   float64 // seconds
 }
 
-// failure is something that failed.
+// failure is one failure of a step, with its output and the command that repeats it.
 type failure struct {
 	what   string
 	output string
 	again  string // the line that repeats it
 }
 
-// results follow one step. A test is one of the top level: what is below it is part of it.
+// results follows the output of one step and counts tests. Only tests of the top level count; subtests are part of
+// theirs.
 type results struct {
 	step   step
 	strict bool
@@ -50,7 +51,7 @@ func newResults(s step, strict bool, tell func(failure)) *results {
 	}
 }
 
-// line takes a line of what go test prints. One that is no event goes to words.
+// line takes a line of the output of go test. A line that is no event goes to words.
 func (r *results) line(line []byte, words io.Writer) {
 	var e event
 	if json.Unmarshal(line, &e) != nil || e.Action == "" {
@@ -93,20 +94,22 @@ func (r *results) take(e event) {
 	}
 }
 
-// built is the package of an event about a build. Behind its path stands that of the test it is built for.
+// built returns the package of an event about a build. Its ImportPath may have the package whose test it is built for
+// behind a blank.
 func built(e event) key {
 	path, _, _ := strings.Cut(e.ImportPath, " ")
 	return key{path, ""}
 }
 
-// below takes the end of a part of a test. A part that is skipped shows nothing either.
+// below takes the end of a subtest. One that is skipped in CI is a failure, as a whole test is: it shows nothing
+// either.
 func (r *results) below(e event, at key, part string) {
 	if e.Action == "skip" && r.strict && !strings.HasPrefix(at.test, "Fuzz") && !r.leftOver(at) {
 		r.fail(at, "skipped its part "+part+": a machine of CI has what it needs")
 	}
 }
 
-// ended takes the end of a test, or of a package.
+// ended takes the end of a test or of a package, and counts it.
 func (r *results) ended(e event, at key) {
 	took := time.Duration(e.Elapsed * float64(time.Second))
 	delete(r.running, at)
@@ -137,8 +140,8 @@ func (r *results) ended(e event, at key) {
 	delete(r.output, at)
 }
 
-// unended gives a package the words of its tests that have not ended. A process that dies, by a panic or a deadlock,
-// says why in the words of the test that ran, and no event tells that this test has ended.
+// unended moves the output of tests that have not ended to their package. A process that dies, by a panic or a
+// deadlock, prints the reason in the output of the test that ran, and there is no event for the end of that test.
 func (r *results) unended(pkg key) {
 	var words strings.Builder
 	for _, at := range slices.SortedFunc(maps.Keys(r.running), func(a, b key) int { return strings.Compare(a.test, b.test) }) {
@@ -162,7 +165,7 @@ func (r *results) leftOver(at key) bool {
 		strings.Contains(said, "make test-all") && slices.Contains(r.step.argv, "-short")
 }
 
-// told says whether a test that ended well has failed all the same.
+// told reports whether a failure of a test has been counted already, which is so where a subtest was skipped in CI.
 func (r *results) told(at key) bool {
 	for _, f := range r.failures {
 		if strings.HasPrefix(f.what, short(at.pkg)+" "+at.test+" ") {
@@ -191,7 +194,7 @@ func (r *results) failed(f failure) {
 	r.tell(f)
 }
 
-// again is the line that repeats a test or the tests of a package.
+// again returns the command that repeats a test, or the tests of a package.
 func (r *results) again(at key) string {
 	words := append([]string{}, r.step.env...)
 	words = append(words, "go", "test", "-count=1")
@@ -212,7 +215,8 @@ func (r *results) again(at key) string {
 	return strings.Join(words, " ")
 }
 
-// end takes the end of the command.
+// end takes the end of the step's command: a failure if the command failed without one of its own, or if fewer tests
+// ran than the step should have.
 func (r *results) end(err error, words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,7 +237,7 @@ func (r *results) end(err error, words string) {
 	}
 }
 
-// progress says how far the step is.
+// progress describes the state of the step for a line of progress.
 func (r *results) progress(now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -254,7 +258,7 @@ func (r *results) progress(now time.Time) string {
 	return text
 }
 
-// short is the path of a package without what all have.
+// short returns the path of a package without the prefix that all have.
 func short(pkg string) string { return strings.TrimPrefix(pkg, "gslb.internal/") }
 
 // reason returns the last line that a skipped test printed, which says why it was skipped.

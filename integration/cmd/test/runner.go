@@ -20,7 +20,8 @@ const tick = 15 * time.Second
 // grace is the time that an interrupted step has to end.
 const grace = 20 * time.Second
 
-// runner runs the steps of a plan. Its own methods may be used by one goroutine; those of its steps run beside it.
+// runner runs the steps of a plan. One goroutine calls all; the steps of a stage run beside one another, and share what
+// mu guards.
 type runner struct {
 	out    io.Writer
 	began  time.Time
@@ -32,7 +33,7 @@ type runner struct {
 	failed []string // lines that repeat what failed
 }
 
-// all runs the stages whatever fails, and returns an error if anything did.
+// all runs the stages, whatever fails, and returns an error if anything did.
 func (r *runner) all(ctx context.Context, stages [][]step) error {
 	number, count := 0, len(flatten(stages))
 	for _, stage := range stages {
@@ -50,7 +51,7 @@ func (r *runner) all(ctx context.Context, stages [][]step) error {
 	return r.conclude()
 }
 
-// one runs a step.
+// one runs a step to its end and adds its results.
 func (r *runner) one(ctx context.Context, s step) {
 	began := time.Now()
 	seen := newResults(s, r.strict, func(f failure) { r.say("FAILED %s\n%s", f.what, indented(f.output)) })
@@ -78,7 +79,7 @@ func (r *runner) one(ctx context.Context, s step) {
 	r.add(s, seen, time.Since(began), cpu)
 }
 
-// report says now and then how far a step is, until stop is called.
+// report prints a line of progress for a step every tick, until stop is called.
 func (r *runner) report(s step, seen *results) (stop func()) {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -99,7 +100,7 @@ func (r *runner) report(s step, seen *results) (stop func()) {
 	return func() { close(over); <-done }
 }
 
-// add takes the results of a step to the others, and tells how it went.
+// add prints the outcome of a step and adds its results to the total.
 func (r *runner) add(s step, seen *results, took, cpu time.Duration) {
 	r.say("  %s took %s (%s of processor time): %s", s.name, round(took), round(cpu), seen.tally.line())
 	r.mu.Lock()
@@ -111,7 +112,8 @@ func (r *runner) add(s step, seen *results, took, cpu time.Duration) {
 	}
 }
 
-// conclude tells what was slow, how to repeat what failed, and the counts.
+// conclude prints the slowest tests, the reasons of skips, the commands that repeat failures, and the counts. It
+// returns an error if anything failed.
 func (r *runner) conclude() error {
 	var text bytes.Buffer
 	r.total.slowest(&text)
@@ -129,7 +131,7 @@ func (r *runner) conclude() error {
 	return nil
 }
 
-// say writes a line that begins with the time since the start.
+// say prints a line that begins with the time since the start.
 func (r *runner) say(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +150,7 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
 }
 
-// lines cuts what is written into lines.
+// lines is a writer that calls take with each whole line.
 type lines struct {
 	rest []byte
 	take func([]byte)

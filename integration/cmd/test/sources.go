@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// shortTests returns the tests of modules that have a short form: those that ask testing.Short. They are long runs of
-// one goroutine, some ten times as slow with the race detector, and run whole without it.
+// shortTests returns the tests of modules that ask testing.Short. They are long runs of one goroutine, some ten times
+// as slow with the race detector. With it they run short, and another step runs them whole without it.
 func shortTests(modules []string) (names []string, err error) {
 	for _, module := range modules {
 		err := eachTest(module, func(_ string, f *ast.FuncDecl) {
@@ -29,8 +29,8 @@ func shortTests(modules []string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// packagesOf returns, relative to a module, the packages that have the tests whose names begin so. Each beginning is
-// that of a test.
+// packagesOf returns the packages, relative to a module, that have tests whose names begin with one of the beginnings.
+// It returns an error for a beginning of no test.
 func packagesOf(module string, beginnings []string) (patterns []string, err error) {
 	found := map[string]bool{}
 	err = eachTest(module, func(dir string, f *ast.FuncDecl) {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// The slowest that are shown.
+// The numbers of slow tests and packages that are shown.
 const (
 	slowTests    = 15
 	slowPackages = 8
 )
 
-// tally counts what ended. A step that is no go test counts as one.
+// tally counts tests that ended. A step that is no go test counts as one.
 type tally struct {
 	passed, failed, skipped int
 	skips                   []string // what was skipped and why
@@ -36,7 +36,7 @@ func (t *tally) add(other tally) {
 	t.packages = append(t.packages, other.packages...)
 }
 
-// line is the counts.
+// line returns the counts as text.
 func (t *tally) line() string {
 	text := fmt.Sprintf("%d passed, %d failed", t.passed, t.failed)
 	if t.skipped > 0 {
@@ -45,7 +45,7 @@ func (t *tally) line() string {
 	return text
 }
 
-// slowest shows the slowest tests and packages.
+// slowest prints the slowest tests and packages.
 func (t *tally) slowest(out io.Writer) {
 	show := func(title string, all []slow, count int) {
 		slices.SortStableFunc(all, func(a, b slow) int { return cmp.Compare(b.took, a.took) })
