@@ -30,7 +30,8 @@ const (
 
 func changingName(i int) string { return fmt.Sprintf("c%02d.%s", i, zoneName) }
 
-// patients is the backends whose health changes: one HTTP server, asked for a path by each check.
+// patients is an HTTP server that stands for all backends, whose health changes. Each check asks for the path of its
+// backend's number.
 type patients struct {
 	port    int
 	mode    atomic.Int32 // 0: all are well; 1: one changes once a second; 2: each changes with each check
@@ -74,8 +75,8 @@ func (p *patients) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes measures what changes of health cost a node with many names, and what clients see of them: an agent watches
-// backends that change never, once a second or with every check, while a client asks at a steady rate for the other
+// changes measures the cost of health changes to a node with many names, and their effect on clients. An agent watches
+// backends that change never, once a second, or with every check, while a client asks at a steady rate for the other
 // names.
 func changes(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-changes-")
@@ -115,7 +116,7 @@ func changes(ctx context.Context, o options) error {
 	return nil
 }
 
-// changing is one node with an agent.
+// changing is one node with an agent, and its results.
 type changing struct {
 	env      []string
 	names    int
@@ -134,7 +135,7 @@ type phaseResult struct {
 	gcs     float64 // collections of the node's, as GODEBUG=gctrace=1 tells them
 }
 
-// start starts node and agent, and waits until the node follows the agent.
+// start starts node and agent, and waits until the node answers with all of the agent's backends.
 func (c *changing) start(ctx context.Context, o options, dir string) (stop func(), err error) {
 	stop = func() {}
 	if err = os.MkdirAll(dir, 0o700); err != nil {
@@ -223,7 +224,7 @@ func (c *changing) agent(dir string, gossip int) *file {
 	return f
 }
 
-// phase is one round in one mode.
+// phase measures one round in one mode.
 func (c *changing) phase(ctx context.Context, o options, mode int) error {
 	pid := c.run.cmd.Process.Pid
 	c.patients.mode.Store(int32(mode))
@@ -257,8 +258,8 @@ func (c *changing) collections() int {
 	return strings.Count("\n"+string(text), "\ngc ")
 }
 
-// followed waits until the node answers as if all were well, all names with each of their backends, and says how long
-// that took from now on, the checks' time included.
+// followed waits until the node answers every name with each of its backends, as it does when all are well. It returns
+// the time from now until then, which has the time of the checks in it.
 func (c *changing) followed(bound time.Duration) (time.Duration, error) {
 	client := &dns.Client{Timeout: time.Second}
 	began := time.Now()

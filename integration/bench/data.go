@@ -32,7 +32,7 @@ const (
 	enclosing asking = "enclosing" // what does not exist below an empty non-terminal
 )
 
-// label is the i-th name that has addresses, in the zone.
+// label returns the i-th name that has addresses, relative to the zone.
 func (a asking) label(i int) string {
 	switch a {
 	case expanded:
@@ -43,10 +43,10 @@ func (a asking) label(i int) string {
 	return fmt.Sprintf("d%05d", i)
 }
 
-// name is label in full.
+// name returns the i-th name that has addresses, in full.
 func (a asking) name(i int) string { return a.label(i) + "." + zoneName }
 
-// questions are the names to ask for.
+// questions returns the names to ask for, in the same order in each run.
 func (a asking) questions(names int) (all []string) {
 	if a == served {
 		for i := range names {
@@ -65,10 +65,10 @@ func (a asking) questions(names int) (all []string) {
 	return all
 }
 
-// positive says whether the answers have addresses.
+// positive reports whether the answers have addresses.
 func (a asking) positive() bool { return a == served || a == expanded }
 
-// backend is an address of its own for each backend of each name.
+// backend returns the address of the j-th backend of the i-th name; each has its own.
 func backend(i, j int) netip.Addr {
 	x := i*backends + j
 	return netip.AddrFrom4([4]byte{127, byte(100 + x/62500), byte(x / 250 % 250), byte(1 + x%250)})
@@ -76,7 +76,7 @@ func backend(i, j int) netip.Addr {
 
 func weight(j int) int { return 10 * (j + 1) }
 
-// file is a text that is written line by line and put into place at once.
+// file is a text that is composed line by line and then written to a directory.
 type file struct{ strings.Builder }
 
 func (f *file) line(format string, args ...any) {
@@ -84,7 +84,7 @@ func (f *file) line(format string, args ...any) {
 	f.WriteByte('\n')
 }
 
-// write puts the file into the directory, readable by its owner only since some carry keys.
+// write writes the file, readable by its owner only since some have keys, and returns its path.
 func (f *file) write(dir, name string) (string, error) {
 	path := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -93,7 +93,7 @@ func (f *file) write(dir, name string) (string, error) {
 	return path, os.WriteFile(path, []byte(f.String()), 0o600)
 }
 
-// zoneFile is the zone with the records that each name has.
+// zoneFile returns the zone as a file; records writes those of the i-th name.
 func zoneFile(names int, records func(f *file, i int)) *file {
 	f := &file{}
 	f.line("$ORIGIN %s.", zoneName)
@@ -107,7 +107,7 @@ func zoneFile(names int, records func(f *file, i int)) *file {
 	return f
 }
 
-// oneAddress gives each name a single fixed address.
+// oneAddress returns a function for zoneFile that gives each name a single fixed address.
 func oneAddress(of asking) func(f *file, i int) {
 	return func(f *file, i int) { f.line("%s 60 IN A %s", of.label(i), backend(i, 0)) }
 }

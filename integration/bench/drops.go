@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// drops watches what the kernel drops because a socket's buffer is full: queries at the server's sockets of a port of
-// 127.0.0.1, answers at those of its clients, which are gone when the client is.
+// drops counts the packets that the kernel drops because a socket's buffer is full: queries at the server's sockets of
+// a port, and answers at its clients' sockets, whose counts are kept when they are closed.
 type drops struct {
 	port string
 	stop chan struct{}
@@ -23,7 +23,7 @@ type drops struct {
 	clients map[string]int
 }
 
-// watchDrops begins to watch; end ends it.
+// watchDrops starts to watch; end stops it.
 func watchDrops(port int) *drops {
 	d := &drops{port: ":" + fmt.Sprintf("%04X", port), stop: make(chan struct{}), servers: map[string]int{},
 		clients: map[string]int{}}

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNothing is that a machine at its limits let nobody answer in a whole turn.
+// errNothing says that no query was answered in a whole turn, as on a machine at its limits.
 var errNothing = errors.New("nothing was answered")
 
-// subject is one of ours that stays up for all rounds of flat.
+// subject is one of our servers, with a number of names, that stays up for all rounds of flat.
 type subject struct {
 	server server
 	names  int
@@ -32,8 +32,9 @@ type subject struct {
 
 func (s *subject) String() string { return fmt.Sprintf("%s, %d names", s.server.name, s.names) }
 
-// flat compares how much an answer costs by the number of names, and by the build where there are two (-against). All
-// stay up and are asked in turns, so that a round is short and what else the machine does falls on all of them alike.
+// flat compares the CPU time of an answer by the number of names, and by the build if there are two (-against). All
+// servers stay up and are asked in turns, so that rounds are short and other load on the machine falls on all of them
+// alike.
 func flat(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *subject) start(ctx context.Context, o options, dir string) (err error) 
 	return nil
 }
 
-// ask has the load client ask once and notes what that cost.
+// ask runs the load client once and adds the CPU time of an answer to costs.
 func (s *subject) ask(ctx context.Context, o options) error {
 	pid := s.run.cmd.Process.Pid
 	before, err := processTime(pid)
@@ -118,7 +119,7 @@ func (s *subject) ask(ctx context.Context, o options) error {
 	return nil
 }
 
-// processTime is the CPU time that a process has used, to the nanosecond, threads that ended included.
+// processTime returns the CPU time that a process has used, to the nanosecond, threads that ended included.
 func processTime(pid int) (time.Duration, error) {
 	var t unix.Timespec
 	// The clock of another process, as clock_getcpuclockid(3) makes its number: the scheduler's count, 2.
@@ -128,7 +129,7 @@ func processTime(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// peak is the most that a process has had in memory, in MiB.
+// peak returns the most resident memory that a process has had, in MiB.
 func peak(pid int) (mebibytes float64) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
@@ -139,8 +140,8 @@ func peak(pid int) (mebibytes float64) {
 	return number(fields[0]) / 1024
 }
 
-// reportFlat compares each with the first, round by round, and by the round that was the least disturbed by what else
-// the machine does.
+// reportFlat compares each server with the first: round by round, and by the cheapest round of each, which other load
+// on the machine disturbed the least.
 func reportFlat(subjects []*subject) {
 	fmt.Println(
 		"\n| server | CPU us/query, median (quartiles) | ratio to the first of the same round, median (quartiles) | least " +

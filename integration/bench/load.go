@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loadCommand makes this program the load client: it is started again, on a core of its own.
+// loadCommand is the first argument that makes this program the load client. It is started as a process of its own, on
+// another core than the server.
 const loadCommand = "load"
 
 const (
@@ -42,7 +43,7 @@ type tally struct {
 	P1, P50, P99, P999, Most float64 // milliseconds to the answer; of a steady client only
 }
 
-// loadMain is the client. It writes a tally to the standard output.
+// loadMain is the main function of the load client. It writes a tally in JSON to the standard output.
 func loadMain(args []string) int {
 	flags := flag.NewFlagSet(loadCommand, flag.ExitOnError)
 	port := flags.Int("port", 0, "of the server")
@@ -71,7 +72,8 @@ func loadMain(args []string) int {
 	return 0
 }
 
-// client asks in a closed loop, many messages per system call, so that it is not what limits.
+// client asks in a closed loop: each socket has window queries in flight at most. It sends and receives many messages
+// by one system call, so that the server is the slower one.
 type client struct {
 	queries [][]byte
 	next    int
@@ -81,7 +83,7 @@ type client struct {
 	tally   tally
 }
 
-// clientSocket is one of its sockets. An id is busy while its query is unanswered.
+// clientSocket is one socket of a client. busy has the ids of queries without an answer yet.
 type clientSocket struct {
 	fd      int
 	flying  int
@@ -147,7 +149,7 @@ func newClientSocket(port int) (*clientSocket, error) {
 	return s, nil
 }
 
-// run asks for the time given, after a warm-up.
+// run asks for a warm-up and then for length. It returns the tally.
 func (c *client) run(length time.Duration) tally {
 	from := time.Now().Add(warmUp)
 	until := from.Add(length)
@@ -206,7 +208,8 @@ func (c *client) receive(s *clientSocket, now time.Time, counting bool) (any boo
 	return any
 }
 
-// right says whether a reply is of the kind that the questions have.
+// right reports whether a reply is the right one: addresses for names that have some, else NXDOMAIN with an authority
+// section.
 func (c *client) right(reply []byte) bool {
 	rcode, answers, authority := int(reply[3]&0xF), binary.BigEndian.Uint16(reply[6:]), binary.BigEndian.Uint16(reply[8:])
 	if c.asking.positive() {
@@ -215,7 +218,8 @@ func (c *client) right(reply []byte) bool {
 	return rcode == dns.RcodeNameError && authority > 0
 }
 
-// send fills the window, but not for the sake of a few.
+// send fills the window, by a batch at most. It sends nothing while less than half of the window, or of a batch, is
+// free.
 func (c *client) send(s *clientSocket, now time.Time) bool {
 	room := min(c.window-s.flying, clientBatch)
 	if room < min(c.window/2, clientBatch/2) || room <= 0 {
@@ -242,7 +246,7 @@ func (c *client) send(s *clientSocket, now time.Time) bool {
 	return n > 0
 }
 
-// messages is recvmmsg or sendmmsg without waiting: how many it was.
+// messages calls recvmmsg or sendmmsg without waiting. It returns the number of messages, 0 on an error.
 func messages(call uintptr, fd int, headers []unix.Mmsghdr) int {
 	n, _, errno := unix.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(&headers[0])), uintptr(len(headers)),
 		unix.MSG_DONTWAIT, 0, 0)

@@ -133,7 +133,7 @@ func readFlags() (o options, err error) {
 	return o, err
 }
 
-// tell prints when and how it is measured.
+// tell prints the time and the conditions of the measurement.
 func (o options) tell() {
 	fmt.Printf("%s, %d cores, load %s, %d rounds of %g s, %d sockets x %d in flight\n",
 		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, o.shape.sockets, o.shape.window)

@@ -19,7 +19,7 @@ import (
 // ticks is the number of units a second in which /proc counts CPU time (USER_HZ): 100 on every Linux.
 const ticks = 100
 
-// sample is one measurement of one server.
+// sample is one measurement of one server in one round.
 type sample struct {
 	cpu    float64   // microseconds of the server's per answered query, asked as fast as it answers
 	steady []float64 // the same at each of the steady rates
@@ -30,7 +30,8 @@ type sample struct {
 	failed uint64    // wrong or lost
 }
 
-// measure starts a server, asks it and stops it.
+// measure starts a server, measures it at saturation and at each steady rate, and stops it. An error that begins with
+// "skipped" says that the server cannot be measured here.
 func measure(ctx context.Context, o options, s server, names int, dir string) (sample, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return sample{}, err
@@ -96,9 +97,9 @@ func costAt(ctx context.Context, o options, s server, port, names int, rate floa
 	return (cpuOf(session(group)) - before) / float64(seen.All) * 1e6, nil
 }
 
-// settle waits until a server has had nothing to do for six seconds, so that what is left from its start, such as
-// collecting what it no longer needs or signing, is done, but not forever. Ours sums up every five seconds who was sent
-// where, which takes a while for names that it has not counted before.
+// settle waits until a server has been idle for six seconds, for two minutes at most. Then work left from its start,
+// such as garbage collection or signing, is done. Ours counts every five seconds where clients are sent, which takes
+// longer for new names.
 func settle(group int) {
 	const look, enough, atMost, inARow = 500 * time.Millisecond, 0.01, 2 * time.Minute, 12
 	for end, idle := time.Now().Add(atMost), 0; idle < inARow && time.Now().Before(end); {
@@ -110,7 +111,7 @@ func settle(group int) {
 	}
 }
 
-// ask runs the load client on the last core.
+// ask runs the load client on the last core, with the questions that a server is measured with.
 func ask(ctx context.Context, s shape, of server, port, names int, seconds float64) (seen tally, err error) {
 	flags := []string{"-ask", string(of.asking)}
 	if of.signed {
@@ -119,7 +120,7 @@ func ask(ctx context.Context, s shape, of server, port, names int, seconds float
 	return askWith(ctx, port, names, seconds, s, flags...)
 }
 
-// askWith is ask with the client's further flags.
+// askWith is ask with other flags of the client.
 func askWith(ctx context.Context, port, names int, seconds float64, s shape, flags ...string) (seen tally, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -137,7 +138,7 @@ func askWith(ctx context.Context, port, names int, seconds float64, s shape, fla
 	return seen, json.Unmarshal(out, &seen)
 }
 
-// freePort is one that nobody has, for UDP and TCP.
+// freePort returns a port of 127.0.0.1 that is free over UDP and TCP.
 func freePort() (int, error) {
 	for {
 		tcp, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -155,13 +156,13 @@ func freePort() (int, error) {
 
 func cores() int { return runtime.NumCPU() }
 
-// load is the machine's load averages.
+// load returns the machine's load averages.
 func load() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	return strings.Join(strings.Fields(string(text))[:3], " ")
 }
 
-// session is the processes of a session, which a server's children stay in.
+// session returns the processes of a session. A server's children stay in the server's.
 func session(id int) (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -185,7 +186,7 @@ func statFields(path string) []string {
 	return strings.Fields(rest)
 }
 
-// cpuOf is the seconds of CPU that processes have used, in the kernel and out of it. Those that are gone count nothing.
+// cpuOf returns the CPU time that living processes have used, in seconds, with that of the kernel on their behalf.
 func cpuOf(pids []int) (seconds float64) {
 	for _, pid := range pids {
 		if used, err := processTime(pid); err == nil {
@@ -195,13 +196,13 @@ func cpuOf(pids []int) (seconds float64) {
 	return seconds
 }
 
-// ownChildren is the seconds of CPU of this process's ended children.
+// ownChildren returns the CPU time of this process's children that have ended, in seconds.
 func ownChildren() float64 {
 	fields := statFields("/proc/self/stat")
 	return (number(fields[13]) + number(fields[14])) / ticks
 }
 
-// machineBusy is the seconds of CPU that all cores together have been busy.
+// machineBusy returns the CPU time that all cores together have been busy, in seconds.
 func machineBusy() float64 {
 	text, _ := os.ReadFile("/proc/stat")
 	first, _, _ := strings.Cut(string(text), "\n")
@@ -209,7 +210,7 @@ func machineBusy() float64 {
 	return (number(f[1]) + number(f[2]) + number(f[3]) + number(f[6]) + number(f[7])) / ticks
 }
 
-// memory is the resident MiB of processes; what they share is counted for each.
+// memory returns the resident memory of processes, in MiB. Pages that they share count for each.
 func memory(pids []int) (mebibytes float64) {
 	for _, pid := range pids {
 		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 21 {

@@ -17,7 +17,7 @@ const (
 	nsec3    signing = "nsec3"
 )
 
-// gslb prepares gslb-overwatch with static backends that nothing checks.
+// gslb returns a function that prepares gslb-overwatch with static backends, which nothing checks.
 func gslb(algorithm string, signing signing) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		f := overwatchFile(at, algorithm, signing, func(f *file) {
@@ -30,11 +30,11 @@ func gslb(algorithm string, signing signing) func(setup) ([]string, error) {
 
 func gossipKey() string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32)) }
 
-// listsName is the file that has a node's regions and domains.
+// listsName is the name of the file with a node's regions and domains.
 const listsName = "lists.json"
 
-// overwatchFile is the configuration of a node without its lists. More writes further keys of the section overwatch.
-// Further keys and lists may follow.
+// overwatchFile returns the configuration of a node without regions and domains. more writes further keys of the
+// section overwatch; the caller may append other sections.
 func overwatchFile(at setup, algorithm string, signing signing, more func(f *file)) *file {
 	f := &file{}
 	f.line("mode: overwatch\nincludes: [%s]\ndata_dir: %s", listsName, filepath.Join(at.dir, "data"))
@@ -55,7 +55,8 @@ func overwatchFile(at setup, algorithm string, signing signing, more func(f *fil
 	return f
 }
 
-// writeOverwatch writes the configuration of a node, and beside it its lists in JSON, which 100 000 names need.
+// writeOverwatch writes the configuration of a node, and beside it the file of its regions and domains. That is in
+// JSON, which 100 000 names need. It returns the path of the configuration.
 func (f *file) writeOverwatch(at setup, algorithm string) (string, error) {
 	if _, err := overwatchLists(at, algorithm).write(at.dir, listsName); err != nil {
 		return "", err
@@ -63,7 +64,7 @@ func (f *file) writeOverwatch(at setup, algorithm string) (string, error) {
 	return f.write(at.dir, "overwatch.yaml")
 }
 
-// overwatchLists is the regions and domains of a node.
+// overwatchLists returns the regions and domains of a node as JSON.
 func overwatchLists(at setup, algorithm string) *file {
 	f := &file{}
 	f.line(`{"regions": [`)
@@ -84,7 +85,7 @@ func overwatchLists(at setup, algorithm string) *file {
 	return f
 }
 
-// comma separates element i of so many from the next.
+// comma returns the comma behind element i of a list, nothing behind the last.
 func comma(i, of int) string {
 	if i == of-1 {
 		return ""

@@ -18,8 +18,8 @@ const frozenFor = 2 * time.Second
 // overloads are the client's rates, as multiples of the rate that the node can answer.
 var overloads = []float64{1.2, 2, 5}
 
-// overload asks a node that has the part o.share of a core for more than it can answer, and says how many queries are
-// answered and how old they are by then. In the last row the node is asked for half of what it can answer and is frozen
+// overload gives a node a part of a core, o.share, and asks it for more than it can answer. It prints how many queries
+// are answered, and the age of those answers. In the last row the node is asked for half of its capacity and is frozen
 // for two seconds meanwhile.
 func overload(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-overload-")
@@ -72,7 +72,7 @@ type overloaded struct {
 	run       *running
 }
 
-// round asks as quickly as is answered, then for more.
+// round measures the capacity of a node, asks for more, and then freezes it.
 func (n *overloaded) round(ctx context.Context, o options) error {
 	seen, err := askWith(ctx, n.port, 10, o.seconds, shape{o.shape.sockets, 500})
 	if err != nil {
@@ -108,8 +108,8 @@ func (n *overloaded) steadily(ctx context.Context, o options, what string, rate,
 	return nil
 }
 
-// confine lets a process have a part of a core, by a control group of its own (of version 1 or 2), and all of that part
-// whoever else wants it.
+// confine gives a process a part of a core and no more, by a control group of its own, of version 1 or 2. Its weight is
+// so high that it gets this part whatever else runs. end removes the group.
 func confine(pid int, name string, share float64) (end func(), err error) {
 	const period = 100_000 // microseconds
 	quota := strconv.Itoa(int(share * period))

@@ -13,7 +13,7 @@ import (
 // pause is the longest rest of the steady client before it looks which queries are due.
 const pause = 200 * time.Microsecond
 
-// steadyClient asks at a steady rate, whatever comes back, and measures how long each answer takes.
+// steadyClient asks at a steady rate, whatever comes back, and measures the time of each answer.
 type steadyClient struct {
 	*client
 	sent   []*[1 << 16]time.Time // by socket and id; zero: nothing is awaited
@@ -21,7 +21,8 @@ type steadyClient struct {
 	number uint64 // of the next query
 }
 
-// steadily asks so many times a second for the time given, after a warm-up.
+// steadily asks rate times a second for a warm-up and then for length, and waits for late answers until the patience is
+// over. It returns the tally.
 func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	s := &steadyClient{client: c}
 	var set []unix.PollFd
@@ -60,7 +61,7 @@ func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	return c.tally
 }
 
-// ask sends what is due, spread over the sockets.
+// ask sends queries until due of them have been sent since the beginning, a batch on each socket in turn.
 func (s *steadyClient) ask(due uint64, from time.Time) {
 	for s.number < due {
 		i := int(s.number/clientBatch) % len(s.sockets)
@@ -88,7 +89,7 @@ func (s *steadyClient) ask(due uint64, from time.Time) {
 	}
 }
 
-// collect takes what a socket has received. Only queries between the two times count.
+// collect reads the responses that a socket has received. Only those to queries between from and until count.
 func (s *steadyClient) collect(i int, from, until time.Time) {
 	socket := s.sockets[i]
 	for {

@@ -29,8 +29,8 @@ const (
 	idlePromise  = 0.001 // of a core
 )
 
-// replicate measures what replication promises: how soon a change is in all nodes' answers, how soon a wiped node has
-// many objects, and what an idle cluster pays.
+// replicate measures the promises of replication: the time until a change is in all nodes' answers, the time until a
+// wiped node has many objects, and the CPU time of an idle cluster. It returns an error if one is not kept.
 func replicate(ctx context.Context, o options, objects int) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {
@@ -64,7 +64,7 @@ func replicate(ctx context.Context, o options, objects int) error {
 	return nil
 }
 
-// figure is the values that were measured of one thing.
+// figure is a set of measured values.
 type figure struct{ values []float64 }
 
 func (f *figure) add(v float64) { f.values = append(f.values, v) }
@@ -85,7 +85,8 @@ type replicas struct {
 	nodes []*harness.Node
 }
 
-// startReplicas starts nodes and waits until each has the other's objects.
+// startReplicas starts nodes. If they are to replicate, it waits until they are connected and have one another's
+// objects.
 func startReplicas(ctx context.Context, binaries harness.Binaries, together bool) (r *replicas, err error) {
 	c, err := harness.NewCluster(harness.Options{Binaries: binaries, Timing: harness.Fast()})
 	if err != nil {
@@ -143,8 +144,8 @@ func (r *replicas) create(ctx context.Context, name string) error {
 	return err
 }
 
-// measureReach changes a name on one node after the other, and asks all of them all the time. What counts is from the
-// call's beginning to the last node's first answer.
+// measureReach changes a name on one node after the other, and asks all nodes meanwhile. It adds the time from the
+// beginning of the call to the first new answer of the last node.
 func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f *figure) error {
 	r, err := startReplicas(ctx, binaries, true)
 	if r != nil {
@@ -186,7 +187,7 @@ func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f
 	return nil
 }
 
-// reached makes a change and returns when the last node answered by it.
+// reached makes a change and returns the time from began until the last node answers by it.
 func (r *replicas) reached(ctx context.Context, name string, began time.Time, change func() error,
 	good func(*dns.Msg) bool) (most time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, replicateBound)
@@ -201,7 +202,7 @@ func (r *replicas) reached(ctx context.Context, name string, began time.Time, ch
 	return slices.Max(took), errors.Join(failed...)
 }
 
-// until asks a node until it answers well.
+// until asks a node until its answer is good, and returns the time since began.
 func until(ctx context.Context, n *harness.Node, name string, began time.Time, good func(*dns.Msg) bool) (time.Duration,
 	error) {
 	client := &dns.Client{Timeout: time.Second}
@@ -270,7 +271,7 @@ func measureWiped(ctx context.Context, binaries harness.Binaries, objects, round
 	return nil
 }
 
-// measureIdle compares nodes that replicate, and have nothing to say, with such that stand alone, at the same time.
+// measureIdle compares the CPU time of idle nodes that replicate with that of nodes that stand alone, at the same time.
 func measureIdle(ctx context.Context, binaries harness.Binaries, o options, f *figure) error {
 	var clusters []*replicas
 	for _, together := range []bool{true, false} {

@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// result is the samples of one server, one per round, or why there are none.
+// result has the samples of one server, one per round, or the reason why there are none.
 type result struct {
 	samples []sample
 	skipped string
 }
 
-// spread is the median of a figure over the rounds, and its extremes.
+// spread returns the median of a figure over the rounds, and its extremes.
 func (r *result) spread(of func(sample) float64) (median, least, most float64) {
 	var values []float64
 	for _, s := range r.samples {
@@ -23,14 +23,15 @@ func (r *result) spread(of func(sample) float64) (median, least, most float64) {
 	return spread(values)
 }
 
-// spread is the median and the extremes of at least one value, which it sorts.
+// spread returns the median and the extremes of values, which it sorts; there must be one at least.
 func spread(values []float64) (median, least, most float64) {
 	slices.Sort(values)
 	n := len(values)
 	return (values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]
 }
 
-// ratio is the median, over the rounds that both have, of this server's CPU time to the other's in the same round.
+// ratio returns the median ratio of a figure of this server to that of another in the same round, over the rounds that
+// both have.
 func (r *result) ratio(to *result, of func(sample) float64) string {
 	if to == nil || len(to.samples) == 0 {
 		return "-"

@@ -23,8 +23,8 @@ const (
 	restarts      = 2
 )
 
-// restart has dnsperf ask a node at a steady rate while the node is restarted, on sockets that this process keeps open
-// as a service manager would (sd_listen_fds(3)), and prints what dnsperf says of it. It is an error if a query is lost.
+// restart restarts a node while dnsperf asks it at a steady rate. The sockets stay open in this process, as in a
+// service manager (sd_listen_fds(3)). It prints dnsperf's report, and returns an error if a query was lost.
 func restart(ctx context.Context, o options, rate int) error {
 	if _, err := exec.LookPath("dnsperf"); err != nil {
 		return errors.New("dnsperf is not installed; run: apt-get install -y dnsperf")
@@ -114,7 +114,7 @@ func restart(ctx context.Context, o options, rate int) error {
 	return nil
 }
 
-// kept is the sockets of the port, TCP first.
+// kept opens a port over TCP and UDP and returns the sockets as files, TCP first.
 func kept(port int) (files []*os.File, err error) {
 	at := "127.0.0.1:" + strconv.Itoa(port)
 	tcp, err := net.Listen("tcp4", at)
@@ -136,7 +136,7 @@ func kept(port int) (files []*os.File, err error) {
 	return files, tcp.Close()
 }
 
-// startKept starts the node with the sockets; the shell's number is that of the program that takes its place.
+// startKept starts the node with the sockets. A shell sets LISTEN_PID to its own number, which the node has after exec.
 func startKept(argv []string, sockets []*os.File) (*exec.Cmd, error) {
 	cmd := exec.Command("sh", append([]string{"-c", `LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@"`}, argv...)...)
 	cmd.ExtraFiles = sockets
@@ -151,7 +151,7 @@ func startKept(argv []string, sockets []*os.File) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// answered waits for one answer.
+// answered asks once and returns an error if there is no answer.
 func answered(port int) error {
 	client := &dns.Client{Timeout: 10 * time.Second}
 	_, _, err := client.Exchange(new(dns.Msg).SetQuestion(served.name(0)+".", dns.TypeA), "127.0.0.1:"+strconv.Itoa(port))

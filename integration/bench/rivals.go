@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// all is everything that is compared, in the order of the table. The first rival is the one that ratios refer to.
+// all has the servers that are compared, in the order of the table.
 var all = []server{
 	{name: "gslb-weighted", prepare: gslb("weighted", unsigned)},
 	{name: "gslb-geolocation", prepare: gslb("geolocation", unsigned)},
@@ -47,7 +47,7 @@ func allNames() []string {
 	return out
 }
 
-// against is our rows once more, with the programs in another directory.
+// against returns our rows once more, with the programs of another directory.
 func against(bin string) (rows []server) {
 	for _, s := range all {
 		if s.program == "" {
@@ -63,8 +63,8 @@ func against(bin string) (rows []server) {
 	return rows
 }
 
-// gdnsd writes what both of its plug-ins need: the zone, in which each name refers to a resource, and the plug-in's
-// part.
+// gdnsd writes the files of gdnsd: a zone in which each name refers to a resource of a plug-in, and the configuration
+// with the plug-in's part.
 func gdnsd(at setup, plugin string, plugins *file) ([]string, error) {
 	zone := &file{}
 	zone.line("@ 3600 SOA ns1 hostmaster 1 3600 900 604800 60\n@ 3600 NS ns1\nns1 3600 A 127.0.0.1")
@@ -117,7 +117,8 @@ func gdnsdGeoIP(at setup) ([]string, error) {
 	return gdnsd(at, "geoip", f)
 }
 
-// nsd serves a zone with one fixed address per name; signed, it was signed beforehand.
+// nsd returns a function that prepares NSD with one fixed address per name. If it is to be signed, the zone is signed
+// before the start.
 func nsd(signing signing) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		zone, err := zoneFile(at.names, oneAddress(at.ask)).write(at.dir, "zone")
@@ -159,7 +160,8 @@ func sign(dir, zone string, signing signing) (string, error) {
 	return filepath.Join(dir, "signed"), nil
 }
 
-// knot serves the same zone as nsd; signed, it signs each answer when it is asked for it.
+// knot returns a function that prepares Knot with the same zone as NSD. If it is to be signed, Knot signs each answer
+// when it is asked for it.
 func knot(signed bool) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		zone, err := zoneFile(at.names, oneAddress(at.ask)).write(at.dir, "zone")
@@ -185,8 +187,8 @@ func knot(signed bool) func(setup) ([]string, error) {
 	}
 }
 
-// pdnsLua chooses an address by weight in Lua for each answer; signed, it signs it then too, unless it still has the
-// signature of the same address.
+// pdnsLua returns a function that prepares PowerDNS. It chooses an address by weight in Lua for each answer. If it is
+// to be signed, it signs that too, unless it still has the signature of the same address.
 func pdnsLua(signed bool) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		zone, err := zoneFile(at.names, luaAddress).write(at.dir, "zone")
@@ -224,7 +226,7 @@ func pdnsLua(signed bool) func(setup) ([]string, error) {
 	}
 }
 
-// luaAddress gives each name a choice by weight, made in Lua.
+// luaAddress writes the record of a name whose address is chosen by weight in Lua.
 func luaAddress(f *file, i int) {
 	fmt.Fprintf(f, "d%05d 60 IN LUA A \"pickwrandom({", i)
 	for j := range backends {

@@ -32,7 +32,7 @@ type setup struct {
 	ask   asking
 }
 
-// server is one of those that are compared.
+// server is one of the servers that are compared.
 type server struct {
 	name    string
 	program string
@@ -50,7 +50,8 @@ type running struct {
 	ended chan struct{}
 }
 
-// start starts the server on the first core and waits until it answers.
+// start starts the server on the first core and waits until it answers. An error that begins with "skipped" says that
+// it cannot be measured here.
 func start(ctx context.Context, s server, at setup) (*running, error) {
 	if at.names > s.most && s.most > 0 {
 		return nil, fmt.Errorf("skipped: measured with %d names at most", s.most)
@@ -86,7 +87,7 @@ func start(ctx context.Context, s server, at setup) (*running, error) {
 	return r, nil
 }
 
-// answers waits until the first name has an address, and with signed servers a signature.
+// answers waits until the first name has an address, and with signed servers a signature too.
 func (r *running) answers(ctx context.Context, s server, at setup) error {
 	query := new(dns.Msg).SetQuestion(at.ask.name(0)+".", dns.TypeA)
 	query.SetEdns0(1232, s.signed)
@@ -115,7 +116,7 @@ func (r *running) answers(ctx context.Context, s server, at setup) error {
 	return problem
 }
 
-// stop ends the server and all processes of its session.
+// stop ends the server and all other processes of its session.
 func (r *running) stop() {
 	group := r.cmd.Process.Pid
 	_ = syscall.Kill(-group, syscall.SIGTERM)
@@ -129,7 +130,7 @@ func (r *running) stop() {
 	<-r.ended
 }
 
-// lastLine is the last line of a file that says something.
+// lastLine returns the last line of a file, 200 octets of it at most.
 func lastLine(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
