@@ -56,8 +56,8 @@ func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
 		"127.0.0.1:1")
 }
 
-// startPromise is the processor time that a start of gslbctl takes, which is all that it does; the time by the clock
-// depends on who else is there, and startHang is what nothing but waiting explains.
+// startPromise is the processor time that a start of gslbctl may take; the time by the clock depends on what else runs.
+// startHang is a time by the clock that only waiting explains.
 const (
 	startPromise = 30 * time.Millisecond
 	startHang    = 300 * time.Millisecond

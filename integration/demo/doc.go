@@ -1,5 +1,5 @@
-// Package demo is what `make run` shows: a cluster of real gslb programs on loopback, two overwatch nodes, three agents
-// in two regions and four small backends, and what a client gets from it while things are killed and brought back.
+// Package demo runs the demo of `make run`: a cluster of real gslb programs on loopback, two overwatch nodes, three
+// agents in two regions and four small backends, and a client's view of it while things are killed and brought back.
 // With a terminal it is a live view that obeys single keys; without one it is a transcript of one failover of each
 // kind, held against the promised times.
 //

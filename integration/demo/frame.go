@@ -93,7 +93,8 @@ func state(up bool, width int) string {
 	return pad("down", width, red)
 }
 
-// health colours a status: green and red are what DNS does with the backend, yellow is a claim that has grown old.
+// health returns the colour of a status: green and red for what DNS does with the backend, yellow for a claim that has
+// grown old.
 func health(status string, serves bool) ansi.Style {
 	switch {
 	case strings.Contains(status, "stale"):

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// quietAnswers is after how many answers in a row without a backend it counts as gone: four times what the smallest
-// weight needs to have its turn.
+// quietAnswers is the number of answers in a row without a backend after which it counts as gone: four times as many as
+// the smallest weight needs to have its turn.
 const quietAnswers = 40
 
 // hang is the time beyond a promise after which something is given up: only a program that hangs takes so long.

@@ -18,8 +18,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// hangAtMost is after how long a disk that hangs goes on by itself, whatever becomes of the test: until then what waits
-// for it cannot be killed.
+// hangAtMost is the time after which a disk that hangs goes on by itself, whatever becomes of the test. Until then, a
+// process that waits for the disk cannot be killed.
 const hangAtMost = 60 * time.Second
 
 // hangingDisk mounts a disk that can be made to hang: then every write to it waits. It needs root.

@@ -125,8 +125,8 @@ func (f *frontDoor) pass(in net.Conn) {
 	io.Copy(in, out)
 }
 
-// behindDoors gives each backend a front door, which is where it is advertised; the agents probe behind it. It returns
-// the backends as clients see them.
+// behindDoors gives each backend a front door at another address. The agents advertise that address and probe behind
+// it. It returns the backends as clients see them.
 func behindDoors(t *testing.T, s *testbed.Site) (seen []*harness.Backend, doors []*frontDoor) {
 	t.Helper()
 	for i, b := range s.Backends {

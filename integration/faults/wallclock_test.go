@@ -19,10 +19,10 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// wallClock is the wall clock of one running program, which can be set without anybody else's noticing. Programs ask
-// the kernel for the time by a function that the kernel puts into their memory (vdso(7)). In this one it is replaced:
-// it asks with a system call and adds a number of seconds to the wall clock, and nothing to the monotonic clock. That
-// is what a clock that is set looks like to a program.
+// wallClock is the wall clock of one running program. It can be set without another program's noticing. Programs ask
+// the kernel for the time by a function that the kernel puts into their memory (vdso(7)). In this program it is
+// replaced: it asks with a system call and adds a number of seconds to the wall clock, and nothing to the monotonic
+// clock, as after a change of the system's clock.
 type wallClock struct {
 	memory *os.File // of the program
 	offset int64    // where in it the seconds are that are added

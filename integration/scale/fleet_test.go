@@ -24,7 +24,7 @@ const (
 	fleetServices = 100
 	// fleetBound is the time limit for all of them to be registered at a node that has never seen one of them.
 	fleetBound = 60 * time.Second
-	// fleetMemory and fleetCores are what 10 000 agents may cost the node, all of its memory counted.
+	// fleetMemory and fleetCores are the most that 10 000 agents may cost the node, all of its memory counted.
 	fleetMemory = 400 << 20
 	fleetCores  = 0.25
 )

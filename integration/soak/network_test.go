@@ -79,7 +79,7 @@ func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 	k.ways = w
 }
 
-// waySettled is after how long a backend that returned, or a way, is as good as any other.
+// waySettled is the time after which a backend that returned, or a link that was mended, is as good as any other.
 const waySettled = 10 * time.Second
 
 // reaches says whether a node has reached a backend for a while, if a site is cut off or was just now.

@@ -112,10 +112,10 @@ type life struct {
 	ordered bool      // an operator's order keeps it out
 }
 
-// soakPatience is by how much a machine that is busy may be late: what is promised in seconds is judged by others.
+// soakPatience is the time by which a busy machine may be late: other tests judge what is promised in seconds.
 const soakPatience = 10 * time.Second
 
-// serves is from when a node that was started at a time must answer every query.
+// serves returns the time from which a node that was started at a time must answer every query.
 func serves(started time.Time) time.Time {
 	if started.IsZero() {
 		return started

@@ -222,7 +222,7 @@ func (j *judgement) look(t *testing.T, s *siege) {
 	}
 }
 
-// p99 is what 99 of 100 answers took at most.
+// p99 returns the time within which 99 of 100 answers came.
 func (j *judgement) p99() time.Duration {
 	if len(j.took) == 0 {
 		return 0
