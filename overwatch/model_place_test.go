@@ -56,7 +56,7 @@ func (m *reference) client(number int) refClient {
 	return c
 }
 
-// at is a client that is where its region is.
+// at returns a client in a region, at the position of the region.
 func (m *reference) at(region string) refClient {
 	c := refClient{region: region}
 	if r := m.region(region); r != nil {
@@ -72,7 +72,7 @@ func first(list []regionFacts, is func(regionFacts) bool) *regionFacts {
 	return nil
 }
 
-// measurable is whether there is a way to measure from the client to any candidate.
+// measurable reports whether there is a distance from the client to any candidate.
 func (m *reference) measurable(in []refCandidate, client refClient) bool {
 	return client.at != nil && slices.ContainsFunc(in, func(c refCandidate) bool {
 		r := m.region(c.region)
@@ -80,9 +80,9 @@ func (m *reference) measurable(in []refCandidate, client refClient) bool {
 	})
 }
 
-// near is the nearest region of those with candidates, and behind it those that are farther away by no more than the
-// domain's tolerance. A bias of b takes b percent off a region's distance; one of -b adds what a bias of b would take
-// off again.
+// near returns the nearest region of those with candidates, and behind it those that are farther away by no more than
+// the domain's tolerance. A bias of b takes b percent off a region's distance; one of -b adds what a bias of b would
+// take off again.
 func (m *reference) near(d domainFacts, in []refCandidate, client refClient) []string {
 	far := map[string]float64{}
 	for _, c := range in {

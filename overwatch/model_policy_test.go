@@ -39,7 +39,7 @@ type refCandidate struct {
 	never      bool // has it served
 }
 
-// domainOf is the domain that answers for a name: its own, else the wildcard beside it (RFC 4592).
+// domainOf returns the domain that answers for a name: its own, else the wildcard beside it (RFC 4592).
 func (m *reference) domainOf(name string) string {
 	_, below, _ := strings.Cut(name, ".")
 	for _, domain := range []string{name, "*." + below} {
@@ -130,7 +130,7 @@ func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e
 	return in, "weighted"
 }
 
-// knowsEnough is whether the domain's algorithm has what it chooses by.
+// knowsEnough reports whether the domain's algorithm has the facts that it chooses by.
 func (m *reference) knowsEnough(d domainFacts, in []refCandidate, client refClient) bool {
 	switch d.algorithm {
 	case "geolocation":

@@ -72,7 +72,7 @@ type refSample struct {
 	took time.Duration
 }
 
-// measures is whether the answers of a name depend on measurements.
+// measures reports whether the answers of a name depend on measurements.
 func (m *reference) measures(name string) bool {
 	d, served := m.served[name]
 	if !served {

@@ -324,10 +324,10 @@ func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 	return verdict == "healthy", verdict != ""
 }
 
-// outsider is whether the agent that claims a backend is not the one that its declaration names.
+// outsider reports whether the agent that claims a backend is another than its declaration names.
 func (m *reference) outsider(id registry.ID) bool { return m.declared(id).agent != m.claimant(id) }
 
-// order is the operator's order about a backend, nil for none. One about the port outweighs one about the address.
+// order returns the operator's order about a backend, nil for none. One about the port outweighs one about the address.
 func (m *reference) order(id registry.ID) *refOrder {
 	for _, port := range []uint16{id.Port, 0} {
 		for i := range m.orders {
@@ -339,7 +339,7 @@ func (m *reference) order(id registry.ID) *refOrder {
 	return nil
 }
 
-// fit is whether a backend may serve but for its drain.
+// fit reports whether a backend may serve, apart from its drain.
 func (m *reference) fit(id registry.ID) bool {
 	if o := m.order(id); o != nil {
 		return o.healthy
@@ -350,7 +350,7 @@ func (m *reference) fit(id registry.ID) bool {
 	return m.backends[id].remembered == "healthy"
 }
 
-// unknown is whether nobody has said yet if a backend is healthy.
+// unknown reports whether nobody has said yet if a backend is healthy.
 func (m *reference) unknown(id registry.ID) bool {
 	_, said := m.evidence(id)
 	return !said && m.order(id) == nil && m.backends[id].remembered == ""
@@ -371,7 +371,7 @@ func (m *reference) share(id registry.ID) int {
 	return left
 }
 
-// warned is whether early warnings leave less of a backend.
+// warned reports whether early warnings lower the share of a backend.
 func (m *reference) warned(id registry.ID) bool {
 	agent := m.claimant(id)
 	return agent != "" && !m.outsider(id) && slices.ContainsFunc(m.agents[agent].said[id].warnings[:],
@@ -388,7 +388,7 @@ func (m *reference) drained(id registry.ID) (first time.Time) {
 	return first
 }
 
-// drains is the operator's drain of a backend and its agent's, as far as there are any.
+// drains returns the operator's drain of a backend and its agent's, as far as there are any.
 func (m *reference) drains(id registry.ID) (all []*refDrain) {
 	if d := m.ordered[id]; d != nil {
 		all = append(all, d)

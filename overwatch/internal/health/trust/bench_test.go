@@ -48,7 +48,7 @@ func BenchmarkOpen_HeartbeatInSession(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen_Replay is what a flood of recorded messages costs: no signature is checked for it.
+// BenchmarkOpen_Replay measures the refusal of a recorded message: no signature is checked for it.
 func BenchmarkOpen_Replay(b *testing.B) {
 	r := newRig(b)
 	a := r.agent("eu-web-1")
@@ -61,7 +61,8 @@ func BenchmarkOpen_Replay(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen_Enrol is an agent that comes back after a restart of the node, with nothing to store.
+// BenchmarkOpen_Enrol measures the enrolment of an agent that comes back after a restart of the node, with nothing to
+// store.
 func BenchmarkOpen_Enrol(b *testing.B) {
 	r := newRig(b)
 	a := r.agent("eu-web-1")
