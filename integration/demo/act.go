@@ -45,8 +45,8 @@ func (d *director) killBackend() (incident, error) {
 	return nil, nil
 }
 
-// killAgent kills the last agent that runs: its backend goes on, which is the point, and killBackend starts at the
-// other end.
+// killAgent kills the last agent that runs. Its backend goes on, to show that this alone changes no answer. killBackend
+// takes the first one, so that the two meet as late as possible.
 func (d *director) killAgent() (incident, error) {
 	for _, r := range slices.Backward(d.scene.replicas) {
 		if r.agent == nil || !r.agent.Running() {

@@ -17,7 +17,7 @@ const quietAnswers = 40
 // hang is the time beyond a promise after which something is given up: only a program that hangs takes so long.
 const hang = time.Minute
 
-// timed says whether seconds are judged, as by make bench-times: on a machine that has nothing else to do.
+// timed is set by make bench-times, on a machine that has nothing else to do: times beyond a promise then break it.
 var timed = os.Getenv("GSLB_TIMED") != ""
 
 // The promises that are not made by the intervals of the cluster.
@@ -27,7 +27,7 @@ const (
 	agentsBound    = 20 * time.Second // a restarted node is found again by agents that back off up to 15 s
 )
 
-// incident is something that was done to the scene, and what clients and nodes made of it. One goroutine uses it.
+// incident is an action on the scene and its effects on clients and nodes, which are measured. One goroutine uses it.
 type incident interface {
 	what() string
 	// measure is called again and again until the finding is settled.
@@ -58,7 +58,8 @@ func (p *perNode) wait(n *harness.Node) {
 	p.open = true
 }
 
-// finding holds the times against the promise that was made for what happened at from. One that is late is told.
+// finding compares the times with the promise for what happened at from. A later time is named in the text, and breaks
+// the promise where timed is set. A node without a time after bound and hang breaks it always.
 func (p *perNode) finding(label string, bound time.Duration, from time.Time) finding {
 	f := finding{text: fmt.Sprintf("%s: %s (promised %s)", label, strings.Join(p.parts, ", "), seconds(bound)),
 		settled: !p.open}

@@ -100,7 +100,7 @@ func (c *comeback) firstGood() time.Time {
 	return latest
 }
 
-// heardAll says after how long the node had heard every running agent again, if it has.
+// heardAll returns the time until the node had heard every running agent again, and whether it has.
 func (c *comeback) heardAll() (time.Duration, bool) {
 	p := c.scene.seen.of(c.node)
 	var last time.Time

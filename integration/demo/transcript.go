@@ -19,8 +19,8 @@ const steadyTime = 3 * time.Second
 // and the counting may start and end anywhere in it.
 const countError = 2
 
-// transcript is the demo without a terminal: it plays one failover of each kind, measures it, and fails with every
-// promise that was not kept.
+// transcript runs the demo without a terminal: it plays one failover of each kind, measures it, and returns an error
+// with every promise that was not kept.
 func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var observing sync.WaitGroup
@@ -76,7 +76,7 @@ func settle(ctx context.Context, i incident) (finding, error) {
 // backends are taken out though nothing is wrong with them.
 const steadyTries = 4
 
-// steady shows what clients get while all is well, and holds it against the weights.
+// steady shows the shares of answers while all is well, and compares them with the weights.
 func (s *scene) steady(ctx context.Context, say func(string, ...any)) (err error) {
 	begin := time.Now()
 	for range steadyTries {

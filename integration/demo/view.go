@@ -89,7 +89,8 @@ func (s *scene) viewReplica(r replica, now time.Time) replicaView {
 	return v
 }
 
-// name counts what clients got for one name. Due are the shares of those that the nodes may answer with now.
+// viewName counts the answers that clients got for one name. due are the shares of the backends that the nodes may
+// answer with now.
 func (s *scene) viewName(name, policy string, now time.Time, weight func(replica) int) nameView {
 	v := nameView{name: name, policy: policy}
 	total := harness.Tally{Got: map[netip.Addr]int{}}
@@ -121,7 +122,7 @@ func (s *scene) viewName(name, policy string, now time.Time, weight func(replica
 	return v
 }
 
-// serving says whether any running node may answer with the replica.
+// serving reports whether any running node may answer with the replica.
 func (s *scene) serving(r replica) bool {
 	for _, n := range s.running() {
 		if s.seen.of(n).of[r.At.Addr()].serves {
