@@ -14,7 +14,7 @@ import (
 // read.
 const widest = 120
 
-// documents are the texts of all documents of the repository, by path from its top.
+// documents returns the texts of all documents of the repository, by path from its top.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	list, err := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "*.md").Output()
@@ -38,7 +38,7 @@ func documents(t *testing.T) map[string]string {
 	return texts
 }
 
-// withoutCode is a document without its blocks of code, each line at its place.
+// withoutCode returns a document without its blocks of code, each line at its place.
 func withoutCode(text string) string {
 	var b strings.Builder
 	code := false
@@ -95,7 +95,7 @@ func TestProse_LinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchorOf is the anchor that GitHub gives to a heading.
+// anchorOf returns the anchor that GitHub gives to a heading.
 func anchorOf(heading string) string {
 	kept := regexp.MustCompile(`[^\p{L}\p{N}\- _]`).ReplaceAllString(strings.ToLower(heading), "")
 	return strings.ReplaceAll(kept, " ", "-")

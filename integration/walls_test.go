@@ -138,7 +138,7 @@ func within(path, tree string) bool {
 	return path == tree || strings.HasPrefix(path, tree+"/")
 }
 
-// standard says whether an import is of the standard library: its first element has no dot.
+// standard reports whether an import is of the standard library: its first element has no dot.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")

@@ -68,7 +68,7 @@ func (r *record) withoutBackend(t *testing.T) (counts []int) {
 	return counts
 }
 
-// namesWithServers is a configuration whose names have one server each, on a port that is open.
+// namesWithServers writes a configuration whose names have one server each, on a port that is open.
 func namesWithServers(t *testing.T, path string, validation bool, port string, names ...string) {
 	t.Helper()
 	text := fmt.Sprintf(`
@@ -93,7 +93,7 @@ domains:
 	}
 }
 
-// openPort is one of loopback that takes connections until the test ends.
+// openPort returns a port of loopback that takes connections until the test ends.
 func openPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -105,7 +105,7 @@ func openPort(t *testing.T) string {
 	return port
 }
 
-// running is a node that runs until the test ends, and its log.
+// running starts a node that runs until the test ends, and returns it with its log.
 func running(t *testing.T, path string) (*node, *record) {
 	t.Helper()
 	cfg, err := control.Load(path)

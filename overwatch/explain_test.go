@@ -351,7 +351,7 @@ func addressesOf(m *dns.Msg) (addresses []netip.Addr, ttl uint32) {
 	return addresses, ttl
 }
 
-// firstHint is the address of the family that an HTTPS record was decided for: IPv6 where it has no other.
+// firstHint returns the address of the family that an HTTPS record was decided for: IPv6 where it has no other.
 func firstHint(rr *dns.HTTPS) net.IP {
 	for _, param := range rr.Value {
 		switch hint := param.(type) {

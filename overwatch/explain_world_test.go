@@ -319,7 +319,7 @@ func (w *randomWorld) randomQuestion() question {
 	return q
 }
 
-// within is a random address of a network.
+// within returns a random address of a network.
 func within(random *rand.Rand, p netip.Prefix) netip.Addr {
 	octets := p.Masked().Addr().AsSlice()
 	for i := p.Bits(); i < 8*len(octets); i++ {

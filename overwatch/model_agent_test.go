@@ -105,8 +105,8 @@ func (h *chronicle) transition() string {
 	return fmt.Sprintf("%s says at once %s", who.name, s)
 }
 
-// signal is an agent's word about all its backends: which are warned of, or that all drain. It counts for an agent that
-// was heard.
+// signal sends an agent's signal about all its backends: which are warned of, or that all drain. It counts if the agent
+// was heard before. signal returns a description.
 func (h *chronicle) signal() string {
 	who := pick(h.random, h.agents)
 	a := h.model.agents[who.name]

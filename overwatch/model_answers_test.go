@@ -156,7 +156,7 @@ func (h *chronicle) situation(name string, client int) string {
 	return text
 }
 
-// fresh is the view of a publisher that begins with what is known now.
+// fresh returns the view of a publisher that begins with what is known now.
 func (h *chronicle) fresh() *zone.View {
 	h.t.Helper()
 	addresses, err := publish.NodeAddresses(h.node.dns.Addrs())

@@ -130,7 +130,7 @@ func (h *chronicle) together(changes ...func(*definitions.Draft) string) string 
 	return strings.Join(events, ", ")
 }
 
-// free is the name of a domain, rather of one that the file does not have.
+// free returns the name of a domain, preferably one that the file does not have.
 func (h *chronicle) free() string {
 	name := pick(h.random, historyNames)
 	for range 5 {

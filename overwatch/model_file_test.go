@@ -157,7 +157,7 @@ func onlyOnce(regions []regionFacts) {
 	}
 }
 
-// named is an agent that a declaration names, mostly none.
+// named returns the agent that a declaration names, mostly none.
 func (h *chronicle) named() string {
 	return pick(h.random, []string{"", "", "agent0", "agent1", "agent2", "agent9"})
 }

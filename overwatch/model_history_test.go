@@ -33,7 +33,7 @@ import (
 var historyNames = []string{"a.gslb.test", "b.gslb.test", "c.w.gslb.test", "*.w.gslb.test", "e.deep.gslb.test",
 	"shop.example.com"}
 
-// asked is a name that the domain answers for.
+// asked returns a name that the domain answers for.
 func asked(domain string) string { return strings.Replace(domain, "*", "any", 1) }
 
 // The backends of each name are few, so that sources meet. Two are on one address.
@@ -271,7 +271,7 @@ func (h *chronicle) time() string {
 	return d.String() + " pass"
 }
 
-// due is the moments to come at which time alone changes something, in order.
+// due returns the moments to come at which time alone changes something, in order.
 func (m *reference) due() (all []time.Time) {
 	for _, a := range m.agents {
 		all = append(all, a.seen.Add(m.file.stale), a.seen.Add(m.file.remove))

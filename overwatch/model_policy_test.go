@@ -102,8 +102,8 @@ func (m *reference) answer(name string, all []refCandidate, v6 bool, client refC
 	return e
 }
 
-// choose is those in the regions that the algorithm chooses, and what chooses inside ("Routing algorithms", and
-// routing.md, "Composing").
+// choose returns the candidates in the regions that the algorithm chooses, and the algorithm inside a region ("Routing
+// algorithms", and routing.md, "Composing").
 func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e *expected) (_ []refCandidate,
 	inside string) {
 	algorithm := d.algorithm
@@ -199,8 +199,8 @@ func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []re
 	return only(in, func(c refCandidate) bool { return served(c, enough.Add(-time.Minute)) })
 }
 
-// failover is the first region of the domain's with enough of in, else with any; regions that it does not list come
-// last.
+// failover returns the first of the domain's regions with enough of in, else with any; regions that the domain does not
+// list come last.
 func (m *reference) failover(d domainFacts, in []refCandidate) string {
 	order := m.regionsOf(d, in)
 	for _, region := range order {
@@ -211,7 +211,7 @@ func (m *reference) failover(d domainFacts, in []refCandidate) string {
 	return order[0]
 }
 
-// regionsOf is the regions of in, in the order of the domain's, then by name.
+// regionsOf returns the regions of in, in the order of the domain's, then by name.
 func (m *reference) regionsOf(d domainFacts, in []refCandidate) []string {
 	var order, rest []string
 	for _, c := range in {
@@ -228,7 +228,7 @@ func (m *reference) regionsOf(d domainFacts, in []refCandidate) []string {
 	return append(order, rest...)
 }
 
-// nearest is the client's region, else the nearest to it, else the first in order.
+// nearest returns the client's region, else the nearest to it, else the first in order.
 func (m *reference) nearest(d domainFacts, in []refCandidate, client string) string {
 	order := m.regionsOf(d, in)
 	if slices.Contains(order, client) {
@@ -257,7 +257,7 @@ func only(list []refCandidate, keep func(refCandidate) bool) (kept []refCandidat
 	return kept
 }
 
-// preferred is those that keep says, or all if it says none.
+// preferred returns the candidates for which keep is true, all if there are none.
 func preferred(list []refCandidate, keep func(refCandidate) bool) []refCandidate {
 	if kept := only(list, keep); len(kept) > 0 {
 		return kept

@@ -128,8 +128,8 @@ func (m *reference) qualifies(d domainFacts, c refCandidate) bool {
 	return known != nil && known.samples >= d.samples && known.smoothed <= d.slowest.Seconds()
 }
 
-// fastest is those within a tenth of the fastest, and those within a quarter of it that shared with it so far
-// (routing.md, "latency"). Without anyone who qualifies it is all.
+// fastest returns the candidates within a tenth of the fastest, and those within a quarter of it that have shared with
+// it so far (routing.md, "latency"). If no candidate qualifies it returns all.
 func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []refCandidate {
 	fit := only(in, func(c refCandidate) bool { return m.qualifies(d, c) })
 	if len(fit) == 0 {

@@ -176,7 +176,7 @@ func denied(name, apex string, qtype uint16, kind string, names map[string][]uin
 	return ""
 }
 
-// coversBelow says whether a record denies the wildcard of any name above.
+// coversBelow reports whether a record denies the wildcard of any name above.
 func coversBelow(authority []dns.RR, name string) bool {
 	for parent := name; strings.Contains(strings.TrimSuffix(parent, "."), "."); {
 		parent = parent[strings.IndexByte(parent, '.')+1:]
@@ -189,7 +189,7 @@ func coversBelow(authority []dns.RR, name string) bool {
 	return false
 }
 
-// above says whether a name exists, if only for what is below it.
+// above reports whether a name exists, if only for what is below it.
 func above(names map[string][]uint16, name string) bool {
 	for known := range names {
 		if dns.IsSubDomain(name, known) {
@@ -199,7 +199,7 @@ func above(names map[string][]uint16, name string) bool {
 	return false
 }
 
-// covers says whether a name lies between two in canonical order (RFC 4034 section 6.1), the last of which may be the
+// covers reports whether a name lies between two in canonical order (RFC 4034 section 6.1), the last of which may be the
 // apex.
 func covers(from, to, name string) bool {
 	return before(from, name) && (before(name, to) || before(to, from) || to == from)

@@ -56,7 +56,7 @@ type layerFacts struct {
 	interval          *time.Duration
 }
 
-// under is a setting of the file, or what lies over it.
+// under returns what over points to if it is set, else the setting of the file.
 func under[T any](over *T, file T) T {
 	if over != nil {
 		return *over
@@ -182,7 +182,7 @@ func (m *reference) join() {
 	}
 }
 
-// static is the servers of the file, by backend.
+// static returns the servers of the file, by backend.
 func (m *reference) static() map[registry.ID]declared {
 	all := map[registry.ID]declared{}
 	for _, named := range []bool{false, true} { // a named one wins
@@ -269,7 +269,7 @@ func (m *reference) sweep() {
 	}
 }
 
-// ids is every backend that somebody declares or claims, in order.
+// ids returns every backend that somebody declares or claims, in order.
 func (m *reference) ids() []registry.ID {
 	all := map[registry.ID]bool{}
 	for id := range m.static() {
@@ -286,7 +286,7 @@ func (m *reference) ids() []registry.ID {
 	return slices.SortedFunc(maps.Keys(all), registry.ID.Compare)
 }
 
-// claimant is the agent that claims a backend, "" for none.
+// claimant returns the agent that claims a backend, "" for none.
 func (m *reference) claimant(id registry.ID) string {
 	for name, a := range m.agents {
 		if _, claims := a.said[id]; claims {
@@ -451,7 +451,7 @@ func (m *reference) judge() {
 	}
 }
 
-// declared is weight, region and agent as the source says that counts: the file, then the API, then the agent.
+// declared returns weight, region and agent of a backend from the first source that has it: file, API, agent.
 func (m *reference) declared(id registry.ID) declared {
 	if d, ok := m.static()[id]; ok {
 		return d

@@ -22,7 +22,7 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// opened is a node with sockets on loopback that publishes, but answers nobody.
+// opened opens a node with sockets on loopback that publishes, but answers nobody.
 func opened(t *testing.T) *node {
 	t.Helper()
 	path := sample(t, t.TempDir(), "127.0.0.1:0")

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// asks says whether a node answers a query.
+// asks reports whether a node answers a query.
 func asks(t *testing.T, n *node) error {
 	t.Helper()
 	_, _, err := (&dns.Client{Timeout: 30 * time.Second}).Exchange(new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA),

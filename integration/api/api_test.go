@@ -50,7 +50,7 @@ func speak(t *testing.T, at, request string) (spoken, error) {
 	return spoken{resp.StatusCode, resp.Header, string(body)}, err
 }
 
-// lines is an HTTP request without a body, or with one.
+// lines returns an HTTP request without a body, or with one.
 func lines(method, target, body string, headers ...string) string {
 	text := method + " " + target + " HTTP/1.1\r\nConnection: close\r\n"
 	if !strings.Contains(strings.Join(headers, "\n"), "Host:") {

@@ -43,8 +43,8 @@ type promised struct {
 	answer, body map[string]bool
 }
 
-// sharesWith is the operation under which the rows of one are gathered: PUT and PATCH of a path take and answer the
-// same.
+// sharesWith returns the operation under which the rows of one are gathered: PUT and PATCH of a path take and answer
+// the same.
 func sharesWith(operation string) string { return strings.Replace(operation, "PATCH ", "PUT ", 1) }
 
 // promises gathers the rows by operation.

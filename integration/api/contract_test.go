@@ -126,12 +126,12 @@ func each(prefix, shape string) string {
 	return strings.Join(words, " ")
 }
 
-// optional is a shape whose fields need not be there.
+// optional returns a shape whose fields need not be there.
 func optional(shape string) string {
 	return " " + strings.ReplaceAll(strings.Join(strings.Fields(shape), "- ")+"-", "--", "-")
 }
 
-// contract is one row at least for each method of each path, in an order in which every row finds what it needs.
+// contract returns one row at least for each method of each path, in an order in which every row finds what it needs.
 func contract(app, backendAt, agentID, otherID, decision string) []row {
 	address, port, _ := strings.Cut(backendAt, ":")
 	known := "/v1/servers/" + app + ":" + backendAt
@@ -578,7 +578,8 @@ func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
 	}
 }
 
-// described is the operations of the node's own document, which a test of the API holds against its routes both ways.
+// described returns the operations of the node's own document, which a test of the API holds against its routes both
+// ways.
 func described(t *testing.T, n *harness.Node) map[string]bool {
 	t.Helper()
 	status, body := request(t, n, http.MethodGet, "/api/v1/openapi.json", "")

@@ -134,7 +134,7 @@ func repeat(t *testing.T, at string, e exchanged) exchanged {
 	return e
 }
 
-// plain is JSON without what is for the eye.
+// plain returns JSON without insignificant white space.
 func plain(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

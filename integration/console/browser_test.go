@@ -87,7 +87,8 @@ func (p *page) do(actions ...chromedp.Action) {
 	}
 }
 
-// bounded is the first context of a tab where the tab is not there yet: the browser lives as long as it does.
+// bounded returns ctx, but the page's own context where the tab does not exist yet: the browser lives as long as the
+// context of its first use.
 func (p *page) bounded(ctx context.Context) context.Context {
 	if chromedp.FromContext(p.ctx).Target == nil {
 		return p.ctx

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// sample is a view with everything in it, after some failures.
+// sample returns a view with everything in it, after some failures.
 func sample() view {
 	v := view{
 		running: 62 * time.Second, timing: harness.Fast(),

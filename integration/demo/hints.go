@@ -9,7 +9,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// hints are commands to paste into another terminal.
+// hints returns commands to paste into another terminal.
 func (s *scene) hints(b harness.Binaries) []string {
 	first, second := s.nodes[0], s.nodes[1]
 	control := fmt.Sprintf("%s --api http://%s", quoted(fromHere(b.Control)), first.API)

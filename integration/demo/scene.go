@@ -47,7 +47,7 @@ type replica struct {
 	agent  *harness.Agent // nil: no agent watches it, only the nodes do
 }
 
-// detection is the promised time until no answer has the replica after its end.
+// detection returns the promised time until no answer has the replica after its end.
 func (r replica) detection(t harness.Timing) time.Duration {
 	if r.agent == nil {
 		return t.OwnDetection()

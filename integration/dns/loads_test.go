@@ -44,7 +44,7 @@ func loadFile(t *testing.T) (path string, codes map[string]int) {
 	return path, codes
 }
 
-// figure is a number that a load generator prints behind a label, 0 where it prints no such label.
+// figure returns a number that a load generator prints behind a label, 0 where it prints no such label.
 func figure(said, label string) int {
 	found := regexp.MustCompile(regexp.QuoteMeta(label) + `\s+(\d+)`).FindStringSubmatch(said)
 	if found == nil {

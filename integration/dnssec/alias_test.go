@@ -124,8 +124,8 @@ func refusesBeside(t *testing.T, n *harness.Node) {
 		"dns.zones[0].file", "overwatch.yaml.zone:1", "is a domain with answer: cname", "remove the record")
 }
 
-// aliasSite is a node whose names are answered with names of hosts elsewhere, and with that of the node itself, and a
-// validator.
+// aliasSite returns a node whose names are answered with names of hosts elsewhere, and with that of the node itself,
+// and a validator.
 func aliasSite(t *testing.T, denial string) (*testbed.Site, *signed.Resolver) {
 	t.Helper()
 	s := testbed.NewSite(t, 1, 2)

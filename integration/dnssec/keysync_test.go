@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// keySite is three nodes that exchange keys, none of which is started.
+// keySite returns three nodes that exchange keys, none of which is started.
 func keySite(t *testing.T) (*testbed.Site, *recorder) {
 	t.Helper()
 	s := testbed.NewSite(t, 3, 0)

@@ -48,7 +48,7 @@ var rivalRecords = append([]string{
 	strings.Repeat("l", 63) + "." + strings.Repeat("l", 63) + "." + strings.Repeat("l", 50) + ".lbl 60 A 192.0.2.42",
 }, addresses("mid", 20, "10.2.0.%d", "A")...)
 
-// addresses are so many records of one name.
+// addresses returns count records of one name.
 func addresses(name string, count int, format, rtype string) (lines []string) {
 	for i := range count {
 		lines = append(lines, fmt.Sprintf("%s 60 %s "+format, name, rtype, i+1))
@@ -150,8 +150,8 @@ func knotServes(t *testing.T, at netip.AddrPort, zone string, ended <-chan struc
 	return alive
 }
 
-// comparable is a response as far as two servers with keys of their own agree: the code, AA, and the records of answer
-// and authority section, without the NS records that one may add to a positive answer.
+// comparable returns a response as far as two servers with keys of their own agree: the code, AA, and the records of
+// answer and authority section, without the NS records that one may add to a positive answer.
 func comparable(m *dns.Msg) string {
 	lines := []string{fmt.Sprintf("%s aa=%t tc=%t", dns.RcodeToString[m.Rcode], m.Authoritative, m.Truncated)}
 	for prefix, section := range map[string][]dns.RR{"": m.Answer, "| ": m.Ns} {
@@ -179,7 +179,7 @@ func comparable(m *dns.Msg) string {
 	return strings.Join(lines, "\n")
 }
 
-// rivalNames are the names of the zone, all above them, and such as are not there.
+// rivalNames returns the names of the zone, all above them, and such as are not there.
 func rivalNames(random *rand.Rand) (names []string) {
 	there := map[string]bool{}
 	for _, line := range rivalRecords {

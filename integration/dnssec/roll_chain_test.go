@@ -166,7 +166,7 @@ func (j *chainJudges) look(ctx context.Context, zone string) error {
 	return nil
 }
 
-// rollOf is a node's word on the roll of a zone.
+// rollOf returns the roll of a zone as a node reports it.
 func rollOf(ctx context.Context, n *harness.Node, zone string) (api.Roll, error) {
 	list, err := n.Client.Rolls(ctx)
 	if err != nil {

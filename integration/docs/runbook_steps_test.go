@@ -28,7 +28,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^## (.*)$`)
 )
 
-// steps are the blocks below a heading; all of the document if it is empty.
+// steps returns the blocks below a heading; all of the document if it is empty.
 func steps(t *testing.T, path, under string) (list []step) {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -209,7 +209,7 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 	}
 }
 
-// hears is an error unless a node hears another by its name.
+// hears returns an error unless a node hears another by its name.
 func hears(ctx context.Context, n, other *harness.Node) error {
 	list, err := n.Client.GossipNodes(ctx)
 	if err != nil {

@@ -185,7 +185,7 @@ func untimely(t *testing.T, n *harness.Node) float64 {
 		`gslb_gossip_refused_total{code="not_yet_valid"}`)
 }
 
-// counted is the sum of a metric over all its labels.
+// counted returns the sum of a metric over all its labels.
 func counted(t *testing.T, n *harness.Node, name string) (sum float64) {
 	t.Helper()
 	resp, err := http.Get(fmt.Sprintf("http://%s/metrics", n.Prom))

@@ -26,7 +26,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// relayed is a site of one node whose agents all come by relays.
+// relayed returns a site of one node whose agents all come by relays.
 func relayed(t *testing.T, backends int) (*testbed.Site, []*relay.Relay) {
 	t.Helper()
 	s := testbed.NewSite(t, 1, backends)

@@ -24,7 +24,7 @@ type Answer struct {
 // Asked returns the time at which the question was sent.
 func (a Answer) Asked() time.Time { return a.At.Add(-a.Took) }
 
-// Has says whether the address is among those answered.
+// Has reports whether the address is among those answered.
 func (a Answer) Has(addr netip.Addr) bool {
 	for _, got := range a.Addrs {
 		if got == addr {
@@ -34,7 +34,7 @@ func (a Answer) Has(addr netip.Addr) bool {
 	return false
 }
 
-// Good says whether a client could go on with the answer.
+// Good reports whether a client could go on with the answer.
 func (a Answer) Good() bool {
 	return a.Err == nil && a.Rcode == dns.RcodeSuccess && len(a.Addrs) > 0
 }

@@ -75,7 +75,7 @@ func (u *Unit) alive() error {
 	return fmt.Errorf("%s %w, its last words: %s", u.Name, errEnded, words)
 }
 
-// Running says whether the program was started and has not ended.
+// Running reports whether the program was started and has not ended.
 func (u *Unit) Running() bool {
 	p := u.current()
 	return p != nil && p.running()

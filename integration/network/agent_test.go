@@ -100,7 +100,7 @@ func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 	})
 }
 
-// longNames are names of so many services that are nearly as long as names can be.
+// longNames returns count names of services that are nearly as long as names can be.
 func longNames(count int) (names []string) {
 	for i := range count {
 		names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63),

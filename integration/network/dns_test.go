@@ -34,7 +34,8 @@ func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, 
 // question asks for a type of appName.
 func question(kind uint16) *dns.Msg { return new(dns.Msg).SetQuestion(dns.Fqdn(testbed.AppName), kind) }
 
-// unwatched is a node at the first host of a site that checks nothing and has servers of appName at these addresses.
+// unwatched returns a node at the first host of a site that checks nothing and has servers of appName at these
+// addresses.
 func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name string,
 	servers ...netip.Addr) *harness.Node {
 	t.Helper()
@@ -201,7 +202,7 @@ func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
 	})
 }
 
-// compressed is the message as it was on its way.
+// compressed returns the message with its names compressed, as it was on the wire.
 func compressed(m *dns.Msg) *dns.Msg {
 	m.Compress = true
 	return m

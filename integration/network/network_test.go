@@ -20,7 +20,7 @@ func rules(t *testing.T, n *network.Network, s *site, rules ...string) {
 	}
 }
 
-// browser is an HTTP client in a site, from an address of it if that is valid. It keeps no connection.
+// browser returns an HTTP client in a site, from an address of it if that is valid. It keeps no connection.
 func browser(at *network.Site, from netip.Addr) *http.Client {
 	dial := func(ctx context.Context, network, to string) (net.Conn, error) {
 		return at.DialFrom(ctx, from, network, to)

@@ -97,7 +97,7 @@ func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	return len(numbers), err
 }
 
-// alerts are the states of our rules, by name; a rule that could not be evaluated is an error.
+// alerts returns the states of our rules, by name; a rule that could not be evaluated is an error.
 func (p *prometheus) alerts(ctx context.Context) (states map[string]string, err error) {
 	var data struct {
 		Groups []struct {

@@ -27,7 +27,7 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
-// site is three nodes that replicate, none of which is started.
+// site returns three nodes that replicate, none of which is started.
 func site(t *testing.T) *testbed.Site { return replicating(t, 0) }
 
 // replicating is site with backends, each of which has an agent.

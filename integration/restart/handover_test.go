@@ -94,7 +94,7 @@ func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 	t.Logf("%d queries over UDP and %d over TCP, all answered", sent.Load(), overTCP.Load())
 }
 
-// keptSockets is a TCP listener and a UDP socket on one port, as a service manager would open them.
+// keptSockets returns a TCP listener and a UDP socket on one port, as a service manager would open them.
 func keptSockets(t *testing.T) (*net.TCPListener, *net.UDPConn) {
 	t.Helper()
 	for range 16 {

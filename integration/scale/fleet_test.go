@@ -150,7 +150,7 @@ func (f *fleetRun) begin(agents []*fleet.Agent) (end func()) {
 	}
 }
 
-// live is an agent's life from the moment at which its node is back: each notices it by its next ping.
+// live lets an agent come back and go on from the moment at which its node is back, which it notices by its next ping.
 func (f *fleetRun) live(ctx context.Context, a *fleet.Agent) {
 	if !fleet.Wait(ctx, rand.N(fleetPing+250*time.Millisecond)) {
 		return

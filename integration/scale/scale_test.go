@@ -91,7 +91,7 @@ func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*ha
 	return c, all
 }
 
-// manyNames is a file that a node's configuration includes.
+// manyNames returns the content of a file that a node's configuration includes.
 func manyNames(names int) string {
 	var b strings.Builder
 	b.WriteString(
@@ -346,7 +346,7 @@ func (s *scaleRun) draw(t *testing.T) {
 	}
 }
 
-// peakMemory is the most that a process has had in memory, in bytes.
+// peakMemory returns the most resident memory that a process has had, in bytes.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
 	return testbed.StatusBytes(t, filepath.Join("/proc", fmt.Sprint(pid)), "VmHWM:")

@@ -82,7 +82,7 @@ func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 // waySettled is the time after which a backend that returned, or a link that was mended, is as good as any other.
 const waySettled = 10 * time.Second
 
-// reaches says whether a node has reached a backend for a while, if a site is cut off or was just now.
+// reaches reports whether a node has reached a backend for a while, if a site is cut off or was just now.
 func (w *soakWays) reaches(node, backend, cut int, isCut bool) bool {
 	if !isCut && time.Since(w.changed) > waySettled {
 		return true
@@ -90,7 +90,7 @@ func (w *soakWays) reaches(node, backend, cut int, isCut bool) bool {
 	return (node == cut) == (backend == cut)
 }
 
-// suffices says whether each node has a backend that is well, beside one.
+// suffices reports whether each node has a backend that is well, beside one.
 func (w *soakWays) suffices(k *soak, beside, cut int, isCut bool) bool {
 	for node := range k.Nodes {
 		if !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
@@ -103,7 +103,7 @@ func (w *soakWays) suffices(k *soak, beside, cut int, isCut bool) bool {
 	return true
 }
 
-// spared says whether each node has another backend that is well.
+// spared reports whether each node has another backend that is well.
 func (w *soakWays) spared(k *soak, backend int) bool {
 	return w.suffices(k, backend, w.cut, w.isCut)
 }

@@ -131,7 +131,7 @@ func (k *soak) bound() time.Duration {
 	return k.Timing.OwnDetection() + time.Second
 }
 
-// spared says whether a backend may be taken away.
+// spared reports whether a backend may be taken away.
 func (k *soak) spared(backend int) bool { return k.ways == nil || k.ways.spared(k, backend) }
 
 // watchOf returns the client that asks a node.

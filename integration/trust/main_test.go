@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testbed.Main(m))
 }
 
-// has says whether a text has all the words, whatever their case.
+// has reports whether a text has all the words, whatever their case.
 func has(text string, words ...string) bool {
 	for _, w := range words {
 		if !strings.Contains(strings.ToLower(text), strings.ToLower(w)) {

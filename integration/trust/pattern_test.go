@@ -20,7 +20,7 @@ func bomb(i int) string {
 	return fmt.Sprintf("(?:%03d%s){1000}b", i, strings.Repeat("a", 222))
 }
 
-// bombs are as many backends as an agent may have, each with a pattern that takes a node's memory.
+// bombs returns as many backends as an agent may have, each with a pattern that takes a node's memory.
 func bombs() []wire.Backend {
 	all := make([]wire.Backend, wire.MaxBackends)
 	for i := range all {

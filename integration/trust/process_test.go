@@ -44,7 +44,7 @@ func sound(t *testing.T, u *harness.Unit, what string) {
 	}
 }
 
-// spent is the processor time that a program has used so far, by itself and in the kernel.
+// spent returns the processor time that a program has used so far, by itself and in the kernel.
 func spent(t *testing.T, u *harness.Unit) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", u.PID()))

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// rumour is memberlist's message that a node is suspected or dead, from a holder of the gossip key.
+// rumour returns memberlist's message that a node is suspected or dead, from a holder of the gossip key.
 func rumour(kind frame.Kind, node, from string, incarnation uint32) []byte {
 	m := append([]byte{byte(kind), 0x83}, "\xabIncarnation\xce"...)
 	m = binary.BigEndian.AppendUint32(m, incarnation)

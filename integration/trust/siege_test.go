@@ -98,7 +98,7 @@ func newSiege(t *testing.T) *siege {
 	return s
 }
 
-// beats is an honest agent's life: a report a second.
+// beats lets an honest agent report once a second until ctx ends. An agent that is not known registers again.
 func (s *siege) beats(ctx context.Context, a *agent.Agent, i int) {
 	for tick := time.NewTicker(honestBeat); ctx.Err() == nil; {
 		_ = a.Ping()

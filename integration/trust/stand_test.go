@@ -171,7 +171,7 @@ func (s *stand) agentAt(t *testing.T, name string, source netip.Addr, services .
 	return a
 }
 
-// pinned is an agent that the node knows.
+// pinned returns an agent that the node knows.
 func (s *stand) pinned(t *testing.T, name string, services ...string) *agent.Agent {
 	t.Helper()
 	a := s.agent(t, name, services...)
@@ -238,7 +238,7 @@ func (s *stand) good(t *testing.T, since time.Time) {
 	}
 }
 
-// report is a backend of a service, claimed healthy, that is checked by http on /.
+// report returns a backend of a service, claimed healthy, that is checked by http on /.
 func report(service string, at netip.AddrPort) wire.Backend {
 	return wire.Backend{
 		Service: service, Address: at.Addr(), Port: at.Port(), Weight: 100, Claim: wire.ClaimHealthy,
@@ -276,7 +276,7 @@ func isRefused(t *testing.T, a *agent.Agent) {
 	})
 }
 
-// refused says whether an error is a node's refusal, of whatever code.
+// refused reports whether an error is a node's refusal, of whatever code.
 func refused(err error) bool {
 	var r *agent.Refusal
 	return errors.As(err, &r)

@@ -60,7 +60,7 @@ func (w *worst) beat(backends []wire.Backend) {
 	})
 }
 
-// all are as many backends as it may have, that nobody serves.
+// all returns as many backends as it may have, that nobody serves.
 func (w *worst) all() []wire.Backend {
 	backends := make([]wire.Backend, wire.MaxBackends)
 	for i := range backends {
@@ -114,8 +114,7 @@ func (w *worst) anew() {
 	}
 }
 
-// garbage is a payload that no codec writes: fields twice, lengths of more than there is, plain noise, or 48 KiB of
-// nothing.
+// garbage sends a payload that no codec writes: fields twice, lengths beyond the end, plain noise, or 48 KiB of zeros.
 func (w *worst) garbage() {
 	payload, _ := (&wire.Heartbeat{Region: "eu", Backends: w.all()[:4]}).MarshalBinary()
 	switch w.random.IntN(4) {

@@ -43,7 +43,7 @@ var packaged struct {
 	made map[string]bool // by directory
 }
 
-// packageOf is the file of a program's package that a pattern matches.
+// packageOf builds the packages of a program's version, once, and returns the path of the one that a pattern matches.
 func packageOf(t *testing.T, program, version, pattern string) string {
 	t.Helper()
 	packaged.Lock()
@@ -86,9 +86,9 @@ func releaseCommand(t *testing.T, sources, out, only, version string) *exec.Cmd 
 	return cmd
 }
 
-// sourcesBefore is a copy of these sources whose packages are those of commit b1a12e4, the last before the agent had a
-// user of its own: with its maintainer scripts, its unit and its example, which testdata/package/before keeps, since a
-// shallow clone has not got that commit.
+// sourcesBefore returns a copy of these sources whose packages are those of commit b1a12e4, the last before the agent
+// had a user of its own: with its maintainer scripts, its unit and its example, which testdata/package/before keeps,
+// since a shallow clone has not got that commit.
 func sourcesBefore(t *testing.T) string {
 	t.Helper()
 	sources := testbed.SourcesElsewhere(t)
@@ -96,7 +96,7 @@ func sourcesBefore(t *testing.T) string {
 	return sources
 }
 
-// one is the only file that a pattern matches.
+// one returns the only file that a pattern matches.
 func one(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(pattern)
@@ -222,7 +222,7 @@ func TestPackages_Life(t *testing.T) {
 	boot(t, nspawn, root, "life.sh", 8*time.Minute)
 }
 
-// container is the program that boots containers. A test that gets it installs packages in one.
+// container returns the program that boots containers. A test that gets it installs packages in one.
 func container(t *testing.T) string {
 	t.Helper()
 	nspawn := testbed.Judge(t, "systemd-nspawn")
@@ -277,7 +277,7 @@ func boot(t *testing.T, nspawn, root, script string, bound time.Duration) {
 	t.Logf("%s", story)
 }
 
-// layered is a root directory that has everything of this machine's, and whose changes go away with the test.
+// layered returns a root directory that has everything of this machine's, and whose changes go away with the test.
 func layered(t *testing.T) string {
 	t.Helper()
 	base := t.TempDir()

@@ -134,7 +134,7 @@ func certificateOf(t *testing.T, a *harness.Agent) *x509.Certificate {
 	return certificate
 }
 
-// privateKeys are the private DNSSEC keys of a node, by file.
+// privateKeys returns the private DNSSEC keys of a node, by file.
 func privateKeys(t *testing.T, n *harness.Node) map[string]string {
 	t.Helper()
 	keys := map[string]string{}

@@ -39,8 +39,8 @@ func git(t *testing.T, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// earlier are the commits to upgrade from: the newest tagged version, or the baseline. A clone that has neither skips
-// the test: the frames and stores of earlier versions, which are in the repository, are then all that is tested.
+// earlier returns the commits to upgrade from: the newest tagged version, or the baseline. A clone that has neither
+// skips the test: the frames and stores of earlier versions, which are in the repository, are then all that is tested.
 func earlier(t *testing.T) []string {
 	t.Helper()
 	if named := strings.Fields(os.Getenv(fromVariable)); len(named) > 0 {
@@ -136,7 +136,7 @@ func (s *site) asBefore(t *testing.T, n *harness.Node, keys string) {
 	}
 }
 
-// tagsAt are the tags of a node's keys.
+// tagsAt returns the tags of a node's keys.
 func tagsAt(t *testing.T, n *harness.Node) string {
 	t.Helper()
 	var tags []string

@@ -91,7 +91,7 @@ func TestHTTPS_TrustsTheAuthoritiesThatItIsGiven(t *testing.T) {
 	}
 }
 
-// anotherAuthority is an authority that has signed nothing.
+// anotherAuthority returns an authority that has signed nothing.
 func anotherAuthority(t *testing.T) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// scripted is a backend in memory: serve plays it on each connection after the
-// request's header was read.
+// scripted returns a backend in memory: serve plays it on each connection after the request's header was read.
 func scripted(t *testing.T, kind Type, serve func(net.Conn)) *Prober {
 	t.Helper()
 	spec := valid()

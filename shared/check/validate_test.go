@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// valid is a Spec without problems, for tests to damage.
+// valid returns a Spec without problems, for tests to damage.
 func valid() Spec {
 	return Spec{
 		Type: HTTP, Path: "/health", Interval: DefaultInterval, Timeout: DefaultTimeout,

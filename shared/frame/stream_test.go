@@ -154,7 +154,7 @@ func TestDialer_RefusesWhatIsNotAReply(t *testing.T) {
 	}
 }
 
-// late says whether an error is that something took too long.
+// late reports whether an error is that something took too long.
 func late(err error) bool {
 	timed, is := errors.AsType[net.Error](err)
 	return is && timed.Timeout()

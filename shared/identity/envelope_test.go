@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// fixed is an identity whose key is always the same, for golden frames.
+// fixed returns an identity whose key is always the same, for golden frames.
 func fixed() *Identity {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	return &Identity{Certificate: &Certificate{KeyID: KeyIDOf([]byte("fixed")),

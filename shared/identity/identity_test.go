@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// files are the paths of an identity in a directory of the test.
+// files returns the paths of an identity in a directory of the test.
 func files(t testing.TB) (cert, key string) {
 	dir := t.TempDir()
 	return filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key")
@@ -180,7 +180,7 @@ func TestLoadOrCreate_NeverReplacesWhatItCannotUse(t *testing.T) {
 	}
 }
 
-// snapshot is all files of a directory with their contents.
+// snapshot returns all files of a directory with their contents.
 func snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// exchangeOf is an Exchange whose key is always the same, for golden frames.
+// exchangeOf returns an Exchange whose key is always the same, for golden frames.
 func exchangeOf(t testing.TB, fill byte) *Exchange {
 	t.Helper()
 	key, err := ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{fill}, 32))

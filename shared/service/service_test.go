@@ -25,7 +25,7 @@ func manager(t *testing.T) *net.UnixConn {
 	return conn
 }
 
-// told is the next thing that the manager hears, "" when that is nothing for a while.
+// told returns the next thing that the manager hears, "" when that is nothing for a while.
 func told(t *testing.T, conn *net.UnixConn, within time.Duration) string {
 	t.Helper()
 	_ = conn.SetReadDeadline(time.Now().Add(within))

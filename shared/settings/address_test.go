@@ -79,7 +79,8 @@ func both(t *testing.T, first, second listening) (refused, overlap bool) {
 	return false, false
 }
 
-// bothOnce is both on one port, which another program may have taken for the second listener.
+// bothOnce opens both listeners on one port. refused reports whether the second was refused, overlap what the
+// configuration says, and taken whether another program may have taken the port.
 func bothOnce(t *testing.T, first, second listening) (refused, overlap, taken bool) {
 	t.Helper()
 	a, err := first.open(0)

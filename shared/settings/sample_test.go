@@ -66,7 +66,7 @@ func load(t *testing.T, files map[string]string) (sample, []string) {
 	return s, lines(dir, err)
 }
 
-// lines is an error's lines.
+// lines returns an error's lines.
 func lines(dir string, err error) []string {
 	if err == nil {
 		return nil

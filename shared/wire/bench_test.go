@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// usual is the heartbeat of an agent with n backends of one service, as they are found in practice.
+// usual returns the heartbeat of an agent with n backends of one service, as they are found in practice.
 func usual(n int) *Heartbeat {
 	h := &Heartbeat{Region: "eu-west", Version: "1.0.0", UptimeSeconds: 864000, IntervalMillis: 10000, MissedThreshold: 3,
 		Figures: Figures{CPUPercent: 1250, MemoryPercent: 4075, ChecksTotal: 518400}}

@@ -331,7 +331,7 @@ func TestMetrics_ShowWhatTheChecksFound(t *testing.T) {
 	})
 }
 
-// wordy are backends whose checks have much to say.
+// wordy returns backends whose checks have much to say.
 func wordy(n int) []Backend {
 	list := make([]Backend, n)
 	for i := range list {

@@ -150,7 +150,7 @@ func TestWatch_SecondReadingIsNotOneMoreAtTheSameMoment(t *testing.T) {
 	}
 }
 
-// gaps are the times between two readings of the processor.
+// gaps returns the times between two readings of the processor.
 func (s *scene) gaps() (list []time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -181,7 +181,7 @@ func TestPeer_MalformedPacketsFromAHolderOfTheKeyAreDropped(t *testing.T) {
 	})
 }
 
-// evil is a server that answers a push/pull with plain text that is encrypted with the right key.
+// evil starts a server that answers a push/pull with plain text, encrypted with the right key. It returns the address.
 func evil(t testing.TB, plain []byte) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// proved are the services of the newest Enrol.
+// proved returns the services of the newest Enrol.
 func (n *fakeNode) proved(t *testing.T) (services []string) {
 	t.Helper()
 	enrols := n.got(wire.TypeEnrol, time.Time{})

@@ -316,7 +316,7 @@ func FuzzParseDS(f *testing.F) {
 	})
 }
 
-// FuzzJudge is whatever a server may answer.
+// FuzzJudge gives the judge any answers that a server may give.
 func FuzzJudge(f *testing.F) {
 	a := newKey(f)
 	s := &server{t: f, keys: []key{a}, signers: []key{a}, expires: now.Add(time.Hour)}

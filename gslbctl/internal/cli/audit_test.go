@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// fakeAudit is a log of two entries that are chained as a node chains them.
+// fakeAudit returns a log of two entries that are chained as a node chains them.
 func fakeAudit() api.AuditList {
 	list := api.AuditList{Total: 2, Limit: api.DefaultPageLimit, GeneratedAt: now}
 	previous := ""

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// lossOf is a name that would be left with nobody.
+// lossOf returns the consequences of a change that leaves a name without an answer.
 func lossOf(name string) api.ConsequenceList {
 	return api.ConsequenceList{Total: 1, Names: []api.Consequence{{Name: name, Answer: api.AnswerNone,
 		QueryTypes: []string{"A"}, Minimum: 1}}}

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// atHome is a machine whose user's home is an empty directory.
+// atHome returns a machine whose user's home is an empty directory.
 func atHome(t *testing.T, env map[string]string) (System, string) {
 	t.Helper()
 	home := t.TempDir()

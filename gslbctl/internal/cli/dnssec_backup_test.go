@@ -40,7 +40,7 @@ func writeFile(t *testing.T, path string, mode os.FileMode, text string) {
 	}
 }
 
-// typing is a terminal on which answers are typed.
+// typing returns a terminal on which answers are typed.
 func typing(answers ...string) System {
 	return System{Asks: true, Secret: func(context.Context, string) (string, error) {
 		if len(answers) == 0 {

@@ -30,7 +30,7 @@ func TestDNSSECSync_SaysWhatCameOfEachPeer(t *testing.T) {
 	}
 }
 
-// unsigned is a DNS server whose zones have no keys.
+// unsigned starts a DNS server whose zones have no keys, and returns its address.
 func unsigned(t *testing.T) string {
 	t.Helper()
 	packets, err := net.ListenPacket("udp", "127.0.0.1:0")

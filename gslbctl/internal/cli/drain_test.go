@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// drainingNode is a node with a domain whose TTL is a second, and its DNS.
+// drainingNode returns a node with a domain whose TTL is a second, and its DNS.
 func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 	t.Helper()
 	n := startNode(t)

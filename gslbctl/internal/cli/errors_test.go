@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// dead is an address at which nothing listens.
+// dead returns an address at which nothing listens.
 func dead(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(nil)

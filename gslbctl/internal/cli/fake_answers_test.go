@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// wellAnswers is a node with two domains, four backends and three agents, of
-// which nothing is wrong but one backend, as a full set of answers.
+// wellAnswers returns a full set of answers of a node with two domains, four backends and three agents. All is well but
+// for one backend.
 func wellAnswers() map[string]any {
 	started := now.Add(-51 * time.Hour)
 	healthy, unhealthy := fakeBackends()
@@ -269,7 +269,7 @@ func fakeAgents() []api.Agent {
 	}
 }
 
-// fakeOrders is one of each kind; the drain is planned.
+// fakeOrders returns one order of each kind; the drain is planned.
 func fakeOrders() api.OrderList {
 	in := func(d time.Duration) *time.Time { return pointer(now.Add(d)) }
 	return api.OrderList{Total: 3, GeneratedAt: now, Orders: []api.Order{
@@ -282,7 +282,7 @@ func fakeOrders() api.OrderList {
 	}}
 }
 
-// fakeConditions is one condition of each severity but the worst.
+// fakeConditions returns one condition of each severity but the worst.
 func fakeConditions() (list api.ConditionList) {
 	list.Status, list.GeneratedAt = api.ServiceDegraded, now
 	list.Conditions = []api.Condition{
@@ -300,13 +300,13 @@ func fakeConditions() (list api.ConditionList) {
 	return list
 }
 
-// fakeForce is a change that goes on without a node.
+// fakeForce returns a change that goes on without a node.
 func fakeForce() api.RollForce {
 	return api.RollForce{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollOffered, Risk: "it breaks this",
 		Without: []api.RollSilent{{Peer: "http://192.0.2.3:8080", Reason: "nothing listens there"}}}
 }
 
-// fakeWay is a zone that goes unsigned.
+// fakeWay returns a zone that goes unsigned.
 func fakeWay() api.Roll {
 	return api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: now.Add(-time.Minute),
 		StartedAt: now.Add(-time.Minute), StartedBy: "ow-1", OldKeys: []int{},

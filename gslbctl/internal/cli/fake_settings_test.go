@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// fakeSettings are the answers about regions, mappings and settings.
+// fakeSettings returns the answers about regions, mappings and settings.
 func fakeSettings(started time.Time) map[string]any {
 	eu := api.Region{ID: "eu", Name: "eu", Code: "eu1", Description: "Frankfurt", Latitude: pointer(50.1),
 		Longitude: pointer(8.7), Continent: "EU", Countries: []string{"DE", "FR"},

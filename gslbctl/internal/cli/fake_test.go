@@ -143,8 +143,8 @@ func call(t *testing.T, sys System, nodes []*node, args ...string) result {
 	return r
 }
 
-// documented is the address of a node in the documentation: as long as that
-// of a test server, whose port has five digits.
+// documented returns the address of a node in the documentation: as long as that of a test server, whose port has five
+// digits.
 func documented(k int) string { return fmt.Sprintf("127.0.0.1:%d8080", k+1) }
 
 // golden compares with a file in testdata; GSLB_UPDATE_GOLDEN=1 writes it.

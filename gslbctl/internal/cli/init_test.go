@@ -9,7 +9,7 @@ import (
 	"gslb.internal/gslbctl/internal/contexts"
 )
 
-// home is an environment whose contexts are in a directory of the test.
+// home returns an environment whose contexts are in a directory of the test.
 func home(t *testing.T) (System, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")

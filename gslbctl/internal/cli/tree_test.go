@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// leaves are the commands that do something, by what follows gslbctl on the command line.
+// leaves returns the commands that do something, by what follows gslbctl on the command line.
 func leaves() map[string]*cobra.Command {
 	found := map[string]*cobra.Command{}
 	var walk func(*cobra.Command)

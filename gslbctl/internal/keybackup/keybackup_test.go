@@ -40,7 +40,7 @@ func filesOf(k *dns.DNSKEY, private crypto.PrivateKey) []File {
 		{base + ".private", []byte(k.PrivateKeyString(private) + "Created: 20260301120000\n")}}
 }
 
-// record is that of a zone that had the keys of files, withdrawn where it says so.
+// record returns the file about a zone's keys that a backup has beside files, all of them withdrawn or none.
 func record(t *testing.T, zone string, withdrawn bool, files ...File) File {
 	t.Helper()
 	keys, err := keysOf(files)
@@ -377,7 +377,7 @@ func tarred(t *testing.T, header tar.Header, text ...string) []byte {
 	return out.Bytes()
 }
 
-// withEntry is a backup of ours with an entry of its own.
+// withEntry returns a backup of ours with an entry of its own.
 func withEntry(t *testing.T, header tar.Header) []byte {
 	t.Helper()
 	const end = 1024 // two blocks of zeros end an archive

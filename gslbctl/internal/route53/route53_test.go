@@ -24,7 +24,7 @@ func read(records, checks string) (*imports.Result, error) {
 	return route53.Read(strings.NewReader(records), strings.NewReader(checks))
 }
 
-// sets are the records of a zone: each line a name, a type, a value and further keys.
+// sets returns the records of a zone: each line a name, a type, a value and further keys.
 func sets(lines ...string) string {
 	out := []string{apex}
 	for i, line := range lines {

@@ -64,7 +64,7 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("the node refused the %s: %v", r.Kind, r.Codes) }
 
-// Refused says whether an error is the node's refusal with this code.
+// Refused reports whether an error is the node's refusal with this code.
 func Refused(err error, code wire.RejectCode) bool {
 	var r *Refusal
 	if !errors.As(err, &r) {

@@ -64,7 +64,8 @@ func TestSchedule_FindsEveryStartFromWhichThePromiseHolds(t *testing.T) {
 	}
 }
 
-// holdsFrom is the definition of a start, by counting.
+// holdsFrom reports whether each part stays within one position of its due share at every step from a start on. It
+// counts.
 func holdsFrom(lead []uint32, parts []int, start int) bool {
 	led := make([]int, len(parts))
 	for n := 1; n <= len(lead); n++ {

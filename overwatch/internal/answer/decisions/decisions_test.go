@@ -15,7 +15,7 @@ import (
 
 var client = netip.MustParseAddr("192.0.2.99")
 
-// basis is a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
+// basis returns the basis of a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
 func basis(number uint32) *policy.Basis {
 	return &policy.Basis{
 		Name: fmt.Sprintf("d%d.test.", number), Number: number, Clients: []string{"", "eu", "us"}, Answers: 1,

@@ -124,7 +124,7 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-// lostMetric is gslb_dnssec_keys_lost of the only zone.
+// lostMetric returns gslb_dnssec_keys_lost of the only zone.
 func (w *world) lostMetric(t *testing.T) float64 {
 	t.Helper()
 	families, err := w.registry.Gather()

@@ -36,7 +36,7 @@ func (w *world) offer(t *testing.T, from *world) Offer {
 	return o
 }
 
-// ask is a round of asking other nodes, all of which answer.
+// ask asks other nodes once, all of which answer, and returns the outcome.
 func (w *world) ask(t *testing.T, others ...*world) Merged {
 	t.Helper()
 	var offers []Offer
@@ -51,7 +51,7 @@ func (w *world) ask(t *testing.T, others ...*world) Merged {
 	return m
 }
 
-// tags are those of the keys that are published.
+// tags returns the tags of the keys that are published.
 func (w *world) tags() (tags []uint16) {
 	for _, k := range w.Keys() {
 		tags = append(tags, k.Tag())
@@ -70,7 +70,7 @@ func (w *world) want(t *testing.T, what string, keys ...*Key) {
 	}
 }
 
-// only is the one key of a node.
+// only returns the one key of a node.
 func (w *world) only(t *testing.T) *Key {
 	t.Helper()
 	if keys := w.Keys(); len(keys) != 1 {
@@ -155,7 +155,7 @@ func TestMerge_ANodeThatReachesNobodyKeepsItsKey(t *testing.T) {
 	}
 }
 
-// apart are two nodes that each have a key in use.
+// apart returns two nodes that each have a key in use.
 func apart(t *testing.T) (a, b *world) {
 	a, b = peered(t, 0), peered(t, time.Hour)
 	for _, w := range []*world{a, b} {

@@ -29,7 +29,7 @@ func rounds(nodes []*roller, clock *time.Time, parent dnssec.Parent, pass time.D
 	}
 }
 
-// asked are the CDS and CDNSKEY records of a node, without owner, TTL and class; "unsigned" where it signs nothing.
+// asked returns the CDS and CDNSKEY records of a node, without owner, TTL and class; "unsigned" where it signs nothing.
 func (r *roller) asked() string {
 	s := r.signer()
 	if s == nil {

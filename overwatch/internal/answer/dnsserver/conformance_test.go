@@ -38,9 +38,9 @@ import (
 //   - DNSSEC: TestSigned_*; every proof and signature verified: zone, TestSigned_EveryAnswerValidates, and by
 //     strangers: integration, TestDNSSEC_*
 
-// signedLine is a record of a signed answer in zone-file form, of this zone: of a signature the type that it covers and
-// its labels, and without what is new in each run (keys), a hash (the names of NSEC3) or of no concern here (the SOA's
-// fields).
+// signedLine returns a record of a signed answer in zone-file form, of this zone: of a signature the type that it
+// covers and its labels, and without what is new in each run (keys), a hash (the names of NSEC3) or of no concern here
+// (the SOA's fields).
 func signedLine(rr dns.RR) string {
 	h := rr.Header()
 	words := []string{strings.TrimSuffix(strings.TrimSuffix(h.Name, "gslb.test."), "."), dns.TypeToString[h.Rrtype]}
@@ -142,7 +142,7 @@ func TestSigned_Answers(t *testing.T) {
 	}
 }
 
-// signedResponders are one for each way to deny.
+// signedResponders returns a responder for each kind of denial.
 func signedResponders(t *testing.T) map[zone.Denial]*responder {
 	t.Helper()
 	return map[zone.Denial]*responder{zone.NSEC: testResponder(signedView(t, zone.NSEC)),

@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// describeOPT is the OPT record of a response in words.
+// describeOPT returns the OPT record of a response in words.
 func describeOPT(m *dns.Msg) string {
 	if m == nil {
 		return "no response"

@@ -28,7 +28,7 @@ func testResponder(v *zone.View) *responder {
 	return &responder{behaviour: b, turns: zone.NewTurns(1, 2), counts: new(counts)}
 }
 
-// query is a packet with one question, to be changed by the functions.
+// query returns a packet with one question, to be changed by the functions.
 func query(t testing.TB, name string, rtype uint16, change ...func(*dns.Msg)) []byte {
 	t.Helper()
 	m := new(dns.Msg)
@@ -92,7 +92,7 @@ func read(t testing.TB, reply []byte) *dns.Msg {
 	return m
 }
 
-// describe is a response in words: code, flags, then the records of the answer and, after a bar, of the authority
+// describe returns a response in words: code, flags, then the records of the answer and, after a bar, of the authority
 // section.
 func describe(m *dns.Msg) string {
 	if m == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// testTCP is a tcpServer without a listener.
+// testTCP returns a tcpServer without a listener.
 func testTCP(t *testing.T, limit int) *tcpServer {
 	return &tcpServer{connections: newConnections(limit), responder: testResponder(testView(t))}
 }
@@ -34,7 +34,7 @@ func connect(t *testing.T, server *tcpServer, client string) net.Conn {
 	return far
 }
 
-// framed is a query with its length in front.
+// framed returns a query with its length in front.
 func framed(t testing.TB, id uint16, name string) []byte {
 	packet := query(t, name, dns.TypeA, func(m *dns.Msg) { m.Id = id })
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)

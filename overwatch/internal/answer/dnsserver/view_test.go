@@ -52,7 +52,7 @@ func hundred() string {
 
 func testView(t testing.TB) *zone.View { return viewOf(t, zone.Contents{}) }
 
-// signedView is the same zone, signed.
+// signedView returns the same zone, signed.
 func signedView(t testing.TB, denial zone.Denial) *zone.View {
 	t.Helper()
 	zones, err := dnssec.Open(dnssec.Options{Dir: t.TempDir(), Registerer: prometheus.NewRegistry(),

@@ -43,7 +43,7 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 		zone.Steered{Basis: basis, Number: 1, Region: geo.RegionID(region), Spot: geo.SpotID(region)})
 }
 
-// told is all of an explanation as text.
+// told returns all of an explanation as text.
 func told(e Explanation) string {
 	text := string(e.Outcome)
 	for _, b := range e.Backends {

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/geo/geotest"
 )
 
-// placedRegions is regions with positions, but for one.
+// placedRegions returns regions with positions, but for one.
 func placedRegions() []Region {
 	out := append([]Region(nil), regions...)
 	out[0].Position = &Position{50.11, 8.68}

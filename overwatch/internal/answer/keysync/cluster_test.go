@@ -141,7 +141,7 @@ func (n *network) start(name, dir string, peers ...string) *node {
 	return node
 }
 
-// open is the part of start that can fail.
+// open makes a node without running it, which may fail. start does both.
 func (n *network) open(name, dir string, peers ...string) (*node, error) {
 	return n.openWith(name, dir, theSecret, peers...)
 }
@@ -214,7 +214,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(list)
 }
 
-// tags are those of the keys that a node publishes.
+// tags returns the tags of the keys that a node publishes.
 func (n *node) tags() (tags []uint16) {
 	for _, k := range n.zones.Keys() {
 		tags = append(tags, k.Tag())
@@ -222,7 +222,7 @@ func (n *node) tags() (tags []uint16) {
 	return tags
 }
 
-// signers are the tags of the keys that sign.
+// signers returns the tags of the keys that sign.
 func (n *node) signers() (tags []uint16) {
 	for _, k := range n.zones.Keys() {
 		if k.Signing {
@@ -300,7 +300,7 @@ func test(t *testing.T, f func(t *testing.T, n *network)) {
 	synctest.Test(t, func(t *testing.T) { f(t, newNetwork(t)) })
 }
 
-// secretBytes are the private keys of a node, as they would stand anywhere in the clear.
+// secretBytes returns the private keys of a node, as they would stand anywhere in the clear.
 func secretBytes(t *testing.T, n *node) [][]byte {
 	t.Helper()
 	h, err := n.zones.Export()

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// configured is a configuration with a secret, if not empty, and a token for each service.
+// configured returns a configuration with a secret, if not empty, and a token for each service.
 func configured(secret string, tokens ...string) *config.Config {
 	c := &config.Config{}
 	c.Overwatch.Gossip.EncryptionKey = settings.Secret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")

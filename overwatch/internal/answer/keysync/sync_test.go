@@ -35,7 +35,7 @@ func stopAll(nodes ...*node) {
 	}
 }
 
-// told are the tags of the keys of which a node tells the parent.
+// told returns the tags of the keys of which a node tells the parent.
 func (n *node) told() (tags []uint16) {
 	for _, k := range n.zones.Keys() {
 		if k.Signing && !k.Provisional {

@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// aliasSettings are those of app.gslb.test, whose answers are names.
+// aliasSettings returns the settings of app.gslb.test, whose answers are names.
 func aliasSettings(change ...func(*config.Domain)) publish.Settings {
 	d := config.Domain{Name: "app.gslb.test", RoutingAlgorithm: "weighted", TTL: 10, MaxAnswers: 4,
 		Answer: config.AnswerCNAME}

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// manyNames is settings and backends of n names with 4 weighted backends each.
+// manyNames returns settings and backends of n names with 4 weighted backends each.
 func manyNames(n int) (Settings, *backends) {
 	s := Settings{DNS: config.DNS{DefaultTTL: 30, Zones: []config.Zone{{Name: "gslb.test"}}}, NodeID: "node"}
 	b := &backends{data: make(map[string][]*registry.Backend, n)}

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// told is an explanation in one line: the decision, the backend whose address came first, who else has which share, and
-// who has none.
+// told returns an explanation in one line: the decision, the backend whose address came first, who else has which
+// share, and who has none.
 func told(t *testing.T, p *Publisher, name string, rtype uint16) (line string, e explain.Explanation) {
 	t.Helper()
 	e, err := explain.Explain(p.View(), explain.Query{Name: name, Type: rtype, Client: netip.MustParseAddr("192.0.2.1")})

@@ -42,7 +42,7 @@ func placedSettings(t *testing.T, domain config.Domain) (*backends, Settings) {
 	return b, s
 }
 
-// placesWith is a table whose database has the networks, each with its position.
+// placesWith returns a table whose database has the networks, each with its position.
 func placesWith(t *testing.T, regions []config.Region, lines ...string) *geo.Table {
 	t.Helper()
 	sources := geo.Sources{Spots: true}
@@ -77,7 +77,7 @@ func placesWith(t *testing.T, regions []config.Region, lines ...string) *geo.Tab
 	return table
 }
 
-// answered is the addresses that a client is answered, over some queries.
+// answered returns the addresses that a client is answered, over some queries.
 func answered(p *Publisher, client string) string {
 	var found []string
 	turns := zone.NewTurns(1, 1)
@@ -93,7 +93,7 @@ func answered(p *Publisher, client string) string {
 	return strings.Join(found, " ")
 }
 
-// audiences is the addresses of each audience that there is.
+// audiences returns the addresses of each audience that there is.
 func audiences(t *testing.T, p *Publisher) (found []string) {
 	t.Helper()
 	list, err := p.View().Audiences("app.gslb.test", policy.IPv4)

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// zoneWith is the settings with one zone and the domain app.gslb.test.
+// zoneWith returns the settings with one zone and the domain app.gslb.test.
 func zoneWith(z config.Zone) Settings {
 	z.Name = "gslb.test"
 	return Settings{
@@ -21,7 +21,7 @@ func zoneWith(z config.Zone) Settings {
 	}
 }
 
-// chain is so many aliases in a row, from c0 on.
+// chain returns aliases in a row, from c0 on.
 func chain(aliases int) (lines []string) {
 	for i := range aliases {
 		lines = append(lines, fmt.Sprintf("c%d CNAME C%d", i, i+1))
@@ -29,7 +29,7 @@ func chain(aliases int) (lines []string) {
 	return lines
 }
 
-// addresses is so many address records of one name.
+// addresses returns count address records of one name.
 func addresses(count int) (lines []string) {
 	for i := range count {
 		lines = append(lines, fmt.Sprintf("many A 10.0.%d.%d", i>>8, i&255))

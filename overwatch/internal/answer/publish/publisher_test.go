@@ -84,7 +84,7 @@ func newPublisher(t *testing.T, b *backends, s Settings) *Publisher {
 	return p
 }
 
-// ask is the answer and authority sections in zone-file form, or what kind of failure it is.
+// ask returns the answer and authority sections in zone-file form, or the kind of failure.
 func ask(v *zone.View, name, rtype string) string {
 	r := v.Resolve(name, dns.StringToType[rtype], false, netip.Addr{}, zone.NewTurns(1, 1))
 	switch r.Kind {

@@ -87,7 +87,7 @@ func (w *signedWorld) run(t *testing.T) (stop func()) {
 	}
 }
 
-// keyOf is the DNSKEY records of a zone in the view.
+// keyOf returns the DNSKEY records of a zone in the view.
 func keyOf(v *zone.View, apex string) []*dns.DNSKEY {
 	var keys []*dns.DNSKEY
 	r := v.Resolve(apex, dns.TypeDNSKEY, false, netip.Addr{}, zone.NewTurns(1, 1))

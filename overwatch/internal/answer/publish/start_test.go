@@ -19,8 +19,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// everyKind is settings with many names of every way to choose, with backends of all states, and what checks of them
-// took.
+// everyKind returns settings with many names of every way to choose, with backends of all states, and what checks of
+// them took.
 func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measurement) {
 	t.Helper()
 	b, s := placedSettings(t, config.Domain{})

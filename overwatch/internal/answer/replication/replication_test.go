@@ -98,7 +98,7 @@ type node struct {
 
 const secret = "a secret of the nodes, in more than 32 characters"
 
-// settings are those of a node whose peers are the others of a cluster of three, itself among them.
+// settings returns the settings of a node whose peers are the nodes of a cluster of three, itself among them.
 func settings(secret string) replication.Settings {
 	var c config.Config
 	c.Overwatch.Replication.Enabled = true

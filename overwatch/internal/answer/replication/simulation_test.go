@@ -194,7 +194,7 @@ func (m *member) crashWhenItTakes() {
 	}
 }
 
-// change is an operator's decision on this node.
+// change makes a random decision of an operator on this node.
 func (m *member) change() {
 	name := "d" + strconv.Itoa(m.rand.IntN(simulatedNames)) + ".example"
 	before, there := m.run.store.Object(domain(name))
@@ -368,7 +368,7 @@ func (w *world) pass(but *member) {
 	synctest.Wait()
 }
 
-// forger is a node with another secret, which knows all others.
+// forger adds a node with another secret, which knows all others.
 func (w *world) forger() {
 	s := settings("another secret than that of all others")
 	n := startOn(w.t, w.network, w.t.TempDir(), w.network, store.Options{NodeID: "a"}, s)

@@ -47,7 +47,7 @@ func TestAlias_AnswersEveryTypeWithOneName(t *testing.T) {
 	}
 }
 
-// words are the kind and the records of the answer.
+// words returns the kind and the records of the answer.
 func words(r Resolution) []string {
 	list := []string{[]string{"positive", "nodata", "nxdomain", "refused", "failed", "elsewhere"}[r.Kind]}
 	for _, rr := range r.Answer {

@@ -18,7 +18,7 @@ var floodShapes = []struct{ way, owner, between string }{
 	}, {"absent", "%s", "-"}, {"below", "%s", "."}, {"enclosing", "a.%s", "."}, {"expanded", "*.%s", "."},
 }
 
-// floodView is a signed view with n steered names for a shape, and questions with DO for invented names.
+// floodView returns a signed view with n steered names for a shape, and questions with DO for invented names.
 func floodView(tb testing.TB, denial Denial, n int, owner, between string) (*View, []Question) {
 	tb.Helper()
 	c := contents(tb, "gslb.test.")

@@ -61,7 +61,7 @@ func (w *walk) sign(c *Contents) {
 	c.SOA.Serial = w.serial
 }
 
-// name is one that may or may not be there, under any of the zones that are never removed.
+// name returns a name that may or may not be there, under any of the zones that are never removed.
 func (w *walk) name() string {
 	labels := []string{
 		"a",
@@ -95,7 +95,7 @@ func (w *walk) name() string {
 	return name
 }
 
-// zoneOf is the apex of the zone that a name is in, empty for none.
+// zoneOf returns the apex of the zone that a name is in, empty for none.
 func (w *walk) zoneOf(name string) (best string) {
 	for apex := range w.zones {
 		if dns.IsSubDomain(apex, name) && len(apex) > len(best) {
@@ -173,7 +173,7 @@ func (w *walk) step() (fresh []string) {
 	return fresh
 }
 
-// contents are those of all zones.
+// contents returns the contents of all zones.
 func (w *walk) contents() (all []*Contents) {
 	for _, apex := range slices.Sorted(maps.Keys(w.zones)) {
 		all = append(all, w.zones[apex])
@@ -181,7 +181,7 @@ func (w *walk) contents() (all []*Contents) {
 	return all
 }
 
-// scratch is a view of the contents as they are, made without another before it.
+// scratch returns a view of the contents as they are, made without another before it.
 func (w *walk) scratch(t *testing.T) *View {
 	v, err := New(w.contents(), nil)
 	if err != nil {

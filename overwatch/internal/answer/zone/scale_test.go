@@ -65,7 +65,7 @@ func (quickSigner) Sign(set RRset) ([][]byte, time.Time, error) {
 	return [][]byte{append(make([]byte, 18+11+64-2), set.RData[0][:2]...)}, time.Now().Add(time.Hour), nil
 }
 
-// randomQuestions is many questions for the names, in random order.
+// randomQuestions returns many questions for the names, in random order.
 func randomQuestions(tb testing.TB, names []string) []Question {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(1, 1))

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// hintType is HTTPS records (RFC 9460) with one address each: "1 . ipv4hint=ADDRESS".
+// hintType returns the type of HTTPS records (RFC 9460) with one address each: "1 . ipv4hint=ADDRESS".
 func hintType() *Type {
 	return &Type{
 		Number: dns.TypeHTTPS, Family: policy.IPv4, Length: 11,
@@ -22,7 +22,7 @@ func hintType() *Type {
 	}
 }
 
-// hinted are the contents of a zone in which app has HTTPS records beside its addresses, and plain has not.
+// hinted returns the contents of a zone in which app has HTTPS records beside its addresses, and plain has not.
 func hinted(t *testing.T) Contents {
 	t.Helper()
 	c := contents(t, "gslb.test.", "@ NS ns.example.", "steer app", "steer plain", "plain HTTPS 1 . alpn=h2")
@@ -96,7 +96,7 @@ func TestType_IsDeniedWhileThereIsNoRecord(t *testing.T) {
 	}
 }
 
-// typesDenied are the types in the first record of denial.
+// typesDenied returns the types in the first record of denial.
 func typesDenied(m *dns.Msg) []uint16 {
 	for _, rr := range m.Ns {
 		switch rr := rr.(type) {

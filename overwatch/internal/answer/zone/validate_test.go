@@ -91,7 +91,7 @@ func validate(name string, rtype uint16, r Resolution, keys map[string]*dns.DNSK
 	return nil
 }
 
-// closer is the ancestor of a name with so many labels.
+// closer returns the ancestor of a name with so many labels.
 func closer(name string, labels int) string {
 	at := dns.Split(name)
 	return name[at[len(at)-labels]:]
@@ -178,7 +178,7 @@ func canonicalCompare(a, b string) int {
 	return slices.Compare(labels(a), labels(b))
 }
 
-// covers says whether the denial proves that the name does not exist.
+// covers reports whether the denial proves that the name does not exist.
 func (g given) covers(name string) bool {
 	for _, n := range g.nsec {
 		after, before := canonicalCompare(n.Hdr.Name, name) < 0, canonicalCompare(name, n.NextDomain) < 0

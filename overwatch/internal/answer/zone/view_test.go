@@ -100,7 +100,7 @@ func steer(t testing.TB, w *Writer, v *View, name, words string, answers int) bo
 // longTestName does not fit into a slot.
 const longTestName = "a-label-that-is-quite-long.and-another-that-is-long-too.gslb.test."
 
-// sample is a view with one of everything.
+// sample returns a view with one of everything.
 func sample(t testing.TB) *View {
 	t.Helper()
 	v := newView(t, nil, sampleZones(t)...)

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// idleTransport is a transport that nobody reads behind: what it passes to memberlist stays in its channel.
+// idleTransport returns a transport that nobody reads behind: what it passes to memberlist stays in its channel.
 func idleTransport(t *testing.T) *transport {
 	t.Helper()
 	n, err := New(testOptions(t))

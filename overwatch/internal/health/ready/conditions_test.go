@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// provoked is one way in which each condition comes to hold, on a node with two names that are answered.
+// provoked returns, for each condition, a change after which it holds on a node with two names that are answered.
 func provoked() map[api.ConditionKind]func(*node) {
 	reason := "the node has no secret"
 	return map[api.ConditionKind]func(*node){

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// whole is a check with everything that a node repeats.
+// whole returns a check with everything that a node repeats.
 func whole() check.Spec {
 	return check.Spec{
 		Type: check.HTTPS, Path: "/up?x=1", Host: "shop.example", Interval: 7 * time.Second, Timeout: 3 * time.Second,

@@ -98,7 +98,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-// BenchmarkTransition is a change of health until readers see it, with few and with many names.
+// BenchmarkTransition measures a change of health until readers see it, with few and with many names.
 func BenchmarkTransition(b *testing.B) {
 	for _, names := range []int{10, 100_000} {
 		b.Run(fmt.Sprintf("services=%d", names), func(b *testing.B) {
@@ -125,7 +125,7 @@ func BenchmarkTransition(b *testing.B) {
 	}
 }
 
-// BenchmarkValidated is one verdict that only confirms, of one in 400 000 backends.
+// BenchmarkValidated measures a verdict that changes nothing, of one in 400 000 backends.
 func BenchmarkValidated(b *testing.B) {
 	r := running(b, validating)
 	list := services(100_000)
@@ -142,7 +142,7 @@ func BenchmarkValidated(b *testing.B) {
 	}
 }
 
-// BenchmarkSetStatic is 100 000 names with four backends each: from nothing, and once more without a change.
+// BenchmarkSetStatic measures 100 000 names with four backends each: from nothing, and once more without a change.
 func BenchmarkSetStatic(b *testing.B) {
 	list := services(100_000)
 	b.Run("new", func(b *testing.B) {

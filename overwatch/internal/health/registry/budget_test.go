@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// everything is the most that an agent may claim.
+// everything returns the most that an agent may claim.
 func everything(state string) (said []string) {
 	for i := range wire.MaxBackends {
 		said = append(said, fmt.Sprintf("a.example:10.1.0.1:%d %s", 1+i, state))

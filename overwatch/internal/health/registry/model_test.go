@@ -141,7 +141,7 @@ func (m *model) declareAhead(more map[ID]Declaration) {
 	m.leave()
 }
 
-// awaited is the services of which something is declared that has no verdict.
+// awaited returns the services of which something is declared that has no verdict.
 func (m *model) awaited() map[string]bool {
 	awaited := map[string]bool{}
 	now := m.look()

@@ -196,7 +196,7 @@ func (h *history) check() string {
 	return fmt.Sprintf("%s of %v", outcome, ids)
 }
 
-// declarations are some that a file may have.
+// declarations returns declarations that a file may have.
 func (h *history) declarations() (list []Declaration, byID map[ID]Declaration) {
 	byID = map[ID]Declaration{}
 	for _, id := range historyIDs {
@@ -212,7 +212,7 @@ func (h *history) declarations() (list []Declaration, byID map[ID]Declaration) {
 	return list, byID
 }
 
-// named is an agent that a declaration names, mostly none.
+// named returns the agent that a declaration names, mostly none.
 func (h *history) named() string {
 	return []string{"", "", "agent0", "agent1", "agent2", "agent9"}[h.random.IntN(6)]
 }

@@ -35,7 +35,7 @@ func (k keptPins) DeletePin(id string, _ ...store.Entry) error {
 	return nil
 }
 
-// process is a Trust of one process of a node, over pins that outlive it.
+// process returns a Trust of one process of a node, over pins that outlive it.
 func (k keptPins) process(t *testing.T) (*trust.Trust, identity.Nonce) {
 	t.Helper()
 	boot := identity.NewNonce()
@@ -67,7 +67,7 @@ func (w *world) hear(tr *trust.Trust, raw []byte) (believed bool) {
 	return true
 }
 
-// seen is everything that readers see of the backends, in words, with every time in it.
+// seen returns everything that readers see of the backends, in words, with every time in it.
 func (w *world) seen() (all []string) {
 	for b := range w.View().Backends() {
 		state, _ := w.View().Agent("eu-1")

@@ -27,7 +27,7 @@ func (s *sites) site(region, service string) {
 	})
 }
 
-// round is one heartbeat of all, and one check of all backends of those that are named.
+// round sends one heartbeat of each agent, and a verdict on every backend of the agents in checked.
 func (s *sites) round(outcome check.Outcome, checked ...int) {
 	for i, agent := range s.agents {
 		s.w.beat(agent, s.said[i]...)

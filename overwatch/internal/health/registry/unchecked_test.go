@@ -15,7 +15,7 @@ var (
 	uncheckedStale   = Conclusion{api.EffectiveStale, false, ReasonStaleUnchecked}
 )
 
-// off is static with a check that is switched off.
+// off returns static with a check that is switched off.
 func off(s string) Declaration {
 	d, spec := static(s), tcp
 	spec.Off = true

@@ -82,7 +82,7 @@ func TestView_PublishedRecordsNeverChange(t *testing.T) {
 	})
 }
 
-// TestView_ReadersAndWriterTogether is for the race detector.
+// TestView_ReadersAndWriterTogether gives the race detector something to find.
 func TestView_ReadersAndWriterTogether(t *testing.T) {
 	authority := newAuthority(t)
 	agents := []struct{ name, service string }{{"one", "a.example"}, {"two", "b.example"}, {"three", "c.example"}}

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// weigh is an order of a weight.
+// weigh returns an order of a weight.
 func weigh(s string, weight int) Order {
 	at := id(s)
 	return Order{Kind: api.OrderWeight, Service: at.Service, Address: at.Address, Port: at.Port, Weight: weight,

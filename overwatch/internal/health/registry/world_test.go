@@ -260,7 +260,7 @@ func static(s string) Declaration {
 	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: unique.Make(tcp)}
 }
 
-// named is static with the agent whose own server it is.
+// named returns static with the agent whose own server it is.
 func named(s, agent string) Declaration {
 	d := static(s)
 	d.Agent = agent

@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// BenchmarkOpen_Heartbeat is one signed heartbeat of some 250 octets from a pinned agent. The check of the signature is
-// nearly all of it.
+// BenchmarkOpen_Heartbeat measures a signed heartbeat of some 250 octets from a pinned agent. The check of the
+// signature is nearly all of it.
 func BenchmarkOpen_Heartbeat(b *testing.B) {
 	r := newRig(b)
 	a := r.agent("eu-web-1")
@@ -33,7 +33,7 @@ func BenchmarkOpen_Heartbeat(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen_HeartbeatInSession is the same by its code, as nearly all heartbeats come.
+// BenchmarkOpen_HeartbeatInSession measures the same heartbeat with the code of a session, as nearly all come.
 func BenchmarkOpen_HeartbeatInSession(b *testing.B) {
 	r := newRig(b)
 	p := r.agent("eu-web-1").inSession("app.test", "db.test")

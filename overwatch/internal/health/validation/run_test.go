@@ -144,7 +144,7 @@ func (w *world) answers(outcome check.Outcome, takes time.Duration) {
 	}
 }
 
-// states are the states of the last verdicts on a backend.
+// states returns the states of the last verdicts on a backend.
 func (w *world) states(id registry.ID, n int) []check.State {
 	var states []check.State
 	all := w.verdicts(id)
@@ -421,7 +421,7 @@ func TestReconfigure_IsInForceFromTheNextCheckOn(t *testing.T) {
 	})
 }
 
-// matching is a target whose check matches a pattern.
+// matching returns a target whose check matches a pattern.
 func matching(n int) registry.Target {
 	t := target(n)
 	t.Spec.Type, t.Spec.Path, t.Spec.Detail = check.HTTP, "/", check.Detail{BodyMatches: "ok"}.Details()

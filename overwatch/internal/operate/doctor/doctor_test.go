@@ -16,7 +16,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// world is a DNS server that is the resolver and the node itself; it answers with the records that a test gives it.
+// world starts a DNS server that is the resolver and the node itself, and returns its address. It answers with the
+// records that a test gives it.
 func world(t *testing.T, records ...string) (at netip.AddrPort) {
 	t.Helper()
 	var all []dns.RR
@@ -49,7 +50,7 @@ func world(t *testing.T, records ...string) (at netip.AddrPort) {
 	return netip.MustParseAddrPort(packets.LocalAddr().String())
 }
 
-// worst is the worst finding about a subject.
+// worst returns the worst finding about a subject.
 func worst(found []Finding, subject string) (w Finding) {
 	for _, f := range found {
 		if f.Subject == subject && (w.Subject == "" || f.Grade > w.Grade) {

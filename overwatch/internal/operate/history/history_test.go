@@ -13,7 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/leaf/histogram"
 )
 
-// busy is a node that answers ten queries a second, of which one fails, each in a millisecond.
+// busy returns the readings of a node that answers ten queries a second, of which one fails, each in a millisecond.
 func busy(times *histogram.Counter) func() Reading {
 	began := time.Now()
 	told := uint64(0)
@@ -28,7 +28,7 @@ func busy(times *histogram.Counter) func() Reading {
 	}
 }
 
-// value is a metric of a point by its name.
+// value returns a metric of a point by its name.
 func value(t *testing.T, p Point, name string) float64 {
 	t.Helper()
 	for i, n := range Names() {

@@ -15,7 +15,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// brakedWorld is a world whose name has three backends, all of which their agent calls unhealthy, and this node well.
+// brakedWorld returns a world whose name has three backends, all of which their agent calls unhealthy, and this node
+// well.
 func brakedWorld(t *testing.T) (*world, trust.Agent) {
 	yes := func() bool { return true }
 	w := newWorld(t, func(o *Options) {

@@ -19,7 +19,7 @@ const (
 	agentServer               = service + ":192.0.2.9:80"
 )
 
-// steeredWorld is a world whose DNS answers follow the registry, with two healthy servers in eu.
+// steeredWorld returns a world whose DNS answers follow the registry, with two healthy servers in eu.
 func steeredWorld(t *testing.T, domain config.Domain) *world {
 	w := newWorld(t, func(o *Options) {
 		backends := o.View

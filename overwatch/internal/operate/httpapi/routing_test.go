@@ -26,7 +26,7 @@ type someBackends map[string][]*registry.Backend
 
 func (b someBackends) Service(name string) []*registry.Backend { return b[name] }
 
-// steeredBy is a view of geo.test, whose clients in 192.0.2.0/24 are in us and all others in eu.
+// steeredBy returns a view of geo.test, whose clients in 192.0.2.0/24 are in us and all others in eu.
 func steeredBy(t testing.TB, backends publish.Backends, domains ...config.Domain) func() *zone.View {
 	t.Helper()
 	places, err := geo.New(geo.Sources{

@@ -24,7 +24,7 @@ func tenThousand(t *testing.T) *world {
 	return w
 }
 
-// cpuTime is the processor time that this process has used, which a busy machine does not lengthen.
+// cpuTime returns the processor time that this process has used, which a busy machine does not lengthen.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

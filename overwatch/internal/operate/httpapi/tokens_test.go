@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// tokenOf is the token of a role in a world with tokens.
+// tokenOf returns the token of a role in a world with tokens.
 func tokenOf(role string) string { return role + "-token-of-more-than-thirty-two-characters" }
 
 // withTokens gives a world one token of each role.

@@ -213,7 +213,7 @@ func (fullDisk) DeleteOrder(api.OrderKind, string, string, ...store.Entry) error
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
 
-// Flush is the Publisher of the world.
+// Flush notes the backends that serve at the moment, in place of the Publisher.
 func (w *world) Flush(context.Context) error {
 	var serving []string
 	for _, b := range w.registry.View().Service(service) {
@@ -455,7 +455,7 @@ func (w *world) wantError(what string, r httpReply, status int, words ...string)
 	}
 }
 
-// nowhere is a table of where clients are that knows nothing.
+// nowhere returns a table of places that has none.
 func nowhere() *geo.Table {
 	table, err := geo.New(geo.Sources{})
 	if err != nil {
@@ -464,5 +464,5 @@ func nowhere() *geo.Table {
 	return table
 }
 
-// noZones is a view of nothing.
+// noZones returns an empty view.
 func noZones() *zone.View { return new(zone.View) }

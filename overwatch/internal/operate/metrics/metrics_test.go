@@ -31,8 +31,7 @@ func (fitness) Holding() map[api.ConditionKind]int {
 	return map[api.ConditionKind]int{api.NodeUnheard: 2}
 }
 
-// sources is a registry with a healthy and an unhealthy backend, and what
-// trust would say of three agents.
+// sources returns a registry with a healthy and an unhealthy backend, and what trust would say of three agents.
 func sources(t *testing.T) Sources {
 	t.Helper()
 	r, err := registry.New(registry.Options{

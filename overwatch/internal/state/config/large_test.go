@@ -20,7 +20,7 @@ dns: {listen_address: "127.0.0.1:5300", default_ttl: 60, zones: [gslb.test]}
 logging: {level: warn, format: json}
 `
 
-// largeText is a configuration of many domains with four servers each in YAML.
+// largeText returns a configuration of many domains with four servers each in YAML.
 func largeText(domains int) string {
 	var b strings.Builder
 	b.WriteString(largeHead + "regions:\n")
@@ -38,7 +38,7 @@ func largeText(domains int) string {
 	return b.String()
 }
 
-// largeJSON is the lists of largeText in JSON, as a program would write them.
+// largeJSON returns the lists of largeText in JSON, as a program would write them.
 func largeJSON(domains int) string {
 	type region struct {
 		Name    string           `json:"name"`

@@ -137,7 +137,7 @@ func (w *world) lost(gone []replica.Object) {
 	}
 }
 
-// change is an operator's decision on this node.
+// change makes a random decision of an operator on this node.
 func (m *member) change() {
 	key := replica.Key{Kind: "domain", Name: "d" + strconv.Itoa(m.rand.IntN(names))}
 	var o replica.Object
@@ -292,7 +292,7 @@ func (w *world) begin() {
 	}
 }
 
-// order is the order of two versions of an object, written from the manual.
+// order compares two versions of an object, as the manual says.
 func order(a, b replica.Object) int {
 	if c := a.Version.Compare(b.Version); c != 0 {
 		return c

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// BenchmarkPutPin is one enrolment after the other, each on the disk before the next: what a node's disk allows.
+// BenchmarkPutPin measures one enrolment after the other, each on the disk before the next: the disk sets the pace.
 func BenchmarkPutPin(b *testing.B) {
 	s := open(b, b.TempDir())
 	for i := 0; b.Loop(); i++ {
@@ -18,7 +18,7 @@ func BenchmarkPutPin(b *testing.B) {
 	}
 }
 
-// BenchmarkPutPin_Together is many enrolments at the same time, which share transactions.
+// BenchmarkPutPin_Together measures many enrolments at the same time, which share transactions.
 func BenchmarkPutPin_Together(b *testing.B) {
 	s := open(b, b.TempDir())
 	var n atomic.Int64

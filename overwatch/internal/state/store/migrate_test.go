@@ -21,8 +21,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// schema1 is the file of a store that a program of schema 1 wrote: 41 pins, of which one is revoked, an override, a
-// server, a domain, a status and three audit entries.
+// schema1 returns the file of a store that a program of schema 1 wrote: 41 pins, of which one is revoked, an override,
+// a server, a domain, a status and three audit entries.
 func schema1(t testing.TB) []byte {
 	t.Helper()
 	packed, err := os.Open("testdata/schema-1.db.gz")
@@ -362,7 +362,7 @@ func refusedAsNewer(t testing.TB, dir string, also ...string) {
 	}
 }
 
-// marks are the files in a directory but for the lock, and a mark of what is in each.
+// marks lists the files in a directory but for the lock, each with a mark of its content.
 func marks(t testing.TB, dir string) (text string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

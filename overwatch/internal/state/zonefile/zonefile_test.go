@@ -47,7 +47,7 @@ func TestRead_RecordsHaveTheirLines(t *testing.T) {
 	}
 }
 
-// deep is records with 112 names above each that no other has.
+// deep returns records with 112 names above each that no other has.
 func deep(count int) string {
 	var b strings.Builder
 	for i := range count {

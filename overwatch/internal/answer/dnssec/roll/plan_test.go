@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 )
 
-// known are the other nodes as a node sees them in an undisturbed world.
+// known returns the other nodes as a node sees them in an undisturbed world.
 func (w *world) known(n *node) (peers []roll.Peer) {
 	for _, p := range w.nodes {
 		if p != n {
