@@ -24,7 +24,7 @@ type pkg struct {
 // what lies above. leaf knows nothing of gslb: its packages could be repositories of their own.
 var floors = []string{"leaf", "policy", "state", "health", "answer", "control", "operate"}
 
-// homes says which packages may import a library; everything below the prefix is meant.
+// homes lists the packages that may import a library, each with all below it.
 var homes = map[string][]string{
 	"github.com/gin-gonic/gin": {"gslb.internal/overwatch/internal/operate/httpapi"},
 	"github.com/spf13/viper":   {"gslb.internal/shared/settings"},
@@ -88,7 +88,7 @@ func TestWalls_EveryImportIsAllowed(t *testing.T) {
 	}
 }
 
-// forbidden says why one package may not import another, or nothing.
+// forbidden returns the reason why a package may not import another, "" if it may.
 func forbidden(from, to string) string {
 	if strings.HasPrefix(to, "gslb.internal/") {
 		return forbiddenOwn(from, to)

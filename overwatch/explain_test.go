@@ -150,7 +150,7 @@ func (w *randomWorld) explanation(q question) explain.Explanation {
 	return e
 }
 
-// compare says what differs.
+// compare describes the difference between an answer and its explanation, "" for none.
 func compare(wire *dns.Msg, e explain.Explanation) string {
 	want := map[policy.Outcome][]int{
 		policy.NoHealthyBackend: {dns.RcodeServerFailure}, explain.DomainNotFound: {dns.RcodeNameError, dns.RcodeRefused},
@@ -188,7 +188,7 @@ func compare(wire *dns.Msg, e explain.Explanation) string {
 	return shares(e)
 }
 
-// shares says what is wrong with how an explanation shares out the answers.
+// shares describes a mistake in the shares of an explanation, "" for none.
 func shares(e explain.Explanation) string {
 	sum, seen := 0.0, map[netip.Addr]bool{}
 	for i := range e.Backends {
@@ -207,7 +207,7 @@ func shares(e explain.Explanation) string {
 	return ""
 }
 
-// compareSample says how the newest decision that was sampled differs from the answer that it is of.
+// compareSample describes the difference between the newest sampled decision and the answer that it was sampled from.
 func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string {
 	d := w.decisions.Decisions()[0]
 	if again, ok := w.decisions.Decision(d.ID); !ok || again != d {

@@ -261,7 +261,8 @@ func (w *randomWorld) change() {
 	}
 }
 
-// follow has a domain decided again, apart from everything else: what is answered also depends on what was before.
+// follow makes the publisher decide a domain again, apart from everything else: the answer also depends on the one
+// before.
 func (w *randomWorld) follow(domain string) {
 	w.t.Helper()
 	w.publisher.Mark(domain)

@@ -220,7 +220,7 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 	return answers, ""
 }
 
-// badAddresses says what is wrong with the addresses of one answer.
+// badAddresses describes a mistake in the addresses of one answer, "" for none.
 func badAddresses(addresses []netip.Addr, want expected) string {
 	sorted := slices.Clone(addresses)
 	slices.SortFunc(sorted, netip.Addr.Compare)
@@ -235,8 +235,8 @@ func badAddresses(addresses []netip.Addr, want expected) string {
 	return ""
 }
 
-// badScope says what is wrong with the part of a client's address that an answer depended on (docs/routing.md):
-// none where the policy does not look at the client.
+// badScope describes a mistake in the part of a client's address that an answer depended on (docs/routing.md), "" for
+// none. The part must be empty where the policy does not look at the client.
 func badScope(scope uint8, want expected) string {
 	if !want.placed && !want.hashed && scope != 0 {
 		return fmt.Sprintf("scope %d, and the client makes no difference", scope)

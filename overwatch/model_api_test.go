@@ -166,7 +166,7 @@ func (h *chronicle) put(draft *definitions.Draft, name, algorithm string, enable
 	return fmt.Sprintf("define %+v", d)
 }
 
-// learning has a domain of the API choose by latency until it knows enough, and perhaps begin anew.
+// learning makes a domain of the API choose by latency until it knows enough, and perhaps begin anew.
 func (h *chronicle) learning() string {
 	name := h.free()
 	var events []string

@@ -311,7 +311,7 @@ func (h *chronicle) check() string {
 	return h.measure(outcome, ids)
 }
 
-// measure has the node's checks of some backends, one after the other, come out in one way.
+// measure gives the node's checks of some backends, one after the other, the same outcome.
 func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	var took []time.Duration
 	for _, id := range ids {
@@ -337,8 +337,8 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	return fmt.Sprintf("%s of %v in %v", outcome, ids, took)
 }
 
-// judgeNew has the backends checked that the last change of what is declared waits for, as a node does at once. Until
-// then others stay that are to go, which the reference knows nothing of.
+// judgeNew checks the backends that the last change of declarations waits for, as a node does at once. Until then
+// backends stay that are to go, which the reference knows nothing of.
 func (h *chronicle) judgeNew() {
 	h.model.settle()
 	backends := slices.Collect(h.node.registry.View().Backends())
@@ -398,7 +398,7 @@ func (m *reference) restart() {
 	}
 }
 
-// settled returns when the node has published all that happened.
+// settled waits until the node has published everything that happened.
 func (h *chronicle) settled() {
 	synctest.Wait()
 	h.must(h.node.publisher.Flush(h.t.Context()))

@@ -35,7 +35,7 @@ func (m *reference) names(apex string) map[string][]uint16 {
 	return types
 }
 
-// proved says what is wrong with an answer to a client who asks for signatures.
+// proved describes a mistake in an answer to a client who asks for signatures, "" for none.
 func (h *chronicle) proved(view *zone.View, name string, v6 bool, client int, want expected) string {
 	qtype := dns.TypeA
 	if v6 {

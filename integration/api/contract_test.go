@@ -658,7 +658,7 @@ func (r row) try(t *testing.T, n *harness.Node) {
 	}
 }
 
-// fits says what is wrong with the field that a path leads to, or nothing.
+// fits describes the mismatch of the field at a path with its kind, "" for none.
 func fits(value any, path []string, kind string) string {
 	if len(path) == 0 {
 		return fitsKind(value, kind)

@@ -84,7 +84,7 @@ func TestWindow_BeginsAndEndsAcrossAKill(t *testing.T) {
 	must(answersWith(t, n, "192.0.2.1", true))
 }
 
-// answersWith says where a node's answers have an address and should not, or have not and should.
+// answersWith returns an error if a node's answers have an address and should not, or lack it and should have it.
 func answersWith(t *testing.T, n *harness.Node, address string, want bool) error {
 	t.Helper()
 	found := false

@@ -37,7 +37,7 @@ type demoRun struct {
 	done chan struct{}
 }
 
-// output takes what a program prints and returns what is to be seen of it.
+// output collects the output of a program. Its String is the visible part.
 type output interface {
 	io.Writer
 	fmt.Stringer

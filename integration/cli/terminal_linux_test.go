@@ -25,8 +25,8 @@ type display struct {
 	alternate, cursorHidden atomic.Bool
 }
 
-// newDisplay shows what is drawn on the terminal whose keyboard is given, and
-// answers the questions of programs at the terminal.
+// newDisplay returns the display of the terminal whose keyboard is given. It answers the questions that programs ask
+// the terminal.
 func newDisplay(keyboard *os.File, columns, rows int) *display {
 	d := &display{SafeEmulator: vt.NewSafeEmulator(columns, rows)}
 	d.SetCallbacks(vt.Callbacks{

@@ -61,7 +61,7 @@ func (p *page) hear(event any) {
 	}
 }
 
-// complaints returns what the tab has complained of, without what the words are part of.
+// complaints returns the errors that the tab has logged, but for those that have one of the expected words.
 func (p *page) complaints(expected ...string) (list []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -141,7 +141,7 @@ func (s *scene) declare(b *harness.Backend, weight int) []harness.Server {
 	return []harness.Server{app, api}
 }
 
-// addAgent has an agent watch a backend for both domains.
+// addAgent adds an agent that watches a backend for both domains.
 func (s *scene) addAgent(name string, r replica) (*harness.Agent, error) {
 	b := harness.AgentBackend{Address: r.At.Addr(), Port: r.At.Port(), Weight: r.weight,
 		HealthCheck: s.cluster.Timing.Check()}

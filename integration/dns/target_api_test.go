@@ -15,14 +15,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// override has an address serve that nobody can check.
+// override declares an address healthy, so that it serves though no check reaches it.
 func override(t *testing.T, n *harness.Node, address string) error {
 	_, err := n.Client.SetOverride(t.Context(), testbed.AppName, address, api.OverrideRequest{Healthy: new(true),
 		Reason: "test"})
 	return err
 }
 
-// named has a name of the file answered with the host names of its servers.
+// named changes the domain to answer with the host names of its servers.
 func named(t *testing.T, n *harness.Node) error {
 	_, err := n.Client.ChangeDomain(t.Context(), testbed.AppName, api.DomainChange{Answer: new("cname")})
 	return err

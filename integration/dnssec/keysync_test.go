@@ -125,7 +125,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	nothingLeaks(t, s, tap)
 }
 
-// syncNow has a node exchange keys at once. A peer may be too late for it where the machine stands still.
+// syncNow makes a node exchange keys at once. A peer may be too late for it where the machine stands still.
 func syncNow(t *testing.T, n *harness.Node) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, n.Name+" to exchange keys when it is told to", func(ctx context.Context) error {

@@ -134,8 +134,8 @@ func startChainJudges(t *testing.T, p *knotParent, zones []string, nodes []*harn
 	return j
 }
 
-// look has all ask for names that are there, and for names that are not. A machine that is too busy to answer breaks
-// nothing.
+// look lets every validator ask for names that are there, and for names that are not. It returns an error if one
+// believes an answer bogus. A machine that is too busy to answer breaks nothing.
 func (j *chainJudges) look(ctx context.Context, zone string) error {
 	j.asked++
 	for name, kind := range map[string]uint16{zone: dns.TypeSOA, "ow-1." + zone: dns.TypeA, "nx." + zone: dns.TypeA,

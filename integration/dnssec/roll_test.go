@@ -60,7 +60,7 @@ func startRegistry(t *testing.T, zone string) *registry {
 	return p
 }
 
-// follow takes what the CDS records of a node say into the first server, and what that had into the second.
+// follow copies the DS records of a node's CDS records to the first server, and those that it had to the second.
 func (p *registry) follow(t *testing.T, n *harness.Node) {
 	reply, err := askTCP(t.Context(), n.DNS.String(), p.zone, dns.TypeCDS)
 	if err != nil {

@@ -39,14 +39,14 @@ func (j *wayJudges) forget() {
 	clear(j.seen)
 }
 
-// least returns how often each judge came to a verdict, the lowest number.
+// least returns how often the judges came to a verdict: the number of the judge that did so least often.
 func (j *wayJudges) least(verdict string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return min(j.seen["unbound "+verdict], j.seen["named "+verdict], j.seen["delv "+verdict])
 }
 
-// judge has a validator ask, and notes its verdict. bogus tells a failure to answer from an answer that it refuses.
+// judge lets a validator ask, and notes its verdict. bogus tells a failure to answer from an answer that is refused.
 func (j *wayJudges) judge(who string, r *signed.Resolver, bogus func(string, uint16) (bool, error), name string,
 	kind uint16) error {
 	reply, err := r.Ask(name, kind)
@@ -64,7 +64,8 @@ func (j *wayJudges) judge(who string, r *signed.Resolver, bogus func(string, uin
 	return nil
 }
 
-// look has all ask for names that are there, and for names that are not. An error says who believes none of it.
+// look lets every validator ask for names that are there, and for names that are not. The error names those that
+// believe an answer bogus.
 func (j *wayJudges) look(ctx context.Context, zone string) error {
 	j.asked++
 	for name, kind := range map[string]uint16{zone: dns.TypeSOA, "ow-1." + zone: dns.TypeA, "nx." + zone: dns.TypeA,

@@ -109,7 +109,7 @@ func longNames(count int) (names []string) {
 	return names
 }
 
-// speakFor has an agent's backend serve these names too.
+// speakFor makes an agent's backend serve these names too.
 func (s *branch) speakFor(agent *harness.Agent, names []string) {
 	for _, name := range names {
 		own := agent.File.Agent.Backends[0]

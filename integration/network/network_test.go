@@ -11,7 +11,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// rules says what becomes of packets from now on.
+// rules replaces the network's rules for packets, and notes them in the story.
 func rules(t *testing.T, n *network.Network, s *site, rules ...string) {
 	t.Helper()
 	s.Story.Event("network: %q", rules)

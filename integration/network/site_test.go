@@ -43,7 +43,7 @@ func (s *threeSites) start(t *testing.T) {
 	s.Watch = s.WatchFrom(t, s.clients, s.Nodes...)
 }
 
-// exchangeKeys has the nodes ask one another for keys.
+// exchangeKeys makes the nodes ask one another for keys.
 func (s *threeSites) exchangeKeys() {
 	for i, n := range s.Nodes {
 		v4, _ := [...]*network.Site{s.us, s.eu}[i].Networks()

@@ -36,7 +36,7 @@ func startAlertmanager(t *testing.T) (url string) {
 	return "http://" + at
 }
 
-// alertsOf returns what an Alertmanager says of each alert that is active.
+// alertsOf returns the active alerts of an Alertmanager, as it describes them.
 func alertsOf(ctx context.Context, url string) (about []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -133,7 +133,7 @@ func TestNotifications_AMailServerTakesThem(t *testing.T) {
 	comes("its end", testbed.AppName, "resolved")
 }
 
-// has says which of the words are missing in a mail, or what is wrong with it.
+// has returns an error if a mail is malformed or lacks one of the words.
 func (m mailOf) has(words []string) error {
 	parsed, err := mail.ReadMessage(strings.NewReader(m.text))
 	if err != nil {

@@ -90,7 +90,7 @@ type distantFleet struct {
 	in         io.Writer
 }
 
-// newDistantFleet returns when the agents are made.
+// newDistantFleet starts a fleet in a process of its own, and returns once its agents are made.
 func newDistantFleet(t *testing.T, order *fleetOrder) *distantFleet {
 	t.Helper()
 	self, err := os.Executable()

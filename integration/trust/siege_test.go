@@ -21,7 +21,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// siegeVariable says how long the siege is to be, and that seconds are judged; siegeSeed repeats one.
+// siegeVariable and siegeSeed are environment variables: the length of a siege, whose times are judged then, and the
+// seed that repeats one.
 const (
 	siegeVariable = "GSLB_SIEGE"
 	siegeSeed     = "GSLB_SIEGE_SEED"

@@ -248,7 +248,7 @@ func report(service string, at netip.AddrPort) wire.Backend {
 	}
 }
 
-// reports has the node take a heartbeat, or what it wants of it.
+// reports sends heartbeats until the node has answered one, by taking it, or a part of it, or by refusing it.
 func (s *stand) reports(t *testing.T, a *agent.Agent, backends []wire.Backend) {
 	t.Helper()
 	until(t, "a heartbeat of "+a.Name+" to be answered", func(context.Context) error {

@@ -103,7 +103,7 @@ func (s *site) makeEarlier(t *testing.T, before harness.Binaries) {
 		a.Name+"/data")
 }
 
-// renamePins has the agent know the node by another gossip address, since it is at another each time.
+// renamePins makes the agent know the node by another gossip address, since it is at another each time.
 func (s *site) renamePins(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(s.Agents[0].File.DataDir, func(path string, _ os.DirEntry, err error) error {

@@ -250,7 +250,7 @@ func (n *fakeNode) restart() {
 	n.set(func(n *fakeNode) { n.nonce, n.down = identity.NewNonce(), false })
 }
 
-// got returns what reached the node of one type since a moment.
+// got returns the messages of one type that reached the node since a moment.
 func (n *fakeNode) got(kind wire.Type, since time.Time) (out []received) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

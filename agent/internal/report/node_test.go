@@ -121,7 +121,7 @@ func (n *socketNode) NotifyMsg(b []byte) {
 	}
 }
 
-// count returns how many messages of a type have come.
+// count returns the number of messages of a type so far.
 func (n *socketNode) count(kind wire.Type) (c int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -86,7 +86,7 @@ func TestDNSSECRoll_AsksBeforeAnUrgentChange(t *testing.T) {
 	}
 }
 
-// check says what is safe now by the node that is the least far.
+// The command check goes by the node whose roll is the least far.
 func TestDNSSECCheck_SaysWhatIsSafeNow(t *testing.T) {
 	server := unsigned(t)
 	behind, ahead := startNode(t), startNode(t)

@@ -87,7 +87,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// changes returns what was asked of the node beside reading, in order.
+// changes returns the requests to the node that were no reads, in order.
 func (n *node) changes() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

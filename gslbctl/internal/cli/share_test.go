@@ -38,7 +38,7 @@ func threeNodes() []string {
 
 const added = "POST /api/v1/domains"
 
-// sentTo returns how many of the changes each node was sent.
+// sentTo returns the number of changes that each node was sent.
 func sentTo(nodes []*node) (counts []int) {
 	for _, n := range nodes {
 		counts = append(counts, len(n.changes()))

@@ -127,7 +127,7 @@ func (n *fakeNode) apply(req api.ApplyRequest) {
 	}
 }
 
-// servers returns what the node has, such as "us-1 app.example.com 203.0.113.9 us".
+// servers returns the servers of the node, such as "us-1 app.example.com 203.0.113.9 us".
 func (n *fakeNode) servers() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

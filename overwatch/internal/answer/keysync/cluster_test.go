@@ -57,7 +57,7 @@ func (n *network) isolate(name string, cut bool) {
 	n.cut[name] = cut
 }
 
-// delay has a node answer late from now on.
+// delay makes a node answer late from now on.
 func (n *network) delay(name string, late time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

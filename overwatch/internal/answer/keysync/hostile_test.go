@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// liar has the secret and answers what say makes of what it should say.
+// liar is a peer that has the secret. say changes each message before it is sent.
 type liar struct {
 	*nonces
 	say func(*message)

@@ -15,7 +15,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// tally counts who led since shares last changed, of what one socket answered to clients with the same backends.
+// tally counts, for each address, the answers of one socket that it came first in since shares last changed. All
+// answers are to clients with the same backends.
 type tally struct {
 	shares string // of whom, as text
 	led    map[netip.Addr]int

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// caught has a node wait as before it answers DNS, and returns how long that took.
+// caught makes a node wait as before it answers DNS, and returns how long that took.
 func caught(ctx context.Context, n *node) time.Duration {
 	began := time.Now()
 	n.r.Catch(ctx)

@@ -36,7 +36,7 @@ type network struct {
 	mute  string              // says nothing
 }
 
-// hang has a node say nothing.
+// hang lets a node take requests and answer none.
 func (w *network) hang(host string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -182,8 +182,8 @@ func (m *member) copy() string {
 	return dir
 }
 
-// crashWhenItTakes has the disk kept as it is when something of another node is stored the next time; until the node is
-// killed nobody decides anything there.
+// crashWhenItTakes keeps a copy of the disk from the next time that something of another node is stored. Until the node
+// is killed nobody decides anything there.
 func (m *member) crashWhenItTakes() {
 	m.run.mu.Lock()
 	defer m.run.mu.Unlock()

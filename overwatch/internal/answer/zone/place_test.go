@@ -52,7 +52,7 @@ func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string)
 	return changed
 }
 
-// leads counts who leads in n answers to a client.
+// leads counts, for each address, those of n answers to a client in which it comes first.
 func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *Turns) map[string]int {
 	t.Helper()
 	seen := make(map[string]int)

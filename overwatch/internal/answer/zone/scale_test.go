@@ -12,7 +12,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// manner says how the many names are answered.
+// manner is the kind of the names' answers.
 type manner int
 
 const (

@@ -161,7 +161,7 @@ func (n *node) override(service string, octet byte, healthy bool) {
 	}))
 }
 
-// drain has a backend drained to a share by somebody.
+// drain orders the drain of a backend to a share.
 func (n *node) drain(service string, octet byte, over time.Duration, share float64) {
 	n.t.Helper()
 	n.must(n.registry.SetOrder(n.t.Context(), registry.Order{

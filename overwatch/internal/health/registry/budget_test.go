@@ -83,7 +83,7 @@ func TestBudget_LeavesRoomForWhatASoundAgentSays(t *testing.T) {
 
 func transitionOf(said string) *wire.Transition { return &wire.Transition{Backend: claims(said)[0]} }
 
-// spend has an agent change so much that it waits.
+// spend makes an agent change so much that it waits.
 func (w *world) spend(agent trust.Agent) {
 	w.t.Helper()
 	for i := range 1000 {

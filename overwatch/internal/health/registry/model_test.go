@@ -384,7 +384,7 @@ func (s *seen) drain(elapsed, over time.Duration) {
 	s.Share = min(s.Share, max(1-float64(drainSteps-left)/drainSteps, 0))
 }
 
-// lookAt returns what readers do see.
+// lookAt returns the state of all backends as readers of a view see it.
 func lookAt(v *View) map[ID]seen {
 	all := map[ID]seen{}
 	for b := range v.Backends() {

@@ -15,7 +15,7 @@ import (
 // page is an agent's check of a page.
 var page = wire.Check{Type: "http", Path: "/up", FailureThreshold: 3, SuccessThreshold: 2}
 
-// ask has an agent claim backends that are all to be checked in one way.
+// ask makes an agent claim backends that are all to be checked in one way.
 func (w *world) ask(from trust.Agent, c wire.Check, names ...string) {
 	w.t.Helper()
 	var said []wire.Backend

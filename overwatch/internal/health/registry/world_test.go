@@ -59,20 +59,20 @@ func (w *world) ClearDrain(ctx context.Context, id ID) error {
 	return w.ClearOrder(ctx, o.Kind, o.Service, o.Address, o.Port)
 }
 
-// keep has the next restart find an order.
+// keep makes the next restart find an order.
 func (w *world) keep(o Order) {
 	o.CreatedAt = o.CreatedAt.Round(0)
 	w.kept = append(slices.DeleteFunc(w.kept, func(other Order) bool { return other.Replaces(&o) }), o)
 }
 
-// begun returns what Began was told of.
+// begun returns the orders that Began was called with.
 func (w *world) begun() []Order {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.began)
 }
 
-// ended returns what Expired was told of.
+// ended returns the orders that Expired was called with.
 func (w *world) ended() []Order {
 	w.mu.Lock()
 	defer w.mu.Unlock()

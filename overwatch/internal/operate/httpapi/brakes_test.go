@@ -39,7 +39,7 @@ func brakedWorld(t *testing.T) (*world, trust.Agent) {
 	return w, agent
 }
 
-// say has an agent report three backends.
+// say makes an agent report three backends.
 func (w *world) say(agent trust.Agent, claim wire.Claim, warnings wire.Warnings) {
 	w.t.Helper()
 	m := &wire.Heartbeat{Region: "us", IntervalMillis: 10_000, MissedThreshold: 3}

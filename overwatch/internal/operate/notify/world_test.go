@@ -129,14 +129,14 @@ func (w *world) message() send.Message {
 	return w.last
 }
 
-// attempts returns how many there were.
+// attempts returns the number of attempts to send.
 func (w *world) attempts() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.asked
 }
 
-// answers has the receiver answer so from now on; nil: it takes all.
+// answers sets the receiver's answer from now on; nil: it takes all.
 func (w *world) answers(answer func(node string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -158,7 +158,7 @@ func (m *member) change() {
 	m.tell("%s: %s %s deleted=%t %s", m.name(), key.Name, o.Version, o.Deleted, o.Value)
 }
 
-// ask has a node take what another has.
+// ask makes a node take the changes of another, or everything it has.
 func (m *member) ask(other *member, whole bool) {
 	if m == other || !m.up || !other.up || m.cut[[2]int{min(m.id, other.id), max(m.id, other.id)}] {
 		return

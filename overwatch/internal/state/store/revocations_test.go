@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// pinOf returns what a store has of an agent: "none", "pinned", "revoked" or "superseded".
+// pinOf returns the state of an agent's pin in a store: "none", "pinned", "revoked" or "superseded".
 func pinOf(t *testing.T, s *Store, id string) string {
 	t.Helper()
 	p, found, err := s.LoadPin(id)

@@ -64,7 +64,7 @@ func (s *mailServer) serve(conn net.Conn) {
 	}
 }
 
-// sent has a mail sent to the server, and returns the outcome when both are done.
+// sent sends a mail to the server, and returns the outcome when both are done.
 func (s *mailServer) sent(t *testing.T, c config.NotificationTarget, roots *x509.CertPool) error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

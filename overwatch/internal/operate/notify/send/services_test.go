@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// taken returns what a target of a type sends for a message: path, authorization and body of each request.
+// taken returns the requests that a target of a type receives for a message: path, authorization and body of each.
 func taken(t *testing.T, c config.NotificationTarget, m send.Message) (all []map[string]any, where string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
