@@ -199,8 +199,8 @@ func above(names map[string][]uint16, name string) bool {
 	return false
 }
 
-// covers reports whether a name lies between two in canonical order (RFC 4034 section 6.1), the last of which may be the
-// apex.
+// covers reports whether a name lies between two in canonical order (RFC 4034 section 6.1). The second of these may be
+// the apex.
 func covers(from, to, name string) bool {
 	return before(from, name) && (before(name, to) || before(to, from) || to == from)
 }

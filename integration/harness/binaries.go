@@ -47,7 +47,7 @@ func Build(ctx context.Context, dir, scratch string) (Binaries, error) {
 	return b, nil
 }
 
-// find returns the absolute path of dir/name, or nothing if there is no such file.
+// find returns the absolute path of dir/name, "" if there is no such file.
 func find(dir, name string) (string, error) {
 	if dir == "" {
 		return "", nil

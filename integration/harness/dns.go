@@ -34,12 +34,12 @@ func (a Answer) Has(addr netip.Addr) bool {
 	return false
 }
 
-// Good reports whether a client could go on with the answer.
+// Good reports whether the answer is a success with at least one address.
 func (a Answer) Good() bool {
 	return a.Err == nil && a.Rcode == dns.RcodeSuccess && len(a.Addrs) > 0
 }
 
-// ask makes a question, has it exchanged and reads the answer.
+// ask asks for the A records of a name by means of exchange, and decodes the answer.
 func ask(exchange func(*dns.Msg) (*dns.Msg, error), name string) Answer {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 	begin := time.Now()

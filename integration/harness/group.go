@@ -29,7 +29,7 @@ func (g *Group) Start(f func()) {
 	})
 }
 
-// Wait returns when all have ended.
+// Wait waits until all goroutines have ended. It panics if one of them did.
 func (g *Group) Wait() {
 	g.running.Wait()
 	if g.panicked != "" {

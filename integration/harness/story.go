@@ -19,7 +19,7 @@ const cutLine = 4 << 10
 // eventSource names the lines that the harness itself adds to the story.
 const eventSource = "harness"
 
-// Line is one thing that happened: an event of the harness or a line that a program printed.
+// Line is one entry of a Story: an event of the harness, or a line that a program printed.
 type Line struct {
 	At     time.Time
 	Source string

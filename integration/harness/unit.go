@@ -157,7 +157,7 @@ func (u *Unit) close() error {
 	return err
 }
 
-// release gives up the ports that are held for a program that has not been started. u.mu is held.
+// release closes the sockets that hold the ports for a program that has not been started. u.mu is held.
 func (u *Unit) release() {
 	for _, p := range u.ports {
 		p.Release()

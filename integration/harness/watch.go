@@ -14,8 +14,8 @@ import (
 // keptAnswers bounds the memory of a Watch per node and name: some minutes at the pace used here.
 const keptAnswers = 8192
 
-// Watch is a steady client: it asks every node for every name at an even pace and remembers the newest answers. It is
-// how failover is measured, by what a client gets and nothing else.
+// Watch is a steady client: it asks every node for every name at an even pace and remembers the newest answers.
+// Failover is measured with it, by what a client gets and nothing else.
 type Watch struct {
 	// Dial opens its sockets. NewWatch sets that of a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -29,7 +29,7 @@ type Watch struct {
 	answers map[question][]Answer
 }
 
-// question is one of the things a Watch asks again and again.
+// question is the server and the name of one of a Watch's questions, all for A records.
 type question struct {
 	server netip.AddrPort
 	name   string

@@ -21,8 +21,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// victimPart is the environment variable by which the program of these tests, started once more, is a run that is to
-// end badly: how.
+// victimPart is set in the environment of a test program that is started again as a run that ends badly. Its value is
+// the way in which it ends.
 const victimPart = "INTEGRATION_VICTIM"
 
 // TestVictim is the run that TestHarness_LeavesNothingBehind lets end badly. By itself it shows that a site starts
