@@ -6,7 +6,7 @@
 // that repeat the failures, and a line of counts. Its exit code is 1 if anything failed.
 //
 // Where CI is "true", a test that is skipped is a failure, since it shows nothing: a machine of CI has what the tests
-// need. A test that names `make test-long` as its reason is skipped all the same.
+// need. It is no failure if the reason of the skip names `make test-long`, or in a step with -short `make test-all`.
 package main
 
 import (
