@@ -18,7 +18,7 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// targetBound is the time limit for a node to follow a change that its resolver has.
+// targetBound is the promised time until a node follows a change that its resolver has.
 const targetBound = time.Minute
 
 // knot is a real Knot that serves one zone, whose records change.

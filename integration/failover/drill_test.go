@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// drillBound is the time limit for the nodes to report an event. They report a node that they do not hear after 30 s.
+// drillBound is the promised time until the nodes report an event. They report a node that they do not hear after 30 s.
 const drillBound = time.Minute
 
 // drill is three nodes and a name with three backends in eu and two in us, each with an agent. The nodes check the

@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// endBound is the time limit for an agent to end once it is drained.
+// endBound is the promised time from the end of an agent's drain to the agent's end.
 const endBound = 5 * time.Second
 
 // ended waits until an agent's program has ended by itself.

@@ -142,7 +142,7 @@ func TestAgentStop_SaysGoodbye(t *testing.T) {
 	}
 }
 
-// exitBound is the time limit for a program to end after SIGTERM (row 37).
+// exitBound is the promised time from SIGTERM to the end of a program (row 37).
 const exitBound = 5 * time.Second
 
 // exits waits until a program that was asked to end has done so, in time and with exit code 0.

@@ -22,7 +22,7 @@ const (
 	fleetPing = 2 * time.Second // what gslb-agent does
 	// fleetServices is the number of names that the agents share.
 	fleetServices = 100
-	// fleetBound is the time limit for all of them to be registered at a node that has never seen one of them.
+	// fleetBound is the promised time until all of them are registered at a node that has never seen one of them.
 	fleetBound = 60 * time.Second
 	// fleetMemory and fleetCores are the most that 10 000 agents may cost the node, all of its memory counted.
 	fleetMemory = 400 << 20
