@@ -112,7 +112,8 @@ func (d *discovery) goes(path string, backends int) {
 	d.gone[path] = lines
 }
 
-// often is what the last line of a file says that changes often.
+// often returns the end of a log line about a file: "", or, on the last line that logging.Lines allows in a span, a
+// notice that no more is logged of the file until the span is over.
 func often(last bool) string {
 	if last {
 		return "; it changes often: no more is told of it for ten minutes"

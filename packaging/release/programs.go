@@ -26,10 +26,9 @@ type program struct {
 	summary            string
 	targets            []target
 	service            *service // nil for a tool
-	// files is what a package brings beside the executable: from the path in the repository to the path where it is
-	// installed.
+	// files are the files of a package beside the executable: path in the repository to path where it is installed.
 	files map[string]string
-	// examples are the words of examples that are others for this program: each is followed by what takes its place.
+	// examples are pairs of words, old and new: the old ones are replaced in the examples for this program.
 	examples []string
 }
 

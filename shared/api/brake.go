@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// BrakeConcern is what a brake holds.
+// BrakeConcern is the kind of report that a brake holds back.
 type BrakeConcern string
 
 // The concerns. Each name has a brake for each.

@@ -141,7 +141,7 @@ func (c *Client) do(ctx context.Context, call call, into any) error {
 	return nil
 }
 
-// What a context says of entity tags.
+// contextKey is the type of this package's keys in a context.
 type contextKey int
 
 const (

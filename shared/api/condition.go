@@ -18,7 +18,7 @@ const (
 // ConditionKind names what may need somebody.
 type ConditionKind string
 
-// ConditionType is what holds for all conditions of a kind.
+// ConditionType has the properties that all conditions of a kind share.
 type ConditionType struct {
 	Kind     ConditionKind
 	Severity Severity

@@ -20,7 +20,7 @@ const (
 	KeyRetired   KeyState = "retired"   // still in the zone, no longer signing
 )
 
-// KeyStage is what a signing key is in the change of its zone's key.
+// KeyStage is the role of a signing key in the change of its zone's key.
 type KeyStage string
 
 // The stages of a signing key. A change makes an active key incoming or retiring; else they are the states.

@@ -83,7 +83,7 @@ type ApplyRequest struct {
 	Force bool `json:"force,omitempty"`
 }
 
-// PlanAction is what becomes of an object.
+// PlanAction is the change of an object by a document.
 type PlanAction string
 
 // The actions of a plan.

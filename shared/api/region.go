@@ -31,7 +31,7 @@ type RegionList struct {
 	GeneratedAt time.Time `json:"generated_at"`
 }
 
-// Where a region or a mapping comes from.
+// Sources of a region or a mapping.
 const (
 	FromConfig = "config"
 	FromAPI    = "api"

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// RollWay is where a roll leads.
+// RollWay is the goal of a roll.
 type RollWay string
 
 // The ways.
@@ -17,7 +17,7 @@ const (
 	RollToSigned   RollWay = "signed"   // a zone without signatures is signed again
 )
 
-// RollStage is how far a node is with the change of a zone's signing key, or with its way to be unsigned or signed.
+// RollStage is a node's progress in a roll.
 type RollStage string
 
 // The stages of a roll.
@@ -67,7 +67,7 @@ type RollStep struct {
 	WaitsFor  *string   `json:"waits_for"`  // what may delay it beyond that, as far as is known; null: nothing
 }
 
-// RollAct is what an operator may be about to do by hand while a key changes.
+// RollAct is an act of an operator that may break something while a key changes.
 type RollAct string
 
 // The acts.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits of a Detail, in octets. They are what fits in an agent's message (package wire).
+// Limits of a Detail, in octets: such a Detail fits in an agent's message (package wire).
 const (
 	MaxStatusLength  = 128
 	MaxHeadersLength = 1024

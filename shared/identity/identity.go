@@ -50,7 +50,7 @@ func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Iden
 	if err := create(certPath, keyPath, commonName, now); err != nil {
 		return nil, false, err
 	}
-	id, err = Load(certPath, keyPath) // what counts is what the next start will find
+	id, err = Load(certPath, keyPath) // read back, as the next start will do
 	return id, true, err
 }
 

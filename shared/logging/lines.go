@@ -2,7 +2,8 @@ package logging
 
 import "time"
 
-// What Lines lets through in a span: enough for a person who mends something, few for what flaps.
+// Bounds of Lines: at most linesMost lines in a LinesSpan. That is enough for a person who repairs something, and few
+// for a thing that flaps.
 const (
 	LinesSpan = 10 * time.Minute
 	linesMost = 8

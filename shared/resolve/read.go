@@ -17,7 +17,7 @@ const (
 	maxRead = 4096
 )
 
-// found is what one answer says of a name.
+// found is the content of one answer about a name.
 type found struct {
 	addresses []netip.Addr // of one type, each once, in their order
 	names     []string     // the name and those that its CNAME records lead to, canonical

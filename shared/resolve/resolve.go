@@ -23,16 +23,17 @@ const atOnce = 16
 // Exchange asks one server, an address with port, for a type of a name. Ask is one.
 type Exchange func(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error)
 
-// Options is what a Book needs.
+// Options are the parameters of a Book. All are required but Servers.
 type Options struct {
 	Servers        []string // resolvers, asked one after the other; none: those of the machine
 	MinTTL, MaxTTL time.Duration
 	Exchange       Exchange
-	// Changed is called when the addresses of a name, or whether it can be resolved, have changed. It may block the name.
+	// Changed is called when the addresses of a name have changed, or whether it can be resolved. No goroutine holds a
+	// lock meanwhile; the name is not asked for again until Changed returns.
 	Changed func()
 }
 
-// Entry is what is known of a name. It must not be changed.
+// Entry has the addresses of a name, as of the last questions. Its slices are shared: nobody may change them.
 type Entry struct {
 	Addresses []netip.Addr // of the last answers that had any, in their order
 	Names     []string     // the name, and those that CNAME records lead to
@@ -40,7 +41,7 @@ type Entry struct {
 	Asked     bool         // there was an answer, or none in time
 }
 
-// Book is the addresses of names. Methods may be called from any goroutine.
+// Book keeps the addresses of names up to date while it runs. Its methods are safe for concurrent use.
 type Book struct {
 	o    Options
 	busy chan struct{}

@@ -67,8 +67,8 @@ func (p *Part) of(v reflect.Value) any {
 	return value.Interface()
 }
 
-// KeepRunning copies the values that only a restart changes from running to next, so that next is what is in force.
-// Both point to the same struct type.
+// KeepRunning copies from running to next the values that only a restart changes, so that next is the configuration in
+// force after a reload. Both point to the same struct type.
 func KeepRunning(running, next any) {
 	a, b := reflect.ValueOf(running).Elem(), reflect.ValueOf(next).Elem()
 	for _, part := range Parts(a.Type()) {

@@ -50,7 +50,7 @@ type converter struct {
 // anchored is a converted node with an anchor.
 type anchored struct {
 	node node
-	size int // how many values it is when aliases are written out; 0 while it is being converted
+	size int // number of values with aliases written out; 0 while it is being converted
 }
 
 // fail notes a problem.

@@ -117,8 +117,8 @@ type Check struct {
 	ServerName         string // https
 	InsecureSkipVerify bool   // https
 
-	// What few checks have; "" for what is not used. What a tcp check sends does not travel: a node sends no octets that
-	// an agent chose.
+	// Details that few checks have; "" if unused. The octets that a tcp check sends are left out: a node sends no octets
+	// that an agent chose.
 	Method         string // http, https
 	Headers        string // http, https: "Name: value", one in a line
 	ExpectedStatus string // http, https

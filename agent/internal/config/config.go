@@ -78,7 +78,8 @@ type Backend struct {
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
-// Resolver is how the agent finds the addresses of backends that have a `target`.
+// Resolver has the DNS resolvers that the agent asks for the addresses of a `target`, and the bounds of the time
+// between two questions.
 type Resolver struct {
 	// The resolvers, addresses with ports, asked one after the other until one answers. At most 8. Default: those of the
 	// machine.
@@ -101,7 +102,7 @@ type BackendsFrom struct {
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
-// HealthCheck is how a backend is probed.
+// HealthCheck is the block of keys that defines a backend's health check.
 type HealthCheck = healthcheck.Block
 
 // Predictive is the early warning before checks fail.
@@ -135,7 +136,8 @@ type ErrorRate struct {
 	Source        ErrorSource   `key:"source"`
 }
 
-// ErrorSource is where the application tells its errors. Either Metric or Field is given.
+// ErrorSource names a URL of the application and the number there that counts its errors. With a URL, exactly one of
+// Metric and Field is set.
 type ErrorSource struct {
 	// Where the application tells its errors, http or https; then these count instead of failed checks, and for all
 	// backends of the agent. Asked every `check_interval`; the answer has status 200 and at most 8 MiB.
@@ -156,7 +158,7 @@ type ErrorSource struct {
 	Timeout time.Duration `key:"timeout" default:"2s"`
 }
 
-// Gossip is how the overwatch nodes are reached.
+// Gossip has the addresses of the overwatch nodes and the keys that encrypt messages to them.
 type Gossip struct {
 	// 32 octets in base64, the same as on the overwatch nodes. Required.
 	EncryptionKey settings.Secret `key:"encryption_key"`
@@ -166,7 +168,7 @@ type Gossip struct {
 	OverwatchNodes []string `key:"overwatch_nodes"`
 }
 
-// Heartbeat is how often the agent reports its whole state.
+// Heartbeat has the interval of the agent's full reports, and the number that may be missing before it counts as gone.
 type Heartbeat struct {
 	// How often the agent reports everything it knows; a change is reported at once. 100ms to 1h.
 	Interval time.Duration `key:"interval" default:"10s"`

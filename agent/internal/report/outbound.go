@@ -16,8 +16,8 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// What an overwatch node may send to an agent: acknowledgements of pings, with its own news about other nodes behind
-// them at times, and sealed answers; and on streams what answers a push/pull.
+// Messages that an overwatch node may send to an agent. Packets: acknowledgements of pings, at times with news of other
+// nodes behind them, and sealed answers. Streams: the reply to a push/pull.
 var (
 	packetKinds = frame.Of(frame.Ack, frame.Suspect, frame.Alive, frame.Dead, frame.User)
 	replyKinds  = frame.Of(frame.PushPull, frame.Error)

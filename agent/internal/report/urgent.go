@@ -38,7 +38,7 @@ func (l *link) urgently(t wire.Type, m encoding.BinaryMarshaler, now time.Time) 
 		l.trouble(err)
 		return
 	}
-	// Where too many streams are under way already, the heartbeat says it.
+	// If too many streams are under way, the next heartbeat, which was moved up, carries the same facts.
 	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) })
 }
 

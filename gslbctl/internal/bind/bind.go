@@ -22,11 +22,11 @@ const (
 	maxFiles   = 1000
 )
 
-// Zone is what a zone file becomes.
+// Zone is the result of Read.
 type Zone struct {
-	Records string // a zone file of what a node serves
-	Config  string // a configuration that includes can name
-	Taken   int
+	Records string // a zone file of the records that a node serves
+	Config  string // YAML for a file under `includes` of a node's configuration
+	Taken   int    // the number of Records
 	Left    []imports.Left
 }
 

@@ -93,7 +93,7 @@ func (a *app) auditTable(list auditList, several bool) *render.Table {
 	return t
 }
 
-// auditVerdict is what audit verify says of one node, and of all together.
+// auditVerdict is the result of audit verify, for one node or for all together.
 type auditVerdict struct {
 	Sound   bool   `json:"sound"`
 	Entries int    `json:"entries"`

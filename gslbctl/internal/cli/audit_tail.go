@@ -18,7 +18,8 @@ import (
 // auditPace is the time between two looks of audit tail -f.
 const auditPace = time.Second
 
-// auditOverlap is how far audit tail -f looks back at each look: nodes' clocks differ, and one may have been slow.
+// auditOverlap is the time before the newest known entry from which audit tail -f asks again: nodes' clocks differ, and
+// a node may be slow to show an entry.
 const auditOverlap = time.Minute
 
 func (a *app) auditTailCommand() *cobra.Command {

@@ -19,9 +19,9 @@ type askedNode struct {
 	Error string `json:"error,omitempty"` // why it is missing
 }
 
-// gathered is what the nodes said that answered, in the order in which the nodes were given.
+// gathered holds the answers of several nodes, in the order in which the nodes were given.
 type gathered[T any] struct {
-	replies []reply[T]
+	replies []reply[T]  // of the nodes that answered
 	nodes   []askedNode // all that were asked
 }
 
@@ -113,7 +113,8 @@ func (g *gathered[T]) missing() error {
 		len(g.nodes), isAre(len(without)), strings.Join(without, "; "))}
 }
 
-// tellMissing writes which nodes are missing while a stream of entries goes on, unless that is what was told before.
+// tellMissing writes a line about the nodes that missing names, unless it is the line of before, and returns the line.
+// It is for commands that print a stream of entries.
 func (a *app) tellMissing(missing error, before string) (told string, err error) {
 	_, told = verdict(missing)
 	if told != before && told != "" {

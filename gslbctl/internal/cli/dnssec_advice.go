@@ -20,7 +20,7 @@ type checkedZone struct {
 	Advice []zoneAdvice `json:"advice,omitempty"`
 }
 
-// asTold reports whether a verdict is what an operator has told the nodes: that the zone is not signed.
+// asTold reports whether a zone is unsigned because an operator has had the nodes sign it no longer.
 func (z *checkedZone) asTold() bool {
 	return z.Verdict == chain.Insecure && slices.ContainsFunc(z.Advice, func(one zoneAdvice) bool {
 		return one.Act == api.RollSign
@@ -33,8 +33,8 @@ type zoneAdvice struct {
 	what string // the act, for people
 }
 
-// advice says of each zone with a key of its own what is safe to do now, in the order of its acts. Without an API there
-// is none.
+// advice returns, by zone, the acts on its keys and whether each breaks something now, as the node says that is the
+// least far with a change of key. It returns nil if no nodes are configured.
 func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvice {
 	clients, err := a.clients()
 	if err != nil {

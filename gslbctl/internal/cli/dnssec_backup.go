@@ -15,7 +15,7 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// keyFolder is where a packaged node has its signing keys.
+// keyFolder is the folder of a node's signing keys, if the node was installed from a package.
 const keyFolder = "/var/lib/gslb/dnssec"
 
 // keptKey is a key in the output of backup and restore.

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// nodeForce is what a change does not wait for, as one node sees it.
+// nodeForce is the answer of one node to a request that a change of key wait no longer for silent nodes.
 type nodeForce struct {
 	Node string `json:"node"`
 	api.RollForce

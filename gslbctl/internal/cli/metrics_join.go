@@ -11,8 +11,9 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// How the figures of several nodes become one. A figure that is in neither list is the greatest of them: of times, and
-// of what all nodes should see alike, such as servers that are unhealthy, that is the worst.
+// Rules that join the figures of several nodes into one: summed figures are added up, of least the smallest counts, and
+// weighted ones are averaged. Of any other figure the greatest counts, which is the worst for times and for facts that
+// all nodes should see alike, such as the number of unhealthy servers.
 var (
 	summed = []string{"queries_total", "queries_per_sec", "health_checks_total", "health_checks_per_sec", "checks_total",
 		"checks_per_sec", "total_decisions", "geo_routing_hits", "failover_events", "used_bytes", "available_bytes",
@@ -163,7 +164,7 @@ func joinField(under, name string, objects []map[string]any, numbers []map[strin
 	return values[0]
 }
 
-// output is what -o json and yaml print: the object of all, and that of each node.
+// output returns the value that -o json and -o yaml print: the joined figures, and those of each node.
 func (c *clusterFigures) output() any {
 	nodes := []map[string]any{}
 	for i, n := range c.nodes {

@@ -60,7 +60,7 @@ func deleting(request func(*api.Client, context.Context, string) error,
 	}
 }
 
-// agentGone is what becomes of names without an agent.
+// agentGone returns the question for nodes which names would lose backends without an agent.
 func agentGone(id string) api.ConsequenceRequest {
 	return api.ConsequenceRequest{Agents: []string{id}, Removed: true}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// spreadTime is how long a change is waited for on the other nodes, and spreadPause is between two looks.
+	// spreadTime bounds the wait until the other nodes have a change, and spreadPause is the pause between two looks.
 	spreadTime  = 2 * time.Second
 	spreadPause = 20 * time.Millisecond
 )

@@ -12,11 +12,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// window is when what an operator orders begins and ends.
+// window has the flags for the beginning and end of an operator's order, as they were given.
 type window struct {
-	at      string
-	expires time.Duration
-	alias   time.Duration
+	at      string        // --at
+	expires time.Duration // --expires-in
+	alias   time.Duration // --for
 }
 
 // windowFlags adds --at, --expires-in and its other name --for.

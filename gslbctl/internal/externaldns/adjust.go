@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// known is what a cluster's endpoints are held against.
+// known is the state of the nodes that a cluster's endpoints are compared with.
 type known struct {
 	zones   []string
 	regions []string
@@ -20,7 +20,7 @@ type known struct {
 	others  map[serverID]string  // whose the servers are that the owner does not have
 }
 
-// known asks a node for what counts for a list of endpoints.
+// known asks a node for the state that a list of endpoints is compared with.
 func (p *Provider) known(ctx context.Context, node *api.Client, list []*endpoint) (k known, err error) {
 	settings, err := node.DNSConfig(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *Provider) known(ctx context.Context, node *api.Client, list []*endpoint
 	return k, err
 }
 
-// askNames has each name be a zone, which it is where none is configured.
+// askNames adds each domain as a zone of its own, as a node without configured zones serves it.
 func (k *known) askNames(ctx context.Context, node *api.Client) error {
 	names, err := node.Domains(ctx)
 	for i := range names.Domains {

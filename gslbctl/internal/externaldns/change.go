@@ -151,9 +151,9 @@ func hasDomain(doc api.Document, name string) bool {
 	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Name == name })
 }
 
-// applyServers applies the owner's document. That names lose their servers is what ExternalDNS has decided; that much
-// of what the owner has would change or go is refused without Force, since a cluster whose API server lies looks like
-// that.
+// applyServers applies the owner's document. Names may lose all their servers, since ExternalDNS has decided so. A
+// change of a large part of the owner's objects is refused without Force: that may come from a cluster whose API server
+// reports less than there is.
 func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted api.Document) error {
 	req := api.ApplyRequest{Document: wanted, Owner: p.Owner, Prune: true}
 	plan, err := node.Plan(ctx, req)

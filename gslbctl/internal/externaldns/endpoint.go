@@ -41,7 +41,8 @@ type property struct {
 	Value string `json:"value,omitempty"`
 }
 
-// changes are what ExternalDNS wants changed. What it updates is in both of its lists, as it was and as it is to be.
+// changes is the list of changes in a request of ExternalDNS. An update is in two lists: its old form in UpdateOld, its
+// new one in UpdateNew.
 type changes struct {
 	Create    []*endpoint `json:"create,omitempty"`
 	UpdateOld []*endpoint `json:"updateOld,omitempty"`

@@ -11,15 +11,15 @@ import (
 // unchecked is the port of a server whose checks name none.
 const unchecked = 80
 
-// monitor is what the service types of an address become.
+// monitor is the health check made of the service types of an address.
 type monitor struct {
 	check *imports.Check
 	port  int
-	quiet int // seconds until an address that is up can be down; 0: never
-	tells []string
+	quiet int      // seconds until an address that is up can be down; 0: never
+	tells []string // differences that the operator is told of
 }
 
-// monitor returns the check of the service types. A node has one check for a server.
+// monitor returns the health check for service types: the first that has one, since a node has one check for a server.
 func (r *reader) monitor(types []string) (m monitor, err error) {
 	m = monitor{check: imports.NoCheck(), port: unchecked}
 	for _, name := range types {

@@ -52,7 +52,8 @@ func Read(path string) (*imports.Result, error) {
 	return result, nil
 }
 
-// ReadFS reads the configuration of the given name. folder is where files is, for the paths that it names.
+// ReadFS reads the configuration file name in files, and the zone files in the folder zones. folder is the path of
+// files on disk, for paths in the result and in errors.
 func ReadFS(files fs.FS, name, folder string) (*imports.Result, error) {
 	r := &reader{source: &source{files: files}, folder: folder}
 	value, err := r.source.file(name, 0)

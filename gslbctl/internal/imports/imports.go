@@ -16,7 +16,7 @@ type Left struct {
 	Why    string `json:"why"`
 }
 
-// Result is what an importer makes of a program's files.
+// Result is the output of an importer.
 type Result struct {
 	Config Config
 	Zones  map[string]string // zone files by their names
@@ -43,7 +43,7 @@ type Zone struct {
 	File string `yaml:"file"`
 }
 
-// Overwatch is where clients are.
+// Overwatch has the part of a configuration that places clients.
 type Overwatch struct {
 	Geolocation Geolocation `yaml:"geolocation"`
 }
@@ -92,7 +92,7 @@ func (s *Server) MarshalYAML() (any, error) {
 	return &n, err
 }
 
-// Check is how a server is probed.
+// Check is the health check of a server.
 type Check struct {
 	Enabled            *bool  `yaml:"enabled,omitempty"`
 	Type               string `yaml:"type,omitempty"`

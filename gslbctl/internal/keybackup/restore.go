@@ -16,22 +16,22 @@ import (
 // maxKeys bounds the keys of a zone: a node publishes no more.
 const maxKeys = 3
 
-// Action is what a restore does with a key.
+// Action is the treatment of a key by a restore.
 type Action string
 
-// What there is.
+// The actions.
 const (
 	Add    Action = "add"    // its files, or the half that is missing, are put into the folder
 	Keep   Action = "keep"   // it is there already
 	Refuse Action = "refuse" // the folder has something newer
 )
 
-// Step is what becomes of one key.
+// Step is the part of a restore that concerns one key.
 type Step struct {
 	Key
 	Action Action
 	Reason string // why it is refused
-	files  []File // that are added, in their order
+	files  []File // to add, in this order
 }
 
 // Plan says what a restore would do to a folder, which may not exist, for the keys of some zones; without zones, of

@@ -32,7 +32,7 @@ const format = 1
 // maxWork is the highest work factor of scrypt that is taken from a file: some seconds, 1 GiB. age makes 18.
 const maxWork = 20
 
-// Backup is what a file holds.
+// Backup is the content of a backup file: the key files of some zones.
 type Backup struct {
 	MadeAt time.Time
 	Host   string // on which it was made

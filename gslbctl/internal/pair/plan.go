@@ -28,7 +28,7 @@ type Service struct {
 	Backends []netip.AddrPort
 }
 
-// What is understood without being said.
+// Defaults of a plan.
 const (
 	DefaultRegion = "main"
 	DefaultCheck  = "tcp"

@@ -62,8 +62,8 @@ func rowsOf(t *testing.T, of any, envPrefix string) []row {
 	return w.rows
 }
 
-// walk adds the keys of a struct, whose key with its dot is prefix. effect is what the struct's own key has, "" for
-// none.
+// walk adds the keys of a struct. prefix is the struct's own key with a dot, effect that key's effect; both are "" at
+// the top.
 func (w *walker) walk(prefix, effect string, of reflect.Type) {
 	for i := range of.NumField() {
 		f := of.Field(i)
