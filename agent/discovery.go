@@ -27,9 +27,9 @@ type discovery struct {
 	files   map[string]*source
 	targets map[string]*source // by service, name and port
 	book    *resolve.Book
-	leaving map[monitor.Backend]time.Time // backends that no file names any more, and when their drain is over
+	leaving map[monitor.Backend]time.Time // backends that are in no file any more, with the end of their drain
 	full    bool                          // there are more files than maxFiles
-	gone    map[string]logging.Lines      // of files that were there
+	gone    map[string]logging.Lines      // bounds the log lines about files that go, by path
 	logger  zerolog.Logger
 	count   *prometheus.GaugeVec
 }
@@ -46,21 +46,21 @@ func newDiscovery(r config.Resolver, logger zerolog.Logger) *discovery {
 	}
 }
 
-// configure puts another configuration into force and reads every file anew. What a file said before counts where the
-// file is wrong now.
+// configure puts another configuration into force and reads every file anew. A file that is wrong now keeps the
+// backends of its last right content.
 func (d *discovery) configure(c *config.Config) {
 	d.config = c
 	d.followTargets()
-	for _, s := range d.sources() { // agent.backends may have taken their place
+	for _, s := range d.sources() { // agent.backends may now have the same ones
 		s.next, s.backends, s.pending, s.read = s.backends, nil, true, nil
 	}
 	d.settle()
 	d.look(true)
 }
 
-// look reads the files that have changed, and reports whether backends have. A file is read once it has looked the same
-// twice, so that one that is being written is left alone, and is gone once it was not there twice; or at once, where
-// nothing is known of it yet.
+// look reads the files that have changed, and reports whether the backends have changed. A changed file is read when
+// two looks in a row find it the same, because it may be half written before, and is gone when two looks in a row do
+// not find it. With atOnce the first look is enough to forget a file, and to read one that is new.
 func (d *discovery) look(atOnce bool) bool {
 	named := map[string]*config.BackendsFrom{}
 	for i := range d.config.Agent.BackendsFrom {
@@ -100,7 +100,7 @@ func (d *discovery) look(atOnce bool) bool {
 	return d.depart(before)
 }
 
-// goes tells that a file is gone.
+// goes logs that a file with this number of backends is gone.
 func (d *discovery) goes(path string, backends int) {
 	if len(d.gone) >= maxFiles {
 		clear(d.gone)
@@ -121,8 +121,9 @@ func often(last bool) string {
 	return ""
 }
 
-// settle puts what the files say into force, as far as it goes together. A backend may move from one file to another,
-// in either order.
+// settle puts the pending backends of files and targets into force, each source as a whole. A source whose backends do
+// not go with all others, such as a backend that is in two files, stays pending with a fault. settle tries again while
+// it makes progress, so a backend may move between files in either order.
 func (d *discovery) settle() {
 	for again := true; again; {
 		again = false
@@ -142,7 +143,7 @@ func (d *discovery) settle() {
 	}
 }
 
-// sources returns the files and the targets, in an order that stays.
+// sources returns the files, then the targets, each sorted by their key.
 func (d *discovery) sources() (all []*source) {
 	for _, of := range []map[string]*source{d.files, d.targets} {
 		for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -152,7 +153,7 @@ func (d *discovery) sources() (all []*source) {
 	return all
 }
 
-// discovered returns the backends that files name now, and those that targets have.
+// discovered returns the backends of files and targets that are in force.
 func (d *discovery) discovered() (all []monitor.Backend) {
 	for _, s := range d.sources() {
 		all = append(all, s.backends...)
@@ -160,8 +161,8 @@ func (d *discovery) discovered() (all []monitor.Backend) {
 	return all
 }
 
-// tell counts the files, and tells once what is wrong: with one of them, or that there are too many. Of a file that
-// flaps it tells some times.
+// tell sets the metric of files and logs changes of their faults, a bounded number of lines for each file. named is the
+// number of files that the configuration names; it logs once if that is too many.
 func (d *discovery) tell(named int) {
 	wrong := 0
 	for path, s := range d.files {

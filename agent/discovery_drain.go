@@ -10,7 +10,8 @@ import (
 	"gslb.internal/agent/internal/predict"
 )
 
-// depart lets the backends drain that files no longer name, and reports whether any came, went or changed.
+// depart starts the drain of backends that were discovered before and no longer are, ends drains that are over, and
+// reports whether the set of backends to check has changed.
 func (d *discovery) depart(before []monitor.Backend) bool {
 	after := d.discovered()
 	if over := d.config.Agent.DrainTime; over > 0 {
@@ -29,8 +30,8 @@ func (d *discovery) depart(before []monitor.Backend) bool {
 	return changed
 }
 
-// all returns the backends to check: those of the configuration, of files, and those that drain. The latter make room
-// where they would be too many.
+// all returns the backends to check, and which of them drain: those of the configuration, of files, of targets, and the
+// draining ones. A draining backend is dropped, the one that ends first before others, if there would be too many.
 func (d *discovery) all() (all []monitor.Backend, drained []predict.Target) {
 	all = append(backends(d.config), d.discovered()...)
 	ends := func(a, b monitor.Backend) int { return d.leaving[b].Compare(d.leaving[a]) }
@@ -45,7 +46,7 @@ func (d *discovery) all() (all []monitor.Backend, drained []predict.Target) {
 	return all, drained
 }
 
-// names reports whether a list has the backend, with whatever weight and check.
+// names reports whether a list has a backend of the same service, address and port.
 func names(list []monitor.Backend, b monitor.Backend) bool {
 	return slices.ContainsFunc(list, func(o monitor.Backend) bool { return o.String() == b.String() })
 }

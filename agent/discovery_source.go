@@ -11,28 +11,28 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// source is one file of agent.backends_from, or one target, with what it says.
+// source is one file of agent.backends_from, or one target, with its backends. The goroutine of discovery owns it.
 type source struct {
 	from     *config.BackendsFrom // of a file
 	target   *config.Backend      // of a target
-	seen     fs.FileInfo          // at the last look; nil: it was not there
-	read     fs.FileInfo          // when it was read; nil: not by this configuration
-	next     []monitor.Backend    // what it says now, while that has not taken the place of backends
-	pending  bool                 // next counts
-	backends []monitor.Backend    // what it said when it was right
-	fault    string               // why next does not count, or cannot be read
-	told     string               // the fault that was logged
+	seen     fs.FileInfo          // of the file at the last look; nil: it was not there
+	read     fs.FileInfo          // of the file when it was read; nil: not read since the configuration changed
+	next     []monitor.Backend    // newer backends, valid while pending
+	pending  bool                 // next waits for settle
+	backends []monitor.Backend    // in force
+	fault    string               // the reason why the newest content is not in force; "" if it is
+	told     string               // the fault that was logged last
 	lines    logging.Lines
 }
 
-// hidden reports whether a file may be there and cannot be seen, as below a directory that others have closed.
+// hidden reports whether nobody can tell if a file exists, such as below a directory without permission.
 func hidden(path string) bool {
 	_, err := os.Stat(path)
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// open reads the file if it has changed: at once, or when it looks as it did before. One that changes is not read at
-// once, since it may be half written, and what it said counts on.
+// open reads the file if it differs from the one that was read, and the last look found it the same; with atOnce, also
+// if there was no look before. A file that changes between two looks may be half written and is left for the next look.
 func (s *source) open(path string, c *config.Config, atOnce bool) {
 	before := s.seen
 	info, err := os.Stat(path)
@@ -56,8 +56,7 @@ func (s *source) open(path string, c *config.Config, atOnce bool) {
 	s.next, s.pending = monitored(list), true
 }
 
-// same reports whether nothing speaks for another content: a file is written in place or replaced, itself or by a link
-// on the way to it.
+// same reports whether a and b are the same file with the same size and time of change. It is false if b is nil.
 func same(a, b fs.FileInfo) bool {
 	return b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -21,10 +21,11 @@ func newBook(r config.Resolver) *resolve.Book {
 		servers = append(servers, s.String())
 	}
 	return resolve.NewBook(resolve.Options{Servers: servers, MinTTL: r.MinTTL, MaxTTL: r.MaxTTL, Exchange: resolve.Ask,
-		Changed: func() {}}) // it is looked at as often as files are
+		Changed: func() {}}) // findTargets polls instead
 }
 
-// followTargets has the names asked for that the configuration has now. Those of before keep their addresses.
+// followTargets makes the Book follow the targets of the configuration, and no others. Targets that were there before
+// keep their addresses.
 func (d *discovery) followTargets() {
 	before, names := d.targets, map[string]bool{}
 	d.targets = map[string]*source{}
@@ -43,7 +44,8 @@ func (d *discovery) followTargets() {
 	d.book.Follow(names)
 }
 
-// findTargets looks up what is known of each target. One that cannot be resolved keeps the addresses that it had.
+// findTargets takes new addresses of targets from the Book, as pending backends. A target that cannot be resolved keeps
+// its addresses.
 func (d *discovery) findTargets() {
 	for _, s := range d.targets {
 		entry := d.book.Get(s.target.Target)
@@ -73,8 +75,8 @@ func (d *discovery) findTargets() {
 	}
 }
 
-// spread makes a backend of each address, of too many those in use first. They share the weight equally; each has 1 at
-// least.
+// spread returns a backend for each address, for maxAddresses at most; addresses in use come first. The backends share
+// the target's weight equally, but each has at least 1.
 func (s *source) spread(found []netip.Addr) (list []monitor.Backend) {
 	inUse := func(a netip.Addr) bool {
 		return slices.ContainsFunc(s.backends, func(b monitor.Backend) bool { return b.Address == a })
@@ -99,7 +101,7 @@ func (s *source) spread(found []netip.Addr) (list []monitor.Backend) {
 	return list
 }
 
-// tellTargets tells once what is wrong with a target, and when it is right again; of one that flaps some times.
+// tellTargets logs changes of the targets' faults, a bounded number of lines for each target.
 func (d *discovery) tellTargets() {
 	for _, s := range d.targets {
 		if s.fault == s.told {

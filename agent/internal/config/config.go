@@ -28,7 +28,7 @@ type Config struct {
 	warnings []string
 }
 
-// Agent says what the agent is called, what it watches and which nodes it tells.
+// Agent has the keys below `agent`.
 type Agent struct {
 	Identity Identity `key:"identity"`
 	// The same, in another place; only one of the two may be given.
@@ -48,7 +48,7 @@ type Agent struct {
 	DrainTime time.Duration `key:"drain_time" default:"30s" reload:"restart"`
 }
 
-// Identity says who the agent is and what proves it.
+// Identity has the agent's name and region, and the tokens that prove its services.
 type Identity struct {
 	// The token of the service, as overwatch nodes have it under `agent_tokens`. For every service without its own.
 	ServiceToken settings.Secret `key:"service_token" reload:"live"`
@@ -61,7 +61,7 @@ type Identity struct {
 	AgentID string `key:"agent_id" reload:"restart"`
 }
 
-// Backend is one thing the agent watches.
+// Backend is one address and port that the agent checks, or one host name that has several addresses.
 type Backend struct {
 	// The domain that the backend serves. Required.
 	Service string `key:"service"`
@@ -91,7 +91,7 @@ type Resolver struct {
 	MaxTTL time.Duration `key:"max_ttl" default:"5m" min:"1s" max:"24h"`
 }
 
-// BackendsFrom is files that name backends, and what their entries leave out.
+// BackendsFrom names files with backends, and has defaults for their entries.
 type BackendsFrom struct {
 	// A path or a pattern (`*`, `?`, `[a-z]`), such as `/etc/gslb/backends.d/*.yaml`; relative to where the agent was
 	// started. Names that end in `.json` are JSON, all others YAML. Required.

@@ -14,7 +14,7 @@ import (
 // maxDiscovered bounds a file of agent.backends_from, in octets: 64 backends with long checks.
 const maxDiscovered = 1 << 20
 
-// Labels of a group of targets that this program reads; others are for others.
+// Labels of a group of targets that the agent reads. It ignores all others.
 const (
 	labelService = "service"
 	labelRegion  = "region"
@@ -71,7 +71,7 @@ func (v *validator) provable() {
 }
 
 // ReadBackends reads one file that from names. The error is of type settings.Problems. Groups of targets in another
-// region than the agent's are left out. Whether the backends go with those of other files, the caller decides.
+// region than the agent's are left out. The caller checks whether the backends go with those of other files.
 func (c *Config) ReadBackends(path string, from *BackendsFrom) ([]Backend, error) {
 	var file struct {
 		Backends []entry `key:"backends"`
@@ -132,7 +132,7 @@ func (v *validator) entry(key string, e *entry, from *BackendsFrom) []Backend {
 	return list
 }
 
-// discovered returns a backend with what its entry leaves out, checked as one of agent.backends is.
+// discovered returns b completed with the defaults of from, after the same checks as for agent.backends.
 func (v *validator) discovered(key string, b Backend, from *BackendsFrom) Backend {
 	if b.Service == "" {
 		b.Service = from.Service
@@ -147,7 +147,7 @@ func (v *validator) discovered(key string, b Backend, from *BackendsFrom) Backen
 	return b
 }
 
-// Files returns the files that from names, by name: hidden ones only if the pattern is.
+// Files returns the sorted paths of the files that match the pattern. Names with a leading dot need a pattern with one.
 func (from *BackendsFrom) Files() []string {
 	matches, _ := filepath.Glob(from.File) // the pattern was checked
 	return slices.DeleteFunc(matches, func(path string) bool {

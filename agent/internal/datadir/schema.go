@@ -15,8 +15,6 @@ import (
 // even if it could read it, needs a new number.
 const schema = 1
 
-// schemaFile says the schema of a directory. Its form is the same in every schema: "schema: 1", then "program: <name
-// and version>" of the agent that first wrote that schema.
 const (
 	// schemaFile is the file with the schema of a directory. Its form never changes: "schema: 1",
 	// then "program: <name and version>" of the agent that first wrote that schema.
@@ -26,9 +24,9 @@ const (
 
 // step converts a directory from the schema before.
 type step struct {
-	// keeps are the files and directories of the schema before, of which a copy is kept; not directories in directories.
+	// keeps are the files and directories to copy before the step. Subdirectories of these are not copied.
 	keeps []string
-	// apply converts. It may have been begun, and ended anywhere, before.
+	// apply converts the directory. An earlier call may have been interrupted anywhere.
 	apply func(path string) error
 }
 

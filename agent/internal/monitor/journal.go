@@ -29,7 +29,7 @@ type journal struct {
 	blind, told bool
 }
 
-// note takes the result of a check and logs news, now or with a later check.
+// note takes the result of a check. It logs what changed, at once or with a later check.
 func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 	if changed {
 		j.changes++
@@ -46,7 +46,7 @@ func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 	}
 }
 
-// may takes one entry from the budget, and reports whether there was one.
+// may reports whether an entry may be written now, and if so counts it.
 func (j *journal) may(now time.Time) bool {
 	if j.filled.IsZero() {
 		j.left, j.filled = journalBurst, now

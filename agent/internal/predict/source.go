@@ -95,7 +95,7 @@ func (r *reader) read(ctx context.Context) (float64, error) {
 	return value, nil
 }
 
-// what names the number that is read, as the configuration does.
+// what returns the name of the number that is read, as in the configuration, for errors and the log.
 func (r *reader) what() string {
 	if r.source.Metric != "" {
 		return "metric " + r.source.Metric

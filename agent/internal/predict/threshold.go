@@ -6,7 +6,7 @@ import "time"
 // so low that there are no such points, half of the threshold.
 const releaseBelow = 5
 
-// calmChecks is the number of checks in a row that must be that low.
+// calmChecks is the number of values in a row, that far below the threshold, that clear the signal.
 const calmChecks = 2
 
 // threshold turns a row of values into a signal. T is the threshold and L is T - releaseBelow, at least T/2:

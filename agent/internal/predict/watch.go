@@ -20,7 +20,7 @@ const (
 	signalErrors = "error_rate"
 )
 
-// Watch looks at the figures again and again.
+// Watch measures the machine and counts errors at an interval, and sets and clears early warnings.
 type Watch struct {
 	options Options
 	cpu     threshold
@@ -28,8 +28,8 @@ type Watch struct {
 	errors  map[Target]*trend
 	source  *application // nil: failed checks are counted
 	state   atomic.Pointer[state]
-	blind   [2]bool // cpu and memory: that they cannot be measured was told
-	half    bool    // the last look gave the first of the two readings that the load of the processor takes
+	blind   [2]bool // cpu and memory cannot be measured, and that was logged
+	half    bool    // the last look was the first of the two readings that the processor's load needs
 	active  *prometheus.GaugeVec
 	percent *prometheus.GaugeVec
 }
