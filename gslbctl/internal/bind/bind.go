@@ -1,5 +1,5 @@
-// Package bind turns a zone file of BIND, NSD or Knot into the files that an overwatch node reads. It reads the file
-// and what it includes, asks nobody and writes nothing.
+// Package bind owns the conversion of a zone file of BIND, NSD or Knot into files for an overwatch node. Package cli
+// calls it (gslbctl import). It reads the zone file and its includes, makes no request and writes nothing.
 package bind
 
 import (
@@ -16,7 +16,7 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// Bounds of a zone: a node reads no more of one file with what it includes.
+// Bounds of a zone file with its includes: those of a node.
 const (
 	maxRecords = 100_000
 	maxFiles   = 1000
@@ -30,8 +30,8 @@ type Zone struct {
 	Left    []imports.Left
 }
 
-// Read reads the zone file of a zone. Files that it includes are in its folder or below. name is the zone file that
-// Config names.
+// Read converts the zone file at path. Its includes must be in the same folder or below. name is the name of the new
+// zone file, as Config has it.
 func Read(path, zone, name string) (*Zone, error) {
 	records, err := parse(path, zone)
 	if err != nil {
@@ -50,13 +50,13 @@ func Read(path, zone, name string) (*Zone, error) {
 	return z, nil
 }
 
-// config returns the configuration of a zone. The SOA's times are those of a node; what resolvers keep is as before.
+// config returns the YAML for a zone. It keeps the two TTLs of the SOA; the other times of the SOA are the node's own.
 func config(zone, name string, soa *dns.SOA) string {
 	return fmt.Sprintf("dns:\n  apex_ttl: %d\n  negative_ttl: %d\n  zones:\n    - name: %s\n      file: %s\n",
 		soa.Hdr.Ttl, soa.Minttl, strings.TrimSuffix(zone, "."), name)
 }
 
-// parse returns the records of a file.
+// parse returns the records of a zone file and its includes, at most maxRecords.
 func parse(path, zone string) ([]dns.RR, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -82,7 +82,8 @@ func parse(path, zone string) ([]dns.RR, error) {
 	return records, parser.Err()
 }
 
-// folder opens the files of a folder, but none with $GENERATE: the library gives its records another TTL than BIND.
+// folder opens regular files of a folder, at most maxFiles. A file with $GENERATE is an error, because the DNS library
+// gives its records another TTL than BIND does.
 type folder struct {
 	root   *os.Root
 	opened int

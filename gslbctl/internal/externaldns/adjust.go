@@ -17,7 +17,7 @@ type known struct {
 	zones   []string
 	regions []string
 	records map[string]*endpoint // the owner's, by key
-	others  map[serverID]string  // whose the servers are that the owner does not have
+	others  map[serverID]string  // the holders of all other servers, for error messages
 }
 
 // known asks a node for the state that a list of endpoints is compared with.
@@ -55,7 +55,7 @@ func (p *Provider) known(ctx context.Context, node *api.Client, list []*endpoint
 		name, err := canonical(e.DNSName)
 		return err == nil && !hasDomain(doc, name)
 	}) {
-		err = k.askFile(ctx, node) // the name is new, or of the file
+		err = k.askFile(ctx, node) // the name is new, or in the file
 	}
 	return k, err
 }
@@ -80,8 +80,9 @@ func (k *known) askFile(ctx context.Context, node *api.Client) error {
 	return err
 }
 
-// adjust brings endpoints into the form that records has, so that only what differs is changed. What cannot be a server
-// is left out, or stays as it is where the name has something already; the reason is logged once.
+// adjust returns the endpoints in the form that records gives them, so that ExternalDNS changes only what differs.
+// Targets that cannot be servers are left out. An endpoint whose region or port is wrong is replaced by the one in
+// force, if there is one. Each reason is logged once.
 func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, error) {
 	node, err := p.Node(ctx)
 	if err != nil {
@@ -143,7 +144,8 @@ func (p *Provider) tell(problems map[string]bool) {
 	p.told = problems
 }
 
-// wanted returns the endpoint that is to be; nil: none.
+// wanted returns an endpoint in canonical form with the targets that can be servers, nil if there are none, and the
+// reasons for what is left out.
 func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
 	name, err := canonical(e.DNSName)
 	if err != nil {
@@ -207,7 +209,7 @@ func (p *Provider) place(made, e *endpoint, k *known) error {
 	return nil
 }
 
-// free refuses an address or host name that another owner's server of the name has.
+// free returns an error if a server of the name at this host and port belongs to another owner or to the file.
 func free(made *endpoint, host string, k *known) error {
 	port, err := strconv.Atoi(made.property(propertyPort))
 	if err != nil {

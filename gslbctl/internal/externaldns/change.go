@@ -14,8 +14,8 @@ import (
 // Tag marks the names that a Provider has made, and takes away with their last server.
 const Tag = "external-dns"
 
-// apply makes what the owner has what ExternalDNS wants. Its servers change together or not at all; a name that does
-// not exist yet is made before, since it belongs to all clusters.
+// apply makes the changes that ExternalDNS asks for. The owner's servers change together or not at all. Names that do
+// not exist are made before, in a change of their own, since a name belongs to all clusters.
 func (p *Provider) apply(ctx context.Context, c changes) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -41,7 +41,8 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 	return nil
 }
 
-// document returns all that the owner is to have. Servers that stay keep what others have set of them.
+// document returns the owner's objects as they are to be after the changes. Servers that stay keep settings, such as a
+// weight, that ExternalDNS does not know.
 func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
 	wanted := api.Document{}
 	for _, r := range doc.Regions {
@@ -79,7 +80,7 @@ func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
 	}
 	for _, e := range slices.Concat(c.Create, c.UpdateNew) {
 		if e.RecordType == "TXT" {
-			continue // of the TXT registry: who owns a server is known without
+			continue // of the TXT registry, which is not needed: nodes know the owner of a server
 		}
 		if err := p.add(&wanted, before, e); err != nil {
 			return wanted, fmt.Errorf("%.260q %.10q: %w", e.DNSName, e.RecordType, err)
@@ -88,7 +89,7 @@ func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
 	return wanted, nil
 }
 
-// add adds the servers of an endpoint.
+// add adds the servers of an endpoint to wanted, in place of those with the same id. before has the owner's servers.
 func (p *Provider) add(wanted *api.Document, before map[serverID]api.DocumentServer, e *endpoint) error {
 	name, err := canonical(e.DNSName)
 	if err != nil {
@@ -123,8 +124,8 @@ func (p *Provider) add(wanted *api.Document, before map[serverID]api.DocumentSer
 	return nil
 }
 
-// makeNames makes the names that are to get servers and do not exist. They have no owner, so that people can take them
-// over.
+// makeNames creates the names of endpoints that do not exist. They get Tag and no owner, so that an operator can take
+// them over.
 func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) error {
 	var missing api.Document
 	for _, e := range list {

@@ -1,6 +1,7 @@
-// Package externaldns lets ExternalDNS keep servers of gslb: it speaks the provider's side of its webhook protocol,
-// version 1. What one cluster's Services, Ingresses and Gateways have becomes servers that one owner has, as with an
-// apply; other clusters have other owners, and the servers of all answer for one name.
+// Package externaldns owns the provider's side of the webhook protocol of ExternalDNS, version 1. It turns the
+// endpoints of one Kubernetes cluster into servers of one owner, over the HTTP API of a node. Each cluster has an owner
+// of its own; servers of several owners may answer for one name. Package cli calls it (gslbctl external-dns). It never
+// changes objects of another owner and stores nothing.
 package externaldns
 
 import (
@@ -14,7 +15,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// MediaType is the form of every body.
+// MediaType is the media type of all requests and answers with a body.
 const MediaType = "application/external.dns.webhook+json;version=1"
 
 // The properties of an endpoint that count here. ExternalDNS makes them of the annotations
@@ -24,7 +25,7 @@ const (
 	propertyPort   = "webhook/gslb-port"
 )
 
-// endpoint is the addresses of one type that a name has, or with the type CNAME a host name.
+// endpoint is the set of records of one type that ExternalDNS wants for a name: addresses, or with CNAME host names.
 type endpoint struct {
 	DNSName          string            `json:"dnsName,omitempty"`
 	Targets          []string          `json:"targets,omitempty"`
@@ -35,7 +36,7 @@ type endpoint struct {
 	ProviderSpecific []property        `json:"providerSpecific,omitempty"`
 }
 
-// property is a setting of an endpoint that only some providers know.
+// property is a setting of an endpoint that is meant for one provider.
 type property struct {
 	Name  string `json:"name,omitempty"`
 	Value string `json:"value,omitempty"`
@@ -50,7 +51,7 @@ type changes struct {
 	Delete    []*endpoint `json:"delete,omitempty"`
 }
 
-// clean leaves out what is null.
+// clean returns the changes without null entries.
 func (c changes) clean() changes {
 	for _, list := range []*[]*endpoint{&c.Create, &c.UpdateOld, &c.UpdateNew, &c.Delete} {
 		*list = slices.DeleteFunc(*list, func(e *endpoint) bool { return e == nil })
@@ -58,7 +59,7 @@ func (c changes) clean() changes {
 	return c
 }
 
-// domainFilter says which names a provider has a place for.
+// domainFilter has the zones whose names a provider serves; without zones, it serves all names.
 type domainFilter struct {
 	Include []string `json:"include,omitempty"`
 }
@@ -77,10 +78,10 @@ func (e *endpoint) setProperties(region string, port int) {
 	e.ProviderSpecific = []property{{propertyPort, strconv.Itoa(port)}, {propertyRegion, region}}
 }
 
-// region returns what setProperties has set.
+// region returns the name of the region, "" if there is none.
 func (e *endpoint) region() string { return e.property(propertyRegion) }
 
-// port returns the port, or how an annotation must be instead.
+// port returns the port. The error tells the form that the annotation must have.
 func (e *endpoint) port() (int, error) {
 	text := e.property(propertyPort)
 	port, err := strconv.Atoi(text)
@@ -93,14 +94,14 @@ func (e *endpoint) port() (int, error) {
 // typeName is the type of an endpoint whose target is a host name.
 const typeName = "CNAME"
 
-// servers reports whether its targets can be servers.
+// servers reports whether the targets of this type of record can be servers.
 func (e *endpoint) servers() bool {
 	return slices.Contains([]string{"A", "AAAA", typeName}, e.RecordType)
 }
 
 func (e *endpoint) key() string { return e.RecordType + " " + e.DNSName }
 
-// recordType is the type of the records that an address is answered in.
+// recordType returns the type of the records with such an address: A or AAAA.
 func recordType(address netip.Addr) string {
 	if address.Is4() {
 		return "A"
@@ -108,7 +109,7 @@ func recordType(address netip.Addr) string {
 	return "AAAA"
 }
 
-// parseTarget returns the address or host name of a target of a record type, in the form that nodes keep.
+// parseTarget returns a target in canonical form: a host name for the record type CNAME, else an address of that type.
 func parseTarget(text, wanted string) (string, error) {
 	if wanted == typeName {
 		name, err := canonical(text)
@@ -126,7 +127,7 @@ func parseTarget(text, wanted string) (string, error) {
 	return address.String(), nil
 }
 
-// canonical returns a name in the form that nodes keep, or what is wrong with it.
+// canonical returns a DNS name in lower case without the trailing dot, as nodes store names.
 func canonical(name string) (string, error) {
 	plain := strings.ToLower(strings.TrimSuffix(name, "."))
 	labels := strings.Split(strings.TrimPrefix(plain, "*."), ".")
@@ -156,7 +157,7 @@ func idOf(s *api.DocumentServer) serverID { return serverID{s.Service, hostOf(s)
 
 func hostOf(s *api.DocumentServer) string { return cmp.Or(s.Target, s.Address) }
 
-// typeOf is the type of the endpoint that a server is of.
+// typeOf returns the record type of the endpoint that a server belongs to.
 func typeOf(s *api.DocumentServer) string {
 	if s.Target != "" {
 		return typeName
@@ -165,8 +166,8 @@ func typeOf(s *api.DocumentServer) string {
 	return recordType(address)
 }
 
-// recordsOf returns the endpoints that an owner's servers are, in the order of the document. The label makes them the
-// owner's for the TXT registry of ExternalDNS too, which needs no TXT records then.
+// recordsOf returns an owner's servers as endpoints, in the order of the document. Each endpoint has the owner as a
+// label, from which the TXT registry of ExternalDNS learns the owner without TXT records.
 func recordsOf(doc api.Document, owner string) []*endpoint {
 	list, byKey := []*endpoint{}, map[string]*endpoint{}
 	for i := range doc.Servers {

@@ -17,13 +17,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Provider answers ExternalDNS. Its methods may be called from any goroutine.
+// Provider answers the requests of ExternalDNS. Its methods are safe for concurrent use.
 type Provider struct {
 	Node   func(context.Context) (*api.Client, error) // the node to ask, and to change
-	Owner  string                                     // whose servers it has
+	Owner  string                                     // of the servers that it changes
 	Region string                                     // of endpoints without an annotation
 	Port   int                                        // of endpoints without an annotation
-	Force  bool                                       // goes on where much of what the owner has changes or goes
+	Force  bool                                       // allows changes of a large part of the owner's objects
 	Log    *slog.Logger
 
 	changing sync.Mutex // held by apply
@@ -31,8 +31,8 @@ type Provider struct {
 	told     map[string]bool // problems of the last call of adjust
 }
 
-// Handler answers the requests of the protocol. ExternalDNS ends at an answer of 4xx and tries again after 5xx, so only
-// what can never be right has the former.
+// Handler returns the handler of the protocol. ExternalDNS exits after a status of 4xx and tries again after 5xx, so
+// only requests that can never succeed get the former.
 func (p *Provider) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, p.negotiate) })
@@ -58,7 +58,8 @@ func (p *Provider) Handler() http.Handler {
 	return mux
 }
 
-// Health answers GET /healthz: the process is there. That nodes are away is not mended by a restart.
+// Health returns a handler that answers GET /healthz with 200, even while no node can be reached: a restart of this
+// process would not help.
 func Health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -90,7 +91,8 @@ func (p *Provider) records(ctx context.Context) (any, error) {
 	return recordsOf(doc, p.Owner), err
 }
 
-// answer writes what a request leads to; nil is no content.
+// answer runs do and writes its result as JSON, or as status 204 if it is nil. The status of an error is that of a
+// mistake, else 500.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(context.Context) (any, error)) {
 	body, err := do(r.Context())
 	status := http.StatusOK
@@ -110,11 +112,11 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(contex
 	w.Header().Set("Content-Type", MediaType)
 	w.WriteHeader(status)
 	if body != nil {
-		_ = json.NewEncoder(w).Encode(body) // who does not listen asks again
+		_ = json.NewEncoder(w).Encode(body) // a client that has gone asks again
 	}
 }
 
-// mistake is an error of who asks.
+// mistake is an error in the request, with a status of 4xx.
 type mistake struct {
 	status int
 	text   string
@@ -122,7 +124,8 @@ type mistake struct {
 
 func (m *mistake) Error() string { return m.text }
 
-// decode reads a body. Keys that are not known are left out: the types of ExternalDNS grow.
+// decode reads a JSON body of at most api.MaxDocument octets. It ignores unknown keys: the types of ExternalDNS grow.
+// Its errors are of type *mistake.
 func decode[T any](w http.ResponseWriter, r *http.Request, into *T) error {
 	given := r.Header.Get("Content-Type")
 	kind, parameters, err := mime.ParseMediaType(given)
@@ -147,7 +150,7 @@ func decode[T any](w http.ResponseWriter, r *http.Request, into *T) error {
 	return &mistake{http.StatusBadRequest, "the body is not usable: " + err.Error()}
 }
 
-// Serve answers on two listeners, which it closes, until ctx ends.
+// Serve serves the protocol and the health check on two listeners until ctx ends, and closes them.
 func (p *Provider) Serve(ctx context.Context, provider, health net.Listener) error {
 	failed := make(chan error, 2)
 	var servers []*http.Server

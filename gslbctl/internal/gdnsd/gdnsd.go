@@ -1,5 +1,6 @@
-// Package gdnsd turns the configuration of gdnsd 3 and its zone files into one for an overwatch node. It reads files in
-// the folder of the configuration and below, asks nobody and writes nothing.
+// Package gdnsd owns the conversion of a configuration of gdnsd 3, with its zone files, into one for an overwatch node.
+// Package cli calls it (gslbctl import gdnsd). It reads files in the folder of the configuration and below, makes no
+// request and writes nothing.
 package gdnsd
 
 import (
@@ -19,7 +20,7 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// maxWeight is the greatest that a node takes.
+// maxWeight is the greatest weight of a server on a node.
 const maxWeight = 1000
 
 // reader reads one configuration.
@@ -28,13 +29,13 @@ type reader struct {
 	folder  string
 	root    *hash
 	result  imports.Result
-	world   string   // the map of the world
-	places  []string // its datacenters
-	nearest bool
-	minTTL  uint32
+	world   string   // the name of the one map of the plugin geoip that is taken over; "" before the first
+	places  []string // datacenters of that map, the default first
+	nearest bool     // that map chooses by coordinates
+	minTTL  uint32   // the option min_ttl, in seconds
 }
 
-// Read reads the configuration of gdnsd, such as /etc/gdnsd/config.
+// Read converts the configuration at path, such as /etc/gdnsd/config.
 func Read(path string) (*imports.Result, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -52,7 +53,7 @@ func Read(path string) (*imports.Result, error) {
 	return result, nil
 }
 
-// ReadFS reads the configuration file name in files, and the zone files in the folder zones. folder is the path of
+// ReadFS converts the configuration file name in files, and the zone files in the folder zones. folder is the path of
 // files on disk, for paths in the result and in errors.
 func ReadFS(files fs.FS, name, folder string) (*imports.Result, error) {
 	r := &reader{source: &source{files: files}, folder: folder}
@@ -120,7 +121,7 @@ func (r *reader) takeZone(file string) error {
 	return nil
 }
 
-// alias returns the record of a name that is always answered with the same other name; nil if it is not.
+// alias returns a CNAME record for a name whose plugin is static and gives a name; nil for all others.
 func (r *reader) alias(s steered) dns.RR {
 	plugin, name, _ := strings.Cut(s.ref, "!")
 	target := r.root.sub("plugins").sub(plugin).text(name)
@@ -132,7 +133,8 @@ func (r *reader) alias(s steered) dns.RR {
 		Ttl: max(s.most, r.minTTL)}, Target: dns.CanonicalName(target)}
 }
 
-// takeName makes a domain of a record, or nothing.
+// takeName adds a domain for a steered record to the result, or returns the reason why a node cannot serve it. what
+// names the record in messages.
 func (r *reader) takeName(record steered, what string) error {
 	res, err := r.resolve(record.ref, 0)
 	if err != nil {
@@ -167,18 +169,18 @@ func (r *reader) takeName(record steered, what string) error {
 	return nil
 }
 
-// domainBuilder makes a domain and its servers, which count once all is known to be good.
+// domainBuilder collects a domain and its servers. They enter the result with keep, once nothing can fail any more.
 type domainBuilder struct {
 	*reader
 	what     string
 	domain   *imports.Domain
 	regions  []string
-	servers  []*imports.Server // with the region at the same place in regions
-	tells    []string
-	families map[bool]int // addresses of the last region, by whether they are IPv4
-	most     int          // addresses of a family in one region
-	checked  map[string]bool
-	least    int // seconds that an answer holds at least, -1: for ever
+	servers  []*imports.Server // the region of servers[i] is regions[i]
+	tells    []string          // differences that the operator is told of
+	families map[bool]int      // number of addresses in the last region, by whether they are IPv4
+	most     int               // the greatest number of addresses of one family in one region
+	checked  map[string]bool   // regions with a health check
+	least    int               // the shortest time, in seconds, in which an address can go down; -1: none can
 }
 
 func (b *domainBuilder) add(p part, res resource) error {
@@ -218,7 +220,7 @@ func (b *domainBuilder) add(p part, res resource) error {
 		if m.check.Type != "" {
 			b.checked[p.name] = true
 		}
-		first := len(b.domain.Regions) == 1 // gdnsd looks no further while that is up
+		first := len(b.domain.Regions) == 1 // gdnsd does not look at later ones while that is up
 		if m.quiet > 0 && (first || b.domain.Algorithm != "failover") && (b.least < 0 || m.quiet < b.least) {
 			b.least = m.quiet
 		}
@@ -239,7 +241,7 @@ func (b *domainBuilder) add(p part, res resource) error {
 	return nil
 }
 
-// thresholds says how many addresses must be up, and tells where a node counts otherwise.
+// thresholds sets min_healthy or failover_threshold of the domain, and notes differences in how up_thresh counts.
 func (b *domainBuilder) thresholds(res resource) {
 	first := 0
 	for _, p := range res.parts {
@@ -274,7 +276,7 @@ func (b *domainBuilder) thresholds(res resource) {
 	}
 }
 
-// keep puts the domain into the configuration.
+// keep adds the domain and its servers to the result.
 func (b *domainBuilder) keep() {
 	c := &b.result.Config
 	for i, s := range b.servers {
@@ -287,7 +289,7 @@ func (b *domainBuilder) keep() {
 	}
 }
 
-// scaled returns weights up to what a node takes, in the same proportion as nearly as can be.
+// scaled returns the weights of addresses, reduced to at most maxWeight. exact is false if their proportions change.
 func scaled(addresses []address) (weights []int, exact bool) {
 	divisor, greatest := 0, 0
 	for _, a := range addresses {

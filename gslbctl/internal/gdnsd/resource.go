@@ -10,33 +10,33 @@ import (
 	"strings"
 )
 
-// address is one of a resource.
+// address is an address of a resource, with its weight and the service types that check it.
 type address struct {
 	at     netip.Addr
 	weight int
 	types  []string
 }
 
-// part is the addresses of one place.
+// part is a set of addresses that is used as a whole: a datacenter, or the primary or secondary of simplefo.
 type part struct {
 	name      string
 	addresses []address
 	threshold int  // how many must be up
-	weighty   bool // up_thresh counts weights that differ
+	weighty   bool // the weights differ, and up_thresh counts weights
 }
 
-// resource is what a name is answered with.
+// resource is a resource of any plugin, reduced to parts with addresses.
 type resource struct {
 	parts  []part
-	single bool // one address an answer, by weight
-	chain  bool // the first part that is up
-	world  string
+	single bool   // an answer has one address, chosen by weight
+	chain  bool   // an answer has addresses of the first part that is up
+	world  string // the map that orders the parts for a client; "" for a fixed order
 }
 
-// errNames refuses what answers with names.
+// errNames means that a resource answers with host names in place of addresses.
 var errNames = errors.New("it answers with a CNAME: write a domain with answer: cname, whose servers have targets")
 
-// leaves are the keys of multifo, weighted and simplefo that are no addresses.
+// leaves are the keys in a resource of multifo, weighted or simplefo that are settings. All others hold addresses.
 var leaves = []string{"up_thresh", "service_types", "ignore_health", "multi"}
 
 // resolve returns the resource that a reference names, such as metafo!www/eu.
@@ -64,7 +64,7 @@ func (r *reader) resolve(ref string, depth int) (resource, error) {
 	return resource{}, fmt.Errorf("plugin %s has no like", plugin)
 }
 
-// inherit returns a hash with those keys of another that it lacks.
+// inherit returns a copy of h with the keys of only that h lacks and from has.
 func inherit(h, from *hash, only ...string) *hash {
 	out := &hash{keys: slices.Clone(h.keys), of: map[string]any{}}
 	for _, key := range h.keys {
@@ -86,7 +86,7 @@ func numbered(addresses []any) *hash {
 	return h
 }
 
-// meta is a resource of metafo or geoip, or with a slash one place of it.
+// meta returns a resource of metafo or geoip, or one datacenter of it if the name is resource/datacenter.
 func (r *reader) meta(plugin string, top *hash, name string, depth int) (resource, error) {
 	h, only := top.sub("resources").sub(name), ""
 	if h == nil {
@@ -143,7 +143,7 @@ func (r *reader) meta(plugin string, top *hash, name string, depth int) (resourc
 
 func isTrue(h *hash, key string) bool { return strings.EqualFold(h.text(key), "true") }
 
-// place returns what one datacenter answers with.
+// place returns the resource of one datacenter in h, a resource of the plugin whose settings are top.
 func (r *reader) place(h, top *hash, dc string, depth int) (out resource, err error) {
 	plugin := "multifo"
 	for _, of := range []*hash{top, h} {
@@ -179,7 +179,7 @@ func (r *reader) place(h, top *hash, dc string, depth int) (out resource, err er
 	return out, err
 }
 
-// leaf is a resource of a plugin that has addresses.
+// leaf returns a resource of a plugin that has addresses itself: multifo, weighted, simplefo or static.
 func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 	out := resource{single: plugin == "weighted" && !isTrue(h, "multi"), parts: []part{{name: "main"}}}
 	for _, key := range h.keys {
@@ -230,7 +230,7 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 	return out, out.parts[0].measure(plugin, h, out.single)
 }
 
-// join puts a family's addresses to those of the other.
+// join adds the addresses of one address family to a resource with those of the other.
 func join(out, family resource) resource {
 	for i, p := range family.parts {
 		if i == len(out.parts) {
@@ -244,7 +244,7 @@ func join(out, family resource) resource {
 	return out
 }
 
-// measure sets how many addresses must be up, unless the families have done that.
+// measure sets threshold and weighty from up_thresh, unless both families of addresses have set them.
 func (p *part) measure(plugin string, h *hash, single bool) error {
 	if len(p.addresses) == 0 {
 		return errors.New("it has no addresses")

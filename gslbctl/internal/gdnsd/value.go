@@ -12,7 +12,8 @@ const (
 	maxOctets = 16 << 20 // of all files together
 )
 
-// hash is a value of the configuration with keys, in their order. A value is a string, a []any or a *hash.
+// hash is a value of the configuration that has keys, in the order of the file. Values are string, []any or *hash. A
+// nil *hash has no keys.
 type hash struct {
 	keys []string
 	of   map[string]any
@@ -57,7 +58,7 @@ func list(value any) (out []string) {
 	return out
 }
 
-// source reads files, and what they include.
+// source reads files and their includes, up to maxOctets together.
 type source struct {
 	files fs.FS
 	read  int

@@ -10,8 +10,8 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// order returns the places of a map, the default first. The first map that a name uses becomes that of the node; there
-// is one of them.
+// order returns the datacenters of a map of the plugin geoip, the default first. A node has one map: the first one that
+// a name uses is taken over, and any other is an error.
 func (r *reader) order(name string) ([]string, error) {
 	if r.world == "" {
 		if err := r.take(name); err != nil {
@@ -25,7 +25,7 @@ func (r *reader) order(name string) ([]string, error) {
 	return r.places, nil
 }
 
-// take makes regions and networks of a map.
+// take adds regions and networks for a map to the result, and sets places.
 func (r *reader) take(name string) error {
 	m := r.root.sub("plugins").sub("geoip").sub("maps").sub(name)
 	if r.places = list(m.get("datacenters")); len(r.places) == 0 {
@@ -79,7 +79,7 @@ func regionName(name string) bool {
 	})
 }
 
-// world makes regions of one map.
+// world converts one map of the plugin geoip to regions.
 type world struct {
 	*reader
 	what  string
@@ -107,8 +107,8 @@ func (w *world) coordinates(of *hash) error {
 	return nil
 }
 
-// list returns the place that a list of places begins with; "" if it is none. What follows it is told where a node goes
-// on otherwise.
+// list returns the first datacenter of a list, "" if that is none, and notes where a node tries the others in another
+// order. where is the key of the list in the map, for messages.
 func (w *world) list(where string, value any) string {
 	places := list(value)
 	if len(places) == 0 || places[0] == "auto" || !slices.Contains(w.known, places[0]) {

@@ -11,17 +11,17 @@ import (
 	"github.com/miekg/dns"
 )
 
-// dynamic is the type under which the parser of zone files sees DYNA and DYNC: one for private use (RFC 6895).
+// dynamic is the record type for private use (RFC 6895) that stands for DYNA and DYNC in the text that is parsed.
 const dynamic = 65280
 
 // steered is a DYNA or DYNC record.
 type steered struct {
-	name, ref string
-	most      uint32
-	least     uint32
+	name, ref string // ref names a resource, such as metafo!www
+	most      uint32 // the greatest TTL, in seconds
+	least     uint32 // the least TTL
 }
 
-// zone returns the records of a zone file, and those that plugins answer.
+// zone returns the ordinary records of a zone file, and those that plugins answer.
 func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err error) {
 	ttl := uint64(86400)
 	if text := r.root.sub("options").text("zones_default_ttl"); text != "" {
@@ -66,13 +66,13 @@ func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err
 	return records, names, nil
 }
 
-// zoneFiles reads zone files as the parser takes them.
+// zoneFiles opens zone files in a form that the DNS library parses. It implements fs.FS, for $INCLUDE.
 type zoneFiles struct {
 	*source
 	zone string
 }
 
-// text returns a zone file without what gdnsd alone has.
+// text returns a zone file with gdnsd's own syntax rewritten.
 func (z zoneFiles) text(name string) (string, error) {
 	text, err := z.source.text(name)
 	if err != nil {
@@ -93,7 +93,7 @@ var (
 	periods = map[byte]uint64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 604800}
 )
 
-// rewritten returns a line with DYNA and DYNC as records of a type for private use, and @Z as the zone.
+// rewritten returns a line with DYNA and DYNC as records of type dynamic, and @Z as the name of the zone.
 func rewritten(line, zone string) string {
 	if !strings.Contains(line, `"`) {
 		line = ofZone.ReplaceAllString(line, "${1}"+zone+"${2}")
@@ -144,7 +144,7 @@ func (z zoneFiles) Open(name string) (fs.File, error) {
 // opened is a file in memory.
 type opened struct{ *strings.Reader }
 
-// Stat implements fs.File: nobody asks.
+// Stat implements fs.File. It fails, and is never called.
 func (opened) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
 
 // Close implements fs.File.

@@ -1,5 +1,5 @@
-// Package imports has the configuration that the importers of other programs' files write, and what they tell of the
-// rest.
+// Package imports owns the result of converting another program's files: a configuration for a node, zone files, and
+// notes on what differs. Packages bind, gdnsd and route53 fill it, and package cli writes it. It never reads a file.
 package imports
 
 import (
@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Left is a part of the original that the configuration lacks, or has otherwise.
+// Left is a record of the original that the result lacks or has in another form, with the reason for people.
 type Left struct {
 	Record string `json:"record"`
 	Why    string `json:"why"`
@@ -20,12 +20,12 @@ type Left struct {
 type Result struct {
 	Config Config
 	Zones  map[string]string // zone files by their names
-	Taken  int               // records of the original
-	Left   []Left            // what is not served at all
-	Differ []Left            // what is served, but not in every moment as before
+	Taken  int               // number of records of the original that are in the result
+	Left   []Left            // records that a node will not serve
+	Differ []Left            // records whose answers may differ from those of before
 }
 
-// Config is a configuration that `includes` of a node can name.
+// Config is the content of a file under `includes` of a node's configuration. Its fields mirror the keys.
 type Config struct {
 	DNS struct {
 		ApexTTL     uint32  `yaml:"apex_ttl,omitempty"`
@@ -83,7 +83,7 @@ type Server struct {
 	Check   *Check `yaml:"health_check"`
 }
 
-// MarshalYAML implements yaml.Marshaler: a server is one line.
+// MarshalYAML implements yaml.Marshaler. It writes a server on one line.
 func (s *Server) MarshalYAML() (any, error) {
 	type plain Server
 	var n yaml.Node
@@ -127,12 +127,12 @@ type Domain struct {
 	Proximity         *Proximity `yaml:"proximity,omitempty"`
 }
 
-// Proximity says how regions share.
+// Proximity has the settings of the algorithm proximity.
 type Proximity struct {
 	Tolerance float64 `yaml:"tolerance_km"`
 }
 
-// Region returns the region of a name, and makes it if there is none.
+// Region returns the region with a name. It adds one if there is none.
 func (c *Config) Region(name string) *Region {
 	for _, r := range c.Regions {
 		if r.Name == name {
@@ -144,12 +144,12 @@ func (c *Config) Region(name string) *Region {
 	return r
 }
 
-// Differs notes that something is taken, but is not in every moment as it was.
+// Differs notes that the answers for what, a record or a setting, may differ from those of before.
 func (r *Result) Differs(what, how string, args ...any) {
 	r.Differ = append(r.Differ, Left{what, fmt.Sprintf(how, args...)})
 }
 
-// Leave notes that something is left out.
+// Leave notes that the record what is left out, and why.
 func (r *Result) Leave(what, why string, args ...any) {
 	r.Left = append(r.Left, Left{what, fmt.Sprintf(why, args...)})
 }
@@ -163,7 +163,7 @@ func (c *Config) Text() (string, error) {
 	return b.String(), err
 }
 
-// AddZone adds the records of a zone that are not steered.
+// AddZone adds a zone with its ordinary records: those that no domain answers.
 func (r *Result) AddZone(zone string, records []dns.RR) error {
 	served, left, soa := Served(records, zone)
 	if soa == nil {

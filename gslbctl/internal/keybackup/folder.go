@@ -17,7 +17,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The endings of the files of the folder that are kept: the two halves of a key, and a zone's record of its keys.
+// Endings of the files in a backup: the two halves of a key, and a zone's record of its keys.
 const (
 	publicEnding  = ".key"
 	privateEnding = ".private"
@@ -30,7 +30,7 @@ const maxFile = 64 << 10
 // maxReads bounds the tries to read the folder while a node changes it.
 const maxReads = 5
 
-// File is a file of the folder of keys.
+// File is a file of a folder of keys. Name has no directory.
 type File struct {
 	Name    string
 	Content []byte
@@ -45,7 +45,7 @@ type Key struct {
 	public  string // base64
 }
 
-// kept reports whether a file of the folder is part of a backup. Keys that were taken out of use are not.
+// kept reports whether a file of this name belongs into a backup. Files of keys that are out of use do not.
 func kept(name string) bool {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return false
@@ -54,8 +54,8 @@ func kept(name string) bool {
 	return ending == recordEnding || strings.HasPrefix(name, "K") && (ending == publicEnding || ending == privateEnding)
 }
 
-// Read returns the files of all keys in a folder, as they were together at one moment, though a node may be changing
-// them. It fails if a key could not be used: half of it is missing, or the halves do not fit.
+// Read returns the files of all keys in a folder, and the keys, as of one moment: it reads again while a node changes
+// them. A key with half of it missing, or with halves that do not fit, is an error, as is a folder without keys.
 func Read(dir string) ([]File, []Key, error) {
 	before, err := readOnce(dir)
 	for range maxReads {
@@ -95,7 +95,7 @@ func readOnce(dir string) (files []File, err error) {
 		}
 		info, err := os.Stat(filepath.Join(dir, e.Name()))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // the node took it away
+			continue // the node has just removed it
 		}
 		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
 			err = fmt.Errorf("%s is no key file: it must be a file of at most %d octets", filepath.Join(dir, e.Name()), maxFile)
@@ -112,7 +112,7 @@ func readOnce(dir string) (files []File, err error) {
 	return files, nil
 }
 
-// keysOf returns the keys that files are of, by the names of their files. An error names the file.
+// keysOf returns the keys in files, in the order of their public halves. An error names the file.
 func keysOf(files []File) (keys []Key, err error) {
 	content := make(map[string][]byte, len(files))
 	for _, f := range files {
@@ -158,8 +158,8 @@ func parse(base string, public, private []byte) (Key, error) {
 	return Key{zone, record.KeyTag(), created(private), base, record.PublicKey}, nil
 }
 
-// publicOf returns the public half of a private key as a DNSKEY record has it (RFC 6605, RFC 8080); empty for another
-// algorithm than those of a node.
+// publicOf returns the public half of a private key in the form of a DNSKEY record (RFC 6605, RFC 8080), "" for an
+// algorithm that nodes do not use.
 func publicOf(secret crypto.PrivateKey) string {
 	switch k := secret.(type) {
 	case *ecdsa.PrivateKey:
@@ -174,7 +174,7 @@ func publicOf(secret crypto.PrivateKey) string {
 	return ""
 }
 
-// created returns when a key was made, zero if its file does not say.
+// created returns the time of creation in a private key file, zero if there is none.
 func created(private []byte) time.Time {
 	for line := range strings.Lines(string(private)) {
 		if text, is := strings.CutPrefix(line, "Created:"); is {

@@ -34,8 +34,8 @@ type Step struct {
 	files  []File // to add, in this order
 }
 
-// Plan says what a restore would do to a folder, which may not exist, for the keys of some zones; without zones, of
-// all. Nothing is ever overwritten.
+// Plan returns the steps of a restore of the keys of some zones, or of all zones if none are given, into a folder. The
+// folder may be missing. Plan changes nothing, and no step overwrites a file.
 func Plan(dir string, b *Backup, zones []string) ([]Step, error) {
 	there, err := readOnce(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func contents(files []File) map[string][]byte {
 	return all
 }
 
-// plan is the state of Plan: files by name, and what was decided so far.
+// plan is the state of Plan: files by name, and the steps so far.
 type plan struct {
 	backup, there map[string][]byte
 	steps         []Step
@@ -111,7 +111,7 @@ func (p *plan) step(k Key) (Step, error) {
 
 func (k Key) refused(reason string) Step { return Step{Key: k, Action: Refuse, Reason: reason} }
 
-// others counts the other keys that the zone of a key will have.
+// others returns the number of other keys of the same zone, in the folder and in the steps so far.
 func (p *plan) others(k Key) (count int) {
 	zone, _, _ := strings.Cut(k.name, "+")
 	for name := range p.there {
@@ -132,8 +132,8 @@ func recordName(zone string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(zone, "."), "/", "%2F") + recordEnding
 }
 
-// withdrawn returns since when a key is none of its zone any more, by the node's record of the zone; zero if it is or
-// never was.
+// withdrawn returns the time at which a key was taken out of its zone, by the node's record of the zone; zero if the
+// key is in use or the record does not know it. public is the public half in base64.
 func withdrawn(record []byte, public string) (time.Time, error) {
 	var known struct {
 		Keys []struct {
@@ -184,7 +184,7 @@ func Apply(dir string, steps []Step) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(staged), syncFolder(dir))
 		if err != nil && made {
-			_ = os.Remove(dir) // where nothing was left in it
+			_ = os.Remove(dir) // fails if something was left in it
 		}
 	}()
 	var names []string

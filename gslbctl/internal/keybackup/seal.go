@@ -16,17 +16,17 @@ import (
 // MaxBackup bounds a backup, in octets: some 10 000 zones.
 const MaxBackup = 64 << 20
 
-// aboutName is the first file of the archive. It tells a backup of ours from another archive.
+// aboutName is the name of the first file in the archive. Only backups by this package have it.
 const aboutName = "gslb-signing-keys.json"
 
-// about is the content of that file.
+// about is the content of the file aboutName.
 type about struct {
 	Format int       `json:"format"`
 	MadeAt time.Time `json:"made_at"`
 	Host   string    `json:"host"`
 }
 
-// format is the only one that there is.
+// format is the version of the archive's format.
 const format = 1
 
 // maxWork is the highest work factor of scrypt that is taken from a file: some seconds, 1 GiB. age makes 18.
@@ -40,7 +40,7 @@ type Backup struct {
 	Keys   []Key
 }
 
-// Seal writes a backup that the passphrase opens.
+// Seal encrypts a backup with a passphrase and writes it.
 func Seal(w io.Writer, passphrase string, b *Backup) error {
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
@@ -71,10 +71,11 @@ func seal(w io.Writer, to age.Recipient, b *Backup) error {
 	return errors.Join(archive.Close(), sealed.Close())
 }
 
-// errForeign is returned for what is sealed and not by Seal.
+// errForeign means that the passphrase opens the file and that it is no backup by Seal.
 var errForeign = errors.New("it opens, and is no backup of signing keys by gslbctl dnssec backup")
 
-// Open reads a backup, wholly, before it returns: what it returns was made by somebody who knew the passphrase.
+// Open decrypts a backup. It checks the whole file before it returns, so the content was made by somebody who knew the
+// passphrase.
 func Open(r io.Reader, passphrase string) (*Backup, error) {
 	by, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
@@ -155,7 +156,8 @@ func Write(path, passphrase string, b *Backup) (err error) {
 	return nil
 }
 
-// Fits returns an error where a file can be no backup, so that nobody is asked for a passphrase in vain.
+// Fits returns an error if the file at path cannot be a backup: it is missing, no regular file, or too large. Call it
+// before asking for a passphrase.
 func Fits(path string) error {
 	info, err := os.Stat(path)
 	switch {

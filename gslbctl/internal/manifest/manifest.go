@@ -1,5 +1,6 @@
-// Package manifest reads documents that people keep in files: YAML or JSON, in one file, in a folder of them, or from
-// standard input. It knows on which line each object stands, so that an error can name it. It asks no node.
+// Package manifest owns the reading of api.Documents from YAML or JSON: from a file, the files of a folder, or standard
+// input. It remembers the line of each object, so that errors of nodes can name it. Package cli calls it. It makes no
+// request and checks keys and types only.
 package manifest
 
 import (
@@ -19,7 +20,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Manifest is a document, and where its objects stand.
+// Manifest is a document with the file and line of each of its objects.
 type Manifest struct {
 	Document api.Document
 	places   map[string]string // such as "shop.yaml:12" for domains[3]
@@ -33,8 +34,8 @@ func (m *Manifest) Place(object string) string {
 	return object
 }
 
-// Read reads a file, the files of a folder whose names end in .yaml, .yml or .json, or standard input, for "-". Several
-// files are one document.
+// Read reads the file at path, or the files of a folder whose names end in .yaml, .yml or .json, or stdin if path is
+// "-". Several files make one document. Unknown keys are errors.
 func Read(path string, stdin io.Reader) (*Manifest, error) {
 	m := &Manifest{places: map[string]string{}}
 	if path == "-" {
@@ -90,7 +91,7 @@ func (m *Manifest) read(path string) error {
 	return m.add(path, text)
 }
 
-// bounded reads at most as much as a node takes.
+// bounded reads all of r. More than api.MaxDocument octets are an error.
 func bounded(r io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, api.MaxDocument+1))
 	switch {
@@ -202,7 +203,8 @@ func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) e
 	return nil
 }
 
-// embedded returns the name of a struct's embedded one with a dot, which encoding/json puts before its fields.
+// embedded returns the name of the embedded struct with a dot, which encoding/json puts before its fields in errors; ""
+// without one.
 func embedded(t reflect.Type) string {
 	for field := range t.Fields() {
 		if field.Anonymous {
@@ -212,7 +214,7 @@ func embedded(t reflect.Type) string {
 	return ""
 }
 
-// refuseUnknown refuses a key that a struct, or a struct in it, does not have.
+// refuseUnknown returns an error for the first key of n, or of an object in it, that the struct type t lacks.
 func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
 	known := keysOf(t)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -239,7 +241,7 @@ func keysOf(t reflect.Type) (names []string) {
 	return names
 }
 
-// fieldType returns the type of a field by its JSON name, without its pointer.
+// fieldType returns the type of the field with a JSON name, pointers removed; t itself if there is none.
 func fieldType(t reflect.Type, key string) reflect.Type {
 	for _, field := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == key {
@@ -252,7 +254,7 @@ func fieldType(t reflect.Type, key string) reflect.Type {
 	return t
 }
 
-// valueOf returns the value of a key, such as health_check.type, or the object itself.
+// valueOf returns the value at a path of keys, such as health_check.type; the object itself if there is none.
 func valueOf(n *yaml.Node, path string) *yaml.Node {
 	key, rest, _ := strings.Cut(path, ".")
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -25,7 +25,7 @@ type healthCheck struct {
 	}
 }
 
-// check returns the check of a server, its port, and what a node does otherwise.
+// check returns the health check and port of a server at an address, and a note on differences, "" if there are none.
 func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, tell string) {
 	c = imports.NoCheck()
 	if id == "" {

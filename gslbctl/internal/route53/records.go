@@ -47,10 +47,10 @@ func (s *recordSet) String() string {
 	return strings.TrimSpace(s.Name + " " + s.Type + " " + s.SetIdentifier)
 }
 
-// routed reports whether the answer is more than the records of the set.
+// routed reports whether Route 53 chooses the answer: the set has a routing policy or is an alias.
 func (s *recordSet) routed() bool { return s.SetIdentifier != "" || s.AliasTarget != nil }
 
-// zoneData is the records of one hosted zone.
+// zoneData has the record sets of one hosted zone. Names are canonical.
 type zoneData struct {
 	zone   string
 	sets   []*recordSet
@@ -91,7 +91,8 @@ func readJSON(from io.Reader, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// fromOctal returns a name with the escapes of Route 53, which are octal, as those of zone files, which are decimal.
+// fromOctal converts the escapes in a name from those of Route 53, which are octal, to those of zone files, which are
+// decimal.
 func fromOctal(name string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -118,7 +119,7 @@ func fromOctal(name string) (string, error) {
 	return b.String(), nil
 }
 
-// records returns what a simple set has.
+// records returns the records of a set that is not routed.
 func (s *recordSet) records() (out []dns.RR, err error) {
 	for _, r := range s.ResourceRecords {
 		rr, err := dns.NewRR(fmt.Sprintf("%s %d IN %s %s", s.Name, s.TTL, s.Type, strings.ReplaceAll(r.Value, "\n", " ")))
@@ -130,7 +131,8 @@ func (s *recordSet) records() (out []dns.RR, err error) {
 	return out, nil
 }
 
-// values returns the addresses that a set stands for, or the name outside the zone that has them.
+// values returns the addresses of a set. It follows aliases and CNAME records within the zone. If they lead out of the
+// zone, it returns the name there as target, without addresses. depth is the number of steps so far.
 func (z *zoneData) values(s *recordSet, depth int) (addresses []string, target string, err error) {
 	name := ""
 	switch {

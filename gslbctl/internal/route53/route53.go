@@ -1,5 +1,6 @@
-// Package route53 turns the records of a hosted zone of Amazon Route 53, as `aws route53 list-resource-record-sets`
-// writes them, into a configuration for an overwatch node. It asks nobody and writes nothing.
+// Package route53 owns the conversion of a hosted zone of Amazon Route 53, in the JSON that `aws route53
+// list-resource-record-sets` writes, into a configuration for an overwatch node. Package cli calls it (gslbctl import
+// route53). It makes no request and writes nothing.
 package route53
 
 import (
@@ -17,9 +18,9 @@ import (
 )
 
 const (
-	unchecked = 80 // the port of a server without a check
-	aliasTTL  = 60 // what Route 53 answers for its own services
-	anyPlace  = "default"
+	unchecked = 80        // the port of a server without a check
+	aliasTTL  = 60        // the TTL of an alias record, in seconds; Route 53 has the same for its own services
+	anyPlace  = "default" // the region of clients whose place has no set
 )
 
 // reader reads one zone.
@@ -29,7 +30,7 @@ type reader struct {
 	result imports.Result
 }
 
-// Read reads the records of a zone. checks is the JSON of `aws route53 list-health-checks`, nil if there is none.
+// Read converts the records of one zone. checks is the JSON of `aws route53 list-health-checks`, nil if there is none.
 func Read(records, checks io.Reader) (*imports.Result, error) {
 	var file struct{ ResourceRecordSets []*recordSet }
 	if err := readJSON(records, &file); err != nil {
@@ -78,7 +79,8 @@ func convert(zone *zoneData, checks []healthCheck) (*imports.Result, error) {
 	return &r.result, r.result.AddZone(zone.zone, records)
 }
 
-// elsewhere tells where clients go who are in a region that a name lacks: a node has one map of the world.
+// elsewhere notes names for which some clients get another answer than before. A node has one set of regions for all
+// names, so a country that only one name has counts for the others too.
 func (r *reader) elsewhere() {
 	for _, d := range r.result.Config.Domains {
 		if d.Algorithm != "geolocation" {
@@ -99,7 +101,8 @@ func (r *reader) elsewhere() {
 	}
 }
 
-// name makes a domain of the sets of a name, or records where it is but an alias of some.
+// name adds a domain for the steered sets of a name. For aliases of records that are not steered it returns copies of
+// these records.
 func (r *reader) name(name string) (records []dns.RR) {
 	b := &builder{reader: r, domain: &imports.Domain{Name: strings.TrimSuffix(name, "."), OnAllDown: "all"}}
 	for _, s := range r.zone.byName[name] {
@@ -122,15 +125,15 @@ func (r *reader) name(name string) (records []dns.RR) {
 	return records
 }
 
-// builder makes a domain and its servers.
+// builder collects a domain and its servers. They enter the result with keep.
 type builder struct {
 	*reader
 	domain  *imports.Domain
 	servers []*imports.Server
-	regions []string
-	counts  map[string]int // addresses of a family in a region
-	records int
-	// addresses: a set is answered with addresses, so that CNAME records would be another answer
+	regions []string       // regions[i] is the region of servers[i]
+	counts  map[string]int // number of servers, by region and record type
+	records int            // number of record sets that were taken
+	// addresses is true if a set answers with addresses. Otherwise the domain answers with CNAME records.
 	addresses bool
 }
 
@@ -249,7 +252,7 @@ func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 	b.counts[region+s.Type]++
 }
 
-// keep puts the domain into the configuration.
+// keep adds the domain and its servers to the result.
 func (b *builder) keep() {
 	c := &b.result.Config
 	for i, s := range b.servers {
@@ -266,7 +269,7 @@ func (b *builder) keep() {
 	switch {
 	case !b.addresses:
 		b.domain.Answer, b.domain.MaxAnswers = "cname", 0
-		for i, s := range b.servers { // an address and port is one target's, and CDNs have many on one address
+		for i, s := range b.servers { // targets may share an address, as with a CDN, but no two may share a port there
 			if s.Check.Enabled != nil {
 				s.Port = unchecked + i
 			}
@@ -274,7 +277,7 @@ func (b *builder) keep() {
 	case b.domain.Algorithm == "weighted":
 		b.domain.MaxAnswers = 1
 	}
-	if i := slices.Index(b.domain.Regions, anyPlace); i >= 0 { // where a client goes whose place is down
+	if i := slices.Index(b.domain.Regions, anyPlace); i >= 0 { // first: it answers clients whose own region is down
 		b.domain.Regions = append([]string{anyPlace}, slices.Delete(b.domain.Regions, i, i+1)...)
 	}
 	slices.SortStableFunc(b.domain.Regions, func(x, y string) int { // "primary" before "secondary"
@@ -287,7 +290,7 @@ func (b *builder) keep() {
 	b.result.Taken += b.records
 }
 
-// place returns how a set is chosen, and its region.
+// place returns the routing algorithm that matches the policy of a set, and the region for its servers.
 func (b *builder) place(s *recordSet) (algorithm, region string, err error) {
 	switch {
 	case s.Weight != nil:
@@ -360,7 +363,7 @@ func (b *builder) geoProximity(s *recordSet) (string, error) {
 	return name, nil
 }
 
-// located makes a region where an AWS region is, unless that is not known.
+// located adds the region name at the position of an AWS region. It returns false if the position is not known.
 func (b *builder) located(name, aws string, bias int) bool {
 	at, known := awsRegions()[aws]
 	if known {
@@ -371,7 +374,8 @@ func (b *builder) located(name, aws string, bias int) bool {
 	return known
 }
 
-// clients makes the configuration of where clients are.
+// clients returns the geolocation settings of the result. The first call adds them, with a note that they lack a
+// database.
 func (b *builder) clients() *imports.Geolocation {
 	c := &b.result.Config
 	if c.Overwatch == nil {
@@ -382,7 +386,7 @@ func (b *builder) clients() *imports.Geolocation {
 	return &c.Overwatch.Geolocation
 }
 
-// awsRegions returns latitude and longitude of the regions of AWS, to the next city.
+// awsRegions returns the approximate latitude and longitude of each region of AWS, in degrees.
 func awsRegions() map[string][2]float64 {
 	return map[string][2]float64{
 		"us-east-1": {38.9, -77.4}, "us-east-2": {40, -83}, "us-west-1": {37.4, -122}, "us-west-2": {45.8, -119.7},
