@@ -85,7 +85,7 @@ func (a *app) storedContext(name string) (contexts.Context, error) {
 	path, err := a.contextsPath()
 	if err != nil {
 		if name == "" {
-			return adHoc([]string{api.DefaultAddress}, nil) // nobody's home: there can be no file
+			return adHoc([]string{api.DefaultAddress}, nil) // without a home directory there is no file
 		}
 		return contexts.Context{}, err
 	}
@@ -124,7 +124,7 @@ func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// adHoc returns a context of addresses.
+// adHoc returns a context made of API and DNS addresses, which is in no file.
 func adHoc(apis, dns []string) (contexts.Context, error) {
 	var c contexts.Context
 	for _, text := range apis {
@@ -153,7 +153,7 @@ type target struct {
 	dns string // its DNS address, host:port
 }
 
-// named returns the nodes to talk to, each once, in the order given.
+// named returns all nodes of the context, each once, in the order given. It ignores --node.
 func (a *app) named() ([]target, error) {
 	c, err := a.access()
 	if err != nil {
@@ -185,7 +185,7 @@ func (a *app) named() ([]target, error) {
 	return list, nil
 }
 
-// clients returns a client for each node.
+// clients returns a client for each node of the context, or for the one that --node chooses.
 func (a *app) clients() ([]*api.Client, error) {
 	nodes, err := a.named()
 	var list []*api.Client
@@ -198,9 +198,9 @@ func (a *app) clients() ([]*api.Client, error) {
 	return chosen(list, a.node)
 }
 
-// chosen returns the one of the nodes that a text means: its address, or only the host of it.
+// chosen returns, as a list of one, the node whose address or host is text. No match, or several, is an error.
 func chosen(list []*api.Client, text string) ([]*api.Client, error) {
-	base, _ := api.ParseNode(text) // what is none is no node's
+	base, _ := api.ParseNode(text) // "" equals no node's address
 	var found []*api.Client
 	var known []string
 	for _, c := range list {

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// exitChanges is the exit code of plan where there is something to do.
+// exitChanges is the exit code of plan if the document would change something.
 const exitChanges = 3
 
 func (a *app) exportCommand() *cobra.Command {
@@ -43,7 +43,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// ownedBy returns the objects of an owner.
+// ownedBy returns the objects of an owner, without settings, which have none.
 func ownedBy(doc api.Document, owner string) api.Document {
 	doc.Regions = slices.DeleteFunc(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner != owner })
 	doc.Domains = slices.DeleteFunc(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner != owner })
@@ -67,7 +67,8 @@ func (f *applyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete the objects of the owner that the document does not have")
 }
 
-// request reads the document.
+// request reads the document and returns the request for plan or apply. The Manifest has the places of objects, for
+// errors.
 func (f *applyFlags) request(a *app) (*manifest.Manifest, api.ApplyRequest, error) {
 	if f.file == "" {
 		return nil, api.ApplyRequest{}, errors.New("--file is missing: the document, such as -f shop.yaml")
@@ -158,8 +159,8 @@ func (a *app) applyCommand() *cobra.Command {
 	return cmd
 }
 
-// applyOn applies a document on every node, or on one that carries it to the others. Nodes of which one refuses do what
-// each of them can.
+// applyOn calls ask, which applies the document of m, on one node that carries changes to all others, or else on every
+// node. There, a refusal of one node does not stop the others. With dry, ask is a plan and goes to every node.
 func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 	ask func(context.Context, *api.Client) (api.Plan, error)) error {
 	clients, err := a.clients()
@@ -202,7 +203,7 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 	return nil
 }
 
-// carried says what has become of an apply on the other nodes.
+// carried prints which nodes have the document that via has applied, and returns the outcome of the command.
 func (a *app) carried(ctx context.Context, via *api.Client) error {
 	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}}, spread(ctx, via)...)
 	if a.forPeople() {
@@ -213,7 +214,7 @@ func (a *app) carried(ctx context.Context, via *api.Client) error {
 	return a.spreadOutcome(report)
 }
 
-// noneApplied is the error of an apply that no node has done.
+// noneApplied returns the outcome of an apply that every node has refused or not answered.
 func noneApplied(failed []error) error {
 	var sentences []string
 	for _, err := range failed {
@@ -225,7 +226,7 @@ func noneApplied(failed []error) error {
 	return &outcome{code, strings.Join(sentences, "; "), failed[0]}
 }
 
-// printPlans prints each plan once, under the nodes that it is of.
+// printPlans prints each different plan once. All but the first have a line with the first node that has it.
 func (a *app) printPlans(replies []reply[api.Plan]) error {
 	var printed []string
 	for _, r := range replies {
@@ -249,7 +250,7 @@ func (a *app) printPlans(replies []reply[api.Plan]) error {
 	return nil
 }
 
-// placed names file and line of the objects that a node refuses, of the first few.
+// placed returns err with the file and line of the first objects that a node refuses, if it names any.
 func placed(m *manifest.Manifest, err error) error {
 	refused, ok := errors.AsType[*api.Error](err)
 	if !ok || len(refused.Problems) == 0 {

@@ -59,7 +59,7 @@ type nodeAudit struct {
 // auditList is the output of audit list: the latest entries of all nodes.
 type auditList struct {
 	Entries []nodeAudit `json:"entries"` // the newest first
-	Total   int         `json:"total"`   // that the nodes have together
+	Total   int         `json:"total"`   // of all nodes, matching the query
 	Nodes   []askedNode `json:"nodes"`
 }
 
@@ -131,7 +131,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	})
 }
 
-// judgeAudit joins what is said of each node.
+// judgeAudit joins the verdicts of the nodes. The whole is sound if each node that answered is.
 func judgeAudit(g gathered[auditVerdict]) auditVerdicts {
 	all := auditVerdicts{auditVerdict: auditVerdict{Sound: true}}
 	said := map[string]auditVerdict{}

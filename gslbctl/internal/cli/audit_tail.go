@@ -56,7 +56,7 @@ func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow 
 	query := maps.Clone(from)
 	query.Set("limit", strconv.Itoa(lines))
 	shown := map[string]bool{} // entries, by node and id
-	var lacks string           // what was told of nodes that are missing
+	var lacks string           // the last line about missing nodes
 	for first := true; ; first = false {
 		g, err := gather(ctx, a, with((*api.Client).AuditLog, query))
 		if err != nil {
@@ -78,7 +78,7 @@ func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow 
 				return err
 			}
 		}
-		if len(list) > 0 { // from here on, all that is not older than the newest by the seconds that a node may be slow
+		if len(list) > 0 { // next time, ask for entries since the newest one, less auditOverlap
 			query = maps.Clone(from)
 			query.Set("limit", strconv.Itoa(api.MaxPageLimit))
 			query.Set("start_time", list[0].Timestamp.Add(-auditOverlap).Format(time.RFC3339Nano))
@@ -92,7 +92,7 @@ func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow 
 		}
 		select {
 		case <-ctx.Done():
-			return nil // the end that was asked for
+			return nil // interrupted by the user
 		case <-time.After(auditPace):
 		}
 	}

@@ -67,7 +67,8 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 	return cmd
 }
 
-// heldBackends returns the backends of a name that a node serves although their agents call them unhealthy.
+// heldBackends returns the ids of the backends of a name that a brake keeps in answers although their agents call them
+// unhealthy.
 func heldBackends(ctx context.Context, c *api.Client, name string) (held []string, err error) {
 	list, err := c.Brakes(ctx)
 	for _, b := range list.Brakes {

@@ -19,9 +19,9 @@ func forceFlag(cmd *cobra.Command, force *bool) {
 	cmd.Flags().BoolVar(force, "force", false, "go on although names would be left with too few backends, or with none")
 }
 
-// careful asks every node which names a change would leave with too few backends. If there are any, it fails, or with
-// force prints them. The context that it returns makes nodes refuse the change if that is no longer so when they make
-// it, except with force.
+// careful asks every node which names a change would leave with too few backends. If there are any, it returns an
+// error, or with force prints them. Without force, the returned context makes nodes check once more when they make the
+// change, and refuse it if it is not safe.
 func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceRequest) (context.Context, error) {
 	clients, err := a.clients()
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceReq
 	var sentences []string
 	for _, r := range replies {
 		if _, silent := errors.AsType[*api.UnreachableError](r.err); silent {
-			continue // the change tells of it
+			continue // the change itself will fail there
 		}
 		if sentence := unsafe(r); sentence != "" && !slices.Contains(sentences, sentence) {
 			sentences = append(sentences, sentence)
@@ -52,7 +52,7 @@ func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceReq
 	return api.IfSafe(ctx), nil
 }
 
-// unsafe says why a change is not safe on one node, or returns "".
+// unsafe returns the reason why a change is not safe on one node, "" if it is.
 func unsafe(r reply[api.ConsequenceList]) string {
 	refused, _ := errors.AsType[*api.Error](r.err)
 	switch {

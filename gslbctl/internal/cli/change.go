@@ -80,7 +80,8 @@ func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Cl
 	return nil
 }
 
-// unchanged adds to the error of the only node that nothing was changed, where that is certain.
+// unchanged returns the error of the only node that was asked, with a remark that nothing was changed if that is
+// certain.
 func unchanged(err error) error {
 	code, sentence := verdict(err)
 	if !certain(err) || strings.Contains(sentence, nothingChanged) {
@@ -101,7 +102,8 @@ func certain(err error) bool {
 	return true // the request was never sent
 }
 
-// said returns what stands between a node and the wanted result, without the name of the node.
+// said returns the node that an error is about, node unless the error names one, and the reason as a sentence without
+// the node's name.
 func said(node string, err error) (from, sentence string) {
 	if refused, ok := errors.AsType[*api.Error](err); ok {
 		return node, cmp.Or(refused.Message, http.StatusText(refused.Status)) + advice(refused)
@@ -116,7 +118,7 @@ func said(node string, err error) (from, sentence string) {
 	return node, sentence
 }
 
-// printChanges writes what the nodes said. Equal results are one line, and each node is named once.
+// printChanges prints the results of a change, one line for all nodes with the same result.
 func (a *app) printChanges(report []changed) error {
 	for _, line := range merged(report, false) {
 		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
@@ -126,8 +128,8 @@ func (a *app) printChanges(report []changed) error {
 	return nil
 }
 
-// merged returns a line for each different result: after the nodes that it is about, or after their number if it is
-// the result of all, unless these are to be named too.
+// merged returns a line for each different result, which begins with the names of its nodes. If all nodes have the same
+// result, the line begins with their number, or with nothing for a single node; with named it has their names too.
 func merged(report []changed, named bool) (lines []string) {
 	var messages []string
 	nodes := map[string][]string{}

@@ -63,8 +63,8 @@ func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.C
 	}
 }
 
-// gatherKnown is gather for a thing that some nodes know and others do not: those are not missing. An error means that
-// none knows it.
+// gatherKnown does the same as gather for an object that not every node has. Nodes that answer 404 do not count as
+// missing, unless all do: then it returns that error.
 func gatherKnown[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
 	error) {
 	var unknown error
@@ -97,8 +97,7 @@ func gatherKnown[T any](ctx context.Context, a *app, ask func(context.Context, *
 // several reports whether more than one node was asked, so that rows name theirs.
 func (g *gathered[T]) several() bool { return len(g.nodes) > 1 }
 
-// missing returns the outcome of a command that not all nodes answered: what it prints lacks what those know. It is nil
-// if all did.
+// missing returns the outcome of a command whose output lacks nodes that did not answer; nil if all did.
 func (g *gathered[T]) missing() error {
 	var without []string
 	for _, n := range g.nodes {
@@ -130,7 +129,7 @@ func isAre(n int) string {
 	return "are"
 }
 
-// done returns the outcome of a command whose output was written, or not.
+// done returns the outcome of a command: the error of writing its output, else missing.
 func (g *gathered[T]) done(written error) error {
 	if written != nil {
 		return written
@@ -156,14 +155,14 @@ func (a *app) nodeAddresses(*cobra.Command, []string, string) ([]string, cobra.S
 		cobra.ShellCompDirectiveNoFileComp
 }
 
-// nodeColumn is put before the columns of a table of which each row is of one of several nodes.
+// nodeColumn puts the column NODE first in a table, if several nodes were asked.
 func nodeColumn(several bool, t *render.Table) {
 	if several {
 		t.Columns = append([]render.Column{{Name: "NODE"}}, t.Columns...)
 	}
 }
 
-// nodeCells puts the node of a row before its cells.
+// nodeCells returns the cells of a row, with the node first if several were asked.
 func nodeCells(several bool, node string, cells ...render.Cell) []render.Cell {
 	if several {
 		return append([]render.Cell{render.C(node)}, cells...)

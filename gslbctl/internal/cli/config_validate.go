@@ -45,7 +45,8 @@ func (a *app) configValidateCommand() *cobra.Command {
 // maxConfig bounds a file sent to a node, in octets.
 const maxConfig = api.MaxBody
 
-// configText reads a configuration file that a node is to see. Its secrets may not cross a network unencrypted.
+// configText reads a configuration file to send to a node. It returns an error if its secrets would cross a network
+// unencrypted.
 func (a *app) configText(path, flag string) ([]byte, error) {
 	text, err := readBounded(path, maxConfig)
 	if err != nil {

@@ -16,8 +16,8 @@ func yesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask before acting")
 }
 
-// entityTags returns the entity tags of an object by node before a question, so that only the object that
-// the person saw is changed. With yes it returns none. A node without the object has no tag.
+// entityTags returns the entity tags of an object, by node, as of now. Read before a question, they let the change fail
+// if the object has changed meanwhile. It returns none if nobody is asked. A node without the object has no tag.
 func (a *app) entityTags(ctx context.Context, yes bool,
 	look func(context.Context, *api.Client) error) (map[string]string, error) {
 	if yes || !a.Asks {

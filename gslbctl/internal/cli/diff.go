@@ -117,8 +117,8 @@ func differences(replies []reply[map[fact]string]) []difference {
 	return list
 }
 
-// differing returns the facts on which nodes that answer disagree. They must do so twice, since a change may be on its
-// way to some. Signing keys are left out.
+// differing returns the facts, signing keys left out, on which the answering nodes disagree. It asks twice and returns
+// only differences that both answers have, since a change may be on its way.
 func (a *app) differing(ctx context.Context, clients []*api.Client) []difference {
 	if len(clients) < 2 {
 		return nil
@@ -127,7 +127,7 @@ func (a *app) differing(ctx context.Context, clients []*api.Client) []difference
 	for range 2 {
 		replies := slices.DeleteFunc(everywhere(ctx, clients, readFacts),
 			func(r reply[map[fact]string]) bool { return r.err != nil })
-		for _, r := range replies { // nodes tell of keys that are not exchanged themselves
+		for _, r := range replies { // nodes report differing keys as a condition of their own
 			maps.DeleteFunc(r.answer, func(f fact, _ string) bool { return f.kind == "key" })
 		}
 		now := differences(replies)

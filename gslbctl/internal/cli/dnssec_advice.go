@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// checkedZone is the verdict on one server's answers for a zone, and what is safe to do to the zone's keys now.
+// checkedZone is the verdict on one server's answers for a zone, with advice on acts on the zone's keys.
 type checkedZone struct {
 	chain.Finding
 	Advice []zoneAdvice `json:"advice,omitempty"`
@@ -27,7 +27,7 @@ func (z *checkedZone) asTold() bool {
 	})
 }
 
-// zoneAdvice is the word of the node that is the least far with a change of key.
+// zoneAdvice is the advice of a node on one act.
 type zoneAdvice struct {
 	api.RollAdvice
 	what string // the act, for people
@@ -96,7 +96,7 @@ func actOf(act api.RollAct, r *api.Roll) string {
 	return "gslbctl dnssec roll " + strings.TrimSuffix(r.Zone, ".") + " --cancel"
 }
 
-// sayAdvice prints what is safe now, and what not until when.
+// sayAdvice prints which acts are safe now, and for the others when they will be.
 func (a *app) sayAdvice(zone string, list []zoneAdvice) error {
 	for _, one := range list {
 		line := "Safe now"
@@ -117,7 +117,7 @@ func (a *app) sayAdvice(zone string, list []zoneAdvice) error {
 	return nil
 }
 
-// clock formats a moment to come, as the clock on the wall shows it.
+// clock formats a future moment in local time.
 func (a *app) clock(at time.Time) string {
 	layout := "15:04"
 	if here := at.Local(); here.YearDay() != a.Now().Local().YearDay() || here.Sub(a.Now()) > 24*time.Hour {

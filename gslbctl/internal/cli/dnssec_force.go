@@ -16,8 +16,8 @@ type nodeForce struct {
 	api.RollForce
 }
 
-// dnssecForce has every node go on without the nodes that it does not hear of, once it is said which these are and what
-// may break.
+// dnssecForce makes every node continue the change of a zone's key without the nodes that it does not hear of. Before
+// that it prints which nodes these are and what may break, and asks for confirmation unless yes is set.
 func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) error {
 	clients, err := a.clients()
 	if err != nil {

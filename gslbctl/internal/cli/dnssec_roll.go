@@ -149,7 +149,7 @@ func signedZones(ctx context.Context, c *api.Client) ([]string, error) {
 	})), err
 }
 
-// dnssecRoll tells one node, and has the others ask it.
+// dnssecRoll begins, cancels or confirms a roll on one node, and makes the others fetch it from there.
 func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error {
 	wanted := api.RollCreate{Zone: zone, Emergency: o.emergency, Algorithm: o.algorithm}
 	if !o.cancel && !o.confirm {
@@ -178,7 +178,8 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 	return a.begun(ctx, &done)
 }
 
-// previewRoll says when each stage of a change would come, before it is begun. only: it is not.
+// previewRoll prints when each stage of a roll would come at the earliest. With only, for --dry-run, a failure is an
+// error, and programs get the preview too; otherwise it is for people alone.
 func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool) error {
 	if !only && !a.forPeople() {
 		return nil
@@ -192,7 +193,7 @@ func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool)
 	case err == nil:
 		err = a.saySchedule(&preview)
 	case !only:
-		err = nil // the change itself tells of it; a node of an older version has no preview
+		err = nil // the roll itself will fail as well; or the node is older and has no preview
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func (a *app) dnssecSignCommand() *cobra.Command {
 	}, api.RollToSigned)
 }
 
-// wayCommand completes a command that begins the way of a zone.
+// wayCommand adds arguments, flags and action to a command that takes a zone to way: signed or unsigned.
 func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	var dryRun, yes bool
 	cmd.Args = cobra.ExactArgs(1)
@@ -47,7 +47,8 @@ func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	return cmd
 }
 
-// dnssecWay tells one node where a zone is to go, after it has said when each stage comes, and has the others ask it.
+// dnssecWay prints when each stage comes at the earliest, begins to sign or unsign a zone on one node, and makes the
+// others fetch that from there. With dryRun it only prints.
 func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRun, yes bool) error {
 	preview := func(ctx context.Context, c *api.Client) (api.Roll, error) { return c.PreviewWay(ctx, zone, way) }
 	if dryRun || a.forPeople() {
@@ -74,14 +75,14 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	return a.begun(ctx, &done)
 }
 
-// begun has the other nodes ask the one that was told, and says how far it is.
+// begun makes all nodes exchange the state of their keys now, and prints the roll.
 func (a *app) begun(ctx context.Context, r *api.Roll) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err
 	}
 	stop := a.progress("telling the other nodes")
-	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // who does not hear it now asks later
+	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // a node that misses this asks later by itself
 	stop()
 	return a.print(r, func() error {
 		where := fmt.Sprintf("rolls to key %d", r.KeyTag)
@@ -93,8 +94,8 @@ func (a *app) begun(ctx context.Context, r *api.Roll) error {
 	})
 }
 
-// isWay reports whether a roll is the way of a zone. An older node tells no way.
+// isWay reports whether a roll signs or unsigns a zone, in place of changing its key. The Way of an older node is "".
 func isWay(r *api.Roll) bool { return r.Way == api.RollToUnsigned || r.Way == api.RollToSigned }
 
-// staysUnsigned reports whether a zone has come to the end of its way to be unsigned.
+// staysUnsigned reports whether a roll has unsigned a zone and is over.
 func staysUnsigned(r *api.Roll) bool { return r.Way == api.RollToUnsigned && r.Stage == api.RollDone }

@@ -125,7 +125,7 @@ func (a *app) printDomain(r domainReport) error {
 	return t.Write(a.Out, a.style())
 }
 
-// printRecords says which records a domain has beside addresses.
+// printRecords prints which records a domain has in place of addresses or beside them.
 func (a *app) printRecords(d api.Domain) error {
 	var lines string
 	if d.Answer != "" {

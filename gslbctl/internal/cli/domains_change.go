@@ -120,8 +120,8 @@ func (a *app) domainsAddCommand() *cobra.Command {
 	return cmd
 }
 
-// checkWildcard refuses a wildcard without --wildcard. A shell may have produced it, and it answers
-// for names that nobody has thought of.
+// checkWildcard returns an error for a wildcard without --wildcard, which a shell may have made, and for --wildcard
+// with another name.
 func checkWildcard(name string, asked bool) error {
 	switch is := strings.HasPrefix(name, "*."); {
 	case is && !asked:
@@ -133,8 +133,8 @@ func checkWildcard(name string, asked bool) error {
 	return nil
 }
 
-// checkZone refuses a name outside every configured zone without --new-zone: it would be answered by these nodes, and
-// nobody would be led to them before it has a delegation of its own.
+// checkZone returns an error for a name outside every configured zone without --new-zone. Such a name becomes a zone of
+// its own, which no resolver finds until the zone above delegates it.
 func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 	if asked {
 		return nil

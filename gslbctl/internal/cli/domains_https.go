@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// httpsFlags are the flags for the HTTPS records of a domain. The API takes what these records say as a whole.
+// httpsFlags are the flags for the HTTPS records of a domain. The API takes all values of these records together.
 type httpsFlags struct {
 	alpn []string
 	port int
@@ -30,7 +30,7 @@ func (f *httpsFlags) given(cmd *cobra.Command) bool {
 	return slices.ContainsFunc([]string{"https-alpn", "https-port", "https-ech"}, cmd.Flags().Changed)
 }
 
-// away reports whether the flags take the HTTPS records away.
+// away reports whether the flags remove the HTTPS records.
 func (f *httpsFlags) away(cmd *cobra.Command) bool {
 	return cmd.Flags().Changed("https-alpn") && len(f.alpn) == 0
 }
@@ -44,8 +44,8 @@ func (f *httpsFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// over returns what the HTTPS records are to say: the values of given flags, and those from before for the others; nil
-// where no flag is given. before is nil where there are no HTTPS records.
+// over returns the new values of the HTTPS records: those of the given flags, and for the others those of before. It
+// returns nil if no flag is given. before is nil if there are no HTTPS records.
 func (f *httpsFlags) over(cmd *cobra.Command, before *api.DomainHTTPS) (*api.DomainHTTPS, error) {
 	now := api.DomainHTTPS{ALPN: []string{}}
 	switch {

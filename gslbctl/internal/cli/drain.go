@@ -26,7 +26,7 @@ type drainFlags struct {
 	force  bool
 }
 
-// drainOrder are the flags that say how servers drain.
+// drainOrder are the flags for the form of a drain: its time, share and window.
 type drainOrder struct {
 	over   time.Duration
 	to     string
@@ -61,7 +61,7 @@ func (o *drainOrder) request(cmd *cobra.Command, now time.Time) (req api.DrainRe
 	return req, err
 }
 
-// drainSentence says what a node does to a server from now on, or from its window on.
+// drainSentence returns a sentence about a drain that a node has accepted.
 func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 	text := "is draining"
 	if req.StartsAt != nil {
@@ -265,8 +265,8 @@ func ids(servers []api.Backend) string {
 	return strings.Join(list, ", ")
 }
 
-// eachServer calls do for each server on one node. It skips servers that the node does not know,
-// unless it knows none.
+// eachServer calls do for each server on one node and joins what do says, or done, into a sentence. It skips servers
+// that the node does not know; if it knows none, that is an error.
 func eachServer(servers []api.Backend, done string, do func(id string) (said string, err error)) (string, error) {
 	var sentences []string
 	var missing error

@@ -88,7 +88,7 @@ func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, 
 		asked[s.Service] = true
 		detail, err := n.Domain(ctx, s.Service)
 		if isNotFound(err) {
-			continue // it answers nobody with it
+			continue // the node never answers with it
 		}
 		if err != nil {
 			_, sentence := verdict(err)
@@ -269,7 +269,8 @@ func (w *drainWait) unanswered(ctx context.Context) []string {
 	return slices.Concat(sentences...)
 }
 
-// unanswered says that a node's DNS does not answer a domain of its own with addresses of a family.
+// unanswered returns a sentence if a node's DNS has no addresses of a family, IPv6 if six, for a domain that the node
+// serves; else nothing.
 func (n target) unanswered(ctx context.Context, service string, six bool, timeout time.Duration) []string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

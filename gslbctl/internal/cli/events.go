@@ -72,16 +72,16 @@ func (a *app) eventsCommand() *cobra.Command {
 	return a.byNode(cmd)
 }
 
-// nodeEvent is an event with the node that tells of it.
+// nodeEvent is an event with the node that reports it.
 type nodeEvent struct {
 	api.Event
 	Node string `json:"node"`
 }
 
-// events prints the latest events of the nodes and, with follow, those that come. Of a node that was away it prints
-// what came meanwhile when it is back.
+// events prints the latest events of the nodes and, with follow, later ones as they come. If a node did not answer for
+// a while, it prints the events missed in between once the node answers.
 func (a *app) events(ctx context.Context, from url.Values, lines int, follow bool) error {
-	var lacks string             // what was told of nodes that are missing
+	var lacks string             // the last line about missing nodes
 	after := map[string]uint64{} // the newest sequence of each node that has answered
 	for {
 		g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (api.EventList, error) {
@@ -107,13 +107,13 @@ func (a *app) events(ctx context.Context, from url.Values, lines int, follow boo
 		}
 		select {
 		case <-ctx.Done():
-			return nil // the end that was asked for
+			return nil // interrupted by the user
 		case <-time.After(auditPace):
 		}
 	}
 }
 
-// printEvents prints events of several nodes by time, and notes how far each node is read.
+// printEvents prints events of several nodes by time. It sets after, by node, to the sequence number to go on from.
 func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) error {
 	var list []nodeEvent
 	for _, r := range g.replies {

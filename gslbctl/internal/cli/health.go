@@ -42,8 +42,8 @@ func readHealth(ctx context.Context, c *api.Client) (healthReport, error) {
 	return healthReport{health, readiness}, err
 }
 
-// clusterHealth is the output of health: the state of each node, and the worst status. Of a single node, its state
-// stands beside as well.
+// clusterHealth is the output of health: the state of each node, and the worst status. For a single node, its fields
+// are repeated at the top.
 type clusterHealth struct {
 	Status api.ServiceStatus `json:"status"` // degraded at best if a node is missing
 	*healthReport

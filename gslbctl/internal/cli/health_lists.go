@@ -57,8 +57,8 @@ func (a *app) healthServersCommand() *cobra.Command {
 	}))
 }
 
-// inOrder calls each for what all nodes list, what one thing is together, in the order of the first node that lists it.
-// It returns the number of things.
+// inOrder calls each for every element of every node's list, elements of the same name one after the other. Names come
+// in the order in which nodes first list them. It returns the number of names.
 func inOrder[L, E any](g gathered[L], elements func(*L) []E, name func(*E) string, each func(node string, e E)) int {
 	type said struct {
 		node string
@@ -83,7 +83,8 @@ func inOrder[L, E any](g gathered[L], elements func(*L) []E, name func(*E) strin
 	return len(order)
 }
 
-// groups calls row for each run of things of one name, and in it for each of those that say the same, with their nodes.
+// groups calls row for each row of a table: for each run of elements of one name, once for each different value of
+// says. first is the first element with that value, and nodes are the indexes of all of them.
 func groups[E any](list []E, name, says func(*E) string, row func(first *E, nodes []int)) {
 	for from := 0; from < len(list); {
 		to := from + 1
@@ -108,7 +109,7 @@ func groups[E any](list []E, name, says func(*E) string, row func(first *E, node
 	}
 }
 
-// seenBy names the nodes that say a row; "all" of several.
+// seenBy returns a cell with the names of the nodes that agree on a row, or with their number if these are all of them.
 func seenBy(nodes []string, of int) render.Cell {
 	if len(nodes) == of {
 		return render.C("all " + strconv.Itoa(of))

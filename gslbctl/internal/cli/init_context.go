@@ -13,8 +13,8 @@ import (
 type keptContext struct {
 	name, path string
 	context    contexts.Context
-	current    bool   // it is in use, since no other one is
-	why        string // there is none
+	current    bool   // it becomes or stays the current one
+	why        string // the reason why there is none; name is "" then
 }
 
 // contextToMake returns the context for a plan whose files go to a directory. It writes nothing. A context of that name
@@ -61,7 +61,7 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 	return k, nil
 }
 
-// make writes the context, and has it used if no other one is.
+// make writes the context to the file, if there is one, and makes it the current one if current is set.
 func (k keptContext) make() error {
 	if k.name == "" {
 		return nil
@@ -75,7 +75,7 @@ func (k keptContext) make() error {
 	})
 }
 
-// status returns the command that asks the nodes how they are.
+// status returns the command line of gslbctl status for the new nodes.
 func (k keptContext) status(tokenFile string, at []pair.Reached) string {
 	switch {
 	case k.name == "" && len(at) > 0:
@@ -88,7 +88,7 @@ func (k keptContext) status(tokenFile string, at []pair.Reached) string {
 	return "  gslbctl --context " + k.name + " status"
 }
 
-// remark returns what became of the context.
+// remark returns a sentence about the context: made, made and not current, or why not made.
 func (k keptContext) remark() string {
 	switch {
 	case k.name == "":

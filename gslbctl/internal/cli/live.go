@@ -42,7 +42,7 @@ func (f *liveFlags) check() error {
 	return nil
 }
 
-// view is something that can be looked at again and again.
+// view is the content of a live view.
 type view struct {
 	title  string
 	tabs   []string // names of the tabs; none for a view without tabs
@@ -67,7 +67,7 @@ func (a *app) live(ctx context.Context, v view, f liveFlags) error {
 	})
 }
 
-// trouble says for the live screen why a look failed, and whether the failure
+// trouble returns, for the live screen, why a look failed, and whether the failure
 // ends the view: a mistake in the command line ends it at the first look.
 func (a *app) trouble(err error, first bool) (sentence string, ends bool) {
 	_, sentence = verdict(err)

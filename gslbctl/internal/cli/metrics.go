@@ -21,7 +21,7 @@ func (a *app) metricsCommand() *cobra.Command {
 		a.metricsNodeCommand(), a.metricsRegionCommand(), a.metricsRoutingCommand())
 }
 
-// figures returns a command that shows the figures of all nodes beside one another, and of all together.
+// figures makes cmd show the answers of ask: the figures of each node in a column, and those of all nodes joined.
 func figures[T any](a *app, cmd *cobra.Command,
 	ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -54,7 +54,7 @@ func (a *app) metricsNodeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// An agent says the same to all nodes, and a node knows itself alone: the latest word counts.
+			// An agent reports the same to all nodes, and a node knows only itself: the newest answer counts.
 			latest := slices.MaxFunc(g.replies, func(x, y reply[api.NodeMetricsAnswer]) int {
 				return x.answer.Metrics.Timestamp.Compare(y.answer.Metrics.Timestamp)
 			})

@@ -19,12 +19,12 @@ var (
 		"checks_per_sec", "total_decisions", "geo_routing_hits", "failover_events", "used_bytes", "available_bytes",
 		"total_bytes", "cores", "memory_used_bytes"}
 	least = []string{"uptime_seconds", "healthy_servers", "active_servers", "active_regions"}
-	// weighted are means by the figure that each is followed by.
+	// weighted maps a figure to the one that weighs it in the mean.
 	weighted = map[string]string{"error_rate": "queries_per_sec", "response_avg_ms": "queries_per_sec",
 		"avg_decision_time_us": "total_decisions", "traffic_percent": "queries_total"}
 )
 
-// joinNumbers returns the figure of this name of several nodes, of which some may lack it.
+// joinNumbers joins the figure name of several nodes by the rules above. At least one of them must have it.
 func joinNumbers(name string, of []map[string]float64) float64 {
 	var have []float64
 	var weights []float64
@@ -56,9 +56,9 @@ func total(list []float64) (sum float64) {
 	return sum
 }
 
-// clusterFigures is the answers of several nodes with figures about one thing.
+// clusterFigures has the answers of several nodes with figures about one object, such as a region.
 type clusterFigures struct {
-	name  string           // of the thing, as the answers have it
+	name  string           // of the field with the object in each answer
 	all   map[string]any   // of all nodes together
 	each  []map[string]any // of each node of nodes; nil where it is missing
 	nodes []askedNode
@@ -102,8 +102,7 @@ func objectIn(answer any) (name string, fields map[string]any, err error) {
 	return "", nil, nil
 }
 
-// joinObjects joins objects of one kind field by field. under is the name of the field that they are in; what is
-// counted by something is summed.
+// joinObjects joins objects of one kind field by field. under is the name of the field that has them.
 func joinObjects(under string, objects []map[string]any) map[string]any {
 	joined := map[string]any{}
 	numbers := make([]map[string]float64, len(objects))
@@ -154,7 +153,7 @@ func joinField(under, name string, objects []map[string]any, numbers []map[strin
 	case bool:
 		return !slices.Contains(values, any(false))
 	case string:
-		for _, value := range values { // the latest, of times
+		for _, value := range values { // the latest timestamp
 			if text, _ := value.(string); text > first && name == "timestamp" {
 				first = text
 			}

@@ -44,7 +44,7 @@ func explainMisuse(cmd *cobra.Command) {
 func wrongArguments(cmd *cobra.Command, args []string) string {
 	if cmd.HasSubCommands() && len(args) > 0 {
 		sentence := fmt.Sprintf("unknown command %q for %s", args[0], cmd.CommandPath())
-		cmd.SuggestionsMinimumDistance = 2 // what cobra takes where it suggests by itself
+		cmd.SuggestionsMinimumDistance = 2 // cobra's own default
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			sentence += ": did you mean " + strings.Join(near, " or ") + "?"
 		}

@@ -23,7 +23,7 @@ type targetList struct {
 	Nodes   []askedNode  `json:"nodes"`
 }
 
-// nodeTest is a test message of one node.
+// nodeTest is the result of a test message from one node.
 type nodeTest struct {
 	api.NotificationTest
 	Node string `json:"node"`

@@ -12,7 +12,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// configOverlaysCommand lists what the API has laid over objects of the configuration, a row for each value.
+// configOverlaysCommand returns the command that lists overlays: values set by the API on objects that the
+// configuration declares, a row for each.
 func (a *app) configOverlaysCommand() *cobra.Command {
 	return lists(a, "overlays", "List what is laid over domains, regions and servers of the configuration",
 		(*api.Client).Overlays, func(list api.OverlayList) *render.Table {
@@ -41,7 +42,7 @@ func plainJSON(value json.RawMessage) string {
 	return valueText(v)
 }
 
-// resetCommand gives an object of the configuration the values of the file back.
+// resetCommand returns a command that removes the overlay of an object, so that the values of the file are in force.
 func (a *app) resetCommand(kind, use string, names names,
 	request func(*api.Client, context.Context, string) error) *cobra.Command {
 	return a.removal(removal{
@@ -53,7 +54,7 @@ func (a *app) resetCommand(kind, use string, names names,
 	})
 }
 
-// changedObject says that an object was changed, and where.
+// changedObject returns a sentence that an object was changed, in the API's own state or by an overlay.
 func changedObject(what string, over *api.Overlay) string {
 	if over == nil {
 		return what + " is changed"
@@ -61,7 +62,7 @@ func changedObject(what string, over *api.Overlay) string {
 	return what + " is changed: laid over the configuration"
 }
 
-// sourceCell shows where an object comes from, and whether something is laid over it.
+// sourceCell returns a cell with the source of an object, with "+api" if it has an overlay.
 func sourceCell(source string, over *api.Overlay) render.Cell {
 	if over == nil {
 		return render.C(source)

@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Bounds of a passphrase: characters of a new one, octets of any.
+// Bounds of a passphrase: leastPassphrase characters for a new one, mostPassphrase octets for any.
 const (
 	leastPassphrase = 12
 	mostPassphrase  = 4 << 10
 )
 
-// passphraseFlags say where a passphrase comes from. It is never on the command line or in the environment, which
-// other users and logs see.
+// passphraseFlags name the source of a passphrase. There is no flag or variable for the passphrase itself, because
+// other users and logs would see it.
 type passphraseFlags struct {
 	file       string
 	descriptor int
@@ -35,7 +35,8 @@ func (f *passphraseFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("passphrase-file", "passphrase-fd")
 }
 
-// passphrase returns the passphrase. A new one is asked for twice, and is long enough.
+// passphrase reads the passphrase from the source in f, or asks on the terminal. With fresh, for a new one, it asks
+// twice and returns an error if it is too short.
 func (a *app) passphrase(ctx context.Context, f passphraseFlags, fresh bool) (text string, err error) {
 	switch {
 	case f.file != "":

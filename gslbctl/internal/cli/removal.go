@@ -9,12 +9,12 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// removal is a command that takes one thing away on every node, after a question.
+// removal describes a command that removes one object on every node, after a confirmation.
 type removal struct {
 	use, short, long string
 	names            names                                    // completes the argument; nil: nothing does
-	takes            func(name string) api.ConsequenceRequest // nil: it takes no backend from a name
-	shared           bool                                     // nodes carry it to one another
+	takes            func(name string) api.ConsequenceRequest // checked before; nil: no name can lose a backend
+	shared           bool                                     // nodes carry the change to one another
 	question         string                                   // with %s for the argument
 	apply            func(ctx context.Context, c *api.Client, name string) (done string, err error)
 }
@@ -52,7 +52,8 @@ func (a *app) removal(r removal) *cobra.Command {
 	return cmd
 }
 
-// deleting returns the apply of a removal that makes one request. done says what has happened, with %s for the name.
+// deleting returns the function apply of a removal that makes one request. done is the sentence after a success, with
+// %s for the name.
 func deleting(request func(*api.Client, context.Context, string) error,
 	done string) func(context.Context, *api.Client, string) (string, error) {
 	return func(ctx context.Context, c *api.Client, name string) (string, error) {
@@ -60,7 +61,7 @@ func deleting(request func(*api.Client, context.Context, string) error,
 	}
 }
 
-// agentGone returns the question for nodes which names would lose backends without an agent.
+// agentGone returns the request that asks which names would lose too many backends without an agent.
 func agentGone(id string) api.ConsequenceRequest {
 	return api.ConsequenceRequest{Agents: []string{id}, Removed: true}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// needed is the annotation of a flag that a command cannot do without: what it is, with an example.
+// needed is the annotation of a required flag. Its value describes the flag's value, with an example.
 const needed = "needed"
 
-// need marks flags that a command cannot do without. Each is a name, and what to give: what it is, and an example.
+// need marks flags as required. Each is a pair of the flag's name and a description of its value, with an example.
 func need(cmd *cobra.Command, flags ...[2]string) {
 	for _, f := range flags {
 		_ = cmd.Flags().SetAnnotation(f[0], needed, []string{f[1]})

@@ -105,7 +105,7 @@ func outcomeNames() []string {
 	return names
 }
 
-// nodeDecision is an answer that a node gave.
+// nodeDecision is a sampled answer with the node that gave it.
 type nodeDecision struct {
 	api.RoutingDecision
 	Node string `json:"node"`
@@ -114,7 +114,7 @@ type nodeDecision struct {
 // decisionList is the output of routing decisions: the latest of all nodes.
 type decisionList struct {
 	Decisions []nodeDecision `json:"decisions"` // the newest first
-	Total     int            `json:"total"`     // that the nodes have together
+	Total     int            `json:"total"`     // of all nodes, matching the query
 	Nodes     []askedNode    `json:"nodes"`
 }
 

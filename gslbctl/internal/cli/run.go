@@ -162,7 +162,7 @@ func addCompletion(root *cobra.Command) {
 // isList is the annotation of commands that print a list.
 const isList = "list"
 
-// listing marks a command that prints a list of things with names.
+// listing marks a command that prints a list of named objects, for -o name, and adds --watch.
 func (a *app) listing(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{isList: isList}
 	return a.watchable(cmd)
@@ -183,7 +183,8 @@ func lists[T any](a *app, use, short string, ask func(*api.Client, context.Conte
 	})
 }
 
-// shows returns a command that reads the one thing that its argument names, and shows it as a table.
+// shows returns a command that reads one object, named by its argument, and shows it as a table. of completes the
+// argument; nil for none.
 func shows[T any](a *app, use, short string, of names, ask func(*api.Client, context.Context, string) (T, error),
 	table func(T) *render.Table) *cobra.Command {
 	cmd := &cobra.Command{

@@ -47,7 +47,8 @@ func (a *app) serverTable(list api.ServerList) *render.Table {
 	return t
 }
 
-// addressesCell says how many addresses a host name has, for the column of the status.
+// addressesCell returns a cell with the number of addresses of a host name, for the column of the status. It is a
+// warning if the target has a problem.
 func addressesCell(s api.ServerTarget) (c render.Cell) {
 	switch len(s.Addresses) {
 	case 0:

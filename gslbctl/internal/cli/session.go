@@ -42,7 +42,8 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// read asks the nodes in turn and returns the first answer, which may be an error answer.
+// read asks one node after the other and returns the first answer, which may be a node's error. The next node is asked
+// only if the one before cannot be reached.
 func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (T, error) {
 	var none T
 	clients, err := a.clients()
@@ -62,12 +63,12 @@ func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Cli
 	return none, noAnswer(silent)
 }
 
-// just makes a request of a client's method that needs nothing else.
+// just converts a client's method without arguments to the form that read and everywhere call.
 func just[T any](method func(*api.Client, context.Context) (T, error)) func(context.Context, *api.Client) (T, error) {
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx) }
 }
 
-// with makes a request of a client's method about one thing.
+// with converts a client's method with one argument to the form that read and everywhere call.
 func with[T, About any](method func(*api.Client, context.Context, About) (T, error), about About) func(
 	context.Context, *api.Client) (T, error) {
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx, about) }

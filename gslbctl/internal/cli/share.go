@@ -42,8 +42,8 @@ func (a *app) shareAll(ctx context.Context, apply func(context.Context, *api.Cli
 	return a.shareOn(ctx, via, others, apply, say)
 }
 
-// shareOn makes a change on one node, which carries it to the others. If that one breaks off, the next of the others is
-// told: to make a change twice is no harm, and where it is refused the error says that it may have been made.
+// shareOn makes a change on the node via, which carries it to the others. If via breaks off, it tries the next of
+// others: a change that is made twice does no harm. If that one refuses it, the error says that via may have made it.
 func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client,
 	apply func(context.Context, *api.Client) (string, error), say bool) error {
 	var broke *api.Client
@@ -64,7 +64,7 @@ func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client
 	if err != nil {
 		stop()
 		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
-			return a.changeAll(ctx, apply, say) // another may have it, such as an agent that never came here
+			return a.changeAll(ctx, apply, say) // another node may know the object, such as an agent that never reached this one
 		}
 		if broke != nil {
 			code, sentence := verdict(err)
@@ -83,7 +83,7 @@ func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client
 	return a.spreadOutcome(report)
 }
 
-// spreadOutcome is an error where the change is not on all nodes, and --all-nodes demands that.
+// spreadOutcome returns an error if --all-nodes is given and a node in report has not confirmed the change.
 func (a *app) spreadOutcome(report []changed) error {
 	missing := 0
 	for _, r := range report {
@@ -98,8 +98,8 @@ func (a *app) spreadOutcome(report []changed) error {
 		"it by themselves", missing, len(report))}
 }
 
-// carrier returns the node to which alone a change is sent, since it carries changes to all others; nil: there is none,
-// and each node must be told.
+// carrier returns the first answering node, if by replication it carries changes to all other nodes. It returns nil if
+// the change must be made on each node.
 func carrier(ctx context.Context, clients []*api.Client) (via *api.Client) {
 	if len(clients) < 2 {
 		return nil
@@ -130,7 +130,7 @@ func carrier(ctx context.Context, clients []*api.Client) (via *api.Client) {
 	return via
 }
 
-// spread says what has become of a change on the other nodes, after a short while.
+// spread returns, for each peer of via, whether it has a change. It waits for connected peers, up to spreadTime.
 func spread(ctx context.Context, via *api.Client) (others []changed) {
 	ctx, cancel := context.WithTimeout(ctx, spreadTime)
 	defer cancel()

@@ -40,7 +40,7 @@ type nodeStatus struct {
 	Stats      *api.Stats      `json:"stats,omitempty"`
 	Domains    []api.Domain    `json:"domains,omitempty"`
 	Conditions []api.Condition `json:"conditions,omitempty"`
-	// Replication has what operators decided and has no effect there. A node of before has none.
+	// Replication has decisions of operators that have no effect on the node. It is nil for an older node.
 	Replication *api.Replication `json:"replication,omitempty"`
 }
 

@@ -99,7 +99,7 @@ func ownChecks(n nodeStatus) render.Cell {
 	}
 }
 
-// replicated counts the peers that answer, and what operators decided and has no effect on the node.
+// replicated returns a cell with the number of peers that answer, and of operators' decisions without effect.
 func replicated(n nodeStatus) render.Cell {
 	r := n.Replication
 	if r == nil {

@@ -45,7 +45,7 @@ func worse(so api.ServiceStatus, n nodeStatus) api.ServiceStatus {
 	return order[max(slices.Index(order, so), slices.Index(order, status))]
 }
 
-// nodeProblems returns what one node says of itself, each with the command that shows or mends it.
+// nodeProblems returns the problems that one node reports, each with the command that shows or repairs it.
 func nodeProblems(n nodeStatus) []string {
 	var list []string
 	if n.Error != "" {
@@ -63,7 +63,7 @@ func nodeProblems(n nodeStatus) []string {
 // maxDiffering bounds the differences that the list of problems names.
 const maxDiffering = 3
 
-// addDifferences adds that nodes say different things, which degrades the service.
+// addDifferences adds a problem that names facts on which nodes disagree, and lowers a healthy status to degraded.
 func (r *statusReport) addDifferences(list []difference) {
 	if len(list) == 0 {
 		return
@@ -81,7 +81,7 @@ func (r *statusReport) addDifferences(list []difference) {
 	}
 }
 
-// headline returns the word for the status and how much needs attention.
+// headline returns the first line of the report: the status and the number of problems.
 func (a *app) headline(r statusReport) string {
 	switch n := len(r.Problems); {
 	case n == 0:

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// suggestion returns what the person may have meant, after a node did not know or refused something: for each argument
-// and flag that completion has names for, the name that is nearest to what was typed. "" if there is none.
+// suggestion returns the end of an error sentence, "did you mean ...", after a node answered 404 or 400; "" if there is
+// nothing to suggest.
 func suggestion(cmd *cobra.Command, err error) string {
 	refused, ok := errors.AsType[*api.Error](err)
 	if !ok || cmd == nil || refused.Status != http.StatusNotFound && refused.Status != http.StatusBadRequest {
@@ -24,7 +24,7 @@ func suggestion(cmd *cobra.Command, err error) string {
 	return meant(cmd)
 }
 
-// orMeant has an empty list end with what its flags may have meant.
+// orMeant adds a suggestion to the text of an empty table, whose flags may be mistyped, and returns the table.
 func orMeant(cmd *cobra.Command, t *render.Table) *render.Table {
 	if len(t.Rows) == 0 {
 		if found := meant(cmd); found != "" {
@@ -34,7 +34,7 @@ func orMeant(cmd *cobra.Command, t *render.Table) *render.Table {
 	return t
 }
 
-// meant returns the names of completion that are near to the arguments and flags of a command, as the end of a
+// meant returns the names near to the typed arguments and flags, out of those that completion offers, as the end of a
 // sentence; "" if there are none.
 func meant(cmd *cobra.Command) string {
 	if cmd.Context() == nil {
@@ -78,8 +78,9 @@ func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []st
 	return names
 }
 
-// nearest returns the name nearest to a typed one, or several that are equally near, as one text in a list. It is empty
-// if the typed name is there, or none is near: with few different letters, or beginning with the typed name and a dot.
+// nearest returns one text with the name nearest to the typed one, or "a or b" for several equally near ones. It
+// returns nothing if typed is one of the names, or none is near. A name is near if it begins with typed and a dot, or
+// if their distance is at most 2, and at most 1 for short words.
 func nearest(typed string, names []string) []string {
 	key, _, setting := strings.Cut(typed, "=")
 	there := slices.Contains(names, typed) || setting && slices.Contains(names, key+"=")
@@ -100,7 +101,7 @@ func nearest(typed string, names []string) []string {
 			continue
 		}
 		switch d := distance(typed, plain); {
-		case d == 0 && strings.Contains(plain, "."): // a domain's name counts in either case
+		case d == 0 && strings.Contains(plain, "."): // the same domain name in another case
 			return nil
 		case d < least:
 			best, least = []string{name}, d
@@ -117,8 +118,8 @@ func nearest(typed string, names []string) []string {
 // maxNearest bounds the names that are equally near to a typed one.
 const maxNearest = 3
 
-// distance returns how many letters must be added, removed, replaced or swapped with their neighbour to make one word
-// from another (optimal string alignment).
+// distance returns the number of octets to add, remove, replace or swap with their neighbour to make b from a (optimal
+// string alignment).
 func distance(a, b string) int {
 	before, last := []int(nil), make([]int, len(b)+1)
 	for j := range last {

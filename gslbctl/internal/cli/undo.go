@@ -51,7 +51,7 @@ func (a *app) undoCommand() *cobra.Command {
 	return cmd
 }
 
-// undoing returns what takes back the change of an audit entry.
+// undoing returns the request that undoes the change of an audit entry.
 func undoing(entry string) func(context.Context, *api.Client) (string, error) {
 	return func(ctx context.Context, c *api.Client) (string, error) {
 		undone, err := c.Undo(ctx, entry)
@@ -59,9 +59,9 @@ func undoing(entry string) func(context.Context, *api.Client) (string, error) {
 	}
 }
 
-// undoLast takes back the newest change that whoever asks has made, on the node that carries it to the others or on
-// each that has made it. A node that was down then has another last change, which stays. asking is the context of what
-// changes nothing.
+// undoLast undoes the newest change of the user whose token it is: on one node if that carries it to the others, else
+// on each node that made it. A node that was down at that time has another last change, which stays. asking is the
+// context of the requests that change nothing.
 func (a *app) undoLast(asking, ctx context.Context) error {
 	clients, err := a.clients()
 	if err != nil {

@@ -133,7 +133,7 @@ func (p *overview) Lines(tab int) (top, body []string) {
 	return top, strings.Split(p.text(tables[tab]), "\n")
 }
 
-// cluster returns what the nodes call their cluster, several names where they differ; "" for nothing.
+// cluster returns the name of the cluster, several names if the nodes disagree, "" if there is none.
 func (p *overview) cluster() string {
 	var names []string
 	for _, n := range p.Report.Nodes {
@@ -146,7 +146,7 @@ func (p *overview) cluster() string {
 
 func (p *overview) text(t *render.Table) string {
 	var b strings.Builder
-	_ = t.Write(&b, p.app.style()) // a Builder takes everything
+	_ = t.Write(&b, p.app.style()) // a Builder never fails
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

@@ -52,7 +52,7 @@ func (p *overview) backends() *render.Table {
 
 // asListed compares backends in the order of a node's lists: service, address as a number, port.
 func asListed(x, y *api.Backend) int {
-	first, _ := netip.ParseAddr(x.Address) // what is none comes first
+	first, _ := netip.ParseAddr(x.Address) // the zero Addr, of a bad address, comes first
 	second, _ := netip.ParseAddr(y.Address)
 	return cmp.Or(cmp.Compare(x.Service, y.Service), first.Compare(second), cmp.Compare(x.Port, y.Port),
 		cmp.Compare(x.ID, y.ID))

@@ -121,7 +121,7 @@ func weightSentence(b api.Backend, o api.Order, now time.Time) string {
 	return fmt.Sprintf("%s the weight %d instead of %d%s %s", verb, *o.Weight, b.Weight, begins(o.StartsAt, now), ends)
 }
 
-// clearWeights takes the weights of a service at an address away, of all ports where none is named.
+// clearWeights removes the operators' weights of a service at an address, of all ports if the address has none.
 func clearWeights(ctx context.Context, c *api.Client, service, address string) (string, error) {
 	if at, err := netip.ParseAddrPort(address); err == nil {
 		return fmt.Sprintf("%s %s has its declared weight", service, address), c.ClearWeight(ctx, service,

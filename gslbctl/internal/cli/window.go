@@ -28,7 +28,7 @@ func windowFlags(cmd *cobra.Command, w *window) {
 	spanVar(cmd.Flags(), &w.alias, "for", 0, "another name of --expires-in")
 }
 
-// read returns when it begins, nil for at once, and how long it lives, "" for no end.
+// read returns the beginning, nil for at once, and the time from there to the end in the API's form, "" for no end.
 func (w *window) read(cmd *cobra.Command, now time.Time) (starts *time.Time, expiresIn string, err error) {
 	flags := cmd.Flags()
 	if flags.Changed("for") && flags.Changed("expires-in") {
@@ -145,7 +145,7 @@ func (a *app) ordersCommand() *cobra.Command {
 		})
 }
 
-// orderCell says what is ordered.
+// orderCell returns a cell with the content of an order.
 func orderCell(o api.Order) render.Cell {
 	switch {
 	case o.Healthy != nil:
