@@ -1,5 +1,5 @@
-// Command gslb is both roles in one executable: it becomes an overwatch node or an agent by the configuration's key
-// mode, and adds nothing else.
+// Command gslb is both roles in one executable. The key mode of the configuration file chooses: overwatch or agent. The
+// command itself does nothing but call the chosen role.
 package main
 
 import (
@@ -50,7 +50,7 @@ func main() {
 		Cautions: func(path string) []string {
 			mode, err := settings.Mode(path, modes)
 			if err != nil {
-				return nil // which Validate has told
+				return nil // Validate has reported the error
 			}
 			return roles[mode].Cautions(path)
 		},

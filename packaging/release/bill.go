@@ -12,7 +12,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill returns the CycloneDX bill of materials of an executable: the modules that Go says are in it.
+// bill returns the CycloneDX bill of materials of an executable: the modules in its Go build information.
 func (r *release) bill(binary string, p program, t target, version string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {

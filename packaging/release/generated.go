@@ -16,7 +16,8 @@ var completions = map[string]string{
 	"fish": "/usr/share/fish/vendor_completions.d/gslbctl.fish",
 }
 
-// generated adds what gslbctl says of itself: completion for each shell, and its manual pages.
+// generated runs gslbctl to write its completion for each shell and its manual pages, and adds these files to all, as
+// in program.files.
 func (r *release) generated(ctx context.Context, all map[string]string) error {
 	var tool program
 	for _, p := range programs {

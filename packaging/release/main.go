@@ -21,8 +21,8 @@ import (
 
 // release holds what all artifacts have in common.
 type release struct {
-	out      string // the directory that they are written to
-	work     string // a directory for what is on the way
+	out      string // the directory of the artifacts
+	work     string // a directory for temporary files
 	commit   string
 	date     time.Time         // of the commit: every file that is packed carries it
 	versions map[string]string // of modules, by their directory
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 	if r.date, err = time.Parse(time.RFC3339, *date); err != nil {
 		return fmt.Errorf("-date: %w", err)
 	}
-	key, err := signer(*keyFile) // before the work
+	key, err := signer(*keyFile) // first, so that a bad key fails early
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,8 @@ func run(ctx context.Context, args []string) error {
 	return r.sign(key)
 }
 
-// make makes everything, or only what matches one of the patterns of only.
+// make makes all artifacts and SHA256SUMS. If only is not empty, it makes the artifacts of the programs and platforms
+// that match one of its patterns.
 func (r *release) make(ctx context.Context, only string) error {
 	patterns := strings.Split(only, ",")
 	matched := make([]bool, len(patterns))
@@ -112,7 +113,7 @@ func (r *release) make(ctx context.Context, only string) error {
 	return r.sums()
 }
 
-// artifacts makes all that there is of one program for one platform.
+// artifacts makes the bill of materials, the archive and, for Linux, the packages of one program for one platform.
 func (r *release) artifacts(ctx context.Context, p program, t target) error {
 	version := r.versions[p.module]
 	if version == "" {

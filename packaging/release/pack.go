@@ -134,7 +134,7 @@ func (r *release) contents(ctx context.Context, binary string, bom []byte, p pro
 	return list, nil
 }
 
-// renamed returns a copy of an example that says how this program is set up, and not the one that it was written for.
+// renamed returns the path of a copy of an example with the words of p.examples replaced, so that it fits this program.
 func (r *release) renamed(from string, p program) (string, error) {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *release) renamed(from string, p program) (string, error) {
 	return to, os.WriteFile(to, []byte(strings.NewReplacer(p.examples...).Replace(string(text))), 0o644)
 }
 
-// compressed returns a compressed copy of a manual page.
+// compressed returns the path of a copy of a manual page, compressed with gzip.
 func (r *release) compressed(from string) (string, error) {
 	content, err := os.ReadFile(from)
 	if err != nil {
@@ -165,7 +165,8 @@ func (r *release) compressed(from string) (string, error) {
 	return to, os.WriteFile(to, out.Bytes(), 0o644)
 }
 
-// scripts writes what runs at installation and removal, with the names of the program's units in it.
+// scripts writes the scripts that run at installation and removal, with the names of the program's units, user and
+// state.
 func (r *release) scripts(p program) (nfpm.Scripts, error) {
 	var others []string
 	for _, other := range programs {

@@ -13,7 +13,7 @@ import (
 	"aead.dev/minisign"
 )
 
-// Variables of the environment that have the secret key with which SHA256SUMS is signed.
+// Environment variables for the secret key that signs SHA256SUMS.
 const (
 	keyVariable      = "MINISIGN_KEY"      // the path of its file, as minisign -G makes it
 	passwordVariable = "MINISIGN_PASSWORD" // its password, if it has one
@@ -46,8 +46,8 @@ func signer(path string) (*minisign.PrivateKey, error) {
 	return &key, nil
 }
 
-// sign writes SHA256SUMS.minisig beside SHA256SUMS, the same bytes for the same sums and key, or says that there is
-// no signature.
+// sign writes the signature SHA256SUMS.minisig, the same bytes for the same sums and key. Without a key it prints that
+// there is no signature.
 func (r *release) sign(key *minisign.PrivateKey) error {
 	sums := filepath.Join(r.out, "SHA256SUMS")
 	if key == nil {

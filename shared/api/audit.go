@@ -28,7 +28,7 @@ type AuditEntry struct {
 	Hash         string            `json:"hash"`
 }
 
-// The words of audit entries that are closed sets.
+// The values of ActorType and Status in audit entries.
 const (
 	ActorUser    = "user"
 	ActorSystem  = "system"
@@ -62,8 +62,8 @@ const (
 	AuditRefused  = "refused" // a request or an agent's claim: nothing was changed
 )
 
-// FirstRefusal is the number of the first entry about a refusal that a node has ever written. These have numbers and a
-// chain of their own, so that they displace no change.
+// FirstRefusal is the lowest number of an entry about a refusal. Entries about refusals have numbers and a chain of
+// hashes of their own, so that they displace no change.
 const FirstRefusal uint64 = 1_000_000_000_001
 
 // AuditActions lists the possible values of an entry's action.

@@ -39,7 +39,7 @@ func (c *Client) Brakes(ctx context.Context) (BrakeList, error) {
 	return everyPage(ctx, c, pathBrakes, nil, func(l *BrakeList) (*[]Brake, int) { return &l.Brakes, l.Total })
 }
 
-// ReleaseBrake has the agents of a name believed again.
+// ReleaseBrake ends the brake of a name: reports of its agents count again.
 func (c *Client) ReleaseBrake(ctx context.Context, service string) (Outcome, error) {
 	return send[Outcome](ctx, c, http.MethodDelete, pathBrakes, nil, service)
 }

@@ -49,14 +49,15 @@ func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer)
 	return nil
 }
 
-// LastChange returns the newest change of whoever asks, which Undo would take back. Nothing changes.
+// LastChange returns the newest change of the token's user, which Undo of "last" would undo. Nothing changes.
 func (c *Client) LastChange(ctx context.Context) (Undone, error) {
 	return ask[Undone](ctx, c, call{method: http.MethodPost, path: "/api/v1/audit-logs", names: []string{"last", "undo"},
 		query: url.Values{"dry_run": {"true"}}})
 }
 
-// Undo takes back the change of an audit entry: its number, or "last" for the newest of whoever asks. It is refused
-// with an *Error of status 409 where a later change stands on it, or where it cannot be.
+// Undo undoes the change of an audit entry, given by its number, or by "last" for the newest change of the token's
+// user. It fails with an *Error of status 409 if a later change concerns the same object, or if such a change cannot be
+// undone.
 func (c *Client) Undo(ctx context.Context, entry string) (Undone, error) {
 	return send[Undone](ctx, c, http.MethodPost, "/api/v1/audit-logs", nil, entry, "undo")
 }

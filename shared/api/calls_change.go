@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Unpin deletes the certificate pin of an agent. The agent must prove its token again before its
-// reports count.
+// Unpin deletes the pin of an agent's certificate. The agent must prove its token again before its reports count.
 func (c *Client) Unpin(ctx context.Context, id string) (Outcome, error) {
 	return send[Outcome](ctx, c, http.MethodDelete, "/api/v1/overwatch/agents", nil, id)
 }

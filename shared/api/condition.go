@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Severity says how much a condition matters.
+// Severity is the weight of a condition.
 type Severity string
 
 // The severities. Attention leaves the service healthy.
@@ -15,15 +15,15 @@ const (
 	SeverityUnhealthy Severity = "unhealthy"
 )
 
-// ConditionKind names what may need somebody.
+// ConditionKind is the kind of a condition.
 type ConditionKind string
 
 // ConditionType has the properties that all conditions of a kind share.
 type ConditionType struct {
 	Kind     ConditionKind
 	Severity Severity
-	Public   string // what GET /api/health says of it, which names nothing; empty for attention
-	Alert    string // the alert of gslb-alerts.yaml that fires for it; empty: none does
+	Public   string // the sentence in GET /api/health, which names no domain or node; empty for attention
+	Alert    string // the alert of gslb-alerts.yaml that fires for it; empty for none
 }
 
 // The kinds.
@@ -57,8 +57,8 @@ const (
 	NotificationsFail ConditionKind = "notifications_fail"
 )
 
-// ConditionTypes is the table that the status of a node, of gslbctl and the alerts follow, in the order in which
-// conditions are listed.
+// ConditionTypes returns the table of all kinds, in the order in which conditions are listed. The health record of a
+// node, gslbctl status and the alerts follow it.
 func ConditionTypes() []ConditionType {
 	return []ConditionType{
 		{DNSSilent, SeverityUnhealthy, "the DNS server does not answer yet", "GslbOverwatchNotReady"},
@@ -127,7 +127,7 @@ type ConditionList struct {
 	GeneratedAt time.Time     `json:"generated_at"`
 }
 
-// Conditions returns what holds on a node and may need somebody, the worst first.
+// Conditions lists the conditions of a node, the worst first.
 func (c *Client) Conditions(ctx context.Context) (ConditionList, error) {
 	return get[ConditionList](ctx, c, "/api/v1/overwatch/conditions", nil)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ConsequenceAnswer says what a name would answer after a change.
+// ConsequenceAnswer is the kind of answer that a name would have after a change.
 type ConsequenceAnswer string
 
 // The answers that a change is refused for.

@@ -157,7 +157,7 @@ type PlanName struct {
 	After        []RoutingShare `json:"after"`
 }
 
-// Document returns what the API holds.
+// Document returns all objects that were defined through the API.
 func (c *Client) Document(ctx context.Context) (Document, error) {
 	return get[Document](ctx, c, "/api/v1/document", nil)
 }
@@ -167,7 +167,7 @@ func (c *Client) Plan(ctx context.Context, req ApplyRequest) (Plan, error) {
 	return send[Plan](ctx, c, http.MethodPost, "/api/v1/document/plan", req)
 }
 
-// Apply makes what the API holds what a document says: all of it, or with an error nothing.
+// Apply creates, changes and, with Prune, deletes objects as a document has them: all of them, or with an error none.
 func (c *Client) Apply(ctx context.Context, req ApplyRequest) (Plan, error) {
 	return send[Plan](ctx, c, http.MethodPost, "/api/v1/document/apply", req)
 }

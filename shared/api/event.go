@@ -30,10 +30,10 @@ type Event struct {
 	Audit   uint64 `json:"audit"` // the entry of the audit log that it comes from; 0: none
 }
 
-// EventKind says what an event is about.
+// EventKind is the kind of an event.
 type EventKind string
 
-// EventSeverity says how much an event matters, in the words of PagerDuty.
+// EventSeverity is the severity of an event, in the terms of PagerDuty.
 type EventSeverity string
 
 // The severities, the least first. What ends something is info.
@@ -49,7 +49,7 @@ func EventSeverities() []string {
 	return []string{string(EventInfo), string(EventWarning), string(EventError), string(EventCritical)}
 }
 
-// Phase says whether something begins to hold or ends.
+// Phase is the relation of an event to a state: it begins one, ends one, or neither.
 type Phase string
 
 // The phases.

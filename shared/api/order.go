@@ -57,7 +57,7 @@ type WeightRequest struct {
 	ExpiresIn string     `json:"expires_in,omitempty"`
 }
 
-// Orders lists what operators have ordered, in force or planned.
+// Orders lists the overrides, weights and drains of operators, in force and planned.
 func (c *Client) Orders(ctx context.Context) (OrderList, error) {
 	return everyPage(ctx, c, "/api/v1/overwatch/orders", nil,
 		func(l *OrderList) (*[]Order, int) { return &l.Orders, l.Total })
@@ -69,7 +69,7 @@ func (c *Client) SetWeight(ctx context.Context, service, address string, port in
 		"weight")
 }
 
-// ClearWeight gives a backend its declared weight back. When it returns, DNS answers have changed.
+// ClearWeight removes an operator's weight: the declared one counts again. When it returns, DNS answers have changed.
 func (c *Client) ClearWeight(ctx context.Context, service, address string, port int) error {
 	return c.remove(ctx, "/api/v1/overwatch/backends", service, address, strconv.Itoa(port), "weight")
 }

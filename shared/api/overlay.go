@@ -37,22 +37,22 @@ type OverlayList struct {
 	GeneratedAt time.Time        `json:"generated_at"`
 }
 
-// Overlays lists over which objects of the configuration something is laid.
+// Overlays lists the overlays: values set through the API on objects that the configuration declares.
 func (c *Client) Overlays(ctx context.Context) (OverlayList, error) {
 	return get[OverlayList](ctx, c, "/api/v1/config/overlays", nil)
 }
 
-// ResetDomain gives a domain of the configuration the values of the file back.
+// ResetDomain removes the overlay of a domain: the values of the file count again.
 func (c *Client) ResetDomain(ctx context.Context, name string) error {
 	return c.remove(ctx, "/api/v1/domains", name, "overlay")
 }
 
-// ResetRegion gives a region of the configuration the values of the file back.
+// ResetRegion removes the overlay of a region: the values of the file count again.
 func (c *Client) ResetRegion(ctx context.Context, id string) error {
 	return c.remove(ctx, "/api/v1/regions", id, "overlay")
 }
 
-// ResetServer gives a server of the configuration the values of the file back.
+// ResetServer removes the overlay of a server: the values of the file count again.
 func (c *Client) ResetServer(ctx context.Context, id string) error {
 	return c.remove(ctx, "/api/v1/servers", id, "overlay")
 }

@@ -61,7 +61,7 @@ type ReplicationObjects struct {
 	Sealed string `json:"sealed,omitempty"` // only the asker can open it; missing: the asker has not authenticated
 }
 
-// Replication returns how operators' decisions reach the other nodes.
+// Replication returns the state of replication: the peers of a node and how far each has operators' decisions.
 func (c *Client) Replication(ctx context.Context) (Replication, error) {
 	return get[Replication](ctx, c, "/api/v1/replication", nil)
 }

@@ -116,22 +116,22 @@ func (c *Client) PreviewRoll(ctx context.Context, r RollCreate) (Roll, error) {
 		query: url.Values{"dry_run": {"true"}}})
 }
 
-// CancelRoll takes the change of a zone's key back.
+// CancelRoll cancels the change of a zone's key.
 func (c *Client) CancelRoll(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodDelete, pathRollover, nil, zone)
 }
 
-// ConfirmRoll says that the parent has the new DS record and no other.
+// ConfirmRoll tells the node that the parent zone has the new DS record and no other.
 func (c *Client) ConfirmRoll(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "confirm")
 }
 
-// UnsignZone begins to take a zone's signatures away.
+// UnsignZone begins to remove a zone's signatures.
 func (c *Client) UnsignZone(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "unsign")
 }
 
-// SignZone begins to sign a zone again that has gone, or goes, without signatures.
+// SignZone begins to sign a zone again that UnsignZone has made unsigned, or is about to.
 func (c *Client) SignZone(ctx context.Context, zone string) (Roll, error) {
 	return send[Roll](ctx, c, http.MethodPost, pathRollover, nil, zone, "sign")
 }
@@ -161,8 +161,8 @@ type RollSilent struct {
 	Reason string `json:"reason"`
 }
 
-// ForceRoll has a change not wait for nodes that the node does not hear of. preview: it only tells which, and what may
-// break.
+// ForceRoll makes a roll go on without the nodes that do not answer. It returns these nodes and the risk. With preview
+// it changes nothing.
 func (c *Client) ForceRoll(ctx context.Context, zone string, preview bool) (RollForce, error) {
 	forced := call{method: http.MethodPost, path: pathRollover, names: []string{zone, "force"}}
 	if preview {

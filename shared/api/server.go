@@ -130,12 +130,12 @@ func (c *Client) DeleteServer(ctx context.Context, id string) error {
 	return c.remove(ctx, "/api/v1/servers", id)
 }
 
-// DrainServer lowers the traffic of a server to nothing.
+// DrainServer lowers the traffic of a server to the share in req, none by default.
 func (c *Client) DrainServer(ctx context.Context, id string, req DrainRequest) (Drain, error) {
 	return send[Drain](ctx, c, http.MethodPost, "/api/v1/servers", req, id, "drain")
 }
 
-// UndrainServer gives a server its traffic back.
+// UndrainServer ends the drain of a server.
 func (c *Client) UndrainServer(ctx context.Context, id string) (Drain, error) {
 	return send[Drain](ctx, c, http.MethodDelete, "/api/v1/servers", nil, id, "drain")
 }

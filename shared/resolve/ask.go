@@ -14,8 +14,8 @@ const Patience = 3 * time.Second
 // payload is the UDP payload size of a question (EDNS), in octets.
 const payload = 1232
 
-// Ask sends one question to one server, an address with port, and repeats it over TCP where the answer is truncated.
-// The id is random, and what does not answer the question is an error.
+// Ask sends one question to one server, an address with port, and repeats it over TCP if the answer is truncated. The
+// message id is random, and answers with another id do not count. Ask does not check the question in the answer.
 func Ask(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
 	q.RecursionDesired = recursive

@@ -13,7 +13,7 @@ import (
 const (
 	// maxChain bounds the CNAME records that are followed.
 	maxChain = 8
-	// maxRead bounds the addresses that are taken of one answer: a caller with a smaller bound keeps those that it had.
+	// maxRead bounds the addresses that are taken from one answer. Callers have smaller bounds of their own.
 	maxRead = 4096
 )
 
@@ -24,7 +24,8 @@ type found struct {
 	ttl       time.Duration
 }
 
-// read returns what a reply says of a name. A name or type that does not exist is no error: it has no addresses.
+// read returns the addresses in a reply and follows its CNAME records. A name or type that does not exist has no
+// addresses and is no error.
 func read(reply *dns.Msg, name string, kind uint16) (f found, err error) {
 	name = dns.CanonicalName(name)
 	switch {
@@ -60,7 +61,7 @@ func read(reply *dns.Msg, name string, kind uint16) (f found, err error) {
 			slices.SortFunc(f.addresses, netip.Addr.Compare)
 			f.addresses, f.ttl = slices.Compact(f.addresses), time.Duration(ttl)*time.Second
 			if len(f.addresses) == 0 {
-				f.ttl = 0 // it is asked for again soon
+				f.ttl = 0 // ask again after MinTTL
 			}
 			return f, nil
 		}

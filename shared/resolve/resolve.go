@@ -1,6 +1,6 @@
-// Package resolve keeps the addresses of host names: it asks resolvers for A and AAAA records again when their time has
-// passed, and keeps the last addresses of a name while its resolvers fail. It decides nothing about what an address may
-// be used for.
+// Package resolve owns the addresses of host names. It asks resolvers for A and AAAA records, again when their TTL has
+// passed, and keeps the last addresses of a name while its resolvers fail. Agents and overwatch nodes use it for
+// targets; nodes also send single questions with Ask. It never decides whether an address may be used.
 package resolve
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// atOnce bounds the names that are being asked for at one moment.
+// atOnce bounds the number of names that are resolved at the same time.
 const atOnce = 16
 
-// Exchange asks one server, an address with port, for a type of a name. Ask is one.
+// Exchange is a function that sends one DNS question to one server, an address with port, such as Ask.
 type Exchange func(ctx context.Context, server, name string, kind uint16, recursive bool) (*dns.Msg, error)
 
 // Options are the parameters of a Book. All are required but Servers.
@@ -28,8 +28,8 @@ type Options struct {
 	Servers        []string // resolvers, asked one after the other; none: those of the machine
 	MinTTL, MaxTTL time.Duration
 	Exchange       Exchange
-	// Changed is called when the addresses of a name have changed, or whether it can be resolved. No goroutine holds a
-	// lock meanwhile; the name is not asked for again until Changed returns.
+	// Changed is called when the addresses of a name have changed, or whether it can be resolved. The name is not asked
+	// for again until Changed returns.
 	Changed func()
 }
 
@@ -38,7 +38,7 @@ type Entry struct {
 	Addresses []netip.Addr // of the last answers that had any, in their order
 	Names     []string     // the name, and those that CNAME records lead to
 	Err       string       // why the last question failed, "" after a success
-	Asked     bool         // there was an answer, or none in time
+	Asked     bool         // the first question has ended, with or without an answer
 }
 
 // Book keeps the addresses of names up to date while it runs. Its methods are safe for concurrent use.
@@ -51,7 +51,7 @@ type Book struct {
 	names   map[string]*followed
 }
 
-// followed is one name.
+// followed is the state of one name.
 type followed struct {
 	entry Entry
 	stop  context.CancelFunc
@@ -64,7 +64,7 @@ func NewBook(o Options) *Book {
 	return &Book{o: o, busy: make(chan struct{}, atOnce), names: make(map[string]*followed)}
 }
 
-// Run follows names until ctx ends.
+// Run keeps the followed names up to date until ctx ends. It must be called once.
 func (b *Book) Run(ctx context.Context) error {
 	b.mu.Lock()
 	b.running = ctx
@@ -76,7 +76,7 @@ func (b *Book) Run(ctx context.Context) error {
 	return nil
 }
 
-// Follow has exactly these names followed from now on.
+// Follow sets the names to follow. It forgets all others.
 func (b *Book) Follow(names map[string]bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +107,7 @@ func (b *Book) start(name string, f *followed) {
 	go b.follow(ctx, name, f)
 }
 
-// Get returns what is known of a name.
+// Get returns the Entry of a name, the zero Entry if the name is not followed.
 func (b *Book) Get(name string) Entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +117,7 @@ func (b *Book) Get(name string) Entry {
 	return Entry{}
 }
 
-// Wait returns when each name has been asked for once, or ctx ends.
+// Wait waits until the first question for each followed name has ended, or ctx ends.
 func (b *Book) Wait(ctx context.Context) {
 	b.mu.Lock()
 	var all []chan struct{}
@@ -162,7 +162,7 @@ func (b *Book) follow(ctx context.Context, name string, f *followed) {
 	}
 }
 
-// note publishes what the last questions found.
+// note makes the answers of the last questions, or err, the Entry of a name, and calls Changed if it differs.
 func (b *Book) note(f *followed, err error) {
 	var next Entry
 	for _, one := range f.by {
@@ -187,7 +187,8 @@ func (b *Book) note(f *followed, err error) {
 	}
 }
 
-// ask asks for both types. Where one of them has addresses and the other is known to have none, that is a success.
+// ask asks for both types of addresses. It fails if a question fails or if the name has no address. A type that failed
+// keeps its last addresses, and both do if the name has none.
 func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Duration, err error) {
 	kinds := [2]uint16{dns.TypeA, dns.TypeAAAA}
 	var answers [2]found
@@ -210,7 +211,7 @@ func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Dura
 	return ttl, err
 }
 
-// one asks the resolvers for one type, one after the other until one answers.
+// one asks for the addresses of one type. It asks one resolver after the other until one answers.
 func (b *Book) one(ctx context.Context, name string, kind uint16) (f found, err error) {
 	servers := b.o.Servers
 	if len(servers) == 0 {

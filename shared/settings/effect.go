@@ -2,7 +2,7 @@ package settings
 
 import "reflect"
 
-// Effect is the moment at which a changed value counts. Fields have it in the tag `reload`.
+// Effect is the moment at which a changed value takes effect. Fields have it in the tag `reload`.
 type Effect string
 
 // Effects of keys.
@@ -16,8 +16,8 @@ const (
 type Part struct {
 	Key    string
 	Effect Effect
-	index  []int   // of the struct field
-	apart  [][]int // fields below it, relative to it, that are parts themselves
+	index  []int   // of the struct field, for reflect
+	apart  [][]int // indexes, relative to the field, of fields below it that are parts themselves
 }
 
 // Parts returns the parts of a struct, in order.

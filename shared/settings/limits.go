@@ -6,23 +6,23 @@ const (
 	maxFile = 128 << 20
 	// maxYAML bounds a file that is not JSON: the YAML library takes some 30 octets of memory per octet of text.
 	maxYAML = 64 << 20
-	// largeYAML is from where on a file's lists are better written as JSON, in octets: YAML of 4 MiB takes a second.
+	// largeYAML is the size above which a YAML file gets the advice to use JSON, in octets: YAML of 4 MiB takes a second.
 	largeYAML = 4 << 20
 	// maxNodes bounds the values of a JSON file, 80 octets each. 100 000 domains with four servers each have three
 	// million.
 	maxNodes = 10_000_000
-	// freeRepeats and octetsPerRepeat bound how many values the aliases and merge keys of a text may repeat: so many, and
-	// one for each so many octets of text.
+	// freeRepeats and octetsPerRepeat bound the values that aliases and merge keys of a text may repeat: freeRepeats, and
+	// one more per octetsPerRepeat octets of text.
 	freeRepeats, octetsPerRepeat = 10_000, 4
 	// maxTextLists bounds the lists of a text that is checked by itself, in octets of memory: an entry of three
 	// octets, such as {}, takes hundreds.
 	maxTextLists = 64 << 20
 	// maxDepth bounds nesting; the deepest key of ours is seven deep.
 	maxDepth = 64
-	// maxFiles bounds how many files one configuration has.
+	// maxFiles bounds the number of files of one configuration.
 	maxFiles = 10_000
 	// maxSecretFile bounds a file named by a <key>_file key, in octets; a map of 100 000 tokens fits.
 	maxSecretFile = 16 << 20
-	// maxProblems bounds how many problems are reported one by one; the rest is counted.
+	// maxProblems bounds the number of problems that are reported one by one; the rest is counted.
 	maxProblems = 100
 )

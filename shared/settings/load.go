@@ -23,7 +23,7 @@ func Load(path string, into any, o Options) error {
 	files := reader{report: report, known: map[string]Position{}}
 	files.read(path, Position{})
 	if len(report.problems) > 0 {
-		return report.err() // what is missing because a file cannot be read is not worth telling
+		return report.err() // keys may be missing only because a file cannot be read
 	}
 	if problem, ok := checkMode(report, o.Mode); !ok {
 		return Problems{problem} // every key of another mode would be unknown

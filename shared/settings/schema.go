@@ -25,7 +25,7 @@ type layout struct {
 	set     setter     // of a scalar
 	element *layout    // of the elements of a list or map
 	keys    *structure // of a struct
-	// A struct may be behind a pointer, and that pointer, given or taken, an encoding.TextUnmarshaler.
+	// pointer: the value is a pointer to a struct. textual: a pointer to the struct is an encoding.TextUnmarshaler.
 	pointer, textual bool
 	fresh            reflect.Value // of a struct: one with nothing but its defaults
 }
@@ -33,7 +33,7 @@ type layout struct {
 // field is one key of a struct.
 type field struct {
 	name  string
-	index []int // of the struct field, as reflect wants it
+	index []int // of the struct field, for reflect
 	*layout
 	secret bool // the key may come from <key>_file or the environment
 	single bool // a list that may also be written as one value
@@ -62,13 +62,13 @@ var (
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// of returns how values of a type are written.
+// of returns the layout of a type.
 func (s schema) of(t reflect.Type) *layout {
 	if known, ok := s[t]; ok {
 		return known
 	}
 	l := &layout{shape: shapeOf(t)}
-	s[t] = l // before what is in it: a struct may hold more of its kind
+	s[t] = l // before its fields: a struct may contain its own type
 	switch l.shape {
 	case scalarShape:
 		l.set = setterOf(t)
@@ -153,11 +153,11 @@ func isSecret(t reflect.Type) bool {
 	return t == secretType
 }
 
-// secretFileSuffix after a secret's key makes the key of a file that contains the secret.
+// secretFileSuffix is the suffix that turns a secret's key into the key of the file with that secret.
 const secretFileSuffix = "_file"
 
-// isSecretFile reports whether a key is a secret's key with secretFileSuffix; in an element of a list or map, one of a
-// single secret.
+// isSecretFile reports whether a key is a secret's key with secretFileSuffix. In an element of a list or map, only keys
+// of a single secret have such a file.
 func (k *structure) isSecretFile(name string, inElement bool) bool {
 	base, found := strings.CutSuffix(name, secretFileSuffix)
 	f := k.find(base)

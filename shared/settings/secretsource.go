@@ -108,13 +108,13 @@ func (s *secrets) take(leaf leaf, text, source string) {
 		s.report.append(p)
 		return
 	}
-	d := *s.decoder // the same notes, another document
+	d := *s.decoder // the same report, another document
 	d.document = &document{path: source, root: root}
 	d.path = path{{name: leaf.path}}
 	d.collection(leaf.field, leaf.value, &root, true)
 }
 
-// form describes how a collection of secrets is written.
+// form describes the syntax of a collection of secrets, for messages.
 func form(t reflect.Type) string {
 	if t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice {
 		return `a map such as {"app.example.com": ["token"]}`

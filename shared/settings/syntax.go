@@ -11,8 +11,8 @@ import (
 // some mistakes its own messages name the line of the enclosing block.
 type lineReader struct {
 	rest string
-	line int  // of what was given last, counted from 1
-	tail bool // that line was longer than what could be given at once
+	line int  // number of the line that was given last, from 1
+	tail bool // a part of that line is still to be given
 }
 
 // Read implements io.Reader.

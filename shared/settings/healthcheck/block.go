@@ -1,5 +1,6 @@
-// Package healthcheck is the health_check block, which both roles' configurations have: its keys, its defaults, and how
-// it becomes a check.Spec. What a check may be is decided in package check.
+// Package healthcheck owns the block health_check of both roles' configurations: its keys, its defaults and its
+// conversion to a check.Spec. The config packages of agent and overwatch call it. It makes no check; package check
+// decides which checks are valid.
 package healthcheck
 
 import (
@@ -108,7 +109,7 @@ func (b *Block) detail() check.Detail {
 	return d
 }
 
-// Validate reads ca_file and adds what is wrong with the block, which stands at key.
+// Validate reads ca_file and adds the problems of the block to report. key is the key of the block.
 func (b *Block) Validate(report *settings.Report, key string) {
 	b.readAuthorities(report, key+".ca_file")
 	for _, p := range b.Spec().Validate() {
@@ -153,7 +154,7 @@ func (b *Block) readAuthorities(report *settings.Report, key string) {
 	b.authorities = string(text)
 }
 
-// reason takes the system's reason out of an error that also names the path.
+// reason returns the text of an error without the path of the file.
 func reason(err error) string {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err.Error()
@@ -161,7 +162,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// refuseUnused adds a problem for a key that this type of check never looks at: who wrote it expects an effect.
+// refuseUnused adds a problem for a key that has a value and that this type of check ignores.
 func (b *Block) refuseUnused(report *settings.Report, key, name, value string) {
 	if value != "" && !check.Type(b.Type).Takes(name) {
 		report.Addf(key+"."+name, value, "a check of type %s has no use for it: remove it, or change type", b.Type)

@@ -1,5 +1,6 @@
-// Package settingstest makes a module's reference of configuration keys from the struct that they are read into: keys,
-// types, defaults, bounds and effects from the fields' types and tags, meanings from their comments. It is for tests.
+// Package settingstest owns the lists of configuration keys in the manuals: it makes them from the struct of a
+// configuration. Types, defaults, bounds and effects come from the fields and their tags, meanings from the comments
+// above the fields. Tests of the config packages call it; it is never linked into a program.
 package settingstest
 
 import (
@@ -13,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the lists of keys instead of comparing them")
 
-// list matches a list of keys: its marker names the keys, or those above them, that it has.
+// list matches a list of keys. Its marker names the keys that it has; a key stands for all keys below it too.
 var list = regexp.MustCompile(`(?s)<!-- keys (.*?) -->\n.*?<!-- end of keys -->\n`)
 
 // CheckReference compares the lists of keys of the Markdown file at path with the struct that of points to, or writes

@@ -28,7 +28,7 @@ func (r row) String() string {
 	return wrapped(head, "  ") + wrapped("  "+r.meaning, "  ")
 }
 
-// wrapped returns text as lines of at most so many characters as a list may be wide, all but the first indented.
+// wrapped breaks text into lines of at most width octets. All but the first begin with indent.
 func wrapped(text, indent string) string {
 	var b strings.Builder
 	for line := text; ; {
