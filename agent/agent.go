@@ -166,7 +166,7 @@ func Run(ctx context.Context, o Options) error {
 		finish()
 		return nil
 	})
-	g.Go(func() error { // as long as nobody waits for checks or reports in vain
+	g.Go(func() error { // the watchdog: alive as long as no lock of checks or reports is stuck
 		if err := service.Watch(running,
 			func(context.Context) error { view.backends(); reporter.Nodes(); return nil }); err != nil {
 			logger.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")

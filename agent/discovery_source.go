@@ -25,7 +25,7 @@ type source struct {
 	lines    logging.Lines
 }
 
-// hidden reports whether nobody can tell if a file exists, such as below a directory without permission.
+// hidden reports whether this process cannot find out if a file exists, such as without permission for its directory.
 func hidden(path string) bool {
 	_, err := os.Stat(path)
 	return err != nil && !errors.Is(err, fs.ErrNotExist)

@@ -56,7 +56,7 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 		tell(service.Ready, r.logger)
 		if err != nil {
 			r.logger.Error().Err(err).Msg("not reloaded: the configuration of before stays in force")
-			r.outcomes.WithLabelValues("failure").Inc() // whoever sees it count finds the reason in the log
+			r.outcomes.WithLabelValues("failure").Inc() // after the log line, which has the reason
 			continue
 		}
 		r.outcomes.WithLabelValues("success").Inc()
@@ -87,7 +87,7 @@ func (r *reload) once() error {
 	return nil
 }
 
-// look applies what has changed in the files of agent.backends_from.
+// look applies changes in the files of agent.backends_from and of the addresses of targets.
 func (r *reload) look() {
 	if !r.found.look(false) {
 		return
@@ -101,7 +101,7 @@ func (r *reload) look() {
 		Msg("backends of files or targets changed")
 }
 
-// apply has the backends checked and reported that count now.
+// apply makes the monitor and the reporter take over the backends and tokens that are in force now.
 func (r *reload) apply() (monitor.Changes, error) {
 	all, drained := r.found.all()
 	did, err := r.view.checks.Replace(all)

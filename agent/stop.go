@@ -33,7 +33,7 @@ func (f *farewell) wait(asked, running context.Context) {
 	tell(service.Stopping, f.logger)
 	connected := slices.ContainsFunc(f.reporter.Nodes(), func(n report.NodeState) bool { return n.Connected })
 	if f.over <= 0 || !connected {
-		return // nobody sends traffic here on this agent's word
+		return // no connected node could lead traffic away
 	}
 	f.logger.Info().Stringer("drain_time", f.over).Msg(
 		"draining: overwatch nodes lead traffic away, then the agent stops; another signal stops it at once")

@@ -1,8 +1,9 @@
-// Command release makes what users install from one commit: static binaries in archives, deb and rpm packages, a
-// CycloneDX bill of materials for each, and checksums, signed if there is a key. The same commit gives the same
+// Command release makes the artifacts of a release from one commit: static binaries in archives, deb and rpm packages,
+// a CycloneDX bill of materials for each, and checksums, signed if there is a key. The same commit gives the same
 // bytes, on any machine with the same Go.
 //
-// It runs at the root of the repository; `make dist` calls it.
+// It runs at the root of the repository; `make dist` calls it. It never publishes anything and never changes the
+// repository outside the directory of the artifacts.
 package main
 
 import (
@@ -19,7 +20,7 @@ import (
 	"time"
 )
 
-// release holds what all artifacts have in common.
+// release holds the parameters of all artifacts.
 type release struct {
 	out      string // the directory of the artifacts
 	work     string // a directory for temporary files

@@ -20,7 +20,7 @@ var (
 		target{"windows", "arm64"})
 )
 
-// program is one executable and what is packed with it.
+// program is one executable and the files that are packed with it.
 type program struct {
 	name, module, main string
 	summary            string

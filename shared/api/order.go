@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// OrderKind says what an operator has ordered about a backend.
+// OrderKind is the kind of an operator's order about a backend.
 type OrderKind string
 
 // The kinds.

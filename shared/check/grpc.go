@@ -87,7 +87,7 @@ func dialHTTP2(a *attempt, config *tls.Config, connect func(*attempt) (net.Conn,
 		return nil, err
 	}
 	if secured.ConnectionState().NegotiatedProtocol != "h2" {
-		_ = secured.Close() // what it lacks says more
+		_ = secured.Close() // errNoHTTP2 is the better error
 		return nil, tlsError{errNoHTTP2}
 	}
 	return secured, nil

@@ -39,8 +39,8 @@ const (
 	MinTimeout = 10 * time.Millisecond
 	// MaxThreshold bounds both thresholds.
 	MaxThreshold = 1000
-	// MaxPathLength bounds path, in octets, with its query. Like MaxNameLength it is
-	// what fits in an agent's message (package wire).
+	// MaxPathLength bounds path with its query, in octets. Like MaxNameLength, it follows from the size of an agent's
+	// message (package wire).
 	MaxPathLength = 512
 	// MaxNameLength bounds host and server_name, in octets.
 	MaxNameLength = 255

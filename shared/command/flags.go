@@ -39,10 +39,10 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		flags.BoolVar(&asked[i], a.Flag, false, "")
 	}
 	if len(args) > 0 && (args[0] == "help" || isSwitch(flags.Lookup(args[0]))) {
-		args = append([]string{"--" + args[0]}, args[1:]...) // what is to be done may come first as a word
+		args = append([]string{"--" + args[0]}, args[1:]...) // an action may be given as a first word, without hyphens
 	}
 	err := flags.Parse(args)
-	var wanted []string // what is to be done in place of running
+	var wanted []string // flags of actions: there may be one at most
 	if o.validate {
 		wanted = append(wanted, "--validate")
 	}

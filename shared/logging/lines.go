@@ -9,8 +9,8 @@ const (
 	linesMost = 8
 )
 
-// Lines bounds what is logged of one thing that may change often. The zero Lines is ready for use, by one goroutine at
-// a time.
+// Lines bounds the log lines about one thing that may change often. The zero Lines is ready for use. It belongs to one
+// goroutine at a time.
 type Lines struct {
 	began time.Time
 	count int

@@ -9,14 +9,14 @@ import (
 // Listener is a local address to listen on.
 type Listener struct {
 	Addr netip.Addr // the zero Addr stands for every address of the machine
-	Port uint16     // 0 lets the system choose, on loopback only: nobody elsewhere could know it
+	Port uint16     // 0: the system chooses; on loopback only, since other machines could not know it
 	// OneFamily means that "[::]" stands for every address of IPv6 only, as for FamilyNetwork, and not of IPv4 too,
 	// as for ListenNetwork.
 	OneFamily bool
 }
 
-// ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". For an
-// invalid text it returns what would be right. Port 0 is valid for a loopback address only.
+// ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". Port 0 is valid
+// for a loopback address only. For an invalid text, remedy describes a valid one.
 func ParseListener(text string) (l Listener, remedy string) {
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
 	host, port, err := net.SplitHostPort(text)
@@ -85,8 +85,8 @@ func listenAddr(address string) (netip.Addr, bool) {
 	return at.Unmap(), err == nil
 }
 
-// HostPortRemedy checks the address of another machine: a domain name or IP address and a port. It returns what would
-// be right, "" for a valid text.
+// HostPortRemedy checks the address of another machine: a domain name or IP address and a port. It returns "" for a
+// valid text, else a description of a valid one.
 func HostPortRemedy(text string) string {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -102,7 +102,8 @@ func HostPortRemedy(text string) string {
 	return remedy
 }
 
-// UnicastRemedy checks the address of one machine. It returns what would be right, "" for a valid address.
+// UnicastRemedy checks the address of one machine. It returns "" for a valid address, else a description of a valid
+// one.
 func UnicastRemedy(addr netip.Addr) string {
 	switch {
 	case addr.IsUnspecified():

@@ -16,8 +16,8 @@ type decoder struct {
 	schema      schema
 	document    *document
 	path        path
-	scalars     map[string]string // by path: what the files give
-	secretFiles map[string]given  // by the secret's path: what its _file key gives
+	scalars     map[string]string // values in the files, by path
+	secretFiles map[string]given  // values of _file keys, by the path of the secret
 	budget      uintptr           // octets left for elements of lists
 	alone       bool              // the text is checked by itself: no file is read
 }

@@ -1,6 +1,6 @@
-// Package settings reads the YAML and JSON files of a program into a struct, and reports all faults at once: file,
-// line, key, value, and what would be right. The config packages of overwatch and agent call Load; the launcher calls
-// Mode. The package also owns the forms of names and addresses that both write: domain names, listeners, labels, keys.
+// Package settings owns the reading of configuration files, YAML and JSON, into a struct. It reports all faults at
+// once: file, line, key, value and remedy. The config packages of overwatch and agent call Load; the launcher calls
+// Mode. The package also owns the syntax of values that both roles have: domain names, listeners, labels and keys.
 //
 // The struct names its keys with the tag `key:"name"` and holds the defaults before Load. A value comes from one source
 // only: from a file, or, for a Secret, from a file named by <key>_file or from the environment. A key that is given

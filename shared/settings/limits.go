@@ -1,6 +1,6 @@
 package settings
 
-// Bounds of what is read, so that no file, however it is made, takes the process down.
+// Bounds of the input, so that no file can exhaust the memory or time of the process.
 const (
 	// maxFile bounds one file, in octets: three times 100 000 domains with four servers each.
 	maxFile = 128 << 20

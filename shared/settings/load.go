@@ -12,7 +12,7 @@ type Options struct {
 	// EnvPrefix begins the names of environment variables for secrets: with "GSLB", the key agent.identity.service_token
 	// may come from GSLB_AGENT_IDENTITY_SERVICE_TOKEN.
 	EnvPrefix string
-	// Validate, unless nil, looks at the struct when it is filled and adds what else is wrong.
+	// Validate, unless nil, checks the filled struct and adds further problems to the report.
 	Validate func(*Report)
 }
 

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Problem is one fault of a configuration, with what is needed to correct it.
+// Problem is one fault of a configuration: its place and its remedy.
 type Problem struct {
 	File    string // empty when the problem is not in a file, as with an environment variable
 	Line    int    // counted from 1; 0 when unknown
 	Column  int    // counted from 1, in octets; 0 when unknown, and for YAML
 	Key     string // full path with indices: domains[2].regions[0]
-	Value   string // what was found; empty for what is missing and for secrets
-	Message string // what is wrong and what would be right
+	Value   string // the value that was found; empty for a missing value or a secret
+	Message string // the fault and its remedy
 }
 
-// String returns one line: position, key, value, and what would be right.
+// String returns one line: position, key, value and message.
 func (p Problem) String() string {
 	var b strings.Builder
 	for _, part := range []string{Position{p.File, p.Line, p.Column}.String(), p.Key} {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// setter parses a text into a value of its type. It returns what would be right, or "" for a valid text.
+// setter parses a text into a value of its type. For an invalid text, remedy describes a valid one; else it is "".
 type setter func(v reflect.Value, text string) (remedy string)
 
 // setterOf returns the setter of a type of scalarShape.

@@ -42,7 +42,7 @@ func readFile(path string, limit int64) (file, error) {
 	if err != nil {
 		return file{}, plain(err)
 	}
-	var text strings.Builder // one copy of what may be large
+	var text strings.Builder // a single copy, since the file may be large
 	text.Grow(int(min(info.Size(), limit)) + 1)
 	if _, err := io.Copy(&text, io.LimitReader(f, limit+1)); err != nil {
 		return file{}, plain(err)

@@ -29,7 +29,7 @@ type journal struct {
 	blind, told bool
 }
 
-// note takes the result of a check. It logs what changed, at once or with a later check.
+// note takes the result of a check. It logs changes, at once or with a later check.
 func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 	if changed {
 		j.changes++

@@ -69,7 +69,7 @@ func fits(backends []Backend) error {
 		return errors.New("agent.backends: their checks say more than fits one message: shorten headers, paths and texts, " +
 			"or let another agent, with its own agent_id and data_dir, watch some of them")
 	}
-	return nil // what else cannot be encoded is no question of size
+	return nil // other errors of encoding do not concern the size
 }
 
 // Check returns an error if the backends cannot be checked, except for errors in single checks.

@@ -163,7 +163,7 @@ func claim(s check.State) wire.Claim {
 func onWire(s check.Spec) wire.Check {
 	d := s.Detail.Detail()
 	if d.Send != "" {
-		d.Expect = "" // it is the answer to what is not sent
+		d.Expect = "" // without Send, this answer does not come
 	}
 	return wire.Check{
 		Type: string(s.Type), Path: s.Path, Host: s.Host,

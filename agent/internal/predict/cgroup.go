@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A container has a share of its host: what its control group allows it. Both versions of control groups show a
-// container its own group at the root of the mounted file system; on the host itself, the files with limits are not
-// there or say that there is none.
+// The control group of a container limits its share of the host. Both versions of control groups show a container its
+// own group at the root of the mounted file system. On the host itself, the files with limits are missing or have no
+// limit.
 
 // unlimited is the least value that stands for no memory limit in version 1: the largest multiple
 // of the page size.

@@ -36,7 +36,7 @@ func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
 	used, processors, err := g.group.processor()
 	limited := err == nil
 	switch {
-	case err == nil: // more than the host has is never to be had
+	case err == nil: // a group's limit may exceed the processors of the host
 		percent = busyShare(float64(used-g.used), float64(elapsed)*min(processors, float64(runtime.NumCPU())))
 	case errors.Is(err, errNoLimit):
 		var times []cpu.TimesStat

@@ -81,7 +81,7 @@ func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), drop
 	c.TCPTimeout = streamTime
 	c.ProbeInterval, c.ProbeTimeout = pingAgain, pingTime
 	c.GossipInterval, c.PushPullInterval = 0, 0
-	c.Logger = log.New(io.Discard, "", 0) // what it says is said in our own words, with the remedy
+	c.Logger = log.New(io.Discard, "", 0) // this package logs the errors itself, with their remedies
 	if p.list, err = memberlist.Create(c); err != nil {
 		_ = transport.Shutdown()
 		return nil, fmt.Errorf("starting memberlist: %w", err)

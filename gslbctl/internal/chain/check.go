@@ -313,7 +313,7 @@ func (q *Question) compare(f *Finding, alone []Finding, views []view, at int) {
 	}
 	for i := range views {
 		if i == at || len(views[at].answers) == 0 || alone[i].Verdict != Secure {
-			continue // nobody keeps the keys of who is bogus
+			continue // resolvers do not cache keys of a bogus zone
 		}
 		theirs := all[*dns.DNSKEY](views[i].keys.Answer)
 		var unused Finding

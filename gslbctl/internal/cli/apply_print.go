@@ -53,7 +53,7 @@ func orDash(text string) string {
 	return text
 }
 
-// answerLines says in sentences what a plan does to answers, and how many objects change.
+// answerLines returns sentences about the effect of a plan on answers, and about the number of objects that change.
 func answerLines(plan api.Plan) (lines []string) {
 	answers, counts := plan.Answers, map[api.PlanAction]int{}
 	for _, c := range plan.Changes {
@@ -99,7 +99,7 @@ func answerLines(plan api.Plan) (lines []string) {
 	return lines
 }
 
-// movesLine says which part of the answers of the last hour would go elsewhere.
+// movesLine returns a sentence about the part of the last hour's answers that would go to another region.
 func movesLine(answers api.PlanAnswers) string {
 	if answers.Total == 0 {
 		return "There were no answers in the last hour, so that no part of them can be told."

@@ -228,7 +228,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		}
 	}
 	var w *drainWait
-	if f.wait { // what it takes must be there before anything changes
+	if f.wait { // check before the change that waiting is possible
 		if w, err = a.newDrainWait(ctx, servers, f); err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func (a *app) writeImport(read *imports.Result, into, config string) error {
 	return a.print(report, func() error { return a.printImport(&report) })
 }
 
-// printImport prints a line for each record that is left out, then what was written.
+// printImport prints a line for each record that is left out or differs, then the files that were written.
 func (a *app) printImport(report *importReport) error {
 	for _, l := range report.Left {
 		line := "left out: " + l.Record + ": " + l.Why
@@ -165,7 +165,7 @@ func (a *app) printImport(report *importReport) error {
 	return err
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a new file. An existing file is an error.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -61,7 +61,7 @@ type flowList struct {
 	Nodes []askedNode `json:"nodes"`
 }
 
-// sumFlows adds up what all nodes have counted, the largest first, and computes the shares again.
+// sumFlows adds up the counts of all nodes, the largest first, and computes the shares again.
 func sumFlows(g gathered[api.RoutingFlowList]) flowList {
 	list := flowList{RoutingFlowList: g.replies[0].answer, Nodes: g.nodes}
 	if len(g.replies) == 1 {

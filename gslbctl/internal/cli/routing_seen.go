@@ -147,7 +147,7 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 // follow prints new decisions as they come, until it is interrupted.
 func (a *app) follow(ctx context.Context, q url.Values, limit int) error {
 	seen := map[string]bool{}
-	lacks := "" // what was told of nodes that are missing
+	lacks := "" // the last line about missing nodes
 	for {
 		g, err := gather(ctx, a, with((*api.Client).RoutingDecisions, q))
 		if ctx.Err() != nil {

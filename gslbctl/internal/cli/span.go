@@ -11,7 +11,7 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// span is the value of a flag for a time. It takes what tables print, days included: 1d, 2d3h, 30m.
+// span is the value of a flag for a time. It accepts the form that tables print, days included: 1d, 2d3h, 30m.
 type span time.Duration
 
 // spanVar adds a flag for a time.
@@ -60,5 +60,5 @@ func parseSpan(text string) (time.Duration, error) {
 	return total + more, nil
 }
 
-// maxSpan bounds days and what follows them, so that their sum is a time.Duration.
+// maxSpan bounds the days and the rest separately, so that their sum fits a time.Duration.
 const maxSpan = 50_000 * day

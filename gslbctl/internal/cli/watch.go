@@ -111,7 +111,7 @@ func (p *overview) domains() []string {
 // maxTop bounds the problems above the tabs.
 const maxTop = 5
 
-// Lines returns the nodes and what needs attention, and the table of a tab.
+// Lines returns the nodes and their problems as top, and the table of a tab as body.
 func (p *overview) Lines(tab int) (top, body []string) {
 	if cluster := p.cluster(); cluster != "" {
 		top = []string{"cluster " + render.Printable(cluster), ""}

@@ -100,14 +100,15 @@ func exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.P
 // Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Change loads the file, calls edit, and writes it again, readable by its owner only. Concurrent
-// changes wait for each other. Comments in the file are lost. If edit fails, nothing is written.
+// Change loads the file, calls edit, and writes it again, readable by its owner only. Comments in the
+// file are lost. If edit fails, nothing is written. A change by another process at the same time is
+// an error.
 func Change(path string, edit func(*File) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making the directory of the contexts: %w", err)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // what stands behind a link is what changes
+		path = real // replace the target of a link, not the link
 	}
 	// The new file has a name of its own, which is also the lock.
 	lock := path + ".lock"
@@ -119,7 +120,7 @@ func Change(path string, edit func(*File) error) error {
 		return fmt.Errorf("writing the contexts: %w", err)
 	}
 	if err := replace(path, next, edit); err != nil {
-		os.Remove(lock) // after a success it is somebody else's
+		os.Remove(lock) // a success has renamed it
 		return err
 	}
 	return nil

@@ -118,7 +118,7 @@ func (p *parser) peek() byte {
 
 func (p *parser) done() bool { return p.at >= len(p.text) }
 
-// blank skips what separates values: white space, commas and comments.
+// blank skips separators of values: white space, commas and comments.
 func (p *parser) blank() {
 	for ; !p.done(); p.at++ {
 		switch c := p.peek(); {

@@ -172,7 +172,7 @@ func (r *Result) AddZone(zone string, records []dns.RR) error {
 	apex, negative := soa.Hdr.Ttl, min(soa.Minttl, soa.Hdr.Ttl)
 	for _, rr := range served {
 		if rr.Header().Rrtype == dns.TypeNS {
-			apex = rr.Header().Ttl // that of the SOA, which nobody asks for, is the same here
+			apex = rr.Header().Ttl // a node has one TTL for NS and SOA; that of NS matters more
 			break
 		}
 	}

@@ -20,9 +20,8 @@ type Node struct {
 	Metrics   string
 }
 
-// The listeners of the reference deployment, and those that need no privileges
-// and that nobody else reaches. Of several nodes on one machine, each has the
-// next port.
+// Default ports of listeners. A local plan uses localDNSPort, which needs no privileges, and loopback addresses. Of
+// several nodes on one machine, each has the next port.
 const (
 	dnsPort      = 53
 	localDNSPort = 5300
