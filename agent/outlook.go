@@ -68,7 +68,7 @@ func (o *outlook) figures() wire.Figures {
 	return f
 }
 
-// hundredths converts a percentage to hundredths of a percent. A known figure never becomes 0,
+// hundredths converts a percentage to hundredths of a percent. A figure above 0 never becomes 0,
 // which means unknown.
 func hundredths(percent float64) uint16 {
 	if percent <= 0 {

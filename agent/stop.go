@@ -41,7 +41,7 @@ func (f *farewell) wait(asked, running context.Context) {
 	f.reporter.Drained()
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
-	defer signal.Stop(again) // a third one has its usual effect
+	defer signal.Stop(again) // a third signal ends the process
 	drained := time.NewTimer(f.over)
 	defer drained.Stop()
 	select {

@@ -119,7 +119,7 @@ func ValidateID(id string) error {
 	return nil
 }
 
-// IssuedAt is the time when the certificate was made. Those of this package begin backdate before it.
+// IssuedAt returns the time when the certificate was made. A certificate of this package is valid from backdate before.
 func (c *Certificate) IssuedAt() time.Time {
 	if c.NotAfter.Sub(c.NotBefore) == Validity {
 		return c.NotBefore.Add(backdate)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// States that a process tells of itself.
+// Messages to the service manager.
 const (
 	ready     = "READY=1"
 	reloading = "RELOADING=1"
@@ -36,7 +36,7 @@ func Stopping() error { return tell(stopping) }
 // Watch reports to the manager's watchdog that the process is alive, three times per watchdog
 // period, as long as well returns nil. It returns nil when ctx ends, and at once without a watchdog
 // (WATCHDOG_USEC). If well fails or blocks, Watch reports nothing, and the manager restarts the
-// process after its period.
+// process after its period. An invalid WATCHDOG_USEC and a failed report are errors that end Watch.
 func Watch(ctx context.Context, well func(context.Context) error) error {
 	patience, err := watchdog()
 	if patience == 0 || err != nil {

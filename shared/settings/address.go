@@ -16,7 +16,7 @@ type Listener struct {
 }
 
 // ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". Port 0 is valid
-// for a loopback address only. For an invalid text, remedy describes a valid one.
+// for a loopback address only. For an invalid text, remedy tells how to correct it.
 func ParseListener(text string) (l Listener, remedy string) {
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
 	host, port, err := net.SplitHostPort(text)
@@ -86,7 +86,7 @@ func listenAddr(address string) (netip.Addr, bool) {
 }
 
 // HostPortRemedy checks the address of another machine: a domain name or IP address and a port. It returns "" for a
-// valid text, else a description of a valid one.
+// valid text, else how to correct it.
 func HostPortRemedy(text string) string {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -102,8 +102,7 @@ func HostPortRemedy(text string) string {
 	return remedy
 }
 
-// UnicastRemedy checks the address of one machine. It returns "" for a valid address, else a description of a valid
-// one.
+// UnicastRemedy checks the address of one machine. It returns "" for a valid address, else how to correct it.
 func UnicastRemedy(addr netip.Addr) string {
 	switch {
 	case addr.IsUnspecified():

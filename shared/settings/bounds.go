@@ -50,7 +50,7 @@ func (b *bounds) String() string {
 	return fmt.Sprintf("from %s to %s", b.min, b.max)
 }
 
-// remedy returns "" for a value within the bounds, else a description of a valid value.
+// remedy returns "" for a value within the bounds, else how to correct it.
 func (b *bounds) remedy(v reflect.Value) string {
 	if b.least.IsValid() && less(v, b.least) || b.most.IsValid() && less(b.most, v) {
 		if b.min == "" || b.max == "" {

@@ -16,7 +16,7 @@ const (
 )
 
 // ParseName returns the canonical form of a domain name, in which names are compared: lower case, no final dot. For
-// an invalid text, remedy describes a valid one.
+// an invalid text, remedy tells how to correct it.
 func ParseName(text string) (name, remedy string) {
 	if isCanonical(text) {
 		return text, ""

@@ -51,7 +51,7 @@ func distance(a, b string) int {
 }
 
 // LabelRemedy checks the name of a region, a node or an agent, which may have limit octets. Such names are sent in
-// messages and are values of metric labels. It returns "" for a valid name, else a description of one.
+// messages and are values of metric labels. It returns "" for a valid name, else how to correct it.
 func LabelRemedy(name string, limit int) string {
 	if name == "" {
 		return "is missing: give a name"

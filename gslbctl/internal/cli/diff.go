@@ -44,7 +44,7 @@ type diffReport struct {
 	Unasked     map[string]string `json:"unasked,omitempty"` // why other nodes were not compared, by node
 }
 
-// fact identifies a fact that a node knows.
+// fact identifies one value that diff compares between nodes, such as the status of a server.
 type fact struct{ kind, name string }
 
 func (a *app) diff(ctx context.Context) error {

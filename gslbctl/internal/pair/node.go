@@ -199,7 +199,7 @@ func checkListen(text string) error {
 	return nil
 }
 
-// exchange reports whether nodes can reach each other's API.
+// exchange returns an error if an API listens on loopback only although other nodes must reach it.
 func (p *Plan) exchange() error {
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
@@ -230,9 +230,9 @@ func (n *Node) APIAt() string { return n.here(n.API) }
 // Reached holds the addresses of a node's API and DNS, as host:port, that an administrator uses.
 type Reached struct{ API, DNS string }
 
-// AdminAt returns the nodes whose API and DNS an administrator reaches on this machine, with a token that never
-// crosses a network unencrypted: all nodes of a local plan, else the first, whose file is used here or which is reached
-// through an SSH tunnel. There are none if the API listens on no address of loopback.
+// AdminAt returns the nodes that an administrator on this machine reaches with a token that never crosses a network
+// unencrypted: nodes whose API listens on loopback or on all addresses. Of a plan that is not local, only the first
+// node can be one: it runs here, or an SSH tunnel leads to it.
 func (p *Plan) AdminAt() (list []Reached) {
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
