@@ -125,7 +125,7 @@ func form(t reflect.Type) string {
 	return `a list such as ["first", "second"]`
 }
 
-// refuseSecretFiles notes the _file keys of a text, which are not read.
+// refuseSecretFiles adds a problem for each _file key of a text that is checked by itself.
 func refuseSecretFiles(report *Report, d *decoder) {
 	for key, from := range d.secretFiles {
 		report.append(Problem{

@@ -32,7 +32,7 @@ func (e *encoder) fail(field, format string, args ...any) {
 	}
 }
 
-// finish returns the message.
+// finish returns the message, or the first error. A message beyond MaxPayload is ErrTooLarge.
 func (e *encoder) finish() ([]byte, error) {
 	if e.err == nil && len(e.out) > MaxPayload {
 		e.err = fmt.Errorf("%w: %d octets, at most %d", ErrTooLarge, len(e.out), MaxPayload)

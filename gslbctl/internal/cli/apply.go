@@ -203,7 +203,8 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 	return nil
 }
 
-// carried prints which nodes have the document that via has applied, and returns the outcome of the command.
+// carried prints, for people, which nodes have the document that via has applied, and returns the outcome of the
+// command.
 func (a *app) carried(ctx context.Context, via *api.Client) error {
 	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}}, spread(ctx, via)...)
 	if a.forPeople() {

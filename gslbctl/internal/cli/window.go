@@ -87,7 +87,7 @@ func parseMoment(text string, now time.Time) (at time.Time, err error) {
 	return at, nil
 }
 
-// parseLocal reads a clock time, with a day before it or of today.
+// parseLocal reads a clock time in the zone of now, after "today", "tomorrow" or a date, or alone for today.
 func parseLocal(text string, now time.Time) (time.Time, error) {
 	fields := strings.Fields(strings.ToLower(text))
 	day, clock := now, ""
