@@ -40,8 +40,8 @@ const (
 	shapeServer  = "id:s service:s address:s target:s- port:i weight:i region:s source:s{static|agent|api} " +
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t" +
 		shapeLaid
-	shapeTarget = "id:s service:s target:s port:i weight:i region:s agent:s- allowed_cidrs:a- owner:s- addresses:a problem:s- " +
-		"created_at:t updated_at:t"
+	shapeTarget = "id:s service:s target:s port:i weight:i region:s agent:s- allowed_cidrs:a- owner:s- addresses:a " +
+		"problem:s- created_at:t updated_at:t"
 	shapeRoll = "zone:s way:s{key|unsigned|signed} stage:s{signing|published|offered|alone|unsigned|done} since:t " +
 		"started_at:t started_by:s emergency:b key_tag:i old_keys:a ds_record:s waits_for:s? waits_until:t? " +
 		"parent_since:t? confirmed_at:t? schedule:a schedule[].stage:s{signing|published|offered|alone|unsigned|done}- " +

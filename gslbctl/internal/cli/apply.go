@@ -197,9 +197,6 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 		return &outcome{exitDegraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
 			render.Count(len(replies), "node", "nodes"), sentence), failed[0]}
 	}
-	if via != nil && !dry {
-		return a.spreadOutcome(append([]changed{{Node: via.Node(), Success: true}}, spread(ctx, via)...))
-	}
 	return nil
 }
 
