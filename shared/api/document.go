@@ -17,8 +17,8 @@ const (
 	OwnedFloor  = 10
 )
 
-// Document is what operators have defined through the API, in the form that people keep in files. A field that is left
-// out has its default.
+// Document holds the definitions that operators made through the API, in the form that people keep in files. A field
+// that is left out has its default.
 type Document struct {
 	Regions  []DocumentRegion  `json:"regions,omitempty"`
 	Domains  []DocumentDomain  `json:"domains,omitempty"`
@@ -73,7 +73,7 @@ type DocumentSettings struct {
 // ApplyRequest is the body of POST /api/v1/document/plan and /api/v1/document/apply.
 type ApplyRequest struct {
 	Document Document `json:"document"`
-	// Owner is who applies the document: its objects belong to that owner from then on. Empty: the objects keep the
+	// Owner names the applier of the document: its objects belong to that owner from then on. Empty: the objects keep the
 	// owner that they or the document have, and those of others may not change.
 	Owner string `json:"owner,omitempty"`
 	// Prune deletes the objects of the owner that the document does not have. It needs an Owner.
@@ -93,7 +93,7 @@ const (
 	PlanDelete PlanAction = "delete"
 )
 
-// Plan is what a document changes: the answer of a plan, and of an apply.
+// Plan lists the changes that a document makes: the answer of a plan, and of an apply.
 type Plan struct {
 	Applied   bool         `json:"applied"`
 	Changes   []PlanChange `json:"changes"`   // in the order of kind and name
@@ -122,10 +122,10 @@ type PlanField struct {
 	After  string `json:"after"`
 }
 
-// PlanAnswers is what a plan does to answers. New servers count as healthy.
+// PlanAnswers lists the effects of a plan on answers. New servers count as healthy.
 type PlanAnswers struct {
-	// Counted is how many answers of the last hour the parts are weighted with, of the names that change. With 0 the
-	// parts are unknown, and only Names say what changes.
+	// Counted is the number of answers of the last hour, of the names that change, by which the parts are weighted. With
+	// 0 the parts are unknown, and only Names say what changes.
 	Counted          uint64     `json:"counted"`
 	Total            uint64     `json:"total"`             // answers of the last hour for all names
 	ElsewherePercent float64    `json:"elsewhere_percent"` // of Total, that would have had another address
@@ -135,7 +135,7 @@ type PlanAnswers struct {
 	Losses []Consequence `json:"losses"`
 	// Unused are servers of the document's names that no client would be sent to: "<service>:<address>:<port>".
 	Unused []string `json:"unused"`
-	// Skipped is how many names were not looked at, since the plan touches too many.
+	// Skipped is the number of names that were not looked at, since the plan touches too many.
 	Skipped int `json:"skipped,omitempty"`
 }
 
@@ -146,7 +146,7 @@ type PlanMove struct {
 	Percent float64 `json:"percent"` // of PlanAnswers.Total
 }
 
-// PlanName is how the answers of one name to the clients of one region change.
+// PlanName describes the change of the answers of one name to the clients of one region.
 type PlanName struct {
 	Name         string         `json:"name"`
 	QueryType    string         `json:"query_type"`    // A or AAAA

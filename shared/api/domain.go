@@ -42,7 +42,7 @@ type Domain struct {
 	Settings *DomainSettings `json:"settings,omitempty"`
 }
 
-// DomainHTTPS is what the HTTPS records of a domain say beside addresses.
+// DomainHTTPS has the parameters of the HTTPS records of a domain beside addresses (RFC 9460).
 type DomainHTTPS struct {
 	ALPN []string `json:"alpn"`           // such as h2 and h3; none: no HTTPS records
 	Port int      `json:"port,omitempty"` // 0: 443

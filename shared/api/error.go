@@ -16,7 +16,7 @@ type ErrorBody struct {
 	Problems []DocumentProblem `json:"problems,omitempty"`
 }
 
-// DocumentProblem is what is wrong with an object of a Document.
+// DocumentProblem is a fault of an object of a Document.
 type DocumentProblem struct {
 	Object  string `json:"object"` // its place, such as domains[3], counted from 0
 	Problem string `json:"problem"`

@@ -99,7 +99,7 @@ func EventKindNames() []string {
 // EventList is the answer of GET /api/v1/events as JSON.
 type EventList struct {
 	Events []Event `json:"events"` // the oldest first
-	// Total is how many events the journal has that the filters select, of which Events may be a part.
+	// Total is the number of events of the journal that the filters select, of which Events may be a part.
 	Total       int       `json:"total"`
 	Oldest      uint64    `json:"oldest"` // sequence of the oldest event that is kept; 0: none is
 	Newest      uint64    `json:"newest"`

@@ -20,7 +20,7 @@ const (
 // OrderKinds lists the kinds.
 func OrderKinds() []OrderKind { return []OrderKind{OrderOverride, OrderWeight, OrderDrain} }
 
-// Order is what an operator has ordered about a backend: in force now, or planned. Address is "<ip>" for all ports of
+// Order is an order of an operator about a backend: in force now, or planned. Address is "<ip>" for all ports of
 // that address, which only an override is about, or "<ip>:<port>", with an IPv6 address in brackets.
 type Order struct {
 	Kind    OrderKind `json:"kind"`

@@ -9,7 +9,7 @@ import (
 // ServerLaidOver is the message about a server of the configuration over which values were laid.
 const ServerLaidOver = "server changed over the configuration"
 
-// Overlay is what the API has laid over an object that the configuration declares.
+// Overlay has the values that the API has laid over an object of the configuration.
 type Overlay struct {
 	// Fields are the values in the place of the file's, named as in the body of PATCH.
 	Fields map[string]json.RawMessage `json:"fields"`

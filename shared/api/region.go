@@ -20,7 +20,7 @@ type Region struct {
 	// RoutingAlgorithm chooses among the region's backends; empty: the domain's algorithm.
 	RoutingAlgorithm string `json:"routing_algorithm,omitempty"`
 	ProximityBias    int    `json:"proximity_bias,omitempty"` // percent
-	// Overlay is what the API has laid over a region of the configuration.
+	// Overlay has the values that the API has laid over a region of the configuration.
 	Overlay *Overlay `json:"overlay,omitempty"`
 }
 

@@ -34,7 +34,7 @@ type ReplicationPeer struct {
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`  // since when Connected is so
 	Behind    int       `json:"behind"` // objects of this node that it has not stored yet
-	// ClockDifferenceMS is how far its clock is ahead of this node's, in milliseconds, as far as the network lets see.
+	// ClockDifferenceMS is the lead of its clock over this node's, in milliseconds, as far as the network lets see.
 	ClockDifferenceMS int64   `json:"clock_difference_ms"`
 	Error             *string `json:"error"` // null: none
 }

@@ -146,7 +146,7 @@ func (c *Client) PreviewWay(ctx context.Context, zone string, way RollWay) (Roll
 		query: url.Values{"dry_run": {"true"}}})
 }
 
-// RollForce is what a change of key, or the way of a zone, does not wait for any more at its stage.
+// RollForce lists what a change of key, or the way of a zone, no longer waits for at its stage.
 type RollForce struct {
 	Zone    string       `json:"zone"`
 	Way     RollWay      `json:"way"`

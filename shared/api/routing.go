@@ -11,7 +11,7 @@ import (
 type RoutingTestRequest struct {
 	Domain   string `json:"domain"`
 	ClientIP string `json:"client_ip,omitempty"` // of the resolver that would ask
-	// Place is where the client is, in the place of ClientIP: a network that the geolocation database has near it asks.
+	// Place is the position of the client, instead of ClientIP: a network that the geolocation database has near it asks.
 	Place     *Place       `json:"place,omitempty"`
 	QueryType string       `json:"query_type"` // A, AAAA, HTTPS or SRV; "" is A
 	EDNS      *RoutingEDNS `json:"edns,omitempty"`

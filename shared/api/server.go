@@ -26,7 +26,7 @@ type Server struct {
 	Draining  bool      `json:"draining"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// Overlay is what the API has laid over a server of the configuration.
+	// Overlay has the values that the API has laid over a server of the configuration.
 	Overlay *Overlay `json:"overlay,omitempty"`
 }
 
