@@ -173,7 +173,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 		return nil
 	})
-	tell(service.Ready, logger)
+	notify(service.Ready, logger)
 	err = g.Wait()
 	logger.Info().Msg("agent stopped")
 	return err
@@ -182,8 +182,8 @@ func Run(ctx context.Context, o Options) error {
 // program returns the name and version of this program.
 func program() string { return "gslb-agent " + buildinfo.Get().Version }
 
-// tell notifies the service manager of a state, and logs if that fails.
-func tell(state func() error, logger zerolog.Logger) {
+// notify tells the service manager a state, and logs if that fails.
+func notify(state func() error, logger zerolog.Logger) {
 	if err := state(); err != nil {
 		logger.Warn().Err(err).Msg("the service manager does not hear")
 	}

@@ -73,9 +73,9 @@ func (d *discovery) look(atOnce bool) bool {
 	}
 	before := d.discovered()
 	for path, s := range d.files {
-		if named[path] == nil && !hidden(path) {
+		if named[path] == nil && !existenceUnknown(path) {
 			if s.seen == nil || atOnce {
-				d.goes(path, len(s.backends))
+				d.logGone(path, len(s.backends))
 				delete(d.files, path)
 			}
 			s.seen = nil
@@ -95,13 +95,13 @@ func (d *discovery) look(atOnce bool) bool {
 	}
 	d.findTargets()
 	d.settle()
-	d.tell(len(named))
-	d.tellTargets()
+	d.recordFileFaults(len(named))
+	d.logTargetFaults()
 	return d.depart(before)
 }
 
-// goes logs that a file with this number of backends is gone.
-func (d *discovery) goes(path string, backends int) {
+// logGone logs that a file with this number of backends is gone.
+func (d *discovery) logGone(path string, backends int) {
 	if len(d.gone) >= maxFiles {
 		clear(d.gone)
 	}
@@ -161,9 +161,9 @@ func (d *discovery) discovered() (all []monitor.Backend) {
 	return all
 }
 
-// tell sets the metric of files and logs changes of their faults, a bounded number of lines for each file. named is the
-// number of files that the configuration names; it logs once if that is too many.
-func (d *discovery) tell(named int) {
+// recordFileFaults sets the metric of files and logs changes of their faults, a bounded number of lines for each file.
+// named is the number of files that the configuration names; it logs once if that is too many.
+func (d *discovery) recordFileFaults(named int) {
 	wrong := 0
 	for path, s := range d.files {
 		if s.fault != "" {

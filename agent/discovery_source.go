@@ -25,8 +25,9 @@ type source struct {
 	lines    logging.Lines
 }
 
-// hidden reports whether this process cannot find out if a file exists, such as without permission for its directory.
-func hidden(path string) bool {
+// existenceUnknown reports whether this process cannot find out if a file exists, such as without permission for its
+// directory.
+func existenceUnknown(path string) bool {
 	_, err := os.Stat(path)
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }

@@ -101,8 +101,8 @@ func (s *source) spread(found []netip.Addr) (list []monitor.Backend) {
 	return list
 }
 
-// tellTargets logs changes of the targets' faults, a bounded number of lines for each target.
-func (d *discovery) tellTargets() {
+// logTargetFaults logs changes of the targets' faults, a bounded number of lines for each target.
+func (d *discovery) logTargetFaults() {
 	for _, s := range d.targets {
 		if s.fault == s.told {
 			continue

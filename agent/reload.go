@@ -51,9 +51,9 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 			continue
 		case <-asked:
 		}
-		tell(service.Reloading, r.logger)
+		notify(service.Reloading, r.logger)
 		err := r.once()
-		tell(service.Ready, r.logger)
+		notify(service.Ready, r.logger)
 		if err != nil {
 			r.logger.Error().Err(err).Msg("not reloaded: the configuration of before stays in force")
 			r.outcomes.WithLabelValues("failure").Inc() // after the log line, which has the reason

@@ -30,7 +30,7 @@ func (f *farewell) wait(asked, running context.Context) {
 	case <-running.Done():
 		return
 	}
-	tell(service.Stopping, f.logger)
+	notify(service.Stopping, f.logger)
 	connected := slices.ContainsFunc(f.reporter.Nodes(), func(n report.NodeState) bool { return n.Connected })
 	if f.over <= 0 || !connected {
 		return // no connected node could lead traffic away
