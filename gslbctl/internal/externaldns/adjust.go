@@ -12,16 +12,16 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// known is the state of the nodes that a cluster's endpoints are compared with.
-type known struct {
+// nodeState is the state of the nodes that a cluster's endpoints are compared with.
+type nodeState struct {
 	zones   []string
 	regions []string
 	records map[string]*endpoint // the owner's, by key
 	others  map[serverID]string  // the holders of all other servers, for error messages
 }
 
-// known asks a node for the state that a list of endpoints is compared with.
-func (p *Provider) known(ctx context.Context, node *api.Client, list []*endpoint) (k known, err error) {
+// readState asks a node for the state that a list of endpoints is compared with.
+func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endpoint) (k nodeState, err error) {
 	settings, err := node.DNSConfig(ctx)
 	if err != nil {
 		return k, err
@@ -34,7 +34,7 @@ func (p *Provider) known(ctx context.Context, node *api.Client, list []*endpoint
 	if err != nil {
 		return k, err
 	}
-	k = known{zones: settings.Config.Zones, records: map[string]*endpoint{}, others: map[serverID]string{}}
+	k = nodeState{zones: settings.Config.Zones, records: map[string]*endpoint{}, others: map[serverID]string{}}
 	for i := range regions.Regions {
 		k.regions = append(k.regions, regions.Regions[i].ID)
 	}
@@ -61,7 +61,7 @@ func (p *Provider) known(ctx context.Context, node *api.Client, list []*endpoint
 }
 
 // askNames adds each domain as a zone of its own, as a node without configured zones serves it.
-func (k *known) askNames(ctx context.Context, node *api.Client) error {
+func (k *nodeState) askNames(ctx context.Context, node *api.Client) error {
 	names, err := node.Domains(ctx)
 	for i := range names.Domains {
 		k.zones = append(k.zones, names.Domains[i].Name)
@@ -70,7 +70,7 @@ func (k *known) askNames(ctx context.Context, node *api.Client) error {
 }
 
 // askFile adds the servers of the configuration file, which a document cannot change.
-func (k *known) askFile(ctx context.Context, node *api.Client) error {
+func (k *nodeState) askFile(ctx context.Context, node *api.Client) error {
 	servers, err := node.Servers(ctx)
 	for i := range servers.Servers {
 		if s := &servers.Servers[i]; s.Source == api.SourceStatic {
@@ -89,7 +89,7 @@ func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, e
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(e *endpoint) bool { return e == nil })
-	k, err := p.known(ctx, node, list)
+	k, err := p.readState(ctx, node, list)
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +146,14 @@ func (p *Provider) tell(problems map[string]bool) {
 
 // wanted returns an endpoint in canonical form with the targets that can be servers, nil if there are none, and the
 // reasons for what is left out.
-func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
+func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	name, err := canonical(e.DNSName)
 	if err != nil {
 		return nil, []error{err}
 	}
 	made := &endpoint{DNSName: name, RecordType: e.RecordType}
 	switch {
-	case !e.servers():
+	case !e.isServerType():
 		err = fmt.Errorf("nodes take no %.20q records of ExternalDNS, only A, AAAA and CNAME", e.RecordType)
 	case !within(k.zones, name):
 		err = fmt.Errorf("it is outside every zone of the nodes (%s): add its zone to dns.zones, or the name itself",
@@ -173,7 +173,7 @@ func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
 				"servers behind it", host)
 		}
 		if err == nil {
-			err = free(made, host, k)
+			err = checkFree(made, host, k)
 		}
 		if err != nil {
 			problems = append(problems, err)
@@ -188,7 +188,7 @@ func (p *Provider) wanted(e *endpoint, k *known) (*endpoint, []error) {
 }
 
 // place gives an endpoint its region and port: those of the annotations, or of the flags.
-func (p *Provider) place(made, e *endpoint, k *known) error {
+func (p *Provider) place(made, e *endpoint, k *nodeState) error {
 	region := e.region()
 	if region == "" {
 		region = p.Region
@@ -209,8 +209,8 @@ func (p *Provider) place(made, e *endpoint, k *known) error {
 	return nil
 }
 
-// free returns an error if a server of the name at this host and port belongs to another owner or to the file.
-func free(made *endpoint, host string, k *known) error {
+// checkFree returns an error if a server of the name at this host and port belongs to another owner or to the file.
+func checkFree(made *endpoint, host string, k *nodeState) error {
 	port, err := strconv.Atoi(made.property(propertyPort))
 	if err != nil {
 		return err

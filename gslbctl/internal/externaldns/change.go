@@ -95,7 +95,7 @@ func (p *Provider) add(wanted *api.Document, before map[serverID]api.DocumentSer
 	if err != nil {
 		return err
 	}
-	if !e.servers() {
+	if !e.isServerType() {
 		return errors.New("only A, AAAA and CNAME records can be servers")
 	}
 	port, err := e.port()
@@ -130,7 +130,7 @@ func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Docu
 	var missing api.Document
 	for _, e := range list {
 		name, err := canonical(e.DNSName)
-		if err != nil || !e.servers() || hasDomain(doc, name) || hasDomain(missing, name) {
+		if err != nil || !e.isServerType() || hasDomain(doc, name) || hasDomain(missing, name) {
 			continue
 		}
 		_, err = node.Domain(ctx, name)

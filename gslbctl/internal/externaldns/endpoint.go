@@ -94,8 +94,8 @@ func (e *endpoint) port() (int, error) {
 // typeName is the type of an endpoint whose target is a host name.
 const typeName = "CNAME"
 
-// servers reports whether the targets of this type of record can be servers.
-func (e *endpoint) servers() bool {
+// isServerType reports whether the targets of this type of record can be servers.
+func (e *endpoint) isServerType() bool {
 	return slices.Contains([]string{"A", "AAAA", typeName}, e.RecordType)
 }
 

@@ -266,7 +266,7 @@ func FuzzBody(f *testing.F) {
 	f.Add(`[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.1"],"providerSpecific":[{"name":"a"}]}]`)
 	f.Add(`{"create":[{"dnsName":"*.example.com","recordType":"TXT"}],"updateOld":[null],"delete":[{}]}`)
 	p := Provider{Owner: "eu-1", Region: "eu", Port: 443}
-	k := known{zones: []string{"example.com"}, regions: []string{"eu"}}
+	k := nodeState{zones: []string{"example.com"}, regions: []string{"eu"}}
 	f.Fuzz(func(t *testing.T, body string) {
 		var c changes
 		if json.Unmarshal([]byte(body), &c) == nil {
