@@ -11,17 +11,17 @@ import (
 // unchecked is the port of a server whose checks name none.
 const unchecked = 80
 
-// monitor is the health check made of the service types of an address.
-type monitor struct {
-	check *imports.Check
-	port  int
-	quiet int      // seconds until an address that is up can be down; 0: never
-	tells []string // differences that the operator is told of
+// serverCheck is the health check made of the service types of an address.
+type serverCheck struct {
+	check     *imports.Check
+	port      int
+	downAfter int      // seconds until an address that is up can be down; 0: never
+	notices   []string // differences that the operator is told of
 }
 
-// monitor returns the health check for service types: the first that has one, since a node has one check for a server.
-func (r *reader) monitor(types []string) (m monitor, err error) {
-	m = monitor{check: imports.NoCheck(), port: unchecked}
+// checkOf returns the health check for service types: the first that has one, since a node has one check for a server.
+func (r *reader) checkOf(types []string) (m serverCheck, err error) {
+	m = serverCheck{check: imports.NoCheck(), port: unchecked}
 	for _, name := range types {
 		if name == "up" {
 			continue
@@ -35,17 +35,17 @@ func (r *reader) monitor(types []string) (m monitor, err error) {
 		case m.check.Type == "":
 			m.check, m.port = next.check, next.port
 		default:
-			m.tells = append(m.tells, "service type "+name+" is not checked: a server has one check")
+			m.notices = append(m.notices, "service type "+name+" is not checked: a server has one check")
 		}
-		if next.quiet > 0 && (m.quiet == 0 || next.quiet < m.quiet) {
-			m.quiet = next.quiet
+		if next.downAfter > 0 && (m.downAfter == 0 || next.downAfter < m.downAfter) {
+			m.downAfter = next.downAfter
 		}
-		m.tells = append(m.tells, next.tells...)
+		m.notices = append(m.notices, next.notices...)
 	}
 	return m, nil
 }
 
-func (r *reader) serviceType(name string) (m monitor, err error) {
+func (r *reader) serviceType(name string) (m serverCheck, err error) {
 	h := r.root.sub("service_types").sub(name)
 	if h == nil {
 		return m, fmt.Errorf("its service type %s marks it as down, or is not defined", name)
@@ -61,13 +61,13 @@ func (r *reader) serviceType(name string) (m monitor, err error) {
 	c := &imports.Check{Interval: strconv.Itoa(interval) + "s",
 		Timeout:          strconv.Itoa(number("timeout", max(interval/2, 1))) + "s",
 		FailureThreshold: down, SuccessThreshold: number("up_thresh", 20), Counting: "leaky"}
-	m = monitor{check: c, quiet: interval * down}
+	m = serverCheck{check: c, downAfter: interval * down}
 	switch ok := number("ok_thresh", 10); ok {
 	case 10:
 	case 1:
 		c.Counting = ""
 	default:
-		m.tells = append(m.tells, fmt.Sprintf("ok_thresh of service type %s is 10, not %d", name, ok))
+		m.notices = append(m.notices, fmt.Sprintf("ok_thresh of service type %s is 10, not %d", name, ok))
 	}
 	switch plugin := h.text("plugin"); plugin {
 	case "tcp_connect":
@@ -85,13 +85,13 @@ func (r *reader) serviceType(name string) (m monitor, err error) {
 		if !strings.EqualFold(h.text("state"), "up") && h.text("state") != "" {
 			return m, fmt.Errorf("its service type %s marks it as down", name)
 		}
-		m = monitor{check: imports.NoCheck(), port: unchecked}
-		m.quiet = number("ttl", 0)
+		m = serverCheck{check: imports.NoCheck(), port: unchecked}
+		m.downAfter = number("ttl", 0)
 	case "null":
 		return m, fmt.Errorf("its service type %s marks it as down", name)
 	default:
-		m = monitor{check: imports.NoCheck(), port: unchecked, quiet: m.quiet}
-		m.tells = []string{"service type " + name + " is not checked: a node has no " + plugin + ", an agent may report it"}
+		m = serverCheck{check: imports.NoCheck(), port: unchecked, downAfter: m.downAfter}
+		m.notices = []string{"service type " + name + " is not checked: a node has no " + plugin + ", an agent may report it"}
 	}
 	return m, nil
 }

@@ -176,7 +176,7 @@ type domainBuilder struct {
 	domain   *imports.Domain
 	regions  []string
 	servers  []*imports.Server // the region of servers[i] is regions[i]
-	tells    []string          // differences that the operator is told of
+	notices  []string          // differences that the operator is told of
 	families map[bool]int      // number of addresses in the last region, by whether they are IPv4
 	most     int               // the greatest number of addresses of one family in one region
 	checked  map[string]bool   // regions with a health check
@@ -193,11 +193,11 @@ func (b *domainBuilder) add(p part, res resource) error {
 	b.domain.Regions = append(b.domain.Regions, p.name)
 	weights, exact := scaled(p.addresses)
 	if !exact && res.single {
-		b.tells = append(b.tells, fmt.Sprintf("the weights of %s are rounded: %d is the greatest", p.name, maxWeight))
+		b.notices = append(b.notices, fmt.Sprintf("the weights of %s are rounded: %d is the greatest", p.name, maxWeight))
 	}
 	families := map[bool]int{}
 	for i, a := range p.addresses {
-		m, err := b.monitor(a.types)
+		m, err := b.checkOf(a.types)
 		if err != nil {
 			return err
 		}
@@ -209,20 +209,20 @@ func (b *domainBuilder) add(p part, res resource) error {
 			if res.world != "" {
 				return fmt.Errorf("its address %s is there twice", s.Address)
 			}
-			b.tells = append(b.tells, fmt.Sprintf("its address %s is there twice: once will do", s.Address))
+			b.notices = append(b.notices, fmt.Sprintf("its address %s is there twice: once will do", s.Address))
 			continue
 		}
-		for _, tell := range m.tells {
-			if !slices.Contains(b.tells, tell) {
-				b.tells = append(b.tells, tell)
+		for _, notice := range m.notices {
+			if !slices.Contains(b.notices, notice) {
+				b.notices = append(b.notices, notice)
 			}
 		}
 		if m.check.Type != "" {
 			b.checked[p.name] = true
 		}
 		first := len(b.domain.Regions) == 1 // gdnsd does not look at later ones while that is up
-		if m.quiet > 0 && (first || b.domain.Algorithm != "failover") && (b.least < 0 || m.quiet < b.least) {
-			b.least = m.quiet
+		if m.downAfter > 0 && (first || b.domain.Algorithm != "failover") && (b.least < 0 || m.downAfter < b.least) {
+			b.least = m.downAfter
 		}
 		families[a.at.Is4()]++
 		b.most = max(b.most, families[a.at.Is4()])
@@ -234,7 +234,7 @@ func (b *domainBuilder) add(p part, res resource) error {
 	}
 	for _, is4 := range []bool{true, false} {
 		if had := b.families[is4]; res.chain && len(b.domain.Regions) > 1 && (had > 0) != (families[is4] > 0) {
-			b.tells = append(b.tells, "not all its datacenters have addresses of both families: the others' are answered")
+			b.notices = append(b.notices, "not all its datacenters have addresses of both families: the others' are answered")
 		}
 	}
 	b.families = families
@@ -257,14 +257,14 @@ func (b *domainBuilder) thresholds(res resource) {
 		switch {
 		case res.chain && b.domain.Algorithm != "failover":
 			if needs > 1 {
-				b.tells = append(b.tells, fmt.Sprintf("%s is left when no address is up, not when fewer than %d are", p.name,
+				b.notices = append(b.notices, fmt.Sprintf("%s is left when no address is up, not when fewer than %d are", p.name,
 					needs))
 			}
 		case res.chain && needs != first:
-			b.tells = append(b.tells, fmt.Sprintf("%s is left when fewer than %d addresses are up, not %d", p.name, first,
+			b.notices = append(b.notices, fmt.Sprintf("%s is left when fewer than %d addresses are up, not %d", p.name, first,
 				needs))
 		case p.weighty:
-			b.tells = append(b.tells, "up_thresh counts addresses, not weights")
+			b.notices = append(b.notices, "up_thresh counts addresses, not weights")
 		}
 	}
 	switch {
@@ -284,8 +284,8 @@ func (b *domainBuilder) keep() {
 		region.Servers = append(region.Servers, s)
 	}
 	c.Domains = append(c.Domains, b.domain)
-	for _, tell := range b.tells {
-		b.result.Differs(b.what, "%s", tell)
+	for _, notice := range b.notices {
+		b.result.Differs(b.what, "%s", notice)
 	}
 }
 
