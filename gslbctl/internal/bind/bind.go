@@ -27,7 +27,7 @@ type Zone struct {
 	Records string // a zone file of the records that a node serves
 	Config  string // YAML for a file under `includes` of a node's configuration
 	Taken   int    // the number of Records
-	Left    []imports.Left
+	Left    []imports.Deviation
 }
 
 // Read converts the zone file at path. Its includes must be in the same folder or below. name is the name of the new

@@ -21,10 +21,10 @@ import (
 
 // importReport is the output of import.
 type importReport struct {
-	Files  []string       `json:"files"`
-	Taken  int            `json:"taken"`
-	Left   []imports.Left `json:"left"` // one for each record that a node does not serve
-	Differ []imports.Left `json:"differ,omitempty"`
+	Files  []string            `json:"files"`
+	Taken  int                 `json:"taken"`
+	Left   []imports.Deviation `json:"left"` // one for each record that a node does not serve
+	Differ []imports.Deviation `json:"differ,omitempty"`
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -53,7 +53,7 @@ func (a *app) importBindCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report := importReport{Taken: read.Taken, Left: append([]imports.Left{}, read.Left...)}
+			report := importReport{Taken: read.Taken, Left: append([]imports.Deviation{}, read.Left...)}
 			for _, f := range []struct{ name, text string }{{base + ".zone", read.Records}, {base + ".yaml", read.Config}} {
 				path := filepath.Join(into, f.name)
 				if err := writeNew(path, f.text); err != nil {
@@ -136,7 +136,7 @@ func (a *app) writeImport(read *imports.Result, into, config string) error {
 	}
 	files := map[string]string{config: text}
 	maps.Copy(files, read.Zones)
-	report := importReport{Taken: read.Taken, Left: append([]imports.Left{}, read.Left...), Differ: read.Differ}
+	report := importReport{Taken: read.Taken, Left: append([]imports.Deviation{}, read.Left...), Differ: read.Differ}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(into, name)
 		if err := writeNew(path, files[name]); err != nil {

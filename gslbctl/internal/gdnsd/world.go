@@ -158,7 +158,7 @@ func (w *world) countries(continent string, of *hash) {
 		if h, deeper := value.(*hash); deeper {
 			for _, key := range h.keys {
 				if key != "default" {
-					w.result.Left = append(w.result.Left, imports.Left{Record: w.what + ": " + where + "/" + key,
+					w.result.Left = append(w.result.Left, imports.Deviation{Record: w.what + ": " + where + "/" + key,
 						Why: "a node tells countries apart, not what is in them"})
 				}
 			}

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Left is a record of the original that the result lacks or has in another form, with the reason for people.
-type Left struct {
+// Deviation is a record of the original that the result lacks or has in another form, with the reason for people.
+type Deviation struct {
 	Record string `json:"record"`
 	Why    string `json:"why"`
 }
@@ -21,8 +21,8 @@ type Result struct {
 	Config Config
 	Zones  map[string]string // zone files by their names
 	Taken  int               // number of records of the original that are in the result
-	Left   []Left            // records that a node will not serve
-	Differ []Left            // records whose answers may differ from those of before
+	Left   []Deviation       // records that a node will not serve
+	Differ []Deviation       // records whose answers may differ from those of before
 }
 
 // Config is the content of a file under `includes` of a node's configuration. Its fields mirror the keys.
@@ -146,12 +146,12 @@ func (c *Config) Region(name string) *Region {
 
 // Differs notes that the answers for what, a record or a setting, may differ from those of before.
 func (r *Result) Differs(what, how string, args ...any) {
-	r.Differ = append(r.Differ, Left{what, fmt.Sprintf(how, args...)})
+	r.Differ = append(r.Differ, Deviation{what, fmt.Sprintf(how, args...)})
 }
 
 // Leave notes that the record what is left out, and why.
 func (r *Result) Leave(what, why string, args ...any) {
-	r.Left = append(r.Left, Left{what, fmt.Sprintf(why, args...)})
+	r.Left = append(r.Left, Deviation{what, fmt.Sprintf(why, args...)})
 }
 
 // Text returns the configuration as YAML.

@@ -8,7 +8,7 @@ import (
 
 // Served returns the records of a zone that a node serves, the others with the reason, and the SOA of the zone, nil if
 // there is none.
-func Served(records []dns.RR, zone string) (served []dns.RR, left []Left, soa *dns.SOA) {
+func Served(records []dns.RR, zone string) (served []dns.RR, left []Deviation, soa *dns.SOA) {
 	cuts := map[string]bool{}
 	for _, rr := range records {
 		owner := dns.CanonicalName(rr.Header().Name)
@@ -25,7 +25,7 @@ func Served(records []dns.RR, zone string) (served []dns.RR, left []Left, soa *d
 	}
 	for _, rr := range records {
 		if why := refusal(rr, zone, cuts); why != "" {
-			left = append(left, Left{strings.ReplaceAll(rr.String(), "\t", " "), why})
+			left = append(left, Deviation{strings.ReplaceAll(rr.String(), "\t", " "), why})
 			continue
 		}
 		served = append(served, rr)
