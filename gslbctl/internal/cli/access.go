@@ -153,8 +153,8 @@ type target struct {
 	dns string // its DNS address, host:port
 }
 
-// named returns all nodes of the context, each once, in the order given. It ignores --node.
-func (a *app) named() ([]target, error) {
+// targets returns all nodes of the context, each once, in the order given. It ignores --node.
+func (a *app) targets() ([]target, error) {
 	c, err := a.access()
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (a *app) named() ([]target, error) {
 
 // clients returns a client for each node of the context, or for the one that --node chooses.
 func (a *app) clients() ([]*api.Client, error) {
-	nodes, err := a.named()
+	nodes, err := a.targets()
 	var list []*api.Client
 	for _, n := range nodes {
 		list = append(list, n.Client)

@@ -190,20 +190,21 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 		return err
 	}
 	if via != nil && !dry {
-		return a.carried(ctx, via)
+		return a.reportPeers(ctx, via)
 	}
 	if len(failed) > 0 {
-		_, sentence := verdict(failed[0])
+		_, sentence := explain(failed[0])
 		return &outcome{exitDegraded, fmt.Sprintf("done on %d of %s; repeat it for the others: %s", len(report),
 			render.Count(len(replies), "node", "nodes"), sentence), failed[0]}
 	}
 	return nil
 }
 
-// carried prints, for people, which nodes have the document that via has applied, and returns the outcome of the
+// reportPeers prints, for people, which nodes have the document that via has applied, and returns the outcome of the
 // command.
-func (a *app) carried(ctx context.Context, via *api.Client) error {
-	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}}, spread(ctx, via)...)
+func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
+	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}},
+		awaitPeers(ctx, via)...)
 	if a.forPeople() {
 		if err := a.printChanges(report); err != nil {
 			return err
@@ -216,11 +217,11 @@ func (a *app) carried(ctx context.Context, via *api.Client) error {
 func noneApplied(failed []error) error {
 	var sentences []string
 	for _, err := range failed {
-		if _, sentence := verdict(err); !slices.Contains(sentences, sentence) {
+		if _, sentence := explain(err); !slices.Contains(sentences, sentence) {
 			sentences = append(sentences, sentence)
 		}
 	}
-	code, _ := verdict(failed[0])
+	code, _ := explain(failed[0])
 	return &outcome{code, strings.Join(sentences, "; "), failed[0]}
 }
 

@@ -59,7 +59,7 @@ func unsafe(r reply[api.ConsequenceList]) string {
 	case refused != nil && refused.Status == http.StatusNotFound:
 		return r.node + " is too old to tell what would be left"
 	case r.err != nil:
-		_, sentence := verdict(r.err)
+		_, sentence := explain(r.err)
 		return sentence
 	}
 	var names []string

@@ -53,7 +53,7 @@ func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Cl
 			missing++
 		}
 		if r.err != nil {
-			_, line.Message = said(r.node, r.err)
+			_, line.Message = nodeReason(r.node, r.err)
 			if !certain(r.err) {
 				unsure++
 			}
@@ -83,7 +83,7 @@ func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Cl
 // unchanged returns the error of the only node that was asked, with a remark that nothing was changed if that is
 // certain.
 func unchanged(err error) error {
-	code, sentence := verdict(err)
+	code, sentence := explain(err)
 	if !certain(err) || strings.Contains(sentence, nothingChanged) {
 		return err
 	}
@@ -102,11 +102,11 @@ func certain(err error) bool {
 	return true // the request was never sent
 }
 
-// said returns the node that an error is about, node unless the error names one, and the reason as a sentence without
-// the node's name.
-func said(node string, err error) (from, sentence string) {
+// nodeReason returns the node that an error is about, node unless the error names one, and the reason as a sentence
+// without the node's name.
+func nodeReason(node string, err error) (from, sentence string) {
 	if refused, ok := errors.AsType[*api.Error](err); ok {
-		return node, cmp.Or(refused.Message, http.StatusText(refused.Status)) + advice(refused)
+		return node, cmp.Or(refused.Message, http.StatusText(refused.Status)) + nextStep(refused)
 	}
 	if silent, ok := errors.AsType[*api.UnreachableError](err); ok {
 		if errors.Is(err, syscall.ECONNREFUSED) {
@@ -114,7 +114,7 @@ func said(node string, err error) (from, sentence string) {
 		}
 		return strings.TrimSuffix(silent.Node, "/"), "no answer: " + silent.Err.Error()
 	}
-	_, sentence = verdict(err)
+	_, sentence = explain(err)
 	return node, sentence
 }
 

@@ -47,7 +47,7 @@ func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.C
 			fallthrough
 		default:
 			err = r.err
-			if _, n.Error = verdict(r.err); !strings.Contains(n.Error, r.node) {
+			if _, n.Error = explain(r.err); !strings.Contains(n.Error, r.node) {
 				n.Error = r.node + ": " + n.Error
 			}
 		}
@@ -87,7 +87,7 @@ func gatherKnown[T any](ctx context.Context, a *app, ask func(context.Context, *
 	}
 	if err == nil && len(known.replies) == 0 {
 		if err = unknown; known.missing() != nil {
-			code, sentence := verdict(unknown)
+			code, sentence := explain(unknown)
 			err = &outcome{code, sentence + "; " + known.missing().Error(), unknown}
 		}
 	}
@@ -115,7 +115,7 @@ func (g *gathered[T]) missing() error {
 // tellMissing writes a line about the nodes that missing names, unless it is the line of before, and returns the line.
 // It is for commands that print a stream of entries.
 func (a *app) tellMissing(missing error, before string) (told string, err error) {
-	_, told = verdict(missing)
+	_, told = explain(missing)
 	if told != before && told != "" {
 		_, err = fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(told))
 	}

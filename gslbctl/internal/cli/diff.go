@@ -64,7 +64,7 @@ func (a *app) diff(ctx context.Context) error {
 		if r.err == nil {
 			return false
 		}
-		_, sentence := verdict(r.err)
+		_, sentence := explain(r.err)
 		report.Unasked[r.node] = sentence
 		unasked = append(unasked, sentence)
 		return true

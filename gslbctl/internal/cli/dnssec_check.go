@@ -125,7 +125,7 @@ func (a *app) sayAllAdvice(list []checkedZone) error {
 func (a *app) checkedServers(named []string) ([]string, error) {
 	var servers []string
 	if len(named) == 0 {
-		nodes, err := a.named()
+		nodes, err := a.targets()
 		if err != nil {
 			return nil, err
 		}

@@ -175,7 +175,7 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 	if err != nil {
 		return err
 	}
-	return a.begun(ctx, &done)
+	return a.syncAndPrint(ctx, &done)
 }
 
 // previewRoll prints when each stage of a roll would come at the earliest. With only, for --dry-run, a failure is an

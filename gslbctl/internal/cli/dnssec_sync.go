@@ -41,7 +41,7 @@ func (a *app) dnssecSync(ctx context.Context) error {
 	failed := 0
 	for _, r := range replies {
 		if r.err != nil {
-			_, sentence := verdict(r.err)
+			_, sentence := explain(r.err)
 			r.answer.Peers = []api.DNSSECPeerSync{{Error: &sentence}}
 		}
 		for _, peer := range r.answer.Peers {

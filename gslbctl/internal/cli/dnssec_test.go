@@ -1,4 +1,4 @@
-package cli // inside: it looks at said
+package cli // inside: it shares fake_test.go
 
 import (
 	"net"

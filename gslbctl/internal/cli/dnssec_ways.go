@@ -72,11 +72,11 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	if err != nil {
 		return err
 	}
-	return a.begun(ctx, &done)
+	return a.syncAndPrint(ctx, &done)
 }
 
-// begun makes all nodes exchange the state of their keys now, and prints the roll.
-func (a *app) begun(ctx context.Context, r *api.Roll) error {
+// syncAndPrint makes all nodes exchange the state of their keys now, and prints the roll.
+func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err

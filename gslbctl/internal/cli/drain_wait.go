@@ -49,7 +49,7 @@ type drained struct {
 
 // newDrainWait checks that each node's API and DNS answer, and reads the TTLs.
 func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFlags) (*drainWait, error) {
-	nodes, err := a.named()
+	nodes, err := a.targets()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, 
 			continue // the node never answers with it
 		}
 		if err != nil {
-			_, sentence := verdict(err)
+			_, sentence := explain(err)
 			return 0, errors.New(sentence)
 		}
 		ttl = max(ttl, time.Duration(detail.Domain.TTL)*time.Second)
@@ -181,7 +181,7 @@ func (w *drainWait) lookAt(ctx context.Context, n target) string {
 	for _, s := range w.servers {
 		list, err := n.Backends(ctx, api.BackendFilter{Service: s.Service})
 		if err != nil {
-			_, sentence := verdict(err)
+			_, sentence := explain(err)
 			return sentence
 		}
 		i := slices.IndexFunc(list.Backends, func(b api.Backend) bool { return b.ID == s.ID })
@@ -190,7 +190,7 @@ func (w *drainWait) lookAt(ctx context.Context, n target) string {
 		}
 		switch clients, err := n.clientsAnswered(ctx, s); {
 		case err != nil:
-			_, sentence := verdict(err)
+			_, sentence := explain(err)
 			return sentence
 		case clients != "":
 			return w.stillAnswered(n, s, clients, list.Backends)

@@ -39,10 +39,10 @@ func (o *outcome) Error() string { return o.sentence }
 // Unwrap returns the error behind the outcome.
 func (o *outcome) Unwrap() error { return o.cause }
 
-// verdict turns an error into an exit code and a sentence with the next step. No other place does.
+// explain turns an error into an exit code and a sentence with the next step. No other place does.
 // An error that is neither a node's answer nor a failure to reach one is a mistake in the command
 // line.
-func verdict(err error) (code int, sentence string) {
+func explain(err error) (code int, sentence string) {
 	if err == nil {
 		return exitWell, ""
 	}
@@ -50,7 +50,7 @@ func verdict(err error) (code int, sentence string) {
 		return o.code, o.sentence
 	}
 	if refused, ok := errors.AsType[*api.Error](err); ok {
-		return exitDegraded, refused.Error() + advice(refused)
+		return exitDegraded, refused.Error() + nextStep(refused)
 	}
 	if unreachable, ok := errors.AsType[*api.UnreachableError](err); ok {
 		return exitNotAsked, unreachableSentence(unreachable)
@@ -58,8 +58,8 @@ func verdict(err error) (code int, sentence string) {
 	return exitNotAsked, err.Error()
 }
 
-// advice returns the next step after a node's error answer.
-func advice(refused *api.Error) string {
+// nextStep returns the next step after a node's error answer.
+func nextStep(refused *api.Error) string {
 	if refused.Message == "" {
 		return "; no overwatch node answers so: check the address in --api, whether it is http or https, and what proxy " +
 			"is between"

@@ -72,7 +72,7 @@ func (a *app) initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := kept.make(); err != nil {
+			if err := kept.save(); err != nil {
 				return err
 			}
 			report := reportOf(files, &plan)

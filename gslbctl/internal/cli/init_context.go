@@ -61,8 +61,8 @@ func (a *app) contextToMake(dir string, plan pair.Plan) (keptContext, error) {
 	return k, nil
 }
 
-// make writes the context to the file, if there is one, and makes it the current one if current is set.
-func (k keptContext) make() error {
+// save writes the context to the file, if there is one, and makes it the current one if current is set.
+func (k keptContext) save() error {
 	if k.name == "" {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (a *app) live(ctx context.Context, v view, f liveFlags) error {
 // trouble returns, for the live screen, why a look failed, and whether the failure
 // ends the view: a mistake in the command line ends it at the first look.
 func (a *app) trouble(err error, first bool) (sentence string, ends bool) {
-	_, sentence = verdict(err)
+	_, sentence = explain(err)
 	return render.Paint(render.Printable(sentence), render.Bad, a.colour()), first && !mayPass(err)
 }
 
@@ -113,7 +113,7 @@ func (a *app) plainLook(p screen.Picture, failed error, first bool, title string
 		}
 	}
 	if failed != nil {
-		_, sentence := verdict(failed)
+		_, sentence := explain(failed)
 		fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(sentence))
 		return nil
 	}

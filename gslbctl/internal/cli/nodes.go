@@ -124,7 +124,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 func (a *app) nodesDeregisterCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "deregister <agent>", short: "Forget an agent: its announcement and its certificate",
-		names: agentNodeNames, takes: agentGone,
+		names: agentNodeNames, consequence: agentConsequence,
 		question: "Deregistering %s takes the backends that only it reports out of DNS until it enrols again",
 		apply:    deleting((*api.Client).DeregisterAgent, "agent %s is forgotten"),
 	})
@@ -149,7 +149,7 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 func (a *app) nodesReissueCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "reissue <agent>", short: "Have the next certificate of an agent pinned in place of the one it has",
-		names: agentNodeNames, takes: agentGone,
+		names: agentNodeNames, consequence: agentConsequence,
 		question: "Reissuing the certificate of %s takes the backends that only it reports out of DNS until it enrols " +
 			"with a new one",
 		apply: func(ctx context.Context, c *api.Client, agent string) (string, error) {
@@ -162,7 +162,7 @@ func (a *app) nodesReissueCommand() *cobra.Command {
 func (a *app) nodesRevokeCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "revoke <agent>", short: "Refuse an agent from now on; gslbctl agents revoke keeps a reason as well",
-		names: agentNodeNames, takes: agentGone,
+		names: agentNodeNames, consequence: agentConsequence,
 		question: "Revoking %s takes the backends that only it reports out of DNS",
 		apply:    deleting((*api.Client).RevokeCertificate, "%s is refused until it is unpinned"),
 	})

@@ -13,7 +13,7 @@ import (
 type removal struct {
 	use, short, long string
 	names            names                                    // completes the argument; nil: nothing does
-	takes            func(name string) api.ConsequenceRequest // checked before; nil: no name can lose a backend
+	consequence      func(name string) api.ConsequenceRequest // checked before; nil: no name can lose a backend
 	shared           bool                                     // nodes carry the change to one another
 	question         string                                   // with %s for the argument
 	apply            func(ctx context.Context, c *api.Client, name string) (done string, err error)
@@ -28,8 +28,8 @@ func (a *app) removal(r removal) *cobra.Command {
 			if err := a.confirm(ctx, yes, fmt.Sprintf(r.question, args[0])); err != nil {
 				return err
 			}
-			if r.takes != nil {
-				if ctx, err = a.careful(ctx, force, r.takes(args[0])); err != nil {
+			if r.consequence != nil {
+				if ctx, err = a.careful(ctx, force, r.consequence(args[0])); err != nil {
 					return err
 				}
 			}
@@ -46,7 +46,7 @@ func (a *app) removal(r removal) *cobra.Command {
 		cmd.ValidArgsFunction = a.firstArgument(r.names)
 	}
 	yesFlag(cmd, &yes)
-	if r.takes != nil {
+	if r.consequence != nil {
 		forceFlag(cmd, &force)
 	}
 	return cmd
@@ -61,7 +61,7 @@ func deleting(request func(*api.Client, context.Context, string) error,
 	}
 }
 
-// agentGone returns the request that asks which names would lose too many backends without an agent.
-func agentGone(id string) api.ConsequenceRequest {
+// agentConsequence returns the request that asks which names would lose too many backends without an agent.
+func agentConsequence(id string) api.ConsequenceRequest {
 	return api.ConsequenceRequest{Agents: []string{id}, Removed: true}
 }

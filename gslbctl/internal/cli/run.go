@@ -59,7 +59,7 @@ func Run(ctx context.Context, sys System, args []string) int {
 		plainUsage(root)
 	}
 	cmd, err := root.ExecuteContextC(ctx)
-	code, sentence := verdict(err)
+	code, sentence := explain(err)
 	if sentence != "" {
 		sentence += suggestion(cmd, err)
 		fmt.Fprintln(sys.Err, "gslbctl: "+render.Printable(sentence))

@@ -97,7 +97,7 @@ func (a *app) serversRemoveCommand() *cobra.Command {
 		use: "remove <id>", short: "Delete a server that was registered with add",
 		shared: true,
 		names:  serverIDs,
-		takes: func(id string) api.ConsequenceRequest {
+		consequence: func(id string) api.ConsequenceRequest {
 			return api.ConsequenceRequest{Backends: []string{id}, Removed: true}
 		},
 		question: "removing %s takes it out of the answers at once",

@@ -81,7 +81,7 @@ func noAnswer(silent []error) error {
 	}
 	lines := make([]changed, 0, len(silent))
 	for _, err := range silent {
-		node, sentence := said("", err)
+		node, sentence := nodeReason("", err)
 		lines = append(lines, changed{Node: node, Message: sentence})
 	}
 	return &outcome{code: exitNotAsked, sentence: fmt.Sprintf("none of %d nodes answers: %s", len(silent),

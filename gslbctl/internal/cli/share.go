@@ -67,13 +67,13 @@ func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client
 			return a.changeAll(ctx, apply, say) // another node may know the object, such as an agent that never reached this one
 		}
 		if broke != nil {
-			code, sentence := verdict(err)
+			code, sentence := explain(err)
 			return &outcome{code, fmt.Sprintf("%s; %s broke off before: it may have made the change, so look before you "+
 				"repeat it", sentence, broke.Node()), err}
 		}
 		return unchanged(err)
 	}
-	report := append([]changed{{Node: via.Node(), Success: true, Message: message}}, spread(ctx, via)...)
+	report := append([]changed{{Node: via.Node(), Success: true, Message: message}}, awaitPeers(ctx, via)...)
 	stop()
 	if say {
 		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
@@ -130,8 +130,8 @@ func carrier(ctx context.Context, clients []*api.Client) (via *api.Client) {
 	return via
 }
 
-// spread returns, for each peer of via, whether it has a change. It waits for connected peers, up to spreadTime.
-func spread(ctx context.Context, via *api.Client) (others []changed) {
+// awaitPeers returns, for each peer of via, whether it has a change. It waits for connected peers, up to spreadTime.
+func awaitPeers(ctx context.Context, via *api.Client) (others []changed) {
 	ctx, cancel := context.WithTimeout(ctx, spreadTime)
 	defer cancel()
 	var status api.Replication

@@ -75,7 +75,7 @@ func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusRe
 		}
 		r.answer.Node = r.node
 		if r.err != nil {
-			_, r.answer.Error = verdict(r.err)
+			_, r.answer.Error = explain(r.err)
 		}
 		report.Nodes = append(report.Nodes, r.answer)
 	}

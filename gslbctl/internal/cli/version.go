@@ -53,7 +53,7 @@ func nodeVersions(ctx context.Context, clients []*api.Client) []nodeVersion {
 	for _, r := range everywhere(ctx, clients, just((*api.Client).Version)) {
 		node := nodeVersion{Node: r.node, Version: &r.answer}
 		if r.err != nil {
-			_, node.Error = verdict(r.err)
+			_, node.Error = explain(r.err)
 			node.Version = nil
 		}
 		list = append(list, node)

@@ -26,7 +26,7 @@ func (a *app) watchCommand() *cobra.Command {
 			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.", maxAsked),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			nodes, err := a.named()
+			nodes, err := a.targets()
 			if err != nil {
 				return err
 			}
