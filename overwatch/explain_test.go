@@ -34,6 +34,9 @@ const (
 // scope, addresses that the explanation gives a share, and as often as that share says.
 func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 	queries, seed := number(t, environmentQueries, fewQueries), uint64(number(t, environmentSeed, rand.IntN(1<<30)))
+	if testing.Short() { // with the race detector; all of them follow without
+		queries /= 5
+	}
 	seen := map[string]int{}
 	for done := 0; done < queries; done += queriesPerWorld {
 		play(t, seed, min(queries-done, queriesPerWorld), seen)

@@ -60,6 +60,9 @@ func TestLimits_HostileTextIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestLoadText_ListsTakeABoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 MiB of text take the race detector a quarter of a minute: make test-all runs it without")
+	}
 	var s sample
 	entries := maxTextLists/int(reflect.TypeFor[site]().Size()) + 1
 	text := "mode: overwatch\nsites: [" + strings.TrimSuffix(strings.Repeat("{},", entries), ",") + "]\n"
