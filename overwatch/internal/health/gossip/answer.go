@@ -13,11 +13,11 @@ import (
 // An answer that is lost is not repeated; the agent asks again. It is sealed as the message was: in a session, or
 // signed if that is nil.
 func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, session *identity.Session) {
-	targets := n.transport.paths.to(a.head.KeyID, a.head.Epoch, a.from, time.Now())
+	targets := n.transport.paths.answerAddresses(a.head.KeyID, a.head.Epoch, a.from, time.Now())
 	if len(targets) == 0 {
 		return
 	}
-	payload, err := fit(m)
+	payload, err := encodeToFit(m)
 	if err != nil {
 		n.options.Logger.Error().Err(err).Stringer("type", t).Msg("encoding an answer")
 		return
@@ -37,9 +37,9 @@ func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, sessio
 	}
 }
 
-// fit encodes a message to at most one datagram. Of an Ack that is longer it drops as many entries of the lists as it
-// must; they only explain.
-func fit(m encoding.BinaryMarshaler) ([]byte, error) {
+// encodeToFit encodes a message to at most one datagram. Of an Ack that is longer it drops as many entries of the lists
+// as it must; they only explain.
+func encodeToFit(m encoding.BinaryMarshaler) ([]byte, error) {
 	for {
 		payload, err := m.MarshalBinary()
 		if err != nil || len(payload) <= wire.MaxDatagram-identity.Overhead {

@@ -1,4 +1,4 @@
-package gossip // inside: it uses fit and transport
+package gossip // inside: it uses encodeToFit and transport
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func TestAnswer_IsNeverCutIntoFragments(t *testing.T) {
 		ack.Services = append(ack.Services, fmt.Sprintf("s%d.%s.example", i, strings.Repeat("a", 60)))
 		ack.Refused = append(ack.Refused, wire.RefusedClaim{Service: ack.Services[i], Code: wire.CodeRevoked})
 	}
-	payload, err := fit(ack)
+	payload, err := encodeToFit(ack)
 	if err != nil {
 		t.Fatal(err)
 	}

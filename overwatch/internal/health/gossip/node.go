@@ -105,7 +105,7 @@ func (n *Node) Run(ctx context.Context) error {
 		g.Go(func() error { return n.keepSeed(ctx, seed) })
 	}
 	g.Go(func() error { return n.keepPeers(ctx) })
-	g.Go(func() error { return n.askTheGone(ctx) })
+	g.Go(func() error { return n.pingDead(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		return n.list.Shutdown()
@@ -113,9 +113,9 @@ func (n *Node) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// askTheGone pings the members that memberlist calls dead, one in each probe interval, since whoever has the gossip key
+// pingDead pings the members that memberlist calls dead, one in each probe interval, since whoever has the gossip key
 // can make memberlist believe it.
-func (n *Node) askTheGone(ctx context.Context) error {
+func (n *Node) pingDead(ctx context.Context) error {
 	ticker := time.NewTicker(n.options.ProbeInterval)
 	defer ticker.Stop()
 	for {

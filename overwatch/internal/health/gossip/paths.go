@@ -126,9 +126,9 @@ func learn[K comparable](m map[K]path, key K, new path, lifetime time.Duration) 
 	m[key] = new
 }
 
-// to returns the addresses to answer a message at: the datagram's source, else those known of the agent, which may be
-// two or none.
-func (p *paths) to(key identity.KeyID, epoch uint64, from origin, now time.Time) []netip.AddrPort {
+// answerAddresses returns the addresses to answer a message at: the datagram's source, else those known of the agent,
+// which may be two or none.
+func (p *paths) answerAddresses(key identity.KeyID, epoch uint64, from origin, now time.Time) []netip.AddrPort {
 	if !from.stream {
 		return []netip.AddrPort{from.addr}
 	}

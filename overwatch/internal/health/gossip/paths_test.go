@@ -17,31 +17,31 @@ func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 		netip.MustParseAddrPort("192.0.2.3:3")
 	stream := origin{netip.MustParseAddrPort("192.0.2.4:4"), true}
 	p := newPaths()
-	if got := p.to(key(1), 5, stream, now); len(got) != 0 {
+	if got := p.answerAddresses(key(1), 5, stream, now); len(got) != 0 {
 		t.Errorf("an unknown agent is answered at %v", got)
 	}
-	if got := p.to(key(1), 5, origin{direct, false}, now); len(got) != 1 || got[0] != direct {
+	if got := p.answerAddresses(key(1), 5, origin{direct, false}, now); len(got) != 1 || got[0] != direct {
 		t.Errorf("a datagram is answered at %v", got)
 	}
 	p.pinged([]byte(frame.AgentName(key(1), 5)), pinged, now)
-	if got := p.to(key(1), 5, stream, now); len(got) != 1 || got[0] != pinged {
+	if got := p.answerAddresses(key(1), 5, stream, now); len(got) != 1 || got[0] != pinged {
 		t.Errorf("a stream is answered at %v", got)
 	}
-	if got := p.to(key(1), 6, stream, now); len(got) != 0 {
+	if got := p.answerAddresses(key(1), 6, stream, now); len(got) != 0 {
 		t.Errorf("another process of the agent is answered at %v", got)
 	}
 	p.proved(key(1), origin{addr: proven}, now)
-	if got := p.to(key(1), 5, stream, now); len(got) != 2 || got[0] != proven || got[1] != pinged {
+	if got := p.answerAddresses(key(1), 5, stream, now); len(got) != 2 || got[0] != proven || got[1] != pinged {
 		t.Errorf("a stream is answered at %v", got)
 	}
 	p.pinged([]byte(frame.AgentName(key(1), 5)), proven, now)
-	if got := p.to(key(1), 5, stream, now); len(got) != 1 || got[0] != proven {
+	if got := p.answerAddresses(key(1), 5, stream, now); len(got) != 1 || got[0] != proven {
 		t.Errorf("a stream is answered at %v", got)
 	}
-	if got := p.to(key(1), 5, stream, now.Add(pingedFor+1)); len(got) != 1 || got[0] != proven {
+	if got := p.answerAddresses(key(1), 5, stream, now.Add(pingedFor+1)); len(got) != 1 || got[0] != proven {
 		t.Errorf("after the ping has aged: %v", got)
 	}
-	if got := p.to(key(1), 5, stream, now.Add(verifiedFor+1)); len(got) != 0 {
+	if got := p.answerAddresses(key(1), 5, stream, now.Add(verifiedFor+1)); len(got) != 0 {
 		t.Errorf("after everything has aged: %v", got)
 	}
 }

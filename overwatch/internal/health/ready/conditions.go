@@ -44,8 +44,8 @@ func collect(walk func(report)) []api.Condition {
 // time.
 type report func(kind api.ConditionKind, subject string, describe func() (sentence, command string))
 
-// say returns a describe function for a fixed sentence and command.
-func say(sentence, command string) func() (string, string) {
+// fixed returns a describe function for a fixed sentence and command.
+func fixed(sentence, command string) func() (string, string) {
 	return func() (string, string) { return sentence, command }
 }
 
@@ -66,7 +66,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	ready := j.Readiness()
 	public := func(kind api.ConditionKind, holds bool, command string) {
 		if holds {
-			to(kind, "", say(kind.TypeOf().Public, command))
+			to(kind, "", fixed(kind.TypeOf().Public, command))
 		}
 	}
 	public(api.DNSSilent, !ready.DNSReady, "gslbctl health")
@@ -130,7 +130,7 @@ func (j *Judge) walkNames(all bool, to report) {
 			}
 		}
 		if all {
-			walkRegions(d, backends, to)
+			walkEmptyRegions(d, backends, to)
 		}
 		kind, serving, minimum := judgeName(d, backends)
 		if kind == "" {
@@ -144,7 +144,7 @@ func (j *Judge) walkNames(all bool, to report) {
 		})
 	}
 	if dark > 0 && dark == len(domains) {
-		to(api.NoNameAnswered, "", say(api.NoNameAnswered.TypeOf().Public, "gslbctl domains list"))
+		to(api.NoNameAnswered, "", fixed(api.NoNameAnswered.TypeOf().Public, "gslbctl domains list"))
 	}
 }
 
@@ -186,15 +186,15 @@ func Name(d Domain, backends []*registry.Backend) (kind api.ConditionKind, sente
 	return kind, describeName(d, kind, backends, serving, minimum)
 }
 
-// walkRegions reports the regions that a name names and has no backend in. A name without any backend has another
+// walkEmptyRegions reports the regions that a name names and has no backend in. A name without any backend has another
 // condition.
-func walkRegions(d Domain, backends []*registry.Backend, to report) {
+func walkEmptyRegions(d Domain, backends []*registry.Backend, to report) {
 	if len(backends) == 0 {
 		return
 	}
 	for _, region := range d.Regions {
 		if !slices.ContainsFunc(backends, func(b *registry.Backend) bool { return b.Region == region }) {
-			to(api.RegionEmpty, d.Name+" "+region, say(d.Name+" names region "+region+
+			to(api.RegionEmpty, d.Name+" "+region, fixed(d.Name+" names region "+region+
 				" and has no backend there, configured or reported", "gslbctl backends list --service "+d.Name))
 		}
 	}
@@ -298,12 +298,12 @@ func (j *Judge) walkKeys(to report) {
 	switch {
 	case !state.Enabled:
 	case state.OffReason != nil:
-		to(api.KeysNotExchanged, "", say("signing keys are not exchanged with the other nodes: "+*state.OffReason, command))
+		to(api.KeysNotExchanged, "", fixed("signing keys are not exchanged with the other nodes: "+*state.OffReason, command))
 	default:
 		for _, p := range state.Peers {
 			if p.Error != nil {
 				to(api.KeysNotExchanged, p.Peer,
-					say(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
+					fixed(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
 			}
 		}
 	}
@@ -319,7 +319,7 @@ func (j *Judge) walkReplication(to report) {
 		if !of {
 			peer = ""
 		}
-		to(api.NotReplicated, peer, say(sentence, "gslbctl diff"))
+		to(api.NotReplicated, peer, fixed(sentence, "gslbctl diff"))
 	}
 }
 
@@ -329,6 +329,6 @@ func (j *Judge) walkNotifications(to report) {
 		return
 	}
 	for target, sentence := range j.o.NotNotified() {
-		to(api.NotificationsFail, target, say(sentence, "gslbctl notifications list"))
+		to(api.NotificationsFail, target, fixed(sentence, "gslbctl notifications list"))
 	}
 }

@@ -14,7 +14,7 @@ func (j *Judge) walkSignatures(to report) {
 		return
 	}
 	if count, first := j.o.SignaturesEnd(); count > 0 {
-		to(api.SignaturesEnd, "", say(fmt.Sprintf("%d signatures could not be made again in time; the first ends %s: "+
+		to(api.SignaturesEnd, "", fixed(fmt.Sprintf("%d signatures could not be made again in time; the first ends %s: "+
 			"the log of this node says why", count, moment(first)), "gslbctl dnssec status"))
 	}
 }
@@ -41,7 +41,7 @@ func (j *Judge) walkKeyRolls(to report) {
 			if r.Way != "" {
 				what = "the way of " + r.Zone + " to be " + r.Way
 			}
-			to(api.KeyRollWaits, r.Zone, say(fmt.Sprintf("%s waits since %s: %s", what, moment(r.Since), r.Waits),
+			to(api.KeyRollWaits, r.Zone, fixed(fmt.Sprintf("%s waits since %s: %s", what, moment(r.Since), r.Waits),
 				"gslbctl dnssec rolls"))
 		}
 	}

@@ -2,12 +2,12 @@ package reduce
 
 import "strings"
 
-// Left is a set of the parts of an agent's check that a node leaves out, with the reasons for it.
-type Left uint16
+// Omitted is a set of the parts of an agent's check that a node leaves out, with the reasons for it.
+type Omitted uint16
 
 // The parts. Those before BodyContains leave no more than a connection.
 const (
-	Headers Left = 1 << iota
+	Headers Omitted = 1 << iota
 	Send
 	Address
 	Method
@@ -24,7 +24,7 @@ const (
 
 // open are the parts without which a node only connects, each with the reason.
 var open = []struct {
-	part   Left
+	part   Omitted
 	reason string
 }{
 	{Headers, "its agent's check has headers, which a node does not send"},
@@ -37,12 +37,12 @@ var open = []struct {
 
 // judged are the parts of a check that an agent judges alone while the node makes the rest.
 var judged = []struct {
-	part Left
+	part Omitted
 	key  string
 }{{BodyContains, "body_contains"}, {BodyMatches, "body_matches"}, {Expect, "expect"}}
 
 // String returns a sentence about the parts that are left out, with the reason; "" if there are none.
-func (l Left) String() string {
+func (l Omitted) String() string {
 	if l&ByPolicy != 0 {
 		return "this node checks it as overwatch.agent_policies says, not as its agent asks"
 	}

@@ -29,7 +29,7 @@ var repeated = []string{"", "GET", "HEAD", "OPTIONS"}
 // Check returns the node's check for the one that an agent asks for, and the parts of it that are left out. own tells
 // that the node may speak the check's protocol with the backend: its address is the agent's own, or the operator named
 // it.
-func Check(asked check.Spec, own bool) (check.Spec, Left) {
+func Check(asked check.Spec, own bool) (check.Spec, Omitted) {
 	d := asked.Detail.Detail()
 	left := changed(asked, d)
 	if asked.Type != check.TCP && !own {
@@ -56,7 +56,7 @@ func Check(asked check.Spec, own bool) (check.Spec, Left) {
 }
 
 // changed returns the parts of an agent's check that make its request one that a node does not send.
-func changed(asked check.Spec, d check.Detail) Left {
+func changed(asked check.Spec, d check.Detail) Omitted {
 	left := found(d.Headers, Headers) | found(d.Send, Send)
 	if asked.Address.IsValid() {
 		left |= Address
@@ -67,7 +67,7 @@ func changed(asked check.Spec, d check.Detail) Left {
 	return left
 }
 
-func found(text string, part Left) Left {
+func found(text string, part Omitted) Omitted {
 	if text == "" {
 		return 0
 	}

@@ -35,7 +35,7 @@ func TestCheck_KeepsWhatMayBeAskedAndJudged(t *testing.T) {
 		asked check.Spec
 		other bool // the address is not the agent's own
 		want  check.Spec
-		left  reduce.Left
+		left  reduce.Omitted
 	}{
 		"whole":     {asked: whole(), want: whole()},
 		"elsewhere": {asked: whole(), other: true, want: tcp, left: reduce.Elsewhere},
@@ -84,7 +84,7 @@ func TestCheck_KeepsWhatMayBeAskedAndJudged(t *testing.T) {
 }
 
 func TestLeft_SaysWhatTheAgentJudgesAlone(t *testing.T) {
-	for left, want := range map[reduce.Left]string{
+	for left, want := range map[reduce.Omitted]string{
 		0:                                        "",
 		reduce.ByPolicy:                          "as overwatch.agent_policies says",
 		reduce.Headers | reduce.BodyMatches:      "only looks whether the port is open: its agent's check has headers",

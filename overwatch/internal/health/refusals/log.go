@@ -25,38 +25,38 @@ import (
 // sources of datagrams, and whoever reaches the API can ask for anything: what others are refused must not be pushed
 // out by that. The metrics count all refusals.
 const (
-	refusalsPerRoom   = 16 // of one code, by pinned agents, strangers over TCP and strangers over UDP each
+	refusalsPerGroup  = 16 // of one code, by pinned agents, strangers over TCP and strangers over UDP each
 	refusalsPerSource = 4  // of these, by one source
 	// refusalsPerHour bounds the entries about agents of an hour, beside one entry that counts those left out.
-	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerRoom
+	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerGroup
 	refusalCodes    = 9 // that are worth an entry
 	refusalKinds    = 3
-	// requestsPerRoom bounds the entries about requests of one status by those who may use the API.
-	requestsPerRoom = 64
+	// requestsPerGroup bounds the entries about requests of one status by those who may use the API.
+	requestsPerGroup = 64
 	// waitingRefusals bounds the entries that wait for the disk.
 	waitingRefusals = 64
 	// namedSources bounds the sources for which left-out refusals are counted.
 	namedSources = 8
 )
 
-// room is a group of refusals that share one bound of entries an hour. Codes of agents and those of requests, which
+// group is a kind of refusals that share one bound of entries an hour. Codes of agents and those of requests, which
 // always come by a stream, are different words.
-type room struct {
+type group struct {
 	code          string
 	known, stream bool
 }
 
-// places returns how many entries an hour may have of a room, and of one source in it.
-func (r room) places() (room, source int) {
+// bounds returns how many entries an hour may have of a group, and of one source in it.
+func (r group) bounds() (group, source int) {
 	if r.known && r.stream { // who may use the API
-		return requestsPerRoom, requestsPerRoom
+		return requestsPerGroup, requestsPerGroup
 	}
-	return refusalsPerRoom, refusalsPerSource
+	return refusalsPerGroup, refusalsPerSource
 }
 
-// place is a source in a room.
-type place struct {
-	room   room
+// groupSource is a source in a group.
+type groupSource struct {
+	group  group
 	source netip.Prefix
 }
 
@@ -66,21 +66,21 @@ type Log struct {
 	log    zerolog.Logger
 	queue  chan audit.Change
 
-	mu     sync.Mutex
-	since  time.Time
-	told   map[any]bool // since then: refused and Request
-	rooms  map[room]int
-	places map[place]int
-	left   map[string]int
-	from   map[netip.Prefix]int // at most namedSources
+	mu       sync.Mutex
+	since    time.Time
+	told     map[any]bool // since then: refused and Request
+	ofGroup  map[group]int
+	ofSource map[groupSource]int
+	left     map[string]int
+	from     map[netip.Prefix]int // at most namedSources
 }
 
 // New makes a Log that records its entries with record.
 func New(record func(audit.Change) error, log zerolog.Logger) *Log {
 	return &Log{
 		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[any]bool),
-		rooms:  make(map[room]int),
-		places: make(map[place]int), left: make(map[string]int), from: make(map[netip.Prefix]int),
+		ofGroup:  make(map[group]int),
+		ofSource: make(map[groupSource]int), left: make(map[string]int), from: make(map[netip.Prefix]int),
 	}
 }
 
@@ -93,32 +93,32 @@ func (r *Log) Note(n gossip.Refused) {
 	if !what.worth() {
 		return
 	}
-	r.take(what, room{code: what.code.String(), known: n.Known, stream: n.Stream && !n.Known}, audit.Change{
+	r.take(what, group{code: what.code.String(), known: n.Known, stream: n.Stream && !n.Known}, audit.Change{
 		Resource: "agent", ResourceID: n.AgentID, Actor: n.AgentID, ActorType: api.ActorSystem,
 		ActorIP: n.From.Unmap().String(), Err: what,
 	}, n.From)
 }
 
-// take queues an audit entry, unless the same refusal has one in this hour or its room is full. what identifies the
+// take queues an audit entry, unless the same refusal has one in this hour or its group is full. what identifies the
 // refusal.
-func (r *Log) take(what any, in room, entry audit.Change, from netip.Addr) {
+func (r *Log) take(what any, in group, entry audit.Change, from netip.Addr) {
 	entry.Action = api.AuditRefused
-	at := place{in, trust.HostOf(from.Unmap())}
-	inRoom, ofSource := in.places()
+	at := groupSource{in, trust.HostOf(from.Unmap())}
+	inGroup, ofSource := in.bounds()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.told[what] {
 		return
 	}
-	if r.rooms[in] >= inRoom || r.places[at] >= ofSource {
+	if r.ofGroup[in] >= inGroup || r.ofSource[at] >= ofSource {
 		r.leaveOut(in.code, at.source)
 		return
 	}
 	select {
 	case r.queue <- entry:
 		r.told[what] = true
-		r.rooms[in]++
-		r.places[at]++
+		r.ofGroup[in]++
+		r.ofSource[at]++
 	default: // the disk is slow: an agent will say it again
 		r.leaveOut(in.code, at.source)
 	}
@@ -152,8 +152,8 @@ func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
 	slices.Sort(what.sources)
 	r.since = now
 	clear(r.told)
-	clear(r.rooms)
-	clear(r.places)
+	clear(r.ofGroup)
+	clear(r.ofSource)
 	clear(r.left)
 	clear(r.from)
 	return audit.Change{Action: api.AuditRefused, Resource: resource, Actor: audit.ActorNode, ActorType: api.ActorSystem,

@@ -106,7 +106,7 @@ func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
 			r.say(netip.MustParseAddr("203.0.113.9"), false, true, fmt.Sprint("by TCP ", i),
 				wire.RefusedClaim{Code: wire.CodeWrongToken})
 		}
-		if n := r.count(); n != 3*refusalsPerRoom+refusalsPerSource {
+		if n := r.count(); n != 3*refusalsPerGroup+refusalsPerSource {
 			t.Errorf("%d entries of a flood", n)
 		}
 		real := netip.MustParseAddr("192.0.2.1")

@@ -68,7 +68,7 @@ func (w *writer) accuses(r *record, c Concern, now time.Time) bool {
 func (w *writer) witnessed(r *record, now time.Time) bool {
 	v := r.pub.Validation
 	if v.State == check.StateUnknown {
-		return r.vouched && w.timing.ValidationEnabled
+		return r.heldBefore && w.timing.ValidationEnabled
 	}
 	return w.validated(r, now) && v.State == check.StateHealthy && v.Failures == 0 && r.fullyChecked()
 }
@@ -77,7 +77,7 @@ func (w *writer) witnessed(r *record, now time.Time) bool {
 func (r *record) fullyChecked() bool {
 	d := r.authority()
 	if d == nil {
-		return r.claim.left == 0 || r.claim.left == reduce.ByPolicy
+		return r.claim.omitted == 0 || r.claim.omitted == reduce.ByPolicy
 	}
 	if own := d.check.Value(); own != (check.Spec{}) && own != (check.Spec{Type: check.TCP}) {
 		return true

@@ -54,9 +54,9 @@ type Backend struct {
 	UpdatedAt time.Time
 
 	agent *agent
-	// left is the set of parts of the agent's check that check leaves out; 0 where configuration or the API declares the
-	// backend.
-	left reduce.Left
+	// omitted is the set of parts of the agent's check that check leaves out; 0 where configuration or the API declares
+	// the backend.
+	omitted reduce.Omitted
 	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
 	check unique.Handle[check.Spec]
 	part  unique.Handle[Part]
@@ -93,7 +93,7 @@ func (b *Backend) Check() check.Spec { return b.check.Value() }
 
 // CheckNote returns a sentence about the difference between Check and the agent's check, with the reason; "" if there
 // is none.
-func (b *Backend) CheckNote() string { return b.left.String() }
+func (b *Backend) CheckNote() string { return b.omitted.String() }
 
 // Disputed reports whether the agent and this node's own check say different things, however old they are.
 func (b *Backend) Disputed() bool {

@@ -125,7 +125,7 @@ func (w *writer) judgeBrakes(s *service, now time.Time) {
 		if b.on() {
 			w.judgeEnd(b, settings, now)
 		} else if held := w.judgeBegin(b, settings, now); len(held) > 0 {
-			w.pullBrake(b, settings, held, now)
+			w.beginBrake(b, settings, held, now)
 		}
 	}
 }
@@ -152,8 +152,8 @@ func (w *writer) judgeBegin(b *brake, settings Brake, now time.Time) (held []*re
 	return held
 }
 
-// pullBrake switches b on. Accusations from before the window stay believed.
-func (w *writer) pullBrake(b *brake, settings Brake, held []*record, now time.Time) {
+// beginBrake switches b on. Accusations from before the window stay believed.
+func (w *writer) beginBrake(b *brake, settings Brake, held []*record, now time.Time) {
 	b.since, b.quiet = now, time.Time{}
 	for _, r := range slices.Clone(b.service.records) {
 		if a := r.accusation(b.concern); a != nil && now.Sub(a.since) >= settings.Window {
@@ -175,9 +175,9 @@ func (w *writer) judgeEnd(b *brake, settings Brake, now time.Time) {
 	held := w.heldBy(b, now)
 	switch ends := b.since.Add(settings.Hold); {
 	case !settings.Enabled:
-		w.letGo(b, held, brakeSwitchedOff, now)
+		w.endBrake(b, held, brakeSwitchedOff, now)
 	case !now.Before(ends):
-		w.letGo(b, held, brakeHeldEnough, now)
+		w.endBrake(b, held, brakeHeldEnough, now)
 	case len(held) > 0:
 		b.quiet = time.Time{}
 		w.wake(b, &b.timer, ends)
@@ -185,7 +185,7 @@ func (w *writer) judgeEnd(b *brake, settings Brake, now time.Time) {
 		b.quiet = now
 		w.wake(b, &b.timer, now.Add(settings.Window))
 	case now.Sub(b.quiet) >= settings.Window:
-		w.letGo(b, held, brakeNothingHeld, now)
+		w.endBrake(b, held, brakeNothingHeld, now)
 	default:
 		w.wake(b, &b.timer, b.quiet.Add(settings.Window))
 	}
@@ -201,15 +201,15 @@ func (w *writer) heldBy(b *brake, now time.Time) (held []*record) {
 	return held
 }
 
-// letGo switches b off. Present accusations count as believed until the agents take them back.
-func (w *writer) letGo(b *brake, held []*record, why string, now time.Time) {
+// endBrake switches b off. Present accusations count as believed until the agents take them back.
+func (w *writer) endBrake(b *brake, held []*record, why string, now time.Time) {
 	change := BrakeChange{BrakeState: b.state(w.options.Brake(b.service.name)), Held: idsOf(held), Why: why}
 	b.since, b.quiet = time.Time{}, time.Time{}
 	for _, r := range slices.Clone(b.service.records) {
 		if a := r.accusation(b.concern); a != nil {
 			a.believed = true
 		}
-		r.vouched = false
+		r.heldBefore = false
 		w.refresh(r, now)
 	}
 	w.options.Logger.Warn().Str("service", b.service.name).Int("held", len(held)).Str("reason", why).

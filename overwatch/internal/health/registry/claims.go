@@ -97,7 +97,7 @@ func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) O
 		return w.deferred(a, now)
 	}
 	w.heard(a, now)
-	w.moved(a, from, now)
+	w.noteAddress(a, from, now)
 	w.round++
 	a.region, a.refused = region, nil
 	former := a.claims
@@ -141,7 +141,7 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 	}
 	returned := w.stale(a, now)
 	w.heard(a, now)
-	w.moved(a, from, now)
+	w.noteAddress(a, from, now)
 	w.round++
 	a.refused = nil
 	if !w.take(a, from, said, now) {

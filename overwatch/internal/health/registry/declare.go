@@ -37,11 +37,11 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) (e
 		return declare(order)
 	}
 	defer func() { // also where ctx ended
-		if whole := r.setHalfway(context.WithoutCancel(ctx), false); err == nil {
+		if whole := r.setDeclaring(context.WithoutCancel(ctx), false); err == nil {
 			err = whole
 		}
 	}()
-	if err := r.setHalfway(ctx, true); err != nil {
+	if err := r.setDeclaring(ctx, true); err != nil {
 		return err
 	}
 	for len(order) > 0 {
@@ -54,10 +54,10 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) (e
 	return r.dropUndeclared(ctx, round)
 }
 
-// setHalfway tells the writer whether a SetStatic is under way. Then some declarations are old and some new, so no
+// setDeclaring tells the writer whether a SetStatic is under way. Then some declarations are old and some new, so no
 // suspension begins or ends.
-func (r *Registry) setHalfway(ctx context.Context, is bool) error {
-	return tell(ctx, r, func(w *writer, _ time.Time) error { w.halfway = is; return nil })
+func (r *Registry) setDeclaring(ctx context.Context, is bool) error {
+	return tell(ctx, r, func(w *writer, _ time.Time) error { w.declaring = is; return nil })
 }
 
 // AddStatic declares backends ahead of a later SetStatic, so that new names have their backends from the beginning. It

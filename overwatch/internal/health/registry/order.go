@@ -114,8 +114,8 @@ func (o *Order) target() string {
 	return ID{o.Service, o.Address, o.Port}.String()
 }
 
-// Means reports whether the order applies to a backend.
-func (o *Order) Means(id ID) bool {
+// AppliesTo reports whether the order applies to a backend.
+func (o *Order) AppliesTo(id ID) bool {
 	return o.Service == id.Service && o.Address == id.Address && (o.Port == 0 || o.Port == id.Port)
 }
 

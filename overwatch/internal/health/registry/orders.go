@@ -29,7 +29,7 @@ type order struct {
 }
 
 // SetOrder puts an operator's order in force, at once or when it begins, in the place of one of its kind about the
-// same. It wraps ErrUnknownBackend when no backend is meant by it. It stores nothing: the caller does, and New is given
+// same. It wraps ErrUnknownBackend when it applies to no backend. It stores nothing: the caller does, and New is given
 // what was stored.
 func (r *Registry) SetOrder(ctx context.Context, o Order) error {
 	if err := o.normalise(); err != nil {
@@ -39,11 +39,11 @@ func (r *Registry) SetOrder(ctx context.Context, o Order) error {
 		if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {
 			return fmt.Errorf("%s of %s: its expiry, %s, has passed", o.Kind, o.target(), o.ExpiresAt.Format(time.RFC3339))
 		}
-		if len(w.meant(o)) == 0 {
+		if len(w.affected(o)) == 0 {
 			return fmt.Errorf("%s of %s: %w", o.Kind, o.target(), ErrUnknownBackend)
 		}
-		w.obey(o, now)
-		w.refreshMeant(o, now)
+		w.setOrder(o, now)
+		w.refreshAffected(o, now)
 		return nil
 	})
 }
@@ -56,10 +56,10 @@ func (r *Registry) FollowOrder(ctx context.Context, o Order) error {
 	}
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		if !o.ExpiresAt.IsZero() && !now.Before(o.ExpiresAt) {
-			w.disobey(o, now)
+			w.endOrder(o, now)
 		}
 		w.restoreOrder(o, now)
-		w.refreshMeant(o, now)
+		w.refreshAffected(o, now)
 		return nil
 	})
 }
@@ -73,7 +73,7 @@ func (r *Registry) ClearOrder(ctx context.Context, kind api.OrderKind, service s
 		return err
 	}
 	return tell(ctx, r, func(w *writer, now time.Time) error {
-		if !w.disobey(o, now) {
+		if !w.endOrder(o, now) {
 			return fmt.Errorf("%s of %s: %w", o.Kind, o.target(), ErrNoOrder)
 		}
 		return nil
@@ -87,7 +87,7 @@ func (w *writer) orderFor(kind api.OrderKind, id ID, now time.Time) *order {
 	}
 	var found *order
 	for _, o := range w.orders[id.Service] {
-		if o.Kind == kind && o.Begun && o.Means(id) && !o.expired(now) && (found == nil || o.Port != 0) {
+		if o.Kind == kind && o.Begun && o.AppliesTo(id) && !o.expired(now) && (found == nil || o.Port != 0) {
 			found = o
 		}
 	}
@@ -96,29 +96,29 @@ func (w *writer) orderFor(kind api.OrderKind, id ID, now time.Time) *order {
 
 func (o *order) expired(now time.Time) bool { return !o.until.IsZero() && !now.Before(o.until) }
 
-// meant returns the records that an order applies to.
-func (w *writer) meant(o Order) []*record {
+// affected returns the records that an order applies to.
+func (w *writer) affected(o Order) []*record {
 	s := w.services[wire.CanonicalService(o.Service)]
 	if s == nil {
 		return nil
 	}
 	var meant []*record
 	for _, r := range s.records {
-		if o.Means(r.id) {
+		if o.AppliesTo(r.id) {
 			meant = append(meant, r)
 		}
 	}
 	return meant
 }
 
-func (w *writer) refreshMeant(o Order, now time.Time) {
-	for _, r := range w.meant(o) {
+func (w *writer) refreshAffected(o Order, now time.Time) {
+	for _, r := range w.affected(o) {
 		w.refresh(r, now)
 	}
 }
 
-// obey puts o in force, now or when it begins. The caller refreshes the records.
-func (w *writer) obey(o Order, now time.Time) {
+// setOrder puts o in force, now or when it begins. The caller refreshes the records.
+func (w *writer) setOrder(o Order, now time.Time) {
 	w.orders[o.Service] = slices.DeleteFunc(w.orders[o.Service], func(other *order) bool { return other.Replaces(&o) })
 	o.Begun = !now.Before(o.StartsAt)
 	taken := &order{Order: o, from: now.Add(o.since().Sub(now))}
@@ -146,8 +146,8 @@ func (w *writer) await(o *order) {
 	}
 }
 
-// disobey ends the order that o would replace, and reports whether there was one.
-func (w *writer) disobey(o Order, now time.Time) bool {
+// endOrder ends the order that o would replace, and reports whether there was one.
+func (w *writer) endOrder(o Order, now time.Time) bool {
 	before := w.orders[o.Service]
 	after := slices.DeleteFunc(slices.Clone(before), func(other *order) bool { return other.Replaces(&o) })
 	if len(after) == len(before) {
@@ -158,7 +158,7 @@ func (w *writer) disobey(o Order, now time.Time) bool {
 		delete(w.orders, o.Service)
 	}
 	w.publishOrders()
-	w.refreshMeant(o, now)
+	w.refreshAffected(o, now)
 	return true
 }
 
@@ -170,14 +170,14 @@ func (o *order) due(w *writer, at deadlineAt, now time.Time) {
 	o.timer = 0
 	switch {
 	case o.expired(now):
-		w.disobey(o.Order, now)
+		w.endOrder(o.Order, now)
 		w.options.Expired(o.Order)
 		return
 	case !o.Begun:
 		o.Begun = true
 		w.options.Began(o.Order)
 		w.publishOrders()
-		w.refreshMeant(o.Order, now)
+		w.refreshAffected(o.Order, now)
 	}
 	w.await(o)
 }
@@ -191,7 +191,7 @@ func (w *writer) restoreOrder(o Order, now time.Time) {
 		w.options.Expired(o)
 		return
 	}
-	w.obey(o, now)
+	w.setOrder(o, now)
 	if !told && !now.Before(o.StartsAt) {
 		o.Begun = true
 		w.options.Began(o)

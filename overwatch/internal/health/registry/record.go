@@ -41,9 +41,9 @@ type record struct {
 	static, api *declared
 	claim       *claim
 
-	// accused holds the agent's accusations, nil for none. vouched tells that a brake held them before the restart.
-	accused *[concerns]accusation
-	vouched bool
+	// accused holds the agent's accusations, nil for none. heldBefore tells that a brake held them before the restart.
+	accused    *[concerns]accusation
+	heldBefore bool
 	// pub is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has it.
 	// What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
 	pub  *Backend
@@ -81,7 +81,7 @@ type claim struct {
 	region string
 	// asked is the check that the agent wants, check the one that this node makes; left is the difference.
 	asked, check unique.Handle[check.Spec]
-	left         reduce.Left
+	omitted      reduce.Omitted
 	drain        *drain
 	bleeds       *bleeds // nil while no early warning has an effect
 	// round tells a claim of the newest heartbeat from one that is no longer made.

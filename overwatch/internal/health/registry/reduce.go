@@ -25,11 +25,11 @@ type CheckPolicy struct {
 func (w *writer) reduce(r *record) {
 	c, policy := r.claim, w.options.CheckPolicy(r.id)
 	if policy.Check != (unique.Handle[check.Spec]{}) {
-		c.check, c.left = policy.Check, reduce.ByPolicy
+		c.check, c.omitted = policy.Check, reduce.ByPolicy
 		return
 	}
 	made, left := reduce.Check(c.asked.Value(), policy.Trusted || c.agent.address == r.id.Address)
-	c.check, c.left = unique.Make(made), left
+	c.check, c.omitted = unique.Make(made), left
 }
 
 // hasMoved reports whether a message proves that the agent is heard from another address than before.
@@ -37,8 +37,8 @@ func (a *agent) hasMoved(from trust.Agent) bool {
 	return from.Address().IsValid() && from.Address() != a.address
 }
 
-// moved notes the new address of an agent, and derives the checks of its backends from it.
-func (w *writer) moved(a *agent, from trust.Agent, now time.Time) {
+// noteAddress notes the new address of an agent, and derives the checks of its backends from it.
+func (w *writer) noteAddress(a *agent, from trust.Agent, now time.Time) {
 	if !a.hasMoved(from) {
 		return
 	}

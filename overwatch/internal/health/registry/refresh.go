@@ -27,7 +27,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 	evidence.Override = check.StateUnknown
 	w.remember(r, evidence, Effective(evidence))
 	next := w.compose(r, in, now)
-	w.takeSide(r, w.sideOf(r, now))
+	w.setSide(r, w.sideOf(r, now))
 	w.watch(r, now)
 	if next == *r.pub && !r.draft {
 		return
@@ -79,7 +79,7 @@ func (w *writer) validated(r *record, now time.Time) bool {
 // where that is longer.
 func (w *writer) verdictEnds(r *record) time.Time {
 	interval := w.timing.ValidationInterval
-	if r.source() != api.SourceAgent || r.claim != nil && r.claim.left == reduce.ByPolicy {
+	if r.source() != api.SourceAgent || r.claim != nil && r.claim.omitted == reduce.ByPolicy {
 		_, _, spec := r.declaration()
 		interval = max(interval, spec.Value().Interval)
 	}
@@ -127,7 +127,7 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	if r.claim != nil {
 		b.AgentID, b.agent = r.claim.agent.id, r.claim.agent
 		if b.Source == api.SourceAgent {
-			b.left = r.claim.left
+			b.omitted = r.claim.omitted
 		}
 		switch in.Claim {
 		case check.StateHealthy:
@@ -209,7 +209,7 @@ func sameButValidation(a, b Backend) bool {
 // answersDiffer reports whether an answer, or the explanation of one, may differ between the two.
 func answersDiffer(a, b *Backend) bool {
 	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
-		a.Draining != b.Draining || a.DrainEndsAt != b.DrainEndsAt || a.left != b.left || a.Status != b.Status ||
+		a.Draining != b.Draining || a.DrainEndsAt != b.DrainEndsAt || a.omitted != b.omitted || a.Status != b.Status ||
 		a.Reason != b.Reason || a.Override != b.Override || a.WeightOrder != b.WeightOrder || a.DrainOrder != b.DrainOrder ||
 		a.Held != b.Held || a.part != b.part
 }

@@ -24,7 +24,7 @@ func (r *Registry) ReleaseBrake(ctx context.Context, name string) ([]ID, error) 
 			}
 			held := w.heldBy(&s.brakes[c], now)
 			ids = append(ids, idsOf(held)...)
-			w.letGo(&s.brakes[c], held, "", now)
+			w.endBrake(&s.brakes[c], held, "", now)
 		}
 		return ids, nil
 	})

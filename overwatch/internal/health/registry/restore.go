@@ -91,7 +91,7 @@ func (w *writer) recallBrake(r *record, c Concern, since, now time.Time) {
 	if since.IsZero() || now.Sub(since) >= w.options.Brake(r.service.name).Hold {
 		return
 	}
-	r.vouched = true
+	r.heldBefore = true
 	b := &w.brakesOf(r.service)[c]
 	if !b.on() {
 		b.since = restoredSince(since, now)

@@ -71,8 +71,8 @@ func (w *writer) sideOf(r *record, now time.Time) side {
 	return side{evidence: evidenceContradicting, region: region, agent: r.claim.agent}
 }
 
-// takeSide replaces the evidence that r gives, and the sums that it counts in.
-func (w *writer) takeSide(r *record, next side) {
+// setSide replaces the evidence that r gives, and the sums that it counts in.
+func (w *writer) setSide(r *record, next side) {
 	if r.side == next {
 		return
 	}
@@ -140,7 +140,7 @@ func (u *suspension) cutOff() bool {
 // judgeSuspension begins or ends a suspension, as the table says. Servers of which some are already in another region,
 // or gone, and some not yet are no evidence.
 func (w *writer) judgeSuspension(now time.Time) {
-	if w.halfway {
+	if w.declaring {
 		return
 	}
 	u := &w.suspension
@@ -177,7 +177,7 @@ func (w *writer) setAllAside(now time.Time) {
 	for r := range w.records() {
 		if v := r.pub.Validation; v.State == check.StateUnhealthy && !v.SetAside {
 			v.SetAside = true
-			w.judge(r, v, now)
+			w.setValidation(r, v, now)
 			w.refresh(r, now)
 		}
 	}

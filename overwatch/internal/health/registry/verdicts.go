@@ -30,7 +30,7 @@ func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 		if v.Outcome == check.Failure {
 			w.doubt(rec)
 		}
-		w.judge(rec, w.judged(rec.pub.Validation, v), now)
+		w.setValidation(rec, w.nextValidation(rec.pub.Validation, v), now)
 		w.refresh(rec, now)
 		w.keepLatency(rec, now)
 		return nil
@@ -46,8 +46,8 @@ func (w *writer) doubt(r *record) {
 	}
 }
 
-// judge publishes v as the Validation of r. The caller refreshes r, which derives the status from it.
-func (w *writer) judge(r *record, v Validation, now time.Time) {
+// setValidation publishes v as the Validation of r. The caller refreshes r, which derives the status from it.
+func (w *writer) setValidation(r *record, v Validation, now time.Time) {
 	next := *r.pub
 	next.Validation = v
 	if next.fit() {
@@ -72,8 +72,8 @@ func (s *service) due(w *writer, at deadlineAt, _ time.Time) {
 	}
 }
 
-// judged returns the Validation that follows from the one before and the verdict v.
-func (w *writer) judged(before Validation, v Verdict) Validation {
+// nextValidation returns the Validation that follows from the one before and the verdict v.
+func (w *writer) nextValidation(before Validation, v Verdict) Validation {
 	next := before
 	next.Err = v.Err
 	if v.Outcome == check.Unknown {

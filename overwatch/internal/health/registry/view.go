@@ -129,7 +129,7 @@ func (v *View) Targets() []Target {
 			continue
 		}
 		t := Target{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == ReasonRememberedUnhealthy}
-		if b.Source == api.SourceAgent && b.left != reduce.ByPolicy {
+		if b.Source == api.SourceAgent && b.omitted != reduce.ByPolicy {
 			t.Spec.Interval, t.Spec.Timeout = 0, 0 // they are the agent's, for which it is at hand
 		}
 		targets = append(targets, t)

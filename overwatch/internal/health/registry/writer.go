@@ -21,7 +21,7 @@ type writer struct {
 	orders    map[string][]*order // by service
 	deadlines deadlines
 	round     uint64 // of claims
-	halfway   bool   // configuration is being declared
+	declaring bool   // configuration is being declared
 
 	// dirty lists the services with something to publish. index and agentIndex are the entries that the view must get or,
 	// where nil, lose. targetsChanged tells that a Target has come, gone or changed.
@@ -102,7 +102,7 @@ func (w *writer) remove(r *record) {
 		r.claim.agent.forget(r)
 	}
 	r.removed, r.accused = true, nil
-	w.takeSide(r, side{})
+	w.setSide(r, side{})
 	w.forgetStored(r)
 	w.targetsChanged = true
 	w.mark(s, true)

@@ -72,7 +72,7 @@ func (t *Trust) forget(p *pinned) {
 		delete(t.revoked, key)
 	}
 	p.standing.Store(&standing{})
-	t.seat(p, -1)
+	t.countPin(p, -1)
 }
 
 // Revoke refuses an agent from now on, until its pin is deleted. It is in effect even when it could not be
@@ -99,7 +99,7 @@ func (t *Trust) revoke(p *pinned, reason string) store.Pin {
 		return pin
 	}
 	now, _ := t.clock.now()
-	t.unseat(p)
+	t.uncountPin(p)
 	pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, api.Moment(now), reason
 	t.settle(p, pin)
 	t.log.Warn().Str("agent_id", p.id).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason",

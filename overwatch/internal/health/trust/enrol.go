@@ -185,7 +185,7 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 	if !a.pinned.accept(a.sealed.Epoch, a.sealed.Seq) {
 		return Message{}, a.drop(ReasonReplay, "")
 	}
-	a.moved(a.pinned)
+	a.countAtOrigin(a.pinned)
 	proved, added, full, why := a.admit(a.pinned.stored(), proved)
 	if len(full) > 0 && len(proved) == 0 && !a.speaks() {
 		return Message{}, a.refuse(full[0].Code, full[0].Service, why)
@@ -197,7 +197,7 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 			return Message{}, a.cannotStore(err)
 		}
 		a.settle(a.pinned, pin)
-		a.answers.forget(node)
+		a.answers.forget(noAgent)
 		a.tellPinned(pin, newly, slices.Concat(refused, full))
 	}
 	a.answers.forget(a.pinned.id)

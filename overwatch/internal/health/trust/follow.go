@@ -43,7 +43,7 @@ func (t *Trust) Follow(agentID string, at time.Time) (lost bool, err error) {
 func (t *Trust) followRevoked(p *pinned, pin store.Pin) {
 	next := t.restore(pin)
 	if p != nil && p.certificate.KeyID == next.certificate.KeyID {
-		t.unseat(p)
+		t.uncountPin(p)
 		t.settle(p, pin)
 		return
 	}

@@ -32,8 +32,8 @@ const newBurst = 10
 // maxPaced bounds the sources whose pace is remembered one by one. Those beyond share one pace for each service.
 const maxPaced = 8192
 
-// seat is a service and a source (see HostOf) that has pins of it.
-type seat struct {
+// serviceSource is a service and a source (see HostOf) that has pins of it.
+type serviceSource struct {
 	service string
 	host    netip.Prefix
 }
@@ -42,8 +42,8 @@ type seat struct {
 type census struct {
 	limits  map[string]Limits
 	pins    map[string]int
-	sources map[seat]int
-	paces   map[seat]*bucket
+	sources map[serviceSource]int
+	paces   map[serviceSource]*bucket
 	shared  map[string]*bucket // by service, of the sources beyond maxPaced; one for each service with a token at most
 	own     map[string]*bucket // by service, as many at most
 	node    bucket             // of all services
@@ -51,8 +51,8 @@ type census struct {
 
 func newCensus(limits map[string]Limits) *census {
 	return &census{
-		limits: canonical(limits), pins: make(map[string]int), sources: make(map[seat]int),
-		paces: make(map[seat]*bucket), shared: make(map[string]*bucket), own: make(map[string]*bucket),
+		limits: canonical(limits), pins: make(map[string]int), sources: make(map[serviceSource]int),
+		paces: make(map[serviceSource]*bucket), shared: make(map[string]*bucket), own: make(map[string]*bucket),
 		node: bucket{rate: nodePerSecond, size: nodeBurst, level: nodeBurst},
 	}
 }
@@ -72,7 +72,7 @@ func (c *census) of(service string) Limits {
 func (c *census) count(service string, host netip.Prefix, by int) {
 	change(c.pins, service, by)
 	if host.IsValid() {
-		change(c.sources, seat{service, host}, by)
+		change(c.sources, serviceSource{service, host}, by)
 	}
 }
 
@@ -92,9 +92,9 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 	case c.pins[service] >= l.MaxAgents:
 		return fmt.Sprintf("the service has %d agents and %s.max_agents is %d: raise it, or unpin agents that are not needed",
 			c.pins[service], at, l.MaxAgents)
-	case host.IsValid() && c.sources[seat{service, host}] >= half:
+	case host.IsValid() && c.sources[serviceSource{service, host}] >= half:
 		return fmt.Sprintf("%s has %d agents of the service, half of %s.max_agents: raise it", host.Addr(), half, at)
-	case !c.pace(seat{service, host}, l, now):
+	case !c.pace(serviceSource{service, host}, l, now):
 		return fmt.Sprintf("new agents come faster from %s than %s.new_per_second allows (%d): it is tried again",
 			host.Addr(),
 			at, l.NewPerSecond)
@@ -107,7 +107,7 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 }
 
 // pace reports whether the pace of a source allows one more new pin, and counts it if so.
-func (c *census) pace(s seat, l Limits, now time.Duration) bool {
+func (c *census) pace(s serviceSource, l Limits, now time.Duration) bool {
 	rate := float64(l.NewPerSecond)
 	b := c.paces[s]
 	if b == nil {

@@ -38,13 +38,13 @@ func noticeLevel(code wire.RejectCode) zerolog.Level {
 	return zerolog.WarnLevel
 }
 
-// node stands for the agent id in notices of refusals that are this node's own fault, so that there is one line for all
-// agents.
-const node = ""
+// noAgent stands for the agent id in notices of refusals that are this node's own fault, so that there is one line for
+// all agents.
+const noAgent = ""
 
 // cannotStore returns the refusal of an enrolment whose pin could not be stored.
 func (a *attempt) cannotStore(err error) *Refusal {
-	if a.answers.first(node, wire.CodeUnavailable, true, a.elapsed) {
+	if a.answers.first(noAgent, wire.CodeUnavailable, true, a.elapsed) {
 		a.log.Error().Err(err).Msg("pins cannot be stored: no agent can enrol until they can")
 	}
 	return a.answer(wire.CodeUnavailable, "", "this node cannot store a pin at present")

@@ -72,14 +72,14 @@ func (t *Trust) knowsAll(key identity.KeyID, pin store.Pin) bool {
 
 // tellHolder calls Options.KnowsAll if the holder of a pin knows all tokens. The caller does not hold mu.
 func (t *Trust) tellHolder(key identity.KeyID, pin store.Pin) {
-	if t.knower == nil {
+	if t.onKnowsAll == nil {
 		return
 	}
 	t.mu.RLock()
 	knows, set := t.knowsAll(key, pin), t.current.set
 	t.mu.RUnlock()
 	if knows {
-		t.knower(set, pin.AgentID)
+		t.onKnowsAll(set, pin.AgentID)
 	}
 }
 

@@ -83,7 +83,7 @@ type Trust struct {
 	// from everything else: at most half of the cores.
 	judging chan struct{}
 
-	knower func(TokenSet, string) // Options.KnowsAll
+	onKnowsAll func(TokenSet, string) // Options.KnowsAll
 
 	mu       sync.RWMutex
 	tokens   map[string][]string
@@ -117,9 +117,10 @@ func New(o Options) (*Trust, error) {
 	t := &Trust{
 		boot: o.Boot, node: o.Node, exchange: o.Exchange, host: o.Host, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
 		clock: newClock(o.Now, o.Logger), answers: newAnswers(), lines: newLines(),
-		judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
-		knower:  o.KnowsAll, current: currentOf(o.Tokens), tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
-		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
+		judging:    make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
+		onKnowsAll: o.KnowsAll, current: currentOf(o.Tokens), tokens: usableTokens(o.Tokens),
+		policies: canonical(o.Policies),
+		byKey:    make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
 	}
 	// In order, each is added behind the others.
@@ -131,7 +132,7 @@ func New(o Options) (*Trust, error) {
 		}
 		p := t.restore(pin)
 		t.add(p)
-		t.seat(p, +1)
+		t.countPin(p, +1)
 	}
 	if err := t.loadLocks(); err != nil {
 		return nil, err

@@ -44,9 +44,9 @@ func newEntry(t registry.Target) *entry {
 	return e
 }
 
-// goOn replaces the tracker, which counted by the thresholds of a former check, by one for the target's present check
-// that keeps its counts.
-func (e *entry) goOn(former check.Spec) {
+// replaceTracker replaces the tracker, which counted by the thresholds of a former check, by one for the target's
+// present check that keeps its counts.
+func (e *entry) replaceTracker(former check.Spec) {
 	e.tracker = *e.target.Spec.TrackerAfter(former, e.tracker)
 	e.former = nil
 }

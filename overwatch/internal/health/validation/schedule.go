@@ -109,7 +109,7 @@ func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool
 		e.again = e.again || another
 		return false
 	}
-	e.goOn(former)
+	e.replaceTracker(former)
 	if !another {
 		s.hasten(e, now)
 	}
@@ -161,22 +161,22 @@ func (s *schedule) finish(f finding, now time.Time) {
 	}
 	s.attempted(e)
 	if e.former != nil {
-		e.goOn(*e.former)
+		e.replaceTracker(*e.former)
 	}
 	if e.again {
 		e.again = false
 		e.due = now
 	} else {
 		e.release(&f.verdict)
-		e.due = s.following(e, f.verdict.Outcome, now)
+		e.due = s.nextDue(e, f.verdict.Outcome, now)
 	}
 	s.place(e)
 }
 
-// following returns the time of the next check: an interval after the last one was due, or now if that has passed. It
+// nextDue returns the time of the next check: an interval after the last one was due, or now if that has passed. It
 // is up to half an interval earlier, at random, after a check that many targets had at the same time, so that their
 // checks move apart. A quarter of the interval counts while the last check was conclusive but there is no verdict yet.
-func (s *schedule) following(e *entry, last check.Outcome, now time.Time) time.Time {
+func (s *schedule) nextDue(e *entry, last check.Outcome, now time.Time) time.Time {
 	gap := e.target.Spec.Interval
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
 	case undecided:

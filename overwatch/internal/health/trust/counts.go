@@ -16,9 +16,9 @@ func (t *Trust) SetLimits(limits map[string]Limits) {
 	t.census.limits = canonical(limits)
 }
 
-// seat adds by, which is 1 or -1, to the counts of a pinned agent's services. A revoked agent does not count. The
+// countPin adds by, which is 1 or -1, to the counts of a pinned agent's services. A revoked agent does not count. The
 // caller holds mu, or is New.
-func (t *Trust) seat(p *pinned, by int) {
+func (t *Trust) countPin(p *pinned, by int) {
 	pin := p.stored()
 	if pin.Revoked {
 		return
@@ -28,24 +28,24 @@ func (t *Trust) seat(p *pinned, by int) {
 	}
 }
 
-// unseat no longer counts an agent that is about to be revoked.
-func (t *Trust) unseat(p *pinned) {
+// uncountPin no longer counts an agent that is about to be revoked.
+func (t *Trust) uncountPin(p *pinned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seat(p, -1)
+	t.countPin(p, -1)
 }
 
-// moved counts a pinned agent at the source of its newest Enrol. After a restart no source is known until each agent
-// has enrolled again.
-func (a *attempt) moved(p *pinned) {
+// countAtOrigin counts a pinned agent at the source of its newest Enrol. After a restart no source is known until each
+// agent has enrolled again.
+func (a *attempt) countAtOrigin(p *pinned) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if p.host == a.origin {
 		return
 	}
-	a.seat(p, -1)
+	a.countPin(p, -1)
 	p.host = a.origin
-	a.seat(p, +1)
+	a.countPin(p, +1)
 }
 
 // admit counts the agent for each proved service that the pin does not have yet. in lists the proved services that the
