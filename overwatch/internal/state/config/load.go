@@ -135,21 +135,21 @@ const maxCautions = 50
 
 // cautions collects warnings of one kind, at most maxCautions and a count of the rest.
 type cautions struct {
-	told []string
+	list []string
 	more int
 }
 
 func (c *cautions) warn(format string, args ...any) {
-	if len(c.told) == maxCautions {
+	if len(c.list) == maxCautions {
 		c.more++
 		return
 	}
-	c.told = append(c.told, fmt.Sprintf(format, args...))
+	c.list = append(c.list, fmt.Sprintf(format, args...))
 }
 
 func (c *cautions) all() []string {
 	if c.more > 0 {
-		return append(c.told, fmt.Sprintf("and %d warnings more", c.more))
+		return append(c.list, fmt.Sprintf("and %d warnings more", c.more))
 	}
-	return c.told
+	return c.list
 }

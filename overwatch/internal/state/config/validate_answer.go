@@ -9,9 +9,9 @@ func (v *validator) answer(d *Domain, key func(string) string) {
 	}
 }
 
-// named returns, by region, a domain with the answer cname that lists the region, so that servers of the region without
-// a service must have a target.
-func (v *validator) named() map[string]string {
+// regionsOfNames returns, by region, a domain with the answer cname that lists the region, so that servers of the
+// region without a service must have a target.
+func (v *validator) regionsOfNames() map[string]string {
 	regions := map[string]string{}
 	for i := range v.config.Domains {
 		d := &v.config.Domains[i]
@@ -25,8 +25,8 @@ func (v *validator) named() map[string]string {
 	return regions
 }
 
-// nameless notes a problem for a server of a domain with the answer cname that has an address and no target.
-func (v *validator) nameless(at serverPlace, s *Server, domain int32) {
+// missingTarget notes a problem for a server of a domain with the answer cname that has an address and no target.
+func (v *validator) missingTarget(at serverPlace, s *Server, domain int32) {
 	name := ""
 	switch {
 	case s.Target != "" || !s.Address.IsValid():

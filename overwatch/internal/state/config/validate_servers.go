@@ -13,7 +13,7 @@ import (
 )
 
 func (v *validator) servers() {
-	v.has, v.namedBy = make([]bool, len(v.config.Domains)), v.named()
+	v.has, v.namedBy = make([]bool, len(v.config.Domains)), v.regionsOfNames()
 	known, ports := newEndpoints(v.config), v.srvPorts()
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
@@ -25,7 +25,7 @@ func (v *validator) servers() {
 			at := serverPlace{int32(i), int32(k)}
 			s := &r.Servers[k]
 			domain = v.server(at, s, domain)
-			v.nameless(at, s, domain)
+			v.missingTarget(at, s, domain)
 			v.onePort(ports, at, s, domain)
 			if !s.Address.IsValid() {
 				continue

@@ -62,7 +62,7 @@ func (s *Set) OverRegion(c *config.Config, name string) api.RegionChange {
 
 func inForce[T any](s *Set, c *config.Config, key string) (fields T) {
 	if value := s.Settings[key]; value != nil && c.Laid(key) {
-		fields, _ = laid[T](value) // CheckOverlay has read it
+		fields, _ = overlayFields[T](value) // CheckOverlay has read it
 	}
 	return fields
 }
@@ -87,15 +87,15 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 	switch kind {
 	case OverDomain:
 		var d api.DomainChange
-		d, err = laid[api.DomainChange](value)
+		d, err = overlayFields[api.DomainChange](value)
 		if p := d.RoutingPolicy; err == nil && p != nil && policy.Named(*p) == nil {
 			err = fmt.Errorf("routing_policy is %.64q, which this version of gslb does not know", *p)
 		}
 	case OverRegion:
-		_, err = laid[api.RegionChange](value)
+		_, err = overlayFields[api.RegionChange](value)
 	case OverServer:
 		var over ServerOver
-		if over, err = laid[ServerOver](value); err == nil && over.HealthCheck != nil {
+		if over, err = overlayFields[ServerOver](value); err == nil && over.HealthCheck != nil {
 			_, err = config.ChangeCheck(check.Spec{}, over.HealthCheck, &config.Validation{})
 		}
 	case OverTarget:
@@ -106,8 +106,8 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 	return err
 }
 
-// laid returns the fields of an overlay as the body of PATCH.
-func laid[T any](value json.RawMessage) (T, error) {
+// overlayFields returns the fields of an overlay as the body of PATCH.
+func overlayFields[T any](value json.RawMessage) (T, error) {
 	var o struct {
 		Fields T `json:"fields"`
 	}
@@ -136,11 +136,11 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		laidOver.Names[key] = true
 		switch kind { // CheckOverlay has read it
 		case OverDomain:
-			domains[name], _ = laid[api.DomainChange](value)
+			domains[name], _ = overlayFields[api.DomainChange](value)
 		case OverRegion:
-			regions[name], _ = laid[api.RegionChange](value)
+			regions[name], _ = overlayFields[api.RegionChange](value)
 		case OverServer:
-			p, _ := laid[ServerOver](value)
+			p, _ := overlayFields[ServerOver](value)
 			laidOver.Servers[name] = config.ServerOverlay{Weight: p.Weight, Region: p.Region, Agent: p.Agent,
 				Check: p.HealthCheck}
 		}

@@ -29,7 +29,7 @@ type Set struct {
 	Nodes    map[string]*store.Node          // agents that were announced, by id
 }
 
-// Empty reports whether the Set has no definitions.
+// Empty reports whether the Set has no definitions that answers depend on: announced agents do not count.
 func (s *Set) Empty() bool {
 	return len(s.Domains)+len(s.Regions)+len(s.Mappings)+len(s.Settings) == 0
 }
@@ -195,39 +195,39 @@ func (d *Draft) Now() *Set { return d.next }
 
 // PutDomain adds a domain, or replaces the one of its name. The caller must not change it afterwards.
 func (d *Draft) PutDomain(domain *store.Domain) {
-	own(&d.next.Domains, &d.ownDomains)[domain.Name] = domain
+	writable(&d.next.Domains, &d.ownDomains)[domain.Name] = domain
 }
 
 // DeleteDomain deletes the domain of a name.
-func (d *Draft) DeleteDomain(name string) { delete(own(&d.next.Domains, &d.ownDomains), name) }
+func (d *Draft) DeleteDomain(name string) { delete(writable(&d.next.Domains, &d.ownDomains), name) }
 
 // PutRegion adds a region, or replaces the one of its name. The caller must not change it afterwards.
 func (d *Draft) PutRegion(region *store.Region) {
-	own(&d.next.Regions, &d.ownRegions)[region.Name] = region
+	writable(&d.next.Regions, &d.ownRegions)[region.Name] = region
 }
 
 // DeleteRegion deletes the region of a name.
-func (d *Draft) DeleteRegion(name string) { delete(own(&d.next.Regions, &d.ownRegions), name) }
+func (d *Draft) DeleteRegion(name string) { delete(writable(&d.next.Regions, &d.ownRegions), name) }
 
 // PutMapping adds a mapping, or replaces the one of its canonical network. The caller must not change it afterwards.
 func (d *Draft) PutMapping(network netip.Prefix, m *store.Mapping) {
-	own(&d.next.Mappings, &d.ownMappings)[network] = m
+	writable(&d.next.Mappings, &d.ownMappings)[network] = m
 }
 
 // DeleteMapping deletes the mapping of a canonical network.
 func (d *Draft) DeleteMapping(network netip.Prefix) {
-	delete(own(&d.next.Mappings, &d.ownMappings), network)
+	delete(writable(&d.next.Mappings, &d.ownMappings), network)
 }
 
 // PutNode adds an announced agent, or replaces the one of its id. The caller must not change it afterwards.
-func (d *Draft) PutNode(n *store.Node) { own(&d.next.Nodes, &d.ownNodes)[n.ID] = n }
+func (d *Draft) PutNode(n *store.Node) { writable(&d.next.Nodes, &d.ownNodes)[n.ID] = n }
 
 // DeleteNode deletes an announced agent.
-func (d *Draft) DeleteNode(id string) { delete(own(&d.next.Nodes, &d.ownNodes), id) }
+func (d *Draft) DeleteNode(id string) { delete(writable(&d.next.Nodes, &d.ownNodes), id) }
 
 // PutSetting stores the overlay of a section as JSON; nil deletes it.
 func (d *Draft) PutSetting(section string, value json.RawMessage) {
-	all := own(&d.next.Settings, &d.ownSettings)
+	all := writable(&d.next.Settings, &d.ownSettings)
 	if value == nil {
 		delete(all, section)
 		return
@@ -258,8 +258,8 @@ func (d *Draft) PutSection(section string, wanted any) error {
 // Bare returns the configuration file alone. It must not be changed.
 func (d *Draft) Bare() *config.Config { return d.bare }
 
-// own returns a map of the draft that may be changed: it copies the map before the draft's first change of it.
-func own[M ~map[K]V, K comparable, V any](m *M, owned *bool) M {
+// writable returns a map of the draft that may be changed: it copies the map before the draft's first change of it.
+func writable[M ~map[K]V, K comparable, V any](m *M, owned *bool) M {
 	if !*owned {
 		*m, *owned = maps.Clone(*m), true
 	}

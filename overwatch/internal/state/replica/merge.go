@@ -86,12 +86,12 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 	case offer.Joining && (joining || !offer.Synced.IsZero()):
 		t.take(offer, t.old, &m)
 	case joining: // believes the others that what they have was not deleted
-		t.take(offer, never, &m)
+		t.take(offer, noneForgotten, &m)
 		if offer.Whole && !t.synced.IsZero() {
 			t.dropForgotten(offer.Objects, t.old, &m)
 		}
 	case offer.Joining: // the first time ever
-		t.take(offer, never, &m)
+		t.take(offer, noneForgotten, &m)
 	default:
 		t.take(offer, t.old, &m)
 	}
@@ -122,7 +122,7 @@ func (t *Table) Met() { t.meet(&Merged{}) }
 // as deleted.
 func (t *Table) Begin(offers []Offer) (m Merged) {
 	for _, offer := range offers {
-		forgotten := t.apart(offer)
+		forgotten := t.forgottenBetween(offer)
 		t.take(offer, forgotten, &m)
 		t.dropForgotten(offer.Objects, forgotten, &m)
 	}
@@ -130,14 +130,15 @@ func (t *Table) Begin(offers []Offer) (m Merged) {
 	return m
 }
 
-// never is a forgotten function, see mergeOne, for offers from which no object can be missing because of a deletion.
-func never(Version) bool { return false }
+// noneForgotten is a forgotten function, see mergeOne, for offers from which no object can be missing because of a
+// deletion.
+func noneForgotten(Version) bool { return false }
 
-// apart returns a forgotten function for two joining nodes: of an object that only one of them has, it reports whether
-// the other must have deleted it.
-func (t *Table) apart(offer Offer) func(Version) bool {
+// forgottenBetween returns a forgotten function for two joining nodes: of an object that only one of them has, it
+// reports whether the other must have deleted it.
+func (t *Table) forgottenBetween(offer Offer) func(Version) bool {
 	if t.synced.IsZero() || offer.Synced.IsZero() {
-		return never // the one has met nobody, so it has only its own
+		return noneForgotten // the one has met nobody, so it has only its own
 	}
 	met := t.synced // what is later than the last time that either of them met anybody, the other cannot have deleted
 	if offer.Synced.Before(met) {

@@ -59,9 +59,9 @@ func objectKey(bucket string, key []byte) (k replica.Key, ok bool) {
 	return replica.Key{Kind: kind, Name: name}, ok
 }
 
-// place returns the bucket and the key of an object's record. ok is false for an object of an unknown kind, and for one
-// whose value has another name.
-func place(o *replica.Object) (bucket string, key []byte, ok bool) {
+// recordKeyOf returns the bucket and the key of an object's record. ok is false for an object of an unknown kind, and
+// for one whose value has another name.
+func recordKeyOf(o *replica.Object) (bucket string, key []byte, ok bool) {
 	for b, kind := range kinds() {
 		if kind == o.Kind {
 			bucket = b
@@ -90,7 +90,7 @@ func Readable(o *replica.Object) bool {
 	if o.Kind == KindRevocation || o.Kind == KindLock {
 		return o.Deleted || named(o) == o.Name
 	}
-	_, _, ok := place(o)
+	_, _, ok := recordKeyOf(o)
 	return ok
 }
 

@@ -152,7 +152,7 @@ func (w *writer) expire(bucket string, key []byte) {
 // putVersion stores the version of an object, and the value too where it has no record of its own.
 func (w *writer) putVersion(o *replica.Object) {
 	stored := *o
-	if _, _, own := place(o); own {
+	if _, _, own := recordKeyOf(o); own {
 		stored.Value = nil
 	}
 	text, err := json.Marshal(&stored)
@@ -166,7 +166,7 @@ func (w *writer) putVersion(o *replica.Object) {
 func (w *writer) putObject(o *replica.Object) {
 	w.given = true
 	defer func() { w.given = false }()
-	bucket, key, ok := place(o)
+	bucket, key, ok := recordKeyOf(o)
 	switch {
 	case ok && !o.Deleted:
 		w.put(bucket, key, o.Value)
@@ -182,7 +182,7 @@ func (w *writer) dropObject(o *replica.Object) {
 	w.given = true
 	defer func() { w.given = false }()
 	w.followTrust(&replica.Object{Key: o.Key, Version: o.Version, Deleted: true})
-	if bucket, key, _ := place(o); bucket != "" {
+	if bucket, key, _ := recordKeyOf(o); bucket != "" {
 		w.delete(bucket, key)
 	}
 	w.delete(bucketVersions, versionKey(o.Key))
