@@ -189,7 +189,7 @@ func (s *schemas) success(o httpapi.Operation, status int, answer any) object {
 			content["application/json"] = s.json(answer)
 		}
 		made["content"] = content
-	case answer != nil && o.Travels():
+	case answer != nil && o.Replicates():
 		body := s.json(answer)
 		body["schema"] = object{"allOf": []any{body["schema"], object{"type": "object", "properties": object{
 			"replication": s.ref(reflect.TypeFor[api.Reached](), false, nil)}}}}

@@ -55,8 +55,8 @@ func conditions() map[api.ConditionKind]condition {
 	}
 }
 
-// of returns the row of conditions that an event came from; known is false if it came from none.
-func of(e *api.Event) (found condition, known bool) {
+// rowOf returns the row of conditions that an event came from; known is false if it came from none.
+func rowOf(e *api.Event) (found condition, known bool) {
 	for _, c := range conditions() {
 		if c.kind == e.Kind && (c.begun == e.State || c.begun == orderBegun) {
 			return c, true
@@ -85,8 +85,8 @@ func (w *watch) lookAtConditions() {
 		w.set(e, true)
 	}
 	for key, e := range w.held {
-		if row, known := of(&e); known && !now[key] && (w.settled || row.early) {
-			w.over(e, row)
+		if row, known := rowOf(&e); known && !now[key] && (w.settled || row.early) {
+			w.end(e, row)
 		}
 	}
 }
@@ -116,9 +116,9 @@ func nameOf(c api.Condition) (name string) {
 	return name
 }
 
-// over ends the event of a condition that holds no more. It keeps the event where the end cannot be known: after a
+// end ends the event of a condition that holds no more. It keeps the event where the end cannot be known: after a
 // restart this process has not heard the agents that were silent before.
-func (w *watch) over(before api.Event, row condition) {
+func (w *watch) end(before api.Event, row condition) {
 	e := api.Event{Kind: before.Kind, State: row.over, Subject: before.Subject, Name: before.Name,
 		Cause: "it holds no more"}
 	if row.begun == orderBegun {

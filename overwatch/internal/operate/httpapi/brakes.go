@@ -50,7 +50,7 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 	default:
 		return ok(api.Outcome{Success: true, Message: "no agents of " + service + " are held"}), nil
 	}
-	done, err := s.safely(c, going{service: service, leaves: explain.Drained, takes: func(b *registry.Backend) bool {
+	done, err := s.safely(c, withdrawal{service: service, alter: explain.Drained, takes: func(b *registry.Backend) bool {
 		return b.Held && b.HeldFor() == registry.ConcernIll
 	}})
 	defer done()

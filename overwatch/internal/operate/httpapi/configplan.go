@@ -43,7 +43,7 @@ func (s *Server) postConfigPlan(c *call) (answer, error) {
 	for d := range proposed.Config.AllDomains {
 		names[d.Name] = true
 	}
-	view.Answers, err = s.effects(sortedNames(names), func(wanted func(string) bool) (*zone.View, error) {
+	view.Answers, err = s.compareAnswers(sortedNames(names), func(wanted func(string) bool) (*zone.View, error) {
 		return s.o.Definitions.PreviewFile(proposed, backends, wanted)
 	})
 	return answer{http.StatusOK, view}, err

@@ -25,12 +25,12 @@ func ifSafeParameter() Parameter {
 	return flag("if_safe", "refuse with 409 if a name would be left with fewer backends than min_healthy, or with none")
 }
 
-// going is a set of backends that a change takes away or stops from serving, and the effect of that on their
+// withdrawal is a set of backends that a change takes away or stops from serving, and the effect of that on their
 // candidates.
-type going struct {
+type withdrawal struct {
 	service string // empty: they may be of any
 	takes   func(*registry.Backend) bool
-	leaves  func(*policy.Candidate) bool // what the change makes of one, as explain.IfChanged has it
+	alter   func(*policy.Candidate) bool // what the change makes of one, as explain.IfChanged has it
 	answer  api.ConsequenceAnswer        // what names would answer that lose them; empty: as was decided
 }
 
@@ -44,30 +44,30 @@ func forbidden(c *policy.Candidate) bool {
 }
 
 // oneBackend returns the set of one backend.
-func oneBackend(id registry.ID, leaves func(*policy.Candidate) bool) going {
-	return going{id.Service, func(b *registry.Backend) bool { return b.ID == id }, leaves, ""}
+func oneBackend(id registry.ID, alter func(*policy.Candidate) bool) withdrawal {
+	return withdrawal{id.Service, func(b *registry.Backend) bool { return b.ID == id }, alter, ""}
 }
 
-// livesBy reports whether a backend serves only on the word of an agent.
-func livesBy(b *registry.Backend, agentID string) bool {
+// dependsOnAgent reports whether a backend serves only on the word of an agent.
+func dependsOnAgent(b *registry.Backend, agentID string) bool {
 	return b.AgentID == agentID && (b.Source == api.SourceAgent || b.Validation.State != check.StateHealthy)
 }
 
 // ofAgents returns the set of the backends that live by any of the agents.
-func ofAgents(ids ...string) going {
-	return going{"", func(b *registry.Backend) bool {
-		return slices.ContainsFunc(ids, func(id string) bool { return livesBy(b, id) })
+func ofAgents(ids ...string) withdrawal {
+	return withdrawal{"", func(b *registry.Backend) bool {
+		return slices.ContainsFunc(ids, func(id string) bool { return dependsOnAgent(b, id) })
 	}, removed, ""}
 }
 
 // ofTarget returns the set of the addresses of a server by host name.
-func ofTarget(id definitions.TargetID) going {
-	return going{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""}
+func ofTarget(id definitions.TargetID) withdrawal {
+	return withdrawal{id.Service, func(b *registry.Backend) bool { return isAddressOf(b, id) }, removed, ""}
 }
 
 // ofRegion returns the set of the backends in a region.
-func ofRegion(name string) going {
-	return going{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained, ""}
+func ofRegion(name string) withdrawal {
+	return withdrawal{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained, ""}
 }
 
 // postConsequences answers POST /routing/consequences.
@@ -89,15 +89,15 @@ func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, 
 		}
 		ids[id] = true
 	}
-	g := going{takes: func(b *registry.Backend) bool {
+	g := withdrawal{takes: func(b *registry.Backend) bool {
 		return ids[b.ID] || slices.Contains(req.Regions, b.Region) ||
-			slices.ContainsFunc(req.Agents, func(id string) bool { return livesBy(b, id) })
-	}, leaves: explain.Drained}
+			slices.ContainsFunc(req.Agents, func(id string) bool { return dependsOnAgent(b, id) })
+	}, alter: explain.Drained}
 	switch {
 	case req.Removed && req.ZeroWeight:
 		return answer{}, badRequest("removed and zero_weight are both true: what is removed has no weight")
 	case req.Removed:
-		g.leaves = removed
+		g.alter = removed
 	case req.ZeroWeight:
 		g.answer = api.AnswerZeroWeight
 	}
@@ -108,7 +108,7 @@ func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, 
 // safely refuses a change with if_safe that would leave a name with too few backends. Until done is called, other
 // changes with if_safe wait, so that two do not take a name's last backends together. Without if_safe it does nothing.
 // done is never nil.
-func (s *Server) safely(c *call, g going) (done func(), err error) {
+func (s *Server) safely(c *call, g withdrawal) (done func(), err error) {
 	if !c.query.flag("if_safe") {
 		return func() {}, nil
 	}
@@ -137,7 +137,7 @@ func consequenceSentence(names []api.Consequence) string {
 
 // losses returns the names that would have too few backends without g, in order. It decides from the view that DNS
 // answers from, after all earlier changes have reached it.
-func (s *Server) losses(ctx context.Context, g going) ([]api.Consequence, error) {
+func (s *Server) losses(ctx context.Context, g withdrawal) ([]api.Consequence, error) {
 	if err := s.o.Publisher.Flush(ctx); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (s *Server) losses(ctx context.Context, g going) ([]api.Consequence, error)
 		loss, loses, err := explain.IfChanged(s.o.DNSView(), name, func(c *policy.Candidate) bool {
 			switch {
 			case gone[name][netip.AddrPortFrom(c.Address, c.Port)]:
-				return g.leaves(c)
+				return g.alter(c)
 			case g.answer == api.AnswerZeroWeight && c.Weight == 0: // it has as little
 				return explain.Drained(c)
 			}

@@ -224,8 +224,8 @@ func checkOwner(owner string) error {
 	return nil
 }
 
-// held returns the objects that the API has now.
-func (s *Server) held() *objects {
+// currentObjects returns the objects that the API has now.
+func (s *Server) currentObjects() *objects {
 	set, _ := s.o.Definitions.Defined()
 	o := newObjects()
 	maps.Copy(o.regions, set.Regions)
@@ -247,7 +247,7 @@ func (s *Server) held() *objects {
 
 // getDocument answers GET /document.
 func (s *Server) getDocument(*call) (answer, error) {
-	held, doc := s.held(), api.Document{}
+	held, doc := s.currentObjects(), api.Document{}
 	cfg, _ := s.o.Config()
 	for _, name := range slices.Sorted(maps.Keys(held.regions)) {
 		doc.Regions = append(doc.Regions, writtenRegion(held.regions[name]))
@@ -284,8 +284,8 @@ func (s *Server) getDocument(*call) (answer, error) {
 	return ok(doc), nil
 }
 
-// unless returns a pointer to a value, nil for the default.
-func unless[T comparable](value, byDefault T) *T {
+// nonDefault returns a pointer to a value, nil for the default.
+func nonDefault[T comparable](value, byDefault T) *T {
 	if value == byDefault {
 		return nil
 	}
@@ -295,9 +295,9 @@ func unless[T comparable](value, byDefault T) *T {
 func writtenRegion(r *store.Region) api.DocumentRegion {
 	name := cmp.Or(r.Label, r.Name)
 	w := api.DocumentRegion{Owner: r.Owner, RegionChange: api.RegionChange{
-		Name: &name, Code: unless(r.Code, ""), Description: unless(r.Description, ""), Latitude: r.Latitude,
-		Longitude: r.Longitude, Continent: unless(r.Continent, ""), Enabled: unless(r.Enabled, true),
-		Priority: unless(r.Priority, 0), RoutingAlgorithm: unless(r.Pool, ""), ProximityBias: unless(r.Bias, 0),
+		Name: &name, Code: nonDefault(r.Code, ""), Description: nonDefault(r.Description, ""), Latitude: r.Latitude,
+		Longitude: r.Longitude, Continent: nonDefault(r.Continent, ""), Enabled: nonDefault(r.Enabled, true),
+		Priority: nonDefault(r.Priority, 0), RoutingAlgorithm: nonDefault(r.Pool, ""), ProximityBias: nonDefault(r.Bias, 0),
 	}}
 	if id, err := regionID(name, r.Code); err != nil || id != r.Name {
 		w.ID = r.Name
@@ -310,16 +310,16 @@ func writtenRegion(r *store.Region) api.DocumentRegion {
 
 func writtenDomain(d *store.Domain) api.DocumentDomain {
 	w := api.DocumentDomain{Owner: d.Owner, DomainChange: api.DomainChange{
-		Name: d.Name, TTL: unless(d.TTL, 0), RoutingPolicy: &d.RoutingPolicy,
-		FallbackAlgorithm: unless(d.FallbackAlgorithm, ""), MinHealthy: unless(d.MinHealthy, ""),
+		Name: d.Name, TTL: nonDefault(d.TTL, 0), RoutingPolicy: &d.RoutingPolicy,
+		FallbackAlgorithm: nonDefault(d.FallbackAlgorithm, ""), MinHealthy: nonDefault(d.MinHealthy, ""),
 		ProximityToleranceKm: d.Tolerance, ClientHashIPv4Prefix: d.IPv4Prefix, ClientHashIPv6Prefix: d.IPv6Prefix,
-		HTTPS: d.HTTPS, DNSSECEnabled: unless(!d.Unsigned, true),
-		Enabled: unless(d.Enabled, true), Description: unless(d.Description, ""),
+		HTTPS: d.HTTPS, DNSSECEnabled: nonDefault(!d.Unsigned, true),
+		Enabled: nonDefault(d.Enabled, true), Description: nonDefault(d.Description, ""),
 	}}
 	if len(d.Regions) > 0 {
 		w.Regions = &d.Regions
 	}
-	w.Answer = unless(d.Answer, "")
+	w.Answer = nonDefault(d.Answer, "")
 	if len(d.SRV) > 0 {
 		w.SRV = &d.SRV
 	}
@@ -344,12 +344,12 @@ func (s *Server) writtenServer(cfg *config.Config, server *store.Server) api.Doc
 func writtenCheck(spec check.Spec) *api.HealthCheckChange {
 	kind := string(spec.Type)
 	w := &api.HealthCheckChange{
-		Enabled:            unless(!spec.Off, true),
+		Enabled:            nonDefault(!spec.Off, true),
 		Type:               &kind,
-		Path:               unless(spec.Path, ""),
-		HealthyThreshold:   unless(spec.SuccessThreshold, 0),
-		UnhealthyThreshold: unless(spec.FailureThreshold, 0),
-		ExpectedStatus:     unless(spec.Detail.Detail().ExpectedStatus, ""),
+		Path:               nonDefault(spec.Path, ""),
+		HealthyThreshold:   nonDefault(spec.SuccessThreshold, 0),
+		UnhealthyThreshold: nonDefault(spec.FailureThreshold, 0),
+		ExpectedStatus:     nonDefault(spec.Detail.Detail().ExpectedStatus, ""),
 	}
 	if spec.Interval != 0 {
 		interval, timeout := spec.Interval.String(), spec.Timeout.String()

@@ -56,7 +56,7 @@ func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api
 	if err := s.o.Publisher.Flush(ctx); err != nil {
 		return nil, api.Plan{}, err
 	}
-	p := planDocument(req, wanted, s.held(), stamp(s.o.Now()))
+	p := planDocument(req, wanted, s.currentObjects(), stamp(s.o.Now()))
 	if err := p.problems.err(http.StatusConflict); err != nil {
 		return nil, api.Plan{}, err
 	}

@@ -25,7 +25,7 @@ func (s *Server) effectsOf(p *documentPlan) (api.PlanAnswers, error) {
 	if len(p.changes) == 0 {
 		return noEffects(), nil
 	}
-	return s.effects(p.names(s), func(wanted func(string) bool) (*zone.View, error) {
+	return s.compareAnswers(p.names(s), func(wanted func(string) bool) (*zone.View, error) {
 		return s.o.Definitions.Preview(p.change(s), p.backends(s.o.View), wanted)
 	})
 }
@@ -35,10 +35,11 @@ func noEffects() api.PlanAnswers {
 		Unused: []string{}}
 }
 
-// effects compares the present answers for names, which are in order, with those of the view that preview returns.
-func (s *Server) effects(names []string, preview func(wanted func(name string) bool) (*zone.View, error)) (
+// compareAnswers compares the present answers for names, which are in order, with those of the view that preview
+// returns.
+func (s *Server) compareAnswers(names []string, preview func(wanted func(name string) bool) (*zone.View, error)) (
 	api.PlanAnswers, error) {
-	e := &effects{result: noEffects(), moves: map[explain.Move]float64{}}
+	e := &answerComparison{result: noEffects(), moves: map[explain.Move]float64{}}
 	if len(names) > maxPlanNames {
 		e.result.Skipped = len(names) - maxPlanNames
 		names = names[:maxPlanNames]
@@ -86,8 +87,8 @@ func (p *documentPlan) names(s *Server) []string {
 
 func sortedNames(all map[string]bool) []string { return slices.Sorted(maps.Keys(all)) }
 
-// effects compares the answers of names before and after a plan.
-type effects struct {
+// answerComparison compares the answers of names before and after a plan.
+type answerComparison struct {
 	before, after *zone.View
 	counts        map[string]map[string]uint64 // answers of the last hour by name and region of the clients
 	elsewhere     float64                      // answers
@@ -96,7 +97,7 @@ type effects struct {
 }
 
 // count sums the answers of flowsOfPlan by name and region of the clients.
-func (e *effects) count(s *Server) {
+func (e *answerComparison) count(s *Server) {
 	e.counts = map[string]map[string]uint64{}
 	for _, flow := range s.o.Decisions.Flows(s.o.Now().Add(-flowsOfPlan), time.Time{}) {
 		e.result.Total += flow.Count
@@ -108,7 +109,7 @@ func (e *effects) count(s *Server) {
 }
 
 // name compares the answers of one name. Flows do not tell A from AAAA: they count for A where the name has both.
-func (e *effects) name(name string) error {
+func (e *answerComparison) name(name string) error {
 	counted := false
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		shifts, err := explain.Shifts(e.before, e.after, name, family)
@@ -138,7 +139,7 @@ func answered(shifts []explain.Shift) bool {
 	return slices.ContainsFunc(shifts, func(s explain.Shift) bool { return len(s.Before)+len(s.After) > 0 })
 }
 
-func (e *effects) shift(name string, family policy.Family, shift *explain.Shift, weigh bool) {
+func (e *answerComparison) shift(name string, family policy.Family, shift *explain.Shift, weigh bool) {
 	var n uint64
 	if weigh {
 		for region, count := range e.counts[name] {
@@ -161,7 +162,7 @@ func (e *effects) shift(name string, family policy.Family, shift *explain.Shift,
 }
 
 // unused adds the servers of a name that no client would be sent to.
-func (e *effects) unused(name string) error {
+func (e *answerComparison) unused(name string) error {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		answers, err := explain.ByRegion(e.after, name, family)
 		if err != nil {
@@ -185,7 +186,7 @@ func (e *effects) unused(name string) error {
 	return nil
 }
 
-func (e *effects) finish() api.PlanAnswers {
+func (e *answerComparison) finish() api.PlanAnswers {
 	r := &e.result
 	if r.Total > 0 {
 		r.ElsewherePercent = percent(e.elsewhere / float64(r.Total))

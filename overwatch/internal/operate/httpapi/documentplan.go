@@ -98,7 +98,7 @@ func compareAll[K comparable, V any](p *documentPlan, kind string, wanted, held,
 				p.unchanged++
 				continue
 			}
-			if err := p.others(*owner(was)); err != nil {
+			if err := p.checkSameOwner(*owner(was)); err != nil {
 				p.problems.add(places[kind+" "+name], err)
 				continue
 			}
@@ -143,8 +143,8 @@ func (p *documentPlan) own(owner *string, there bool, before func() string) erro
 	return nil
 }
 
-// others refuses a change of an object that belongs to another owner.
-func (p *documentPlan) others(before string) error {
+// checkSameOwner refuses a change of an object that belongs to another owner.
+func (p *documentPlan) checkSameOwner(before string) error {
 	if before == "" || before == p.request.Owner {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 	}
 	p.checkTargets(s, d, domains, regions, &problems)
 	for name := range p.gone.regions {
-		problems.check(kindRegion+" "+name, p.stillUsed(s, d, name, domains))
+		problems.check(kindRegion+" "+name, p.checkUnused(s, d, name, domains))
 	}
 	counts := []struct {
 		kind       string
@@ -398,8 +398,9 @@ func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains
 	return knownRegion(regions, server.Region)
 }
 
-// stillUsed refuses the deletion of a region that a remaining object names.
-func (p *documentPlan) stillUsed(s *Server, d *definitions.Draft, name string, domains map[string]*store.Domain) error {
+// checkUnused refuses the deletion of a region that a remaining object names.
+func (p *documentPlan) checkUnused(s *Server, d *definitions.Draft, name string,
+	domains map[string]*store.Domain) error {
 	for _, domain := range domains {
 		if slices.Contains(domain.Regions, name) {
 			return badRequest("domain %s names it, and stays", domain.Name)

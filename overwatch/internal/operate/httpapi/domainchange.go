@@ -86,7 +86,7 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 		return err
 	}
 	file := d.Bare().Domains[domainAt(d.Bare().Domains, name)]
-	return layOver(s, c, d, ch, over[api.DomainChange]{
+	return layOver(s, c, d, ch, overlayRequest[api.DomainChange]{
 		kind: definitions.OverDomain, name: name, configured: definitions.DomainFields(&file), change: req,
 		check: func(all api.DomainChange) error {
 			trial := store.Domain{Name: name, RoutingPolicy: file.RoutingAlgorithm, FallbackAlgorithm: file.FallbackAlgorithm}

@@ -48,7 +48,7 @@ func (s *Server) serve(o *Operation) gin.HandlerFunc {
 		case err != nil:
 			s.fail(c, err)
 		case a.status != 0:
-			a = s.reached(c, a)
+			a = s.withReached(c, a)
 			reply(c, a.status, a.body)
 		}
 	}

@@ -104,7 +104,7 @@ func (s *Server) layHealthCheck(c *call, file config.StaticServer) (answer, erro
 		if err != nil {
 			return err
 		}
-		return layOver(s, c, d, ch, over[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
+		return layOver(s, c, d, ch, overlayRequest[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
 			configured: serverFields(file), change: definitions.ServerOver{HealthCheck: all},
 			check: func(definitions.ServerOver) error { return nil }})
 	})

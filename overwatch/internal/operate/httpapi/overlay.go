@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// over is a request to lay values over an object of the configuration.
-type over[T any] struct {
+// overlayRequest is a request to lay values over an object of the configuration.
+type overlayRequest[T any] struct {
 	kind, name string
 	configured T             // what the file says, in the form of the request
 	change     T             // the fields of the request
@@ -24,7 +24,7 @@ type over[T any] struct {
 }
 
 // layOver lays values over an object of the configuration. Values that equal the file's are not kept.
-func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over[T]) error {
+func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o overlayRequest[T]) error {
 	before := d.Now().Overlay(o.kind, o.name)
 	fields := map[string]json.RawMessage{}
 	if before != nil {

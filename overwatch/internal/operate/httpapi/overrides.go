@@ -32,9 +32,9 @@ func (t target) endpoint() string {
 
 func (t target) String() string { return t.service + " " + t.endpoint() }
 
-// going returns the set of the backends that an override of unhealthy takes out.
-func (t target) going() going {
-	return going{t.service, func(b *registry.Backend) bool {
+// takenOut returns the set of the backends that an override of unhealthy takes out.
+func (t target) takenOut() withdrawal {
+	return withdrawal{t.service, func(b *registry.Backend) bool {
 		return b.Address == t.address && (t.port == 0 || b.Port == t.port)
 	}, forbidden, ""}
 }
@@ -180,7 +180,7 @@ func (s *Server) setOverride(c *call, t target) (registry.Order, error) {
 		return o, err
 	}
 	if !o.Healthy {
-		done, err := s.safely(c, t.going())
+		done, err := s.safely(c, t.takenOut())
 		defer done()
 		if err != nil {
 			return o, err

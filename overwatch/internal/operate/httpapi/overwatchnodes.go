@@ -111,8 +111,8 @@ func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time
 	}
 }
 
-// reachedAt returns the address that gossip gives to this node.
-func (s *Server) reachedAt() string {
+// gossipAddress returns the address that gossip gives to this node.
+func (s *Server) gossipAddress() string {
 	for _, m := range s.o.Members() {
 		if m.State == api.GossipSelf && m.Address.IsValid() {
 			return m.Address.Addr().String()
@@ -141,7 +141,7 @@ func (s *Server) ownNode() api.OverwatchNode {
 	if len(self.Addresses) > 0 {
 		node.Address, node.Port = parts(self.Addresses[0])
 		if self.Addresses[0].Addr().IsUnspecified() {
-			node.Address = s.reachedAt()
+			node.Address = s.gossipAddress()
 		}
 	}
 	if at, ok := s.Addr().(*net.TCPAddr); ok {

@@ -12,17 +12,19 @@ import (
 // waitForPeers is the name of the parameter of changes that reach every node.
 const waitForPeers = "wait_for_peers"
 
-// traveling matches the paths of objects that are the same on all nodes.
-var traveling = regexp.MustCompile(`^/api/v1/(domains|servers|regions|geo/mappings|nodes/agent|document/apply|` +
+// replicatedPaths matches the paths of objects that are the same on all nodes.
+var replicatedPaths = regexp.MustCompile(`^/api/v1/(domains|servers|regions|geo/mappings|nodes/agent|document/apply|` +
 	`overrides|config/dns|config/health-check|audit-logs/\{id\}/undo|overwatch/(backends|agents/|locks|orders))`)
 
-// Travels reports whether the operation is a change that reaches every node.
-func (o *Operation) Travels() bool { return changesState(o.Method) && traveling.MatchString(o.Path) }
+// Replicates reports whether the operation is a change that reaches every node.
+func (o *Operation) Replicates() bool {
+	return changesState(o.Method) && replicatedPaths.MatchString(o.Path)
+}
 
 // withWait returns operations with the parameter waitForPeers added to those that reach every node.
 func withWait(list []Operation) []Operation {
 	for i := range list {
-		if !list[i].Travels() {
+		if !list[i].Replicates() {
 			continue
 		}
 		p := text(waitForPeers, "how long to wait for the other nodes to have the change, such as 5s", "5s")
@@ -38,27 +40,27 @@ func withWait(list []Operation) []Operation {
 	return list
 }
 
-// reached adds the nodes that have a change to its answer, after waiting for them as long as the request asks.
-func (s *Server) reached(c *call, a answer) answer {
-	if !c.operation.Travels() || s.o.Replication == nil || a.status >= 300 {
+// withReached adds the nodes that have a change to its answer, after waiting for them as long as the request asks.
+func (s *Server) withReached(c *call, a answer) answer {
+	if !c.operation.Replicates() || s.o.Replication == nil || a.status >= 300 {
 		return a
 	}
 	wait, _ := time.ParseDuration(c.query[waitForPeers]) // checked by the table
 	reached := s.o.Replication.Reached(c.Request.Context(), wait)
 	if reached != nil && a.body != nil {
-		a.body = spread{a.body, reached}
+		a.body = reachedBody{a.body, reached}
 	}
 	return a
 }
 
-// spread is an answer's body, a JSON object, with the field replication added.
-type spread struct {
+// reachedBody is an answer's body, a JSON object, with the field replication added.
+type reachedBody struct {
 	body    any
 	reached *api.Reached
 }
 
 // MarshalJSON implements json.Marshaler.
-func (b spread) MarshalJSON() ([]byte, error) {
+func (b reachedBody) MarshalJSON() ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

@@ -103,7 +103,7 @@ func layRegion(s *Server, c *call, d *definitions.Draft, ch *change, file *confi
 	if err := c.condition.holds(now); err != nil {
 		return err
 	}
-	return layOver(s, c, d, ch, over[api.RegionChange]{
+	return layOver(s, c, d, ch, overlayRequest[api.RegionChange]{
 		kind: definitions.OverRegion, name: file.Name, configured: definitions.RegionFields(file), change: req,
 		anew: c.Request.Method == http.MethodPut,
 		check: func(all api.RegionChange) error {

@@ -237,7 +237,7 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		if err := c.condition.holds(tag()); err != nil {
 			return err
 		}
-		return layOver(s, c, d, ch, over[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
+		return layOver(s, c, d, ch, overlayRequest[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
 			configured: serverFields(file), change: req,
 			check: func(all definitions.ServerOver) error { return s.checkPatch(all.ServerPatch) }})
 	})

@@ -43,7 +43,7 @@ func (s *Server) postUndo(c *call) (answer, error) {
 	}
 	ch := &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID, undoes: e.ID}
 	if err := undo(c, &e, ch); errors.Is(err, errChangedSince) {
-		return answer{}, s.standsOn(&e)
+		return answer{}, s.laterChangeError(&e)
 	} else if err != nil {
 		return answer{}, err
 	}
@@ -156,8 +156,8 @@ func unchangedSince(e *api.AuditEntry, object any, passing ...string) error {
 	return nil
 }
 
-// standsOn returns an error that names a later change of the same object, which must be undone first.
-func (s *Server) standsOn(e *api.AuditEntry) error {
+// laterChangeError returns an error that names a later change of the same object, which must be undone first.
+func (s *Server) laterChangeError(e *api.AuditEntry) error {
 	for later, err := range s.o.Audit.Newest(audit.Changes) {
 		if err != nil || later.ID <= e.ID {
 			break

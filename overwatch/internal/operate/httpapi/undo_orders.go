@@ -49,19 +49,19 @@ func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
 }
 
 // taking returns the backends that an order takes traffic from; takes is false if it takes none away.
-func taking(o registry.Order) (g going, takes bool) {
+func taking(o registry.Order) (g withdrawal, takes bool) {
 	t := targetOf(o)
 	switch {
 	case o.Kind == api.OrderOverride && !o.Healthy:
-		return t.going(), true
+		return t.takenOut(), true
 	case o.Kind == api.OrderWeight && o.Weight == 0:
-		return t.weightless(), true
+		return t.zeroWeight(), true
 	case o.Kind == api.OrderDrain && o.Share == 0:
-		g = t.going()
-		g.leaves = explain.Drained
+		g = t.takenOut()
+		g.alter = explain.Drained
 		return g, true
 	}
-	return going{}, false
+	return withdrawal{}, false
 }
 
 // orderOf converts the API's record of an order into the registry's form.

@@ -34,7 +34,7 @@ func (s *Server) putWeight(c *call, req api.WeightRequest) (answer, error) {
 		return answer{}, err
 	}
 	if o.Weight == 0 {
-		done, err := s.safely(c, t.weightless())
+		done, err := s.safely(c, t.zeroWeight())
 		defer done()
 		if err != nil {
 			return answer{}, err
@@ -72,9 +72,9 @@ func recordOrNil(o registry.Order, found bool) any {
 	return o.Record()
 }
 
-// weightless returns the set of the backend that a weight of 0 leaves without traffic while another may serve.
-func (t target) weightless() going {
-	g := t.going()
-	g.leaves, g.answer = explain.Drained, api.AnswerZeroWeight
+// zeroWeight returns the set of the backend that a weight of 0 leaves without traffic while another may serve.
+func (t target) zeroWeight() withdrawal {
+	g := t.takenOut()
+	g.alter, g.answer = explain.Drained, api.AnswerZeroWeight
 	return g
 }

@@ -17,8 +17,8 @@ import (
 // keyOf identifies the state that an event begins or ends; both events have the same key.
 func keyOf(e *api.Event) string { return journal.Key(e.Kind, e.Subject) }
 
-// own reports whether only this node sees an event, so that no other node sends a message of it.
-func own(e *api.Event, node string) bool {
+// isOwn reports whether only this node sees an event, so that no other node sends a message of it.
+func isOwn(e *api.Event, node string) bool {
 	switch e.Kind {
 	case api.EventReload, api.EventStore, api.EventService, api.EventSuspension, api.EventReplication, api.EventSigning,
 		api.EventChange, api.EventRefused, api.EventToken, api.EventNotification:
@@ -36,7 +36,7 @@ func own(e *api.Event, node string) bool {
 // groupOf names the group of an event. The events of a domain, or else of one subject, share a group and its messages.
 func groupOf(e *api.Event, node string) string {
 	switch {
-	case own(e, node):
+	case isOwn(e, node):
 		return keyOf(e) + " on " + node
 	case e.Name != "":
 		return journal.Key(api.EventName, e.Name)

@@ -61,7 +61,7 @@ func (n *Notifier) Answer(where, target, group, authorization string) (sealed st
 
 // Told returns the tellings of a group to a target that this node knows of, by key.
 func (n *Notifier) Told(target, group string) map[string]Telling {
-	all := told{}
+	all := tellings{}
 	_, targets := n.current()
 	for _, t := range targets {
 		if t.c.Name == target {

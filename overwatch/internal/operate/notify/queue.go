@@ -42,7 +42,7 @@ type kept struct {
 	Position uint64    `json:"position"` // sequence of the last event that was looked at
 	Waiting  []waiting `json:"waiting"`  // the oldest first
 	Message  *message  `json:"message"`
-	Told     told      `json:"told"`
+	Told     tellings  `json:"told"`
 	LastSent time.Time `json:"last_sent"`
 }
 
@@ -53,7 +53,7 @@ func (t *target) take() (taken bool) {
 	for i := range events {
 		e := &events[i]
 		t.Position = e.Sequence
-		w := waiting{Event: *e, Group: groupOf(e, t.n.o.Node), Own: own(e, t.n.o.Node), Since: now}
+		w := waiting{Event: *e, Group: groupOf(e, t.n.o.Node), Own: isOwn(e, t.n.o.Node), Since: now}
 		if t.wants(e) || e.Phase != api.PhaseOnce && t.isOpen(w.Group, keyOf(e)) {
 			t.enqueue(w)
 			taken = true
@@ -121,9 +121,9 @@ func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	return group, own, at
 }
 
-// freeze makes a message of the waiting events of a group, without those that other nodes have sent; nil if they have
+// compose makes a message of the waiting events of a group, without those that other nodes have sent; nil if they have
 // sent all.
-func (t *target) freeze(group string, own bool) *message {
+func (t *target) compose(group string, own bool) *message {
 	var events []api.Event
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
 		if w.Group == group {
@@ -144,7 +144,7 @@ func (t *target) freeze(group string, own bool) *message {
 	if len(events) == 0 {
 		return nil
 	}
-	after := told{}
+	after := tellings{}
 	after.note(group, t.Told[group])
 	after.note(group, tells)
 	severity, open := after.open(group)
@@ -156,7 +156,7 @@ func (t *target) freeze(group string, own bool) *message {
 		m.Severity = worse(m.Severity, e.Severity)
 		m.Resolved = m.Resolved || e.Phase == api.PhaseEnds && !open
 	}
-	m.Events, m.More = worst(events)
+	m.Events, m.More = worstEvents(events)
 	for key, telling := range tells {
 		telling.ID = m.ID
 		tells[key] = telling
@@ -164,9 +164,9 @@ func (t *target) freeze(group string, own bool) *message {
 	return &message{Group: group, Own: own, Message: m, Tells: tells}
 }
 
-// worst returns the events that a message lists, the worst ones in the order of their sequences, and the number of the
-// others.
-func worst(events []api.Event) (list []api.Event, more int) {
+// worstEvents returns the events that a message lists, the worst ones in the order of their sequences, and the number
+// of the others.
+func worstEvents(events []api.Event) (list []api.Event, more int) {
 	if len(events) <= maxEvents {
 		return events, 0
 	}

@@ -87,7 +87,7 @@ func (t *target) test(ctx context.Context) api.NotificationTest {
 		done.Sent, done.Error = false, new(err.Error())
 	} else {
 		t.mu.Lock()
-		t.works()
+		t.noteSuccess()
 		t.mu.Unlock()
 		select {
 		case t.wake <- struct{}{}: // what waits may go now

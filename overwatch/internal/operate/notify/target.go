@@ -46,7 +46,7 @@ func (n *Notifier) newTarget(c config.NotificationTarget) *target {
 		t.Position = n.o.Journal.Newest()
 	}
 	if t.Told == nil {
-		t.Told = told{}
+		t.Told = tellings{}
 	}
 	t.Told.forget(time.Now())
 	sender, err := n.o.NewSender(c)
@@ -151,7 +151,7 @@ func (t *target) next(group string, own bool) *message {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.Message == nil {
-		t.Message = t.freeze(group, own)
+		t.Message = t.compose(group, own)
 	} else if !own && t.Told.covers(group, t.n.o.Node, t.Message.Tells) {
 		t.Message = nil
 	}
@@ -205,7 +205,7 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 		t.Told.note(m.Group, m.Tells)
 		t.Told.forget(now)
 		t.Message, t.sent, t.LastSent = nil, t.sent+1, now
-		t.works()
+		t.noteSuccess()
 		return
 	}
 	if t.problem == "" {
@@ -227,8 +227,8 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 	t.retry = now.Add(backoff(t.failures, asked))
 }
 
-// works records that the target has taken a message. The caller holds mu.
-func (t *target) works() {
+// noteSuccess records that the target has taken a message. The caller holds mu.
+func (t *target) noteSuccess() {
 	if t.problem != "" {
 		t.n.o.Logger.Info().Str("target", t.c.Name).Msg("notifications are sent again")
 	}

@@ -20,11 +20,11 @@ type Telling struct {
 // forgetAfter is the time after which the telling of an ended state is forgotten.
 const forgetAfter = 24 * time.Hour
 
-// told holds the tellings to one target, by group and key.
-type told map[string]map[string]Telling
+// tellings holds the tellings to one target, by group and key.
+type tellings map[string]map[string]Telling
 
 // note keeps the tellings of a group that are newer than the known ones, and reports whether there was one.
-func (t told) note(group string, tells map[string]Telling) (changed bool) {
+func (t tellings) note(group string, tells map[string]Telling) (changed bool) {
 	for key, telling := range tells {
 		if known, seen := t[group][key]; seen && !telling.At.After(known.At) {
 			continue
@@ -43,7 +43,7 @@ func (t told) note(group string, tells map[string]Telling) (changed bool) {
 const coversFor = 30 * time.Minute
 
 // covers reports whether other nodes have told all of it to the target already.
-func (t told) covers(group, node string, tells map[string]Telling) bool {
+func (t tellings) covers(group, node string, tells map[string]Telling) bool {
 	for key, telling := range tells {
 		known, seen := t[group][key]
 		if !seen || known.Node == node || known.State != telling.State || known.Phase != telling.Phase {
@@ -58,7 +58,7 @@ func (t told) covers(group, node string, tells map[string]Telling) bool {
 
 // open reports whether a group has a state that was told as begun and not as ended, and returns the worst severity of
 // these.
-func (t told) open(group string) (severity api.EventSeverity, open bool) {
+func (t tellings) open(group string) (severity api.EventSeverity, open bool) {
 	for _, telling := range t[group] {
 		if telling.Phase == api.PhaseBegins {
 			severity, open = worse(severity, telling.Severity), true
@@ -68,7 +68,7 @@ func (t told) open(group string) (severity api.EventSeverity, open bool) {
 }
 
 // forget drops the tellings of states that ended more than forgetAfter ago.
-func (t told) forget(now time.Time) {
+func (t tellings) forget(now time.Time) {
 	for group, tells := range t {
 		maps.DeleteFunc(tells, func(_ string, telling Telling) bool {
 			return telling.Phase != api.PhaseBegins && now.Sub(telling.At) > forgetAfter

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// holds is the life of an alert that has begun and not ended. Without it, an Alertmanager would end the alert after a
-	// few minutes.
-	holds = 365 * 24 * time.Hour
-	// passes is the life of an alert of an event without an end.
-	passes = 5 * time.Minute
+	// openLife is the life of an alert that has begun and not ended. Without it, an Alertmanager would end the alert after
+	// a few minutes.
+	openLife = 365 * 24 * time.Hour
+	// onceLife is the life of an alert of an event without an end.
+	onceLife = 5 * time.Minute
 )
 
 // alertmanager sends messages to the API v2 of an Alertmanager.
@@ -33,7 +33,7 @@ type alert struct {
 func (a *alertmanager) Send(ctx context.Context, m Message) error {
 	one := alert{Labels: map[string]string{"alertname": "GslbEvent", "about": m.Key},
 		Annotations: map[string]string{"summary": m.title(), "description": m.lines(), "severity": string(m.Severity),
-			"node": m.Node}, StartsAt: &m.Time, EndsAt: time.Now().Add(holds)}
+			"node": m.Node}, StartsAt: &m.Time, EndsAt: time.Now().Add(openLife)}
 	if m.Cluster != "" {
 		one.Labels["cluster"] = m.Cluster
 	}
@@ -41,9 +41,9 @@ func (a *alertmanager) Send(ctx context.Context, m Message) error {
 	case m.Resolved:
 		one.StartsAt, one.EndsAt = nil, time.Now()
 	case m.Test:
-		one.Labels["alertname"], one.EndsAt = "GslbTest", time.Now().Add(passes)
+		one.Labels["alertname"], one.EndsAt = "GslbTest", time.Now().Add(onceLife)
 	case !m.Open:
-		one.EndsAt = time.Now().Add(passes)
+		one.EndsAt = time.Now().Add(onceLife)
 	}
 	req, _, err := request(ctx, strings.TrimRight(a.url, "/")+"/api/v2/alerts", []alert{one})
 	if err != nil {
