@@ -59,8 +59,8 @@ func (c *changes) mark(service string) {
 	}
 }
 
-// tell sets a function that is called with each changed service too. It must not block.
-func (c *changes) tell(also func(service string)) {
+// subscribe sets a function that is called with each changed service too. It must not block.
+func (c *changes) subscribe(also func(service string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.also = also

@@ -36,7 +36,7 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	if n.events, err = events.New(o); err != nil {
 		return err
 	}
-	n.changes.tell(n.events.Mark)
+	n.changes.subscribe(n.events.Mark)
 	return metrics.RegisterEvents(n.registerer, n.journal, n.events.Folded)
 }
 

@@ -265,7 +265,7 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	if err := n.own.Read(); err != nil {
 		return err
 	}
-	n.core.run("addresses", n.own.Follow)
+	n.core.run("addresses", n.own.Watch)
 	// The listeners are those of the start: a reload changes none.
 	host := trust.Host{Ports: cfg.Ports(), Addresses: n.own.All, Loopback: control.GossipsOnLoopback(cfg)}
 	n.moved = make(chan struct{}, 1)

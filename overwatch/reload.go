@@ -21,9 +21,9 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 		case <-signals:
 		}
 		began := time.Now()
-		n.tell(service.Reloading)
+		n.notifyManager(service.Reloading)
 		changes, _, err := n.control.Reload(ctx) // it logs errors itself
-		n.tell(service.Ready)
+		n.notifyManager(service.Ready)
 		err = n.audit.Record(audit.Change{
 			Action: "reload", Resource: "config", ResourceID: n.state.Config().Overwatch.Identity.NodeID, Actor: "SIGHUP",
 			ActorType: api.ActorSystem,

@@ -66,18 +66,18 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	}
 	outer.Go(func() error { return fatal("replication", n.replication.Run(ctx)) })
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
-	outer.Go(func() error { return n.control.FollowDatabase(ctx) })
-	outer.Go(func() error { return n.control.FollowTargets(ctx, n.moved) })
+	outer.Go(func() error { return n.control.WatchDatabase(ctx) })
+	outer.Go(func() error { return n.control.WatchTargets(ctx, n.moved) })
 	outer.Go(func() error { return n.events.Run(ctx) })
 	outer.Go(func() error { return n.events.Follow(ctx) })
 	outer.Go(func() error { return n.notifier.Run(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })
 	<-answers
 	n.announce(n.state.Config())
-	n.tell(service.Ready)
+	n.notifyManager(service.Ready)
 
 	<-ctx.Done()
-	n.tell(service.Stopping)
+	n.notifyManager(service.Stopping)
 	ended := make(chan error, 1)
 	go func() {
 		err := outer.Wait()
@@ -139,8 +139,8 @@ func (n *node) announceEmpty() {
 	}
 }
 
-// tell reports a state of the node to the service manager. A failure is only logged.
-func (n *node) tell(state func() error) {
+// notifyManager reports a state of the node to the service manager. A failure is only logged.
+func (n *node) notifyManager(state func() error) {
 	if err := state(); err != nil {
 		n.log.Warn().Err(err).Msg("the service manager does not hear")
 	}

@@ -197,7 +197,7 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	before := p.current.Swap(&current{joined, p.current.Load().since})
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
-		if err := p.followChecks(ctx, joined); err != nil {
+		if err := p.reconfigureChecks(ctx, joined); err != nil {
 			return false, err
 		}
 	}

@@ -63,9 +63,9 @@ func decodeBirths(in []byte) births {
 	return b
 }
 
-// bear notes the time for domains that are new in the file. If it cannot be stored, they seem newer after the next
-// restart.
-func (s *State) bear(names definitions.Names) {
+// noteBirths notes the time for domains that are new in the file. If it cannot be stored, they seem newer after the
+// next restart.
+func (s *State) noteBirths(names definitions.Names) {
 	before := *s.births.Load()
 	after := before.followed(names, time.Now())
 	if slices.Equal(before, after) {

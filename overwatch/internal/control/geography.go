@@ -102,7 +102,7 @@ func (g *geography) read(path string) {
 	database, err := geo.ReadDatabase(path)
 	if err != nil {
 		g.failures.Inc()
-		g.tell(err)
+		g.logUnusable(err)
 		return
 	}
 	g.database = database
@@ -110,8 +110,8 @@ func (g *geography) read(path string) {
 	g.log.Info().Str("path", path).Msg("geolocation database read")
 }
 
-// tell logs why the database file cannot be used.
-func (g *geography) tell(err error) {
+// logUnusable logs why the database file cannot be used.
+func (g *geography) logUnusable(err error) {
 	remains := "clients are placed by overwatch.geolocation.custom_mappings and default_region alone until there is one"
 	if g.database != nil {
 		remains = "the one before stays in use"
@@ -181,8 +181,8 @@ func checkPlaces(cfg *config.Config) settings.Problems {
 	return nil
 }
 
-// FollowDatabase calls CheckDatabase every few seconds until ctx ends. It logs errors and returns nil.
-func (p *Plane) FollowDatabase(ctx context.Context) error {
+// WatchDatabase calls CheckDatabase every few seconds until ctx ends. It logs errors and returns nil.
+func (p *Plane) WatchDatabase(ctx context.Context) error {
 	ticker := time.NewTicker(databaseCheck)
 	defer ticker.Stop()
 	for {

@@ -33,8 +33,8 @@ func (o *OwnAddresses) All() []netip.Addr {
 	return nil
 }
 
-// Follow reads the addresses every minute until ctx ends. It returns nil.
-func (o *OwnAddresses) Follow(ctx context.Context) error {
+// Watch reads the addresses every minute until ctx ends. It returns nil.
+func (o *OwnAddresses) Watch(ctx context.Context) error {
 	ticker := time.NewTicker(hostPace)
 	defer ticker.Stop()
 	for {

@@ -94,7 +94,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	if err != nil {
 		return nil, nil, errors.Join(err, Declare(ctx, p.o.Registry, p.o.Targets, p.Config()))
 	}
-	p.follow(next, left)
+	p.useFile(next, left)
 	p.show(over, p.set)
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, time.Now()})
@@ -106,7 +106,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	if err := Declare(ctx, p.o.Registry, p.o.Targets, joined); err != nil {
 		return nil, nil, err
 	}
-	if err := p.followChecks(ctx, joined); err != nil {
+	if err := p.reconfigureChecks(ctx, joined); err != nil {
 		return nil, nil, err
 	}
 	p.o.Trust.SetLimits(Limits(next))
@@ -141,9 +141,9 @@ func longer(before, after registry.Timing) registry.Timing {
 	return after
 }
 
-// followChecks gives the registry and the validator the check settings of a configuration. The registry comes first,
-// since it refuses verdicts that it does not expect.
-func (p *Plane) followChecks(ctx context.Context, cfg *config.Config) error {
+// reconfigureChecks gives the registry and the validator the check settings of a configuration. The registry comes
+// first, since it refuses verdicts that it does not expect.
+func (p *Plane) reconfigureChecks(ctx context.Context, cfg *config.Config) error {
 	if err := p.o.Registry.Retime(ctx, Timing(cfg)); err != nil {
 		return err
 	}

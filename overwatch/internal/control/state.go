@@ -87,7 +87,7 @@ func OpenState(o StateOptions) (*State, error) {
 	known := decodeBirths(born)
 	s.births.Store(&known)
 	joined, base, left := s.join(o.File, set, nil)
-	s.follow(o.File, left)
+	s.useFile(o.File, left)
 	s.running = joined
 	_ = s.logging.Set(joined.Logging) // which has been checked
 	s.show(base, set)
@@ -136,10 +136,10 @@ func (s *State) RestartRequired() []string {
 	return settings.Changed(s.running, s.shown.Load().base, settings.Restart)
 }
 
-// follow takes another file, and the objects of the set that do not fit it.
-func (s *State) follow(file *config.Config, left leftOut) {
+// useFile takes another file, and the objects of the set that do not fit it.
+func (s *State) useFile(file *config.Config, left leftOut) {
 	s.file, s.names, s.left = file, definitions.NamesIn(file), left
-	s.bear(s.names)
+	s.noteBirths(s.names)
 }
 
 // show lets readers see a set, without the objects that the file hides.
@@ -192,7 +192,7 @@ func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.
 	for key, value := range set.Settings {
 		if err := definitions.CheckOverlay(key, value); err != nil {
 			draft.PutSetting(key, nil)
-			s.unlaid(key, err)
+			s.logUnusedOverlay(key, err)
 		}
 	}
 	if over, err := draft.Set().Over(file); err == nil { // all of it has been checked
@@ -201,8 +201,8 @@ func (s *State) laySettings(file *config.Config, set *definitions.Set) (*config.
 	return base, draft.Set()
 }
 
-// unlaid logs that an overlay is not in force.
-func (s *State) unlaid(key string, err error) {
+// logUnusedOverlay logs that an overlay is not in force.
+func (s *State) logUnusedOverlay(key string, err error) {
 	s.log.Error().Err(err).Str("object", key).Msg("what the API has laid over an object does not go with the " +
 		"configuration and has no effect: change it, or delete it with gslbctl config overlay drop")
 }
@@ -241,7 +241,7 @@ func (s *State) fittingOverlays(all map[string]json.RawMessage,
 		fits.Settings[key] = all[key]
 	}
 	addServable(all, fits.Settings, overlays, func() bool { return serves(&fits) },
-		func(key string) { s.unlaid(key, nil) })
+		func(key string) { s.logUnusedOverlay(key, nil) })
 	return fits.Settings
 }
 

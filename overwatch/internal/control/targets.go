@@ -41,7 +41,7 @@ type Targets struct {
 	ahead   map[string]bool // names of a configuration that is to come
 	kept    map[definitions.TargetID]inUse
 	wrong   map[definitions.TargetID]string // Problem of those that have one
-	told    map[definitions.TargetID]told
+	logged  map[definitions.TargetID]loggedProblem
 }
 
 // inUse holds the addresses of a target: the present ones, and replaced ones until their time is over.
@@ -61,8 +61,8 @@ func (u inUse) all() []netip.Addr {
 	return all[:min(len(all), maxAddresses)]
 }
 
-// told is the state of a target that was logged last.
-type told struct {
+// loggedProblem is the state of a target that was logged last.
+type loggedProblem struct {
 	problem string
 	lines   logging.Lines
 }
@@ -78,7 +78,7 @@ type TargetOptions struct {
 
 // NewTargets makes Targets. Names are resolved from Run on.
 func NewTargets(o TargetOptions) *Targets {
-	return &Targets{o: o, told: make(map[definitions.TargetID]told),
+	return &Targets{o: o, logged: make(map[definitions.TargetID]loggedProblem),
 		book: resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
 			MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: o.Changed})}
 }
@@ -95,8 +95,8 @@ func (t *Targets) Await(ctx context.Context, cfg *config.Config, atMost time.Dur
 			names[s.Target.Name] = true
 		}
 	}
-	done = func() { t.follow(nil, nil) }
-	t.follow(nil, names)
+	done = func() { t.setNames(nil, nil) }
+	t.setNames(nil, names)
 	if len(names) > 0 {
 		bounded, cancel := context.WithTimeout(ctx, atMost)
 		defer cancel()
@@ -105,9 +105,9 @@ func (t *Targets) Await(ctx context.Context, cfg *config.Config, atMost time.Dur
 	return done
 }
 
-// follow sets the names to resolve: inForce in place of the names in force, or, where inForce is nil, ahead in place of
-// those of a coming configuration.
-func (t *Targets) follow(inForce, ahead map[string]bool) {
+// setNames sets the names to resolve: inForce in place of the names in force, or, where inForce is nil, ahead in place
+// of those of a coming configuration.
+func (t *Targets) setNames(inForce, ahead map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if inForce != nil {
@@ -139,7 +139,7 @@ func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {
 	for _, s := range named {
 		names[s.Target.Name] = true
 	}
-	t.follow(names, nil)
+	t.setNames(names, nil)
 	if len(named) == 0 {
 		return all
 	}
@@ -176,7 +176,7 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 			t.wrong[id] = strings.TrimSuffix(problem+": "+detail, ": ")
 		}
 		if problem != unasked { // which passes in seconds, with an answer or without
-			t.tell(id, problem, detail, len(addresses))
+			t.logProblem(id, problem, detail, len(addresses))
 		}
 		for _, a := range addresses {
 			s.Address = a
@@ -186,9 +186,9 @@ func (t *Targets) expand(cfg *config.Config, all []registry.Declaration,
 			all = append(all, d)
 		}
 	}
-	for id := range t.told {
+	for id := range t.logged {
 		if _, still := t.kept[id]; !still {
-			delete(t.told, id)
+			delete(t.logged, id)
 		}
 	}
 	return all
@@ -275,10 +275,10 @@ func bounded(before, next []netip.Addr) []netip.Addr {
 	return next
 }
 
-// tell logs a problem of a target when it begins and when it ends; of a target that changes often, only some times. The
-// caller holds mu.
-func (t *Targets) tell(id definitions.TargetID, problem, detail string, addresses int) {
-	before := t.told[id]
+// logProblem logs a problem of a target when it begins and when it ends; of a target that changes often, only some
+// times. The caller holds mu.
+func (t *Targets) logProblem(id definitions.TargetID, problem, detail string, addresses int) {
+	before := t.logged[id]
 	if before.problem == problem {
 		return
 	}
@@ -286,7 +286,7 @@ func (t *Targets) tell(id definitions.TargetID, problem, detail string, addresse
 	if !ok {
 		return
 	}
-	t.told[id] = told{problem, before.lines}
+	t.logged[id] = loggedProblem{problem, before.lines}
 	event, message := t.o.Logger.Warn().Str("problem", problem).Str("detail", detail),
 		"the target of a server is not as it should be: what is good of it serves, or what was good last"
 	if problem == "" {
@@ -298,19 +298,19 @@ func (t *Targets) tell(id definitions.TargetID, problem, detail string, addresse
 	event.Str("service", id.Service).Str("target", id.Name).Int("addresses", addresses).Msg(message)
 }
 
-// followPause is the time for which changes of addresses are gathered, since each declares all servers again.
-const followPause = 200 * time.Millisecond
+// gatherPause is the time for which changes of addresses are gathered, since each declares all servers again.
+const gatherPause = 200 * time.Millisecond
 
-// FollowTargets declares the servers again each time that changed reports new addresses of targets, until ctx ends. It
+// WatchTargets declares the servers again each time that changed reports new addresses of targets, until ctx ends. It
 // returns nil.
-func (p *Plane) FollowTargets(ctx context.Context, changed <-chan struct{}) error {
+func (p *Plane) WatchTargets(ctx context.Context, changed <-chan struct{}) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
 		}
-		pause := time.NewTimer(followPause)
+		pause := time.NewTimer(gatherPause)
 		select {
 		case <-ctx.Done():
 			pause.Stop()
