@@ -16,9 +16,9 @@ func assign(parts []int) []uint32 {
 	lead := make([]uint32, length)
 	for t := range lead {
 		for i := released.first[t]; i >= 0; i = released.next[i] {
-			due.push(deadline(ceil((done[i]+1)*length, parts[i]), i))
+			due.push(packDeadline(ceil((done[i]+1)*length, parts[i]), i))
 		}
-		i := candidate(due.pop())
+		i := candidateOf(due.pop())
 		lead[t] = uint32(i)
 		if done[i]++; done[i] < parts[i] {
 			released.add(max(done[i]*length/parts[i], t+1), i)
@@ -27,12 +27,12 @@ func assign(parts []int) []uint32 {
 	return lead
 }
 
-// deadline packs a position and a candidate into one number: the candidate must have its next answer before the
+// packDeadline packs a position and a candidate into one number: the candidate must have its next answer before the
 // position. Lower is more urgent, and ties go to the lower candidate.
-func deadline(position, candidate int) uint64 { return uint64(position)<<32 | uint64(candidate) }
+func packDeadline(position, candidate int) uint64 { return uint64(position)<<32 | uint64(candidate) }
 
-// candidate returns the candidate of a deadline.
-func candidate(deadline uint64) int { return int(uint32(deadline)) }
+// candidateOf returns the candidate of a deadline.
+func candidateOf(deadline uint64) int { return int(uint32(deadline)) }
 
 // deadlines is a binary heap, the earliest first.
 type deadlines []uint64

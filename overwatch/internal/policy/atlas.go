@@ -75,7 +75,7 @@ func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 	}
 	p := &partition{class: make([]uint16, len(a.spots))}
 	classes := make(map[string]uint16)
-	now, then := a.measure(rules, serving), a.measure(rules, expected)
+	now, then := a.newBandFinder(rules, serving), a.newBandFinder(rules, expected)
 	var mark []byte
 	for i, spot := range a.spots {
 		if rules.NeedsPosition() && spot.Position != nil && now.known &&
@@ -107,16 +107,16 @@ func partitionKey(rules Rules, serving, expected []string) string {
 	return b.String()
 }
 
-// measure returns a measure of the distances from every spot to these regions.
-func (a *Atlas) measure(rules Rules, regions []string) *measure {
-	m := &measure{tolerance: float32(rules.Tolerance), row: make([]float32, len(regions))}
+// newBandFinder returns a bandFinder for these regions, with their distances from every spot.
+func (a *Atlas) newBandFinder(rules Rules, regions []string) *bandFinder {
+	f := &bandFinder{tolerance: float32(rules.Tolerance), row: make([]float32, len(regions))}
 	for _, region := range regions {
 		to, known := rules.Coordinates[region]
-		m.known = m.known || known
-		m.bias = append(m.bias, rules.Bias[region])
-		m.columns = append(m.columns, a.column(region, to, known))
+		f.known = f.known || known
+		f.bias = append(f.bias, rules.Bias[region])
+		f.columns = append(f.columns, a.column(region, to, known))
 	}
-	return m
+	return f
 }
 
 // column returns the distance of every spot from a region in kilometres, before the bias; nil where the region's place
@@ -138,8 +138,8 @@ func (a *Atlas) column(region string, to Coordinates, known bool) []float32 {
 	return column
 }
 
-// measure finds the nearest of some regions for a spot, and those within the tolerance of it.
-type measure struct {
+// bandFinder finds the nearest of some regions for a spot, and those within the tolerance of it.
+type bandFinder struct {
 	columns   [][]float32 // by region
 	bias      []int       // by region
 	tolerance float32
@@ -150,26 +150,26 @@ type measure struct {
 }
 
 // band appends octets that are equal for spots with the same nearest region and the same regions within the tolerance.
-func (m *measure) band(to []byte, spot int) []byte {
-	m.find(spot)
-	for _, i := range m.room {
+func (f *bandFinder) band(to []byte, spot int) []byte {
+	f.find(spot)
+	for _, i := range f.room {
 		to = append(to, byte(i>>8), byte(i))
 	}
 	return to
 }
 
 // nearest appends octets that are equal for spots with the same nearest region.
-func (m *measure) nearest(to []byte, spot int) []byte {
-	m.find(spot)
-	return append(to, byte(m.room[0]>>8), byte(m.room[0]))
+func (f *bandFinder) nearest(to []byte, spot int) []byte {
+	f.find(spot)
+	return append(to, byte(f.room[0]>>8), byte(f.room[0]))
 }
 
-func (m *measure) find(spot int) {
-	for i, column := range m.columns {
-		m.row[i] = unknownDistance
+func (f *bandFinder) find(spot int) {
+	for i, column := range f.columns {
+		f.row[i] = unknownDistance
 		if column != nil {
-			m.row[i] = biased(column[spot], m.bias[i])
+			f.row[i] = biased(column[spot], f.bias[i])
 		}
 	}
-	m.room = bandOf(m.row, m.tolerance, m.room[:0])
+	f.room = bandOf(f.row, f.tolerance, f.room[:0])
 }

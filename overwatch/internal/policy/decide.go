@@ -63,12 +63,12 @@ const fewCandidates = 8
 func (s *selection) sift(in []int) (decision Decision) {
 	rules := s.rules
 	decision = Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL, Algorithm: cmp.Or(rules.Algorithm, Weighted)}
-	s.all(in)
+	s.selectAll(in)
 	s.keep(MayNotServe, func(c *Candidate) bool { return c.MayServe })
 	if minimum := rules.MinHealthy.Of(s.known()); len(s.in) < minimum {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
 		s.keep(TooFewServe, func(*Candidate) bool { return false })
-		if s.lastResort(minimum); len(s.in) == 0 && s.knows() {
+		if s.lastResort(minimum); len(s.in) == 0 && s.emptyIsFailure() {
 			decision.Outcome, decision.TTL = NoHealthyBackend, rules.TTL
 			return decision
 		}

@@ -51,8 +51,8 @@ func (d Due) Name() string {
 	return d.Address.String()
 }
 
-// Of returns the member of list that the candidate has a part in, nil if there is none.
-func (c *Candidate) Of(list []Due) *Due {
+// DueIn returns the member of list that the candidate has a part in, nil if there is none.
+func (c *Candidate) DueIn(list []Due) *Due {
 	for i := range list {
 		if d := &list[i]; d.Target == "" && d.Address == c.Address || d.Target != "" && d.Target == c.Target {
 			return d

@@ -14,8 +14,8 @@ type selection struct {
 	why        []Reason // by candidate: reason for leaving it out, empty while it is in; nil: not asked for
 }
 
-// all starts with every candidate. in is memory to use if it is enough.
-func (s *selection) all(in []int) {
+// selectAll starts with every candidate. in is memory to use if it is enough.
+func (s *selection) selectAll(in []int) {
 	s.in = slices.Grow(in[:0], len(s.candidates))
 	for i := range s.candidates {
 		s.in = append(s.in, i)
@@ -52,9 +52,9 @@ func (s *selection) known() (count int) {
 	return count
 }
 
-// knows reports whether the name has candidates of the family, or none at all. If none of them answers, that is a
-// failure and not NODATA.
-func (s *selection) knows() bool {
+// emptyIsFailure reports whether it is a failure and not NODATA if no candidate answers: the name has candidates of the
+// family, or none at all.
+func (s *selection) emptyIsFailure() bool {
 	return len(s.candidates) == 0 ||
 		slices.ContainsFunc(s.candidates, func(c Candidate) bool { return s.rules.Takes(s.family, &c) })
 }
@@ -98,7 +98,7 @@ func (s *selection) lastResort(minimum int) {
 		return
 	}
 	clear(s.why)
-	s.all(nil)
+	s.selectAll(nil)
 	s.keep(TakenOut, func(c *Candidate) bool { return !c.Forbidden })
 	if choice == All {
 		return

@@ -142,7 +142,7 @@ func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client p
 	}
 	for i := range e.Backends {
 		if b := &e.Backends[i]; b.Excluded == "" {
-			if due := b.Of(e.Decision.Due); due != nil {
+			if due := b.DueIn(e.Decision.Due); due != nil {
 				b.Share = Share(e.Decision.Due, due.Address)
 			}
 		}

@@ -49,7 +49,7 @@ func candidatesAfter(basis *policy.Basis, change func(*policy.Candidate) bool) [
 	var after []policy.Candidate
 	for _, c := range basis.Candidates {
 		if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {
-			drainedTo(&c, c.Facts.DrainTo)
+			markDrainedTo(&c, c.Facts.DrainTo)
 		}
 		if change(&c) {
 			after = append(after, c)
@@ -58,18 +58,18 @@ func candidatesAfter(basis *policy.Basis, change func(*policy.Candidate) bool) [
 	return after
 }
 
-// drainedTo changes a candidate to its state at the end of a drain that leaves a share.
-func drainedTo(c *policy.Candidate, share float64) {
+// markDrainedTo changes a candidate to its state at the end of a drain that leaves a share.
+func markDrainedTo(c *policy.Candidate, share float64) {
 	if share == 0 {
-		Drained(c)
+		MarkDrained(c)
 		return
 	}
 	c.Share = min(c.Share, share)
 }
 
-// Drained changes a candidate to its state at the end of a drain to nothing. It returns true, since the candidate stays
-// (see IfChanged).
-func Drained(c *policy.Candidate) bool {
+// MarkDrained changes a candidate to its state at the end of a drain to nothing. It returns true, since the candidate
+// stays (see IfChanged).
+func MarkDrained(c *policy.Candidate) bool {
 	c.MayServe, c.Share = false, 0
 	if c.Facts != nil && !c.Facts.DrainEndsAt.IsZero() {
 		c.LastHealthy = c.Facts.DrainEndsAt

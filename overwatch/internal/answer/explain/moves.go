@@ -38,7 +38,7 @@ func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shif
 	if len(was)+len(is) == 0 {
 		return nil, nil
 	}
-	both := was.everybody(is)
+	both := was.regionsWith(is)
 	var list []Shift
 	for _, region := range slices.Sorted(maps.Keys(both)) {
 		list = append(list, shift(region, len(both) == 1 && region == "", was.of(region), is.of(region)))
@@ -94,8 +94,8 @@ func regionOf(basis *policy.Basis, address netip.Addr) string {
 	return ""
 }
 
-// everybody returns the clients' regions that a or b has.
-func (a answersByRegion) everybody(b answersByRegion) map[string]bool {
+// regionsWith returns the clients' regions that a or b has.
+func (a answersByRegion) regionsWith(b answersByRegion) map[string]bool {
 	all := map[string]bool{}
 	for region := range a {
 		all[region] = true

@@ -50,9 +50,8 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 	default:
 		return ok(api.Outcome{Success: true, Message: "no agents of " + service + " are held"}), nil
 	}
-	done, err := s.safely(c, withdrawal{service: service, alter: explain.Drained, takes: func(b *registry.Backend) bool {
-		return b.Held && b.HeldFor() == registry.ConcernIll
-	}})
+	held := func(b *registry.Backend) bool { return b.Held && b.HeldFor() == registry.ConcernIll }
+	done, err := s.safely(c, withdrawal{service: service, alter: explain.MarkDrained, takes: held})
 	defer done()
 	if err != nil {
 		return answer{}, err

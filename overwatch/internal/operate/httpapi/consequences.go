@@ -67,7 +67,7 @@ func ofTarget(id definitions.TargetID) withdrawal {
 
 // ofRegion returns the set of the backends in a region.
 func ofRegion(name string) withdrawal {
-	return withdrawal{"", func(b *registry.Backend) bool { return b.Region == name }, explain.Drained, ""}
+	return withdrawal{"", func(b *registry.Backend) bool { return b.Region == name }, explain.MarkDrained, ""}
 }
 
 // postConsequences answers POST /routing/consequences.
@@ -92,7 +92,7 @@ func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, 
 	g := withdrawal{takes: func(b *registry.Backend) bool {
 		return ids[b.ID] || slices.Contains(req.Regions, b.Region) ||
 			slices.ContainsFunc(req.Agents, func(id string) bool { return dependsOnAgent(b, id) })
-	}, alter: explain.Drained}
+	}, alter: explain.MarkDrained}
 	switch {
 	case req.Removed && req.ZeroWeight:
 		return answer{}, badRequest("removed and zero_weight are both true: what is removed has no weight")
@@ -165,7 +165,7 @@ func (s *Server) losses(ctx context.Context, g withdrawal) ([]api.Consequence, e
 			case gone[name][netip.AddrPortFrom(c.Address, c.Port)]:
 				return g.alter(c)
 			case g.answer == api.AnswerZeroWeight && c.Weight == 0: // it has as little
-				return explain.Drained(c)
+				return explain.MarkDrained(c)
 			}
 			return true
 		})

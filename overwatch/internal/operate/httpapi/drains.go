@@ -27,7 +27,7 @@ func (s *Server) postDrain(c *call) (answer, error) {
 		return answer{}, notFound("no server %s is known", id)
 	}
 	if o.Share == 0 {
-		done, err := s.safely(c, oneBackend(id, explain.Drained))
+		done, err := s.safely(c, oneBackend(id, explain.MarkDrained))
 		defer done()
 		if err != nil {
 			return answer{}, err

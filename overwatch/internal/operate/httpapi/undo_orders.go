@@ -58,7 +58,7 @@ func taking(o registry.Order) (g withdrawal, takes bool) {
 		return t.zeroWeight(), true
 	case o.Kind == api.OrderDrain && o.Share == 0:
 		g = t.takenOut()
-		g.alter = explain.Drained
+		g.alter = explain.MarkDrained
 		return g, true
 	}
 	return withdrawal{}, false

@@ -75,6 +75,6 @@ func recordOrNil(o registry.Order, found bool) any {
 // zeroWeight returns the set of the backend that a weight of 0 leaves without traffic while another may serve.
 func (t target) zeroWeight() withdrawal {
 	g := t.takenOut()
-	g.alter, g.answer = explain.Drained, api.AnswerZeroWeight
+	g.alter, g.answer = explain.MarkDrained, api.AnswerZeroWeight
 	return g
 }
