@@ -29,7 +29,7 @@ func placedView(t testing.TB) *zone.View {
 		t.Fatal(err)
 	}
 	v := testView(t)
-	v.Place(table)
+	v.SetPlaces(table)
 	decision := func(region, address string) [2]policy.Decision {
 		return [2]policy.Decision{
 			{Outcome: policy.Success, TTL: 60, Group: region,

@@ -40,7 +40,7 @@ func worldView(b *testing.B) *zone.View {
 		b.Fatal(err)
 	}
 	v := testView(b)
-	v.Place(table)
+	v.SetPlaces(table)
 	decisions := make([][2]policy.Decision, 4)
 	for i := range decisions {
 		decisions[i] = [2]policy.Decision{

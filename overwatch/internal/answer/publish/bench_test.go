@@ -1,4 +1,4 @@
-package publish // inside: it looks at build and force
+package publish // inside: it looks at build and publishNext
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func BenchmarkReconfigure(b *testing.B) {
 		reconfigure := func(b *testing.B, s Settings) {
 			next := new(next)
 			p.build(next, s)
-			if err := p.force(b.Context(), next, func() {}); err != nil {
+			if err := p.publishNext(b.Context(), next, func() {}); err != nil {
 				b.Fatal(err)
 			}
 		}

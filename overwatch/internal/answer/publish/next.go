@@ -61,14 +61,14 @@ func (p *Publisher) planned(apex string) *zonePlan {
 	return p.plan.byApex[apex]
 }
 
-// force decides the names of a view that was built, and puts it into force. It calls between after each decidedAtOnce
-// names; nil, as at a start: nothing is done between. If ctx ends, the view before stays.
-func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
+// publishNext decides the names of a view that was built, and puts it into force. It calls between after each
+// decidedAtOnce names; nil, as at a start: nothing is done between. If ctx ends, the view before stays.
+func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) error {
 	if n.err != nil {
 		return n.err
 	}
 	p.generation++
-	n.view.Place(n.plan.settings.Places)
+	n.view.SetPlaces(n.plan.settings.Places)
 	by := p.beside(n.positions)
 	if err := p.decideAll(ctx, n, by, between); err != nil {
 		return err
@@ -91,12 +91,12 @@ func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
 	p.follow(n.plan)
 	if p.signing != nil {
 		if relaid {
-			p.signing.only(p.plan)
+			p.signing.dropOthers(p.plan)
 		}
 		if starts {
-			p.signing.all()
+			p.signing.requestAll()
 		} else {
-			p.signing.some(fresh)
+			p.signing.requestSome(fresh)
 		}
 	}
 	p.published(n.begin)
@@ -109,7 +109,8 @@ func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
 }
 
 // decideAll decides the new and changed names of a view while another is in force. It uses one core, so that queries
-// have the others. between is as in force. Names whose backends change meanwhile are decided once more at the end.
+// have the others. between is as in publishNext. Names whose backends change meanwhile are decided once more at the
+// end.
 func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between func()) error {
 	all := n.plan.domains // names, backends and answers are in memory in the same order
 	if len(n.plan.changed) < len(all) {

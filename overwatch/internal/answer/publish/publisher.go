@@ -69,7 +69,7 @@ func New(o Options) (*Publisher, error) {
 			return nil, err
 		}
 	}
-	if err := p.force(context.Background(), n, nil); err != nil {
+	if err := p.publishNext(context.Background(), n, nil); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -190,13 +190,13 @@ func (p *Publisher) Sign(ctx context.Context) error {
 // prepareFresh asks for the signatures that the last decisions need.
 func (p *Publisher) prepareFresh() {
 	if p.signing != nil {
-		p.signing.some(p.writer.Fresh())
+		p.signing.requestSome(p.writer.Fresh())
 	}
 }
 
 // conclude puts a view into force, and sends the outcome to the caller that waits for it.
 func (p *Publisher) conclude(ctx context.Context, n *next) {
-	err := p.force(ctx, n, func() {
+	err := p.publishNext(ctx, n, func() {
 		select {
 		case <-p.changes.ready:
 			p.publishChanges()

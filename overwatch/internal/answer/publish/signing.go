@@ -99,16 +99,16 @@ func (p *plan) own(i int) *zonePlan {
 	return &own
 }
 
-// all makes run prepare all signatures of the view.
-func (s *signing) all() {
+// requestAll makes run prepare all signatures of the view.
+func (s *signing) requestAll() {
 	s.mu.Lock()
 	s.whole, s.fresh = true, nil
 	s.mu.Unlock()
 	notify(s.wake)
 }
 
-// only drops the signers of zones that are not in the plan, or not signed there.
-func (s *signing) only(p *plan) {
+// dropOthers drops the signers of zones that are not in the plan, or not signed there.
+func (s *signing) dropOthers(p *plan) {
 	apexes := make(map[string]bool, len(p.zones))
 	for _, z := range p.zones {
 		if !z.unsigned {
@@ -118,8 +118,8 @@ func (s *signing) only(p *plan) {
 	s.zones.Only(apexes)
 }
 
-// some makes run prepare these signatures.
-func (s *signing) some(fresh []*zone.Signature) {
+// requestSome makes run prepare these signatures.
+func (s *signing) requestSome(fresh []*zone.Signature) {
 	if len(fresh) == 0 {
 		return
 	}
@@ -172,7 +172,7 @@ func (s *signing) prepare(ctx context.Context) {
 		s.prepareAll(ctx)
 	}
 	for _, sig := range fresh {
-		_ = s.one(sig)
+		_ = s.prepareOne(sig)
 	}
 }
 
@@ -185,7 +185,7 @@ func (s *signing) prepareAll(ctx context.Context) {
 		if ctx.Err() != nil || s.view() != view && s.due() {
 			return
 		}
-		if err := s.one(sig); err == nil {
+		if err := s.prepareOne(sig); err == nil {
 			continue
 		}
 		if ends := sig.Expires(); !ends.IsZero() {
@@ -207,9 +207,9 @@ func (s *signing) due() bool {
 	return s.whole
 }
 
-// one makes a signature and then lets queries go first. A failure has been counted and logged; the next query for the
-// record tries again.
-func (s *signing) one(sig *zone.Signature) error {
+// prepareOne makes a signature and then lets queries go first. A failure has been counted and logged; the next query
+// for the record tries again.
+func (s *signing) prepareOne(sig *zone.Signature) error {
 	signed, err := sig.Prepare(s.zones.Now())
 	if signed {
 		runtime.Gosched()

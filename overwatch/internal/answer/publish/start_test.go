@@ -187,5 +187,5 @@ func rebuilt(ctx context.Context, p *Publisher, s Settings, between func()) erro
 	p.building = &next{again: make(map[string]struct{})}
 	defer func() { p.building = nil }()
 	p.build(p.building, s)
-	return p.force(ctx, p.building, between)
+	return p.publishNext(ctx, p.building, between)
 }

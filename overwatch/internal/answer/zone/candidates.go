@@ -219,7 +219,7 @@ func (o *owner) sign(z *Zone, c *candidates, ttl uint32) {
 		for k, number := range picks {
 			data[k] = c.one(int(number))
 		}
-		sigs[i] = o.known.at(z.signer, o.name, contentOf(c.kind.Number, ttl, data))
+		sigs[i] = o.cache.at(z.signer, o.name, contentOf(c.kind.Number, ttl, data))
 	}
 	c.keep(sigs)
 }

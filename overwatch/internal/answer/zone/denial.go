@@ -82,9 +82,9 @@ func (d *draft) touched(c *chain) []touched {
 	return list
 }
 
-// link makes the chain of a signed zone from that of the zone before. Names that the draft has changed, and those right
-// in front of them, get other records; the signatures of these are appended to fresh.
-func (d *draft) link(fresh []*Signature) []*Signature {
+// makeChain makes the chain of a signed zone from that of the zone before. Names that the draft has changed, and those
+// right in front of them, get other records; the signatures of these are appended to fresh.
+func (d *draft) makeChain(fresh []*Signature) []*Signature {
 	z, old := d.zone, d.before.chain
 	c := newChain(z.apex, z.denial)
 	if old == nil || d.whole {
@@ -92,7 +92,7 @@ func (d *draft) link(fresh []*Signature) []*Signature {
 	}
 	remake := c.merge(old, d.touched(c))
 	for _, at := range remake {
-		if z.say(c, at) {
+		if z.makeDenial(c, at) {
 			fresh = append(fresh, c.links[at].full)
 		}
 		if o := z.find([]byte(c.links[at].name)); o.steered {
@@ -153,9 +153,9 @@ func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 	return remake
 }
 
-// say makes the record of the link at a place, with the types of its name and the next name. It reports whether the
-// link had another record before, or none.
-func (z *Zone) say(c *chain, at int) bool {
+// makeDenial makes the record of the link at a place, with the types of its name and the next name. It reports whether
+// the link had another record before, or none.
+func (z *Zone) makeDenial(c *chain, at int) bool {
 	l, next := c.links[at], (at+1)%len(c.links)
 	prefix := string(l.name[:len(l.name)-len(z.apex)])
 	rtype, head := dns.TypeNSEC, []byte(c.links[next].name)

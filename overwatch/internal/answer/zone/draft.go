@@ -172,7 +172,7 @@ func (d *draft) edit(name canonical) (*owner, error) {
 	o = d.blank(name)
 	if there != nil && !own {
 		o.answers.Store(there.answers.Load())
-		o.known, o.steered, o.cut = there.known, there.steered, there.cut
+		o.cache, o.steered, o.cut = there.cache, there.steered, there.cut
 	}
 	d.own[name] = o
 	if there != nil {
@@ -200,7 +200,7 @@ func (d *draft) descend(name canonical) error {
 	if o.cut {
 		return fmt.Errorf("%s belongs to the zone %s", name, above)
 	}
-	d.zone.names.count(above, 1)
+	d.zone.names.addBelow(above, 1)
 	return nil
 }
 
@@ -211,9 +211,9 @@ func (d *draft) blank(name canonical) *owner {
 		o.length = uint8(copy(o.short[:], name))
 	}
 	if d.zone.signer != nil {
-		o.known = new(signatures)
+		o.cache = new(signatureCache)
 	}
-	o.answers.Store(nothing)
+	o.answers.Store(noAnswers)
 	return o
 }
 
@@ -297,7 +297,7 @@ func (d *draft) steer(text string) error {
 // resign returns the steered answers that a name had before, with the signatures of this zone.
 func (d *draft) resign(o, was *owner, sets []set) *answers {
 	if d.zone.signer != nil && d.zone.signer == d.before.signer {
-		o.known = was.known
+		o.cache = was.cache
 	}
 	before := was.answers.Load()
 	next := answersWith(before.steered, before.copyPlaced(), sets)
@@ -324,8 +324,8 @@ func (d *draft) unsteer(text string) error {
 		return err
 	}
 	o.steered = false
-	if o.known != nil {
-		o.known = new(signatures)
+	if o.cache != nil {
+		o.cache = new(signatureCache)
 	}
 	next := &answers{sets: o.answers.Load().sets}
 	next.any = next.pickAny()
@@ -344,7 +344,7 @@ func (d *draft) prune(o *owner) {
 			d.zone.wildcards--
 		}
 		above := o.name.parent()
-		d.zone.names.count(above, -1)
+		d.zone.names.addBelow(above, -1)
 		o = d.zone.find([]byte(above))
 	}
 }
@@ -401,6 +401,6 @@ func (d *draft) finish(v *View) {
 		}
 	}
 	if z.signer != nil {
-		v.fresh = append(d.link(v.fresh), d.fresh...)
+		v.fresh = append(d.makeChain(v.fresh), d.fresh...)
 	}
 }

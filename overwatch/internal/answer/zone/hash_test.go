@@ -73,7 +73,7 @@ func TestPlace_TheScopeHoldsForThePlaceAndTheNetwork(t *testing.T) {
 		{20, clientB, 48},
 	} {
 		v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-		v.Place(testPlaces(t))
+		v.SetPlaces(testPlaces(t))
 		var decisions [][2]policy.Decision
 		for i := range 3 {
 			d := hashed(decide(fmt.Sprintf("10.0.%d.1 10.0.%d.2", i, i)), c.bits, 2*c.bits)

@@ -69,8 +69,8 @@ func (x *index) replace(o *owner) { x.at(o.name).owner = o }
 // below returns the number of names directly below a name that is there.
 func (x *index) below(name canonical) uint32 { return x.at(name).below }
 
-// count adds to the number of names directly below a name that is there.
-func (x *index) count(name canonical, by int) { x.at(name).below += uint32(by) }
+// addBelow adds to the number of names directly below a name that is there.
+func (x *index) addBelow(name canonical, by int) { x.at(name).below += uint32(by) }
 
 // remove removes a name that is there. Cells behind it move up, so that every search still finds its cell.
 func (x *index) remove(name canonical) {

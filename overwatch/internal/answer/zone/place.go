@@ -117,9 +117,9 @@ func (p *placed) same(other *placed) bool {
 // Places returns the table of clients' places, nil where no answer depends on it.
 func (v *View) Places() *geo.Table { return v.places.Load() }
 
-// Place replaces the table of clients' places, from the next query on. The table must have the regions by which the
+// SetPlaces replaces the table of clients' places, from the next query on. The table must have the regions by which the
 // names were decided (Writer.Place). Of one view, one goroutine at a time may call it.
-func (v *View) Place(table *geo.Table) { v.places.Store(table) }
+func (v *View) SetPlaces(table *geo.Table) { v.places.Store(table) }
 
 // Choices has the decisions of one address family for clients that are told apart.
 type Choices struct {

@@ -68,7 +68,7 @@ func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *
 
 func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	v.Place(testPlaces(t))
+	v.SetPlaces(testPlaces(t))
 	placeIn(
 		t,
 		NewWriter(),
@@ -96,7 +96,7 @@ func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
 
 func TestPlace_AChangeElsewhereLeavesEveryTurnWhereItIs(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	v.Place(testPlaces(t))
+	v.SetPlaces(testPlaces(t))
 	w, turns, seen := NewWriter(), NewTurns(1, 1), map[string]int{}
 	for i := range 60 {
 		home, other := "a 10.0.0.1 10.0.0.2 10.0.0.3", "b 10.0.0.4"
@@ -135,7 +135,7 @@ func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
 
 func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "www CNAME app"))
-	v.Place(testPlaces(t))
+	v.SetPlaces(testPlaces(t))
 	w := NewWriter()
 	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
 	placeIn(t, w, v, "down.gslb.test.", "a down", "a down", "b down")
@@ -188,7 +188,7 @@ func TestPlace_AnotherTableIsFollowedAtOnce(t *testing.T) {
 	if seen := leads(t, v, "app.gslb.test.", clientB, 1, turns); seen["10.0.0.1"] != 1 {
 		t.Errorf("without a table: %v, want what clients in no region get", seen)
 	}
-	v.Place(testPlaces(t))
+	v.SetPlaces(testPlaces(t))
 	if seen := leads(t, v, "app.gslb.test.", clientB, 1, turns); seen["10.0.0.3"] != 1 {
 		t.Errorf("with the table: %v, want what clients in b get", seen)
 	}
@@ -196,7 +196,7 @@ func TestPlace_AnotherTableIsFollowedAtOnce(t *testing.T) {
 
 func TestPlace_ANameMayStopDependingOnTheClient(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	v.Place(testPlaces(t))
+	v.SetPlaces(testPlaces(t))
 	w, turns := NewWriter(), NewTurns(1, 1)
 	for range 100 {
 		placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")

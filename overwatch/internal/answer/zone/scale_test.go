@@ -34,7 +34,7 @@ func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 		c.Steered = append(c.Steered, fmt.Sprintf("d%06d.gslb.test.", i))
 	}
 	v := newView(tb, nil, c)
-	v.Place(testPlaces(tb))
+	v.SetPlaces(testPlaces(tb))
 	w := NewWriter()
 	for i, name := range c.Steered {
 		prefix := fmt.Sprintf("10.%d.%d.", i>>14, i>>6&0xFF)

@@ -183,48 +183,48 @@ func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 	return out
 }
 
-// signatures caches the signatures of a name's steered answers, by content. It keeps those of RRsets that are not
+// signatureCache caches the signatures of a name's steered answers, by content. It keeps those of RRsets that are not
 // answered now, so that a health flap signs nothing.
-type signatures struct {
-	mu    sync.Mutex
-	known signatureIndex
+type signatureCache struct {
+	mu        sync.Mutex
+	byContent signatureIndex
 }
 
 // at returns the signature of an RRset of the owner, a new one if it is not known.
-func (s *signatures) at(signer Signer, owner canonical, content string) *Signature {
+func (s *signatureCache) at(signer Signer, owner canonical, content string) *Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sig := s.known.get(content)
+	sig := s.byContent.get(content)
 	if sig == nil || sig.signer != signer {
 		sig = &Signature{signer: signer, owner: owner, content: content}
-		s.known.put(sig)
+		s.byContent.put(sig)
 	}
 	return sig
 }
 
 // all appends the signatures that are known now.
-func (s *signatures) all(into []*Signature) []*Signature {
+func (s *signatureCache) all(into []*Signature) []*Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.known.all(into)
+	return s.byContent.all(into)
 }
 
 // spareSignatures is the number of unused signatures that a name may keep, beside as many as it uses.
 const spareSignatures = 64
 
 // few reports whether there is nothing to trim, however few are in use.
-func (s *signatures) few() bool {
+func (s *signatureCache) few() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.known.len() <= spareSignatures
+	return s.byContent.len() <= spareSignatures
 }
 
 // trim drops the signatures for which spare is true, if they are many more than those in use.
-func (s *signatures) trim(inUse int, spare func(*Signature) bool) {
+func (s *signatureCache) trim(inUse int, spare func(*Signature) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known.len() <= 2*inUse+spareSignatures {
+	if s.byContent.len() <= 2*inUse+spareSignatures {
 		return
 	}
-	s.known.remove(spare)
+	s.byContent.remove(spare)
 }

@@ -394,7 +394,7 @@ func TestSigned_SpareSignaturesAreForgottenWhenThereAreMany(t *testing.T) {
 	}
 	key, _ := canonicalName("app.gslb.test.")
 	_, o := v.owner(key)
-	if n := len(o.known.all(nil)); n > spareSignatures+20 {
+	if n := len(o.cache.all(nil)); n > spareSignatures+20 {
 		t.Errorf("%d signatures are kept for one address", n)
 	}
 }

@@ -39,7 +39,7 @@ type Zone struct {
 // owner is one name that exists in a zone. Empty non-terminals, and the apexes of zones below, are owners too.
 type owner struct {
 	answers atomic.Pointer[answers]
-	known   *signatures // of its addresses; nil where the zone is not signed
+	cache   *signatureCache // of its addresses; nil where the zone is not signed
 	name    canonical
 	steered bool
 	cut     bool  // the name is the apex of a zone below, and has nothing but its DS records here
@@ -63,8 +63,8 @@ type answers struct {
 	sets    []set         // ascending by type
 }
 
-// nothing is the answers of an empty non-terminal.
-var nothing = new(answers)
+// noAnswers is the answers of an empty non-terminal.
+var noAnswers = new(answers)
 
 // set returns the RRset of a type, nil if there is none.
 func (a *answers) set(rtype uint16) *set {
@@ -174,7 +174,7 @@ func (z *Zone) eachSignature(yield func(*Signature) bool) bool {
 		if c.owner == nil {
 			continue
 		}
-		room = c.owner.known.all(room[:0])
+		room = c.owner.cache.all(room[:0])
 		for _, set := range c.owner.answers.Load().sets {
 			room = append(room, set.sig)
 		}

@@ -125,7 +125,7 @@ func (w *Writer) Fresh() []*Signature {
 
 // trim drops the cached signatures of answers of long ago.
 func (o *owner) trim() {
-	if o.known == nil || o.known.few() {
+	if o.cache == nil || o.cache.few() {
 		return
 	}
 	a := o.answers.Load()
@@ -139,7 +139,7 @@ func (o *owner) trim() {
 		note(&a.steered[i])
 	}
 	a.eachVariant(func(in *variant) { note(&in.candidates) })
-	o.known.trim(len(inUse), func(sig *Signature) bool { return !inUse[sig] })
+	o.cache.trim(len(inUse), func(sig *Signature) bool { return !inUse[sig] })
 }
 
 // steer replaces the answers that depend on health and keeps the rest.
