@@ -72,7 +72,7 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	switch rec := z.keyring.recordOf(apex); {
-	case z.bare[apex]:
+	case z.unsigned[apex]:
 		return RollState{}, ErrUnsigned
 	case z.signers[apex] == nil:
 		return RollState{}, ErrNotSigned
@@ -296,7 +296,7 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 	if way := z.keyring.recordOf(apex).Way; way.WithholdsDS() {
 		lacks = "the parent is to have no DS record while the zone goes " + string(way.Way)
 	}
-	own.Sees(lacks == "", z.looks[apex].at, now)
+	own.NoteParent(lacks == "", z.looks[apex].at, now)
 	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.rolls[apex] })
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
 	z.looks[apex] = look{now, wait, peers, ttl}

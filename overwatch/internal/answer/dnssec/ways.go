@@ -47,12 +47,12 @@ func (z *Zones) beginWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 	case z.ownProvisional(apex) != nil:
 		return RollState{}, errAgreeing
 	}
-	return z.turn(apex, way, ttl, keep)
+	return z.startWay(apex, way, ttl, keep)
 }
 
-// turn begins a way. It begins later than the way before even if the node that began that one has a clock that is ahead
-// of this one.
-func (z *Zones) turn(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollState, error) {
+// startWay begins a way. It begins later than the way before even if the node that began that one has a clock that is
+// ahead of this one.
+func (z *Zones) startWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollState, error) {
 	now := z.wall()
 	r := roll.Roll{Way: way, Started: now, By: z.nodeID}
 	if before := z.keyring.recordOf(apex).Way; before != nil {
@@ -82,15 +82,15 @@ func (z *Zones) turn(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollS
 func (z *Zones) wayFirst(apex string) bool {
 	rec := z.keyring.recordOf(apex)
 	return z.served(apex) && rec.Way.UnderWay() &&
-		(!rec.Roll.UnderWay() || z.bare[apex] || rec.Way.Started.After(rec.Roll.Started))
+		(!rec.Roll.UnderWay() || z.unsigned[apex] || rec.Way.Started.After(rec.Roll.Started))
 }
 
 // cancelWay takes back a way that is under way: it begins the opposite one. The caller holds mu.
 func (z *Zones) cancelWay(apex string) (RollState, error) {
 	if z.keyring.recordOf(apex).Way.Way == roll.ToUnsigned {
-		return z.turn(apex, roll.ToSigned, z.wayLooks[apex].ttl, true)
+		return z.startWay(apex, roll.ToSigned, z.wayLooks[apex].ttl, true)
 	}
-	return z.turn(apex, roll.ToUnsigned, z.wayLooks[apex].ttl, true)
+	return z.startWay(apex, roll.ToUnsigned, z.wayLooks[apex].ttl, true)
 }
 
 // confirmWay notes that an operator says that the parent has done what a way asks for. The caller holds mu.
@@ -108,11 +108,11 @@ func (z *Zones) confirmWay(apex string) (RollState, error) {
 }
 
 // served reports whether this node serves a zone with keys of its own, signed or not. The caller holds mu.
-func (z *Zones) served(apex string) bool { return z.signers[apex] != nil || z.bare[apex] }
+func (z *Zones) served(apex string) bool { return z.signers[apex] != nil || z.unsigned[apex] }
 
 // servedZones lists the zones that this node serves with keys of its own. The caller holds mu.
 func (z *Zones) servedZones() []string {
-	all := append(sortedKeys(z.signers), sortedKeys(z.bare)...)
+	all := append(sortedKeys(z.signers), sortedKeys(z.unsigned)...)
 	slices.Sort(all)
 	return all
 }
@@ -121,7 +121,7 @@ func (z *Zones) servedZones() []string {
 func (z *Zones) Unsigned() []string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	return sortedKeys(z.bare)
+	return sortedKeys(z.unsigned)
 }
 
 func (z *Zones) wayState(apex string) RollState {
@@ -149,7 +149,7 @@ func (z *Zones) stepWay(apex string, neighbours []Neighbour, parent Parent, ttl 
 	}
 	ttl.DS = cmp.Or(max(parent.TTL, own.DS), unknownDS)
 	lacks := z.lacks(apex, own, &parent)
-	own.Sees(lacks == "", z.wayLooks[apex].at, now)
+	own.NoteParent(lacks == "", z.wayLooks[apex].at, now)
 	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.ways[apex] })
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
 	z.wayLooks[apex] = look{now, wait, peers, ttl}

@@ -45,7 +45,7 @@ type Zones struct {
 	peers   Peers
 	looks   map[string]look // the last look at each roll, by apex
 
-	bare     map[string]bool // apexes of the zones that are served unsigned, as their ways say
+	unsigned map[string]bool // apexes of the zones that are served unsigned, as their ways say
 	wayLooks map[string]look // the last look at each way, by apex
 }
 
@@ -67,7 +67,7 @@ func Open(o Options) (*Zones, error) {
 		nodeID: o.NodeID, algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now,
 		log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
-		looks: make(map[string]look), bare: make(map[string]bool), wayLooks: make(map[string]look),
+		looks: make(map[string]look), unsigned: make(map[string]bool), wayLooks: make(map[string]look),
 	}
 	z.metrics = newMetrics(z)
 	z.clock.check(o.Now())
@@ -118,10 +118,10 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 	now := z.now()
 	if z.keyring.recordOf(apex).Way.Unsigned() {
 		delete(z.signers, apex)
-		z.bare[apex], z.wanted[apex] = true, true
+		z.unsigned[apex], z.wanted[apex] = true, true
 		return nil, nil
 	}
-	delete(z.bare, apex)
+	delete(z.unsigned, apex)
 	if len(z.keyring.Keys(apex)) == 0 {
 		if err := z.makeKey(apex, now); err != nil {
 			return nil, fmt.Errorf("zone %s: %w", apex, err)
@@ -243,9 +243,9 @@ func (z *Zones) Only(apexes map[string]bool) {
 			delete(z.signers, apex)
 		}
 	}
-	for apex := range z.bare {
+	for apex := range z.unsigned {
 		if !apexes[apex] {
-			delete(z.bare, apex)
+			delete(z.unsigned, apex)
 		}
 	}
 	z.wanted = maps.Clone(apexes)

@@ -160,9 +160,9 @@ func (p *Progress) parentHas(peers []Peer) time.Time {
 // UnderWay reports whether there is a Roll that has not ended. It is false for nil.
 func (p *Progress) UnderWay() bool { return p != nil && p.Stage < Done }
 
-// Sees notes the result of a look at the parent: has reports whether the parent has what the Roll asks for, and before
-// is the time of the look before.
-func (p *Progress) Sees(has bool, before, now time.Time) {
+// NoteParent notes the result of a look at the parent: has reports whether the parent has what the Roll asks for, and
+// before is the time of the look before.
+func (p *Progress) NoteParent(has bool, before, now time.Time) {
 	if !has || now.Sub(before) > ClocksApart {
 		p.ParentSince = time.Time{}
 	}

@@ -201,7 +201,7 @@ func (w *world) ask(n *node) {
 	w.askWay(n, ways)
 	if n.progress != nil && !n.way.Unsigned() {
 		wrong := w.wrong(n)
-		n.progress.Sees(wrong == "", now, now)
+		n.progress.NoteParent(wrong == "", now, now)
 		next, wait := roll.Next(n.progress, peers, wrong, w.ttl, now)
 		n.wait = wait
 		if next != nil {

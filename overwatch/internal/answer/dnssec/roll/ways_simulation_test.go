@@ -27,7 +27,7 @@ func (w *world) askWay(n *node, peers []roll.Peer) {
 	}
 	now := w.now.Add(n.ahead)
 	wrong := w.wrongWay(n)
-	n.way.Sees(wrong == "", now, now)
+	n.way.NoteParent(wrong == "", now, now)
 	next, wait := roll.Next(n.way, peers, wrong, w.ttl, now)
 	if n.wayWait = wait; next != nil {
 		n.way = next
