@@ -58,11 +58,11 @@ func (r *request) sealText(secret, plain []byte) (string, error) {
 	}
 	answer := own.PublicKey().Bytes()
 	aead := r.aead(shared, secret, answer)
-	return base64.StdEncoding.EncodeToString(aead.Seal(answer, once[:], plain, nil)), nil
+	return base64.StdEncoding.EncodeToString(aead.Seal(answer, gcmNonce[:], plain, nil)), nil
 }
 
-// once is the GCM nonce. It is constant because a key encrypts only one message.
-var once [12]byte
+// gcmNonce is constant because a key encrypts only one message.
+var gcmNonce [12]byte
 
 // aead returns the cipher of one answer. Its key depends on the whole request and on both secrets.
 func (r *request) aead(shared, secret, answer []byte) cipher.AEAD {
@@ -108,7 +108,7 @@ func (r *request) openText(secret []byte, private *ecdh.PrivateKey, sealed strin
 	if err != nil {
 		return nil, errSeal
 	}
-	plain, err := r.aead(shared, secret, answer).Open(nil, once[:], box, nil)
+	plain, err := r.aead(shared, secret, answer).Open(nil, gcmNonce[:], box, nil)
 	if err != nil {
 		return nil, errSeal
 	}

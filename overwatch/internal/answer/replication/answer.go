@@ -111,7 +111,7 @@ func (r *Replication) receive(ctx context.Context, node string, has uint64) (con
 		v.leave()
 	}
 	v.has, v.leave = has, leave
-	r.tell()
+	r.signalNews()
 	return ctx, func() {
 		leave()
 		r.mu.Lock()

@@ -67,7 +67,7 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 		}
 		r.note(p, err)
 		if err == nil && !p.self {
-			r.begin(ctx, p)
+			r.endJoining(ctx, p)
 			failures = 0
 			continue
 		}
@@ -203,8 +203,8 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 	}
 }
 
-// begin ends the joining of this node where all its peers are joining too: it asks all of them for everything.
-func (r *Replication) begin(ctx context.Context, p *peer) {
+// endJoining ends the joining of this node where all its peers are joining too: it asks all of them for everything.
+func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	if !r.o.Store.Replicas().Joining || !r.allJoining() {
 		return
 	}

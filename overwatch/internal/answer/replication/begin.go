@@ -73,8 +73,8 @@ func (r *Replication) knock() {
 	}
 }
 
-// tell wakes the goroutines that wait for news of peers. The caller holds mu.
-func (r *Replication) tell() {
+// signalNews wakes the goroutines that wait for news of peers. The caller holds mu.
+func (r *Replication) signalNews() {
 	close(r.heard)
 	r.heard = make(chan struct{})
 }

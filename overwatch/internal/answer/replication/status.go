@@ -41,7 +41,7 @@ func (r *Replication) note(p *peer, err error) {
 	if p.err = err; p.connected != (err == nil) {
 		p.connected, p.changed = err == nil, time.Now()
 	}
-	r.tell()
+	r.signalNews()
 	switch {
 	case err != nil && before == nil:
 		r.o.Logger.Warn().Str("peer", p.url).Str("reason", err.Error()).
