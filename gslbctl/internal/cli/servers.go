@@ -27,9 +27,9 @@ func (a *app) serversListCommand() *cobra.Command {
 func (a *app) serverTable(list api.ServerList) *render.Table {
 	amiss := slices.ContainsFunc(list.Targets, func(t api.ServerTarget) bool { return t.Problem != "" })
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "SOURCE", Spare: 5},
-			{Name: "WEIGHT", Right: true, Spare: 3},
-			{Name: "STATUS"}, {Name: "DRAINING", Spare: 1}, {Name: "CHANGED", Spare: 4}, {Name: "PROBLEM", Spare: 6, Wide: !amiss},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2},
+			{Name: "SOURCE", Spare: 5}, {Name: "WEIGHT", Right: true, Spare: 3}, {Name: "STATUS"},
+			{Name: "DRAINING", Spare: 1}, {Name: "CHANGED", Spare: 4}, {Name: "PROBLEM", Spare: 6, Wide: !amiss},
 			{Name: "CREATED", Wide: true}, {Name: "ID", Wide: true}},
 		Empty: "No servers are registered.",
 	}

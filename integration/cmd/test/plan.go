@@ -71,7 +71,8 @@ func quick(o options) ([][]step, error) {
 	// The step before has vetted all packages.
 	detector, about := []string{"-race", "-short", "-cpu", "1", "-vet=off"}, "unit tests with the race detector"
 	if !withRace() {
-		detector, about = []string{"-vet=off"}, "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"
+		detector = []string{"-vet=off"}
+		about = "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"
 	}
 	return [][]step{
 		{{

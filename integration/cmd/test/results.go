@@ -144,7 +144,8 @@ func (r *results) ended(e event, at key) {
 // deadlock, prints the reason in the output of the test that ran, and there is no event for the end of that test.
 func (r *results) unended(pkg key) {
 	var words strings.Builder
-	for _, at := range slices.SortedFunc(maps.Keys(r.running), func(a, b key) int { return strings.Compare(a.test, b.test) }) {
+	byName := func(a, b key) int { return strings.Compare(a.test, b.test) }
+	for _, at := range slices.SortedFunc(maps.Keys(r.running), byName) {
 		if at.pkg == pkg.pkg {
 			fmt.Fprintf(&words, "%s has not ended:\n%s", at.test, r.said(at))
 			delete(r.running, at)
