@@ -13,7 +13,8 @@ GO       ?= go
 version   = $(shell packaging/version.sh $(1))
 COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 # The commit's own time, so that two builds of one commit are the same bytes.
-DATE     := $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
+DATE     := $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || \
+              echo 1970-01-01T00:00:00Z)
 INFO     := gslb.internal/shared/buildinfo
 ldflags   = -s -w -X $(INFO).version=$(call version,$(1)) -X $(INFO).commit=$(COMMIT) -X $(INFO).date=$(DATE)
 build     = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(call ldflags,$(1))'
@@ -33,8 +34,10 @@ help: ## list the targets
 
 .PHONY: check-tools
 check-tools:
-	@command -v $(GO) >/dev/null || { echo "Go is missing: install Go 1.26 or later from https://go.dev/dl/ and put it on PATH"; exit 1; }
-	@command -v git >/dev/null || { echo "git is missing: install it with your package manager (Debian: apt-get install git)"; exit 1; }
+	@command -v $(GO) >/dev/null || \
+	  { echo "Go is missing: install Go 1.26 or later from https://go.dev/dl/ and put it on PATH"; exit 1; }
+	@command -v git >/dev/null || \
+	  { echo "git is missing: install it with your package manager (Debian: apt-get install git)"; exit 1; }
 
 .PHONY: build
 build: check-tools ## build gslb-overwatch, gslb-agent, gslbctl and gslb into bin/
@@ -56,7 +59,7 @@ LENGTH ?=
 run_tests = $(GO) run ./integration/cmd/test $(if $(ONLY),-only "$(ONLY)") $(if $(LENGTH),-length $(LENGTH))
 
 .PHONY: test
-test: check-tools ## vet, unit tests with the race detector, and with real processes a failover, a signed answer, an API change
+test: check-tools ## vet, unit tests with the race detector, three tests with real processes
 	@$(run_tests) quick
 
 .PHONY: test-all
@@ -70,16 +73,18 @@ test-integration: ## of these the tests with real processes only
 	@$(MAKE) --no-print-directory test-all ONLY=smoke,integration
 
 .PHONY: test-long
-test-long: build ## soak, floods, fleets, upgrades, kills by the thousand, each fuzz target: two hours (LENGTH=10m for each that has no end; ONLY=soak)
+# LENGTH is that of a soak or a fuzz target, which have no end of their own.
+test-long: build ## soak, floods, fleets, upgrades, kills by the thousand, fuzzing: two hours (LENGTH=10m, ONLY=soak)
 	@$(run_tests) -bin $(CURDIR)/bin long
 
 .PHONY: scale
 SCALE ?= integration/plots
-scale: build ## 100 000 names, 10 000 agents and three nodes on this machine; plots into SCALE (integration/plots; Linux, some minutes)
-	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SCALE=$(abspath $(SCALE)) $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale
+scale: build ## 100 000 names, 10 000 agents, three nodes; plots into SCALE (integration/plots; Linux, some minutes)
+	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SCALE=$(abspath $(SCALE)) \
+	  $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale
 
 .PHONY: scale-nodes
-scale-nodes: check-tools ## what 2 to 100 nodes cost one another, simulated: the figures and plots of overwatch/docs/scale.md
+scale-nodes: check-tools ## what 2 to 100 nodes cost one another, simulated, for overwatch/docs/scale.md
 	@$(GO) run ./integration/cmd/scale -out $(SCALE)
 
 .PHONY: fuzz
@@ -93,53 +98,61 @@ bench: check-tools bench-go ## the Go benchmarks, then a short bench-dns
 
 .PHONY: bench-go
 bench-go: check-tools ## run the Go benchmarks of the latency and rate promises
-	@for m in overwatch shared agent; do (cd $$m && $(GO) test -run '^$$' -bench . -benchmem ./... | grep -vE 'no test files|^ok|^PASS') || exit 1; done
+	@for m in overwatch shared agent; do \
+	  (cd $$m && $(GO) test -run '^$$' -bench . -benchmem ./... | grep -vE 'no test files|^ok|^PASS') || exit 1; done
 
 .PHONY: bench-times
-bench-times: build ## what is promised in seconds, from a failure to the answers say, by the tests with real processes (a machine at rest)
+bench-times: build ## what is promised in seconds, by the tests with real processes (a machine at rest)
 	@GSLB_TIMED=1 $(run_tests) -bin $(CURDIR)/bin -only integration rest
 
 .PHONY: bench-dns
 BENCHFLAGS   ?=
+DEBIAN_INSTALL := apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
+                  apt-get install -y -qq --no-install-recommends
 BENCH_DEBIAN := gdnsd nsd knot pdns-server pdns-backend-bind ldnsutils
 bench-dns: build ## CPU time per DNS query beside gdnsd, NSD, Knot and PowerDNS (BENCHFLAGS=-h for its flags; Linux)
-	@missing=; for p in gdnsd nsd knotd pdns_server ldns-signzone; do PATH=$$PATH:/usr/sbin command -v $$p >/dev/null || missing="$$missing $$p"; done; \
+	@missing=; for p in gdnsd nsd knotd pdns_server ldns-signzone; do \
+	    PATH=$$PATH:/usr/sbin command -v $$p >/dev/null || missing="$$missing $$p"; done; \
 	  if [ -n "$$missing" ]; then if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing what is missing:$$missing"; \
-	    apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(BENCH_DEBIAN); \
+	    $(DEBIAN_INSTALL) $(BENCH_DEBIAN); \
 	  else echo "note: not installed and therefore skipped:$$missing (Debian: apt-get install $(BENCH_DEBIAN))"; fi; fi
 	@PATH=$$PATH:/usr/sbin $(GO) run ./integration/bench -bin bin $(BENCHFLAGS)
 
 .PHONY: bench-scale
-bench-scale: build ## 10, 1 000 and 100 000 names side by side, unsigned and signed: CPU per query, time to the first answer, memory (Linux)
-	@$(GO) run ./integration/bench -bin bin -flat -servers gslb-weighted,gslb-geolocation,gslb-signed -rounds 12 -seconds 0.5 $(BENCHFLAGS)
+bench-scale: build ## 10, 1 000 and 100 000 names side by side: CPU per query, first answer, memory (Linux)
+	@$(GO) run ./integration/bench -bin bin -flat -servers gslb-weighted,gslb-geolocation,gslb-signed \
+	  -rounds 12 -seconds 0.5 $(BENCHFLAGS)
 
 .PHONY: bench-changes
 bench-changes: build ## what changes of health cost a node of 100 000 names, and what clients see of them (Linux)
 	@$(GO) run ./integration/bench -bin bin -changes -names 100000 -rounds 3 -seconds 4 $(BENCHFLAGS)
 
 .PHONY: bench-replication
-bench-replication: build ## a change in the answers of three nodes, 10 000 objects on a wiped node, what an idle cluster pays (Linux)
+bench-replication: build ## a change on three nodes, 10 000 objects on a wiped one, an idle cluster (Linux)
 	@$(GO) run ./integration/bench -bin bin -replication 10000 $(BENCHFLAGS)
 
 .PHONY: bench-restart
 bench-restart: build ## restart a node twice under 50 000 queries a second by dnsperf: none may be lost (Linux)
-	@command -v dnsperf >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends dnsperf; fi; }
+	@if ! command -v dnsperf >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  $(DEBIAN_INSTALL) dnsperf; fi
 	@$(GO) run ./integration/bench -bin bin -restart 50000
 
 .PHONY: bench-overload
-bench-overload: build ## ask a node with 3 % of a core for more than it can answer, and freeze it: which queries are answered, and when (Linux, root)
+bench-overload: build ## overload a node that has 3 % of a core, and freeze it: what is answered, and when (Linux, root)
 	@$(GO) run ./integration/bench -bin bin -overload 0.03 -rounds 2 -seconds 2.5 $(BENCHFLAGS)
 
 $(GOLANGCI):
 	@echo "building golangci-lint $(@:.tools/golangci-lint-%=%) into .tools/ (once, some minutes)"
-	@GOWORK=off GOFLAGS= GOBIN=$(CURDIR)/.tools $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(@:.tools/golangci-lint-%=%)
+	@GOWORK=off GOFLAGS= GOBIN=$(CURDIR)/.tools \
+	  $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(@:.tools/golangci-lint-%=%)
 	@mv .tools/golangci-lint $@
 
 .PHONY: lint
 lint: check-tools $(GOLANGCI) ## gofmt and golangci-lint (pinned, built on first use)
 	@failed=; for m in $(MODULES); do echo "== lint $$m"; \
-	  (cd $$m && $(CURDIR)/$(GOLANGCI) run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$m"; done; \
+	  (cd $$m && $(CURDIR)/$(GOLANGCI) run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || \
+	  failed="$$failed $$m"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 .PHONY: vulncheck

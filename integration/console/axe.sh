@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fetches axe-core, with which TestConsole_PassesAxeInBothThemes judges the console, into testdata. Needs npm and the network; the tests do not.
+# Fetches axe-core, with which TestConsole_PassesAxeInBothThemes judges the console, into testdata. Needs npm and the
+# network; the tests do not.
 set -euo pipefail
 cd "$(dirname "$0")"
 scratch=$(mktemp -d)

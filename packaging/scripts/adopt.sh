@@ -6,7 +6,8 @@ own() { # PATH: gives it, and what is in it, to the new user
 }
 # named NAME: prints the sed and grep pattern of a key of the configuration that names a file of /etc/gslb.
 named() {
-	printf '%s' "\\(_file: *[\"']\\{0,1\\}\\(/etc/gslb/\\)\\{0,1\\}\\)$(printf '%s' "$1" | sed 's/[.]/[.]/g')\\([\"' ,}]\\|\$\\)"
+	escaped=$(printf '%s' "$1" | sed 's/[.]/[.]/g')
+	printf '%s' "\\(_file: *[\"']\\{0,1\\}\\(/etc/gslb/\\)\\{0,1\\}\\)$escaped\\([\"' ,}]\\|\$\\)"
 }
 own_configuration() {
 	if [ ! -e /etc/gslb/overwatch.yaml ] && [ ! -e /etc/gslb/gslb.yaml ]; then
@@ -37,7 +38,8 @@ adopt() {
 		echo "@NAME@: $config is a symbolic link: give what it names to the user @USER@" >&2
 	elif [ -f "$config" ]; then
 		own_configuration
-		if command -v runuser >/dev/null && ! problems=$(runuser -u @USER@ -- /usr/bin/@NAME@ --config "$config" --validate 2>&1); then
+		if command -v runuser >/dev/null &&
+			! problems=$(runuser -u @USER@ -- /usr/bin/@NAME@ --config "$config" --validate 2>&1); then
 			echo "@NAME@ runs as the user @USER@ now, which finds fault with $config: $problems" >&2
 		fi
 	fi

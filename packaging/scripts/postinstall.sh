@@ -17,8 +17,11 @@ fi
 if [ ! -L "$state" ]; then rm -f "$state/.removed-@NAME@"; fi # earlier packages left it
 @ADOPT@
 command -v systemctl >/dev/null || exit 0
-trouble() { echo "@NAME@: $unit does not run: journalctl -u $unit tells why" >&2; } # and the package is installed all the same
-if [ -d /run/systemd/system ] && [ -e /usr/lib/sysctl.d/60-@NAME@.conf ]; then sysctl -q -p /usr/lib/sysctl.d/60-@NAME@.conf 2>/dev/null || true; fi
+# trouble says that the service does not run. The package is installed all the same.
+trouble() { echo "@NAME@: $unit does not run: journalctl -u $unit tells why" >&2; }
+if [ -d /run/systemd/system ] && [ -e /usr/lib/sysctl.d/60-@NAME@.conf ]; then
+	sysctl -q -p /usr/lib/sysctl.d/60-@NAME@.conf 2>/dev/null || true
+fi
 if [ -n "$upgrade" ]; then
 	if [ -d /run/systemd/system ]; then
 		systemctl daemon-reload
@@ -34,5 +37,8 @@ else
 		systemctl daemon-reload
 		if [ -e "$config" ]; then systemctl start "$unit" || trouble; fi
 	fi
-	[ -e "$config" ] || echo "@NAME@: write $config (examples: /usr/share/doc/@NAME@/examples, or gslbctl init), then: systemctl start $unit"
+	if [ ! -e "$config" ]; then
+		echo "@NAME@: write $config (examples: /usr/share/doc/@NAME@/examples, or gslbctl init)," \
+			"then: systemctl start $unit"
+	fi
 fi

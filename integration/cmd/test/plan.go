@@ -69,7 +69,7 @@ func quick(o options) ([][]step, error) {
 	// (https://go.dev/issue/78156). It judges by what happens before what, so it finds races on one as well, and two
 	// packages run at the same time all the same.
 	// The step before has vetted all packages.
-	detector, about := []string{"-race", "-short", "-cpu", "1", "-vet=off"}, "unit tests with the race detector"
+	detector, about := []string{"-race", "-short", "-cpu=1", "-vet=off"}, "unit tests with the race detector"
 	if !withRace() {
 		detector = []string{"-vet=off"}
 		about = "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"

@@ -200,7 +200,7 @@ func (r *results) again(at key) string {
 	words := append([]string{}, r.step.env...)
 	words = append(words, "go", "test", "-count=1")
 	for _, flag := range r.step.argv {
-		if flag == "-race" || flag == "-short" {
+		if flag == "-race" || flag == "-short" || strings.HasPrefix(flag, "-cpu=") {
 			words = append(words, flag)
 		}
 	}

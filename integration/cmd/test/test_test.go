@@ -80,14 +80,14 @@ func wants(t *testing.T, output, counts string, words ...string) {
 
 func TestRunner_CountsWhatEnded(t *testing.T) {
 	dir := module(t)
-	s := step{name: "ways", dir: dir, argv: goTest("1m", "./ways"), tests: 1}
+	s := step{name: "ways", dir: dir, argv: goTest("1m", "-cpu=1", "./ways"), tests: 1}
 	output, err := ran(t, false, s)
 	if err == nil {
 		t.Error("a test failed, and that is no error")
 	}
 	wants(t, output, "4 passed, 1 failed, 2 skipped", "FAILED example.test/ways TestBad", "the reason of the failure",
 		"skipped: TestCannot: x_test.go:7: this machine has no tap",
-		"again: go test -count=1 -run '^TestBad$' example.test/ways", "slowest tests:")
+		"again: go test -count=1 -cpu=1 -run '^TestBad$' example.test/ways", "slowest tests:")
 }
 
 // In CI nothing that cannot run is green.

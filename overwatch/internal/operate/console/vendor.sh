@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Fetches what the console takes from others into assets/vendor: `./vendor.sh` writes the files, their licences and the sums of the packages
-# that they come from; `./vendor.sh check` fails if what is there differs. Needs npm and the network; to build gslb needs neither.
+# Fetches what the console takes from others into assets/vendor: `./vendor.sh` writes the files, their licences and the
+# sums of the packages that they come from; `./vendor.sh check` fails if what is there differs. Needs npm and the
+# network; to build gslb needs neither.
 set -euo pipefail
 cd "$(dirname "$0")"
 packages="preact@10.29.8 htm@3.1.1 uplot@1.6.32 world-atlas@2.0.2"
@@ -18,7 +19,8 @@ for package in $packages; do
 	mkdir "$scratch/$name" && tar -xzf "$archive" -C "$scratch/$name" --strip-components 1
 done >"$out/SUMS.txt"
 
-# A page without inline code has no import map, so modules import one another by their files. Maps of the sources are not served.
+# A page without inline code has no import map, so modules import one another by their files. Maps of the sources are
+# not served.
 module() { sed -e 's|from *"preact"|from"./preact.js"|' -e '/^\/\/# sourceMappingURL/d' "$scratch/$1" >"$out/$2"; }
 module preact/dist/preact.module.js preact.js
 module preact/hooks/dist/hooks.module.js hooks.js
