@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -66,10 +67,11 @@ func quick(o options) ([][]step, error) {
 		return nil, err
 	}
 	// One processor for each package: the detector dies in bubbles of synctest whose timers run on two
-	// (https://go.dev/issue/78156). It judges by what happens before what, so it finds races on one as well, and two
-	// packages run at the same time all the same.
+	// (https://go.dev/issue/78156). It judges by what happens before what, so it finds races on one as well. One package
+	// more than there are processors runs at the same time, since tests wait too.
 	// The step before has vetted all packages.
-	detector, about := []string{"-race", "-short", "-cpu=1", "-vet=off"}, "unit tests with the race detector"
+	detector := []string{"-race", "-short", "-cpu=1", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()+1)}
+	about := "unit tests with the race detector"
 	if !withRace() {
 		detector = []string{"-vet=off"}
 		about = "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"
