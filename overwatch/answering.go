@@ -101,17 +101,11 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.state.KeepSerials(serial)
 	n.publisher, err = publish.New(publish.Options{
 		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
-		Ready: func() error {
-			err := n.declared.Wait()
-			n.changes.keep()
-			return err
-		},
-		Registerer: n.registerer, Logger: n.part("publish"),
+		Ready: n.declared.Wait, Changes: n.changes, Registerer: n.registerer, Logger: n.part("publish"),
 	})
 	if err != nil {
 		return err
 	}
-	n.changes.pass(n.publisher)
 	n.core.run("publishing", n.publisher.Run)
 	keeper := control.LatencyKeeper{Store: n.store, Publisher: n.publisher, Logger: n.log, Kept: len(latencies) > 0}
 	n.core.run("latencies", keeper.Run)

@@ -33,11 +33,12 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	if n.zones != nil {
 		o.Keys, o.Rolls = n.zones.Keys, n.zones.Rolls
 	}
-	if n.events, err = events.New(o); err != nil {
+	watcher, err := events.New(o)
+	if err != nil {
 		return err
 	}
-	n.changes.subscribe(n.events.Mark)
-	return metrics.RegisterEvents(n.registerer, n.journal, n.events.Folded)
+	n.events.Store(watcher)
+	return metrics.RegisterEvents(n.registerer, n.journal, watcher.Folded)
 }
 
 // notificationsFile is the file in the data directory that keeps unsent notifications over a restart.

@@ -69,7 +69,7 @@ type node struct {
 	answer
 	history  *history.Recorder
 	journal  *journal.Journal
-	events   *events.Watcher
+	events   atomic.Pointer[events.Watcher] // nil until it is open
 	notifier *notify.Notifier
 	api      *httpapi.Server // nil when it is off
 	metrics  *metrics.Server // nil when it is off
@@ -112,7 +112,7 @@ type health struct {
 type answer struct {
 	zones     *dnssec.Zones // nil when answers are not signed
 	keySync   *keysync.Sync // nil when answers are not signed
-	changes   changes
+	changes   *publish.Changes
 	publisher *publish.Publisher
 	decisions *decisions.Recorder
 	dns       *dnsserver.Server
@@ -304,6 +304,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	n.changes = publish.NewChanges()
 	timed := expiry.New(n.store, n.audit, n.part("audit"))
 	n.core.run("expiry", timed.Run)
 	n.brakes = brakes.New(n.audit.Record, n.part("audit"))
@@ -311,7 +312,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		Timing:   control.Timing(cfg),
 		Restored: restored, Orders: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
 		Statuses: restore.Statuses{Store: n.store},
-		Changed:  n.changes.mark,
+		Changed:  n.changed,
 		Began:    timed.Began,
 		Expired:  timed.Expired,
 		Brake:    n.state.Brake, Braked: n.brakes.Note, Held: n.brakes.Held,
@@ -338,6 +339,14 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	})
 	return nil
+}
+
+// changed passes on that the backends of a service have changed.
+func (n *node) changed(service string) {
+	n.changes.Mark(service)
+	if w := n.events.Load(); w != nil {
+		w.Mark(service)
+	}
 }
 
 // allowed reports whether an agent may claim a backend: it is pinned and not revoked, and speaks for the service there.

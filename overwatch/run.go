@@ -68,8 +68,8 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
 	outer.Go(func() error { return n.control.WatchDatabase(ctx) })
 	outer.Go(func() error { return n.control.WatchTargets(ctx, n.moved) })
-	outer.Go(func() error { return n.events.Run(ctx) })
-	outer.Go(func() error { return n.events.Follow(ctx) })
+	outer.Go(func() error { return n.events.Load().Run(ctx) })
+	outer.Go(func() error { return n.events.Load().Follow(ctx) })
 	outer.Go(func() error { return n.notifier.Run(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })
 	<-answers

@@ -1,10 +1,14 @@
 package publish
 
-import "sync"
+import (
+	"sync"
 
-// changes holds the services that have changed since their last publication, and the callers that wait for it. Several
-// changes of one service between two publications count as one.
-type changes struct {
+	"gslb.internal/shared/wire"
+)
+
+// Changes holds the services that have changed since their last publication, and the callers that wait for it. Several
+// changes of one service between two publications count as one. It may be used from any goroutine.
+type Changes struct {
 	ready chan struct{} // holds one token while there is something to take
 
 	mu        sync.Mutex
@@ -20,11 +24,14 @@ type waiter struct {
 	done    chan struct{}
 }
 
-func newChanges() *changes {
-	return &changes{ready: make(chan struct{}, 1), services: make(map[string]struct{})}
+// NewChanges makes Changes without any. Changes that are marked before there is a Publisher are in its first view.
+func NewChanges() *Changes {
+	return &Changes{ready: make(chan struct{}, 1), services: make(map[string]struct{})}
 }
 
-func (c *changes) add(service string) {
+// Mark notes that the backends of a service have changed. It does not block.
+func (c *Changes) Mark(service string) {
+	service = wire.CanonicalService(service)
 	c.mu.Lock()
 	c.services[service] = struct{}{}
 	c.made++
@@ -32,7 +39,7 @@ func (c *changes) add(service string) {
 	c.wake()
 }
 
-func (c *changes) wake() {
+func (c *Changes) wake() {
 	select {
 	case c.ready <- struct{}{}:
 	default:
@@ -40,15 +47,26 @@ func (c *changes) wake() {
 }
 
 // take removes and returns all services. The caller calls visible(upTo) when they have been published.
-func (c *changes) take() (services map[string]struct{}, upTo uint64) {
+func (c *Changes) take() (services map[string]struct{}, upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	services, c.services = c.services, make(map[string]struct{})
 	return services, c.made
 }
 
+// drop removes all services, which the first view follows when it is made from now on. The caller calls visible(upTo)
+// then.
+func (c *Changes) drop() (upTo uint64) {
+	select {
+	case <-c.ready:
+	default:
+	}
+	_, upTo = c.take()
+	return upTo
+}
+
 // visible notes that the first upTo changes are in the answers.
-func (c *changes) visible(upTo uint64) {
+func (c *Changes) visible(upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.published = max(c.published, upTo)
@@ -65,7 +83,7 @@ func (c *changes) visible(upTo uint64) {
 }
 
 // wait returns a channel that is closed when all changes made so far are visible.
-func (c *changes) wait() <-chan struct{} {
+func (c *Changes) wait() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	done := make(chan struct{})

@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/zone"
-	"gslb.internal/shared/wire"
 )
 
 // Publisher keeps the view current.
 type Publisher struct {
 	measure  <-chan time.Time // when measurements count; nil: at latencyPace
 	metrics  *metrics
-	changes  *changes
+	changes  *Changes
 	requests chan request
 	signing  *signing // nil: answers are not signed
 
@@ -49,11 +48,14 @@ func New(o Options) (*Publisher, error) {
 	p := &Publisher{
 		measure:  o.Measure,
 		metrics:  newMetrics(),
-		changes:  newChanges(),
+		changes:  o.Changes,
 		requests: make(chan request),
 		decider:  newDecider(o),
 		floor:    o.Serial,
 		domains:  make(map[string]*domain, len(o.Settings.Domains)+len(o.Settings.Defined)),
+	}
+	if p.changes == nil {
+		p.changes = NewChanges()
 	}
 	p.measurements.restore(o.Latencies)
 	if err := p.metrics.register(o.Registerer); err != nil {
@@ -69,9 +71,11 @@ func New(o Options) (*Publisher, error) {
 			return nil, err
 		}
 	}
+	known := p.changes.drop()
 	if err := p.publishNext(context.Background(), n, nil); err != nil {
 		return nil, err
 	}
+	p.changes.visible(known)
 	return p, nil
 }
 
@@ -83,7 +87,7 @@ func (p *Publisher) LongestTTL() time.Duration { return time.Duration(p.longest.
 
 // Mark notes that the backends of a service have changed. It does not block. The change is in the answers after the
 // next publication, which begins at once if Run is idle.
-func (p *Publisher) Mark(service string) { p.changes.add(wire.CanonicalService(service)) }
+func (p *Publisher) Mark(service string) { p.changes.Mark(service) }
 
 // Flush returns when every change marked before the call is in the answers, or with the error of ctx. It needs Run.
 func (p *Publisher) Flush(ctx context.Context) error {

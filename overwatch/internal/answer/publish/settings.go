@@ -59,6 +59,7 @@ type Options struct {
 	// waits until Backends has all backends that are declared; it is called when zones are built, before names are
 	// decided; nil: it has them
 	Ready     func() error
+	Changes   *Changes                           // of the backends; nil: the Publisher makes its own
 	Signing   *dnssec.Zones                      // nil: answers are not signed
 	Latencies map[registry.ID]policy.Measurement // from before a restart
 	// zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
