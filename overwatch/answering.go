@@ -2,11 +2,9 @@ package overwatch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
-	"syscall"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
@@ -17,7 +15,6 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/shared/service"
 )
 
 // openDNSSEC opens the signing keys, and asks the other nodes for those that are missing or damaged. A zone without a
@@ -56,12 +53,6 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	return ctx.Err()
 }
 
-// keepSockets gives the DNS sockets to the service manager, which passes them to the next process in place of all that
-// were given before.
-func keepSockets(sockets []syscall.Conn) error {
-	return errors.Join(service.Release(dnsserver.KeptName), service.Keep(dnsserver.KeptName, sockets))
-}
-
 // openDNS opens the DNS sockets and then makes the first view, since a zone's glue records have the addresses that the
 // node listens on.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
@@ -73,8 +64,8 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.core.run("decisions", n.decisions.Run)
 	n.dns, err = dnsserver.New(dnsserver.Options{
 		Decisions: n.decisions, Why: n.why,
-		Inherited: inherited, Keep: keepSockets,
-		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg),
+		Inherited: inherited, Keep: dnsserver.KeepSockets,
+		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitOf(cfg),
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
 		Registerer: n.registerer, Logger: n.part("dns"),
 	})
@@ -110,11 +101,6 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	keeper := control.LatencyKeeper{Store: n.store, Publisher: n.publisher, Logger: n.log, Kept: len(latencies) > 0}
 	n.core.run("latencies", keeper.Run)
 	return nil
-}
-
-func rateLimit(cfg *config.Config) dnsserver.RateLimit {
-	l := cfg.DNS.RateLimit
-	return dnsserver.RateLimit{PerSecond: l.ResponsesPerSecond, Slip: l.Slip, Exempt: l.ExemptCIDRs}
 }
 
 // why implements dnsserver.Why for the networks of routing.why_networks.

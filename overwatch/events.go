@@ -3,10 +3,7 @@ package overwatch
 import (
 	"context"
 	"path/filepath"
-	"time"
 
-	"gslb.internal/overwatch/internal/health/gossip"
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/operate/events"
 	"gslb.internal/overwatch/internal/operate/metrics"
 	"gslb.internal/overwatch/internal/operate/notify"
@@ -19,16 +16,13 @@ const journalFile = "events.jsonl"
 
 // openEvents opens the journal of events, and makes the watcher that writes to it.
 func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
-	judge, err := n.judge()
-	if err != nil {
-		return err
-	}
 	n.journal = journal.Open(journal.Options{Path: filepath.Join(cfg.DataDir, journalFile), Logger: n.part("events")})
 	n.core.run("journal", n.journal.Run)
 	o := events.Options{
-		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.names,
-		Settings: func() any { return n.state.Config() }, Standing: judge.Standing, Heard: n.heard, Pinned: n.pinned,
-		Audit: n.audit, Logger: n.part("events"),
+		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.state.Judged,
+		Settings: func() any { return n.state.Config() }, Standing: n.judge.Standing, Heard: n.gossip.Hears,
+		Pinned: n.trust.Pinned,
+		Audit:  n.audit, Logger: n.part("events"),
 	}
 	if n.zones != nil {
 		o.Keys, o.Rolls = n.zones.Keys, n.zones.Rolls
@@ -53,30 +47,4 @@ func (n *node) openNotifications(_ context.Context, cfg *config.Config) (err err
 		return err
 	}
 	return metrics.RegisterNotifications(n.registerer, n.notifier.Status)
-}
-
-// names returns the steered domains, of the file and of the API, with what their readiness depends on.
-func (n *node) names() []ready.Domain {
-	cfg := n.state.Config()
-	list := make([]ready.Domain, 0, cfg.CountDomains())
-	for d := range cfg.AllDomains {
-		list = append(list, judged(cfg, d))
-	}
-	return list
-}
-
-// heard reports whether gossip counts another node as alive.
-func (n *node) heard(node string) bool {
-	for _, m := range n.gossip.Members() {
-		if m.Name == node {
-			return m.Status == gossip.StatusAlive
-		}
-	}
-	return false
-}
-
-// pinned reports whether an agent has a pinned certificate that is not revoked, and since when it is pinned.
-func (n *node) pinned(agent string) (since time.Time, pinned bool) {
-	record, pinned := n.trust.Get(agent)
-	return record.FirstSeen, pinned && !record.Revoked
 }

@@ -1,4 +1,4 @@
-package overwatch // inside: it uses certificateFile, keyFile and node
+package overwatch // inside: it uses node
 
 import (
 	"net/netip"
@@ -13,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/shared/identity"
 )
 
@@ -82,7 +83,7 @@ func TestReload_TellsThatTheIdentityWaitsForARestart(t *testing.T) {
 	t.Parallel()
 	n := opened(t)
 	dir := n.state.Config().DataDir
-	certificate, key := filepath.Join(dir, certificateFile), filepath.Join(dir, keyFile)
+	certificate, key := filepath.Join(dir, control.CertificateFile), filepath.Join(dir, control.KeyFile)
 	reload := func() []string {
 		t.Helper()
 		_, restart, err := n.control.Reload(t.Context())

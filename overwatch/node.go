@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,7 +37,6 @@ import (
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/overwatch/internal/operate/metrics"
 	"gslb.internal/overwatch/internal/operate/notify"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/journal"
@@ -47,12 +45,6 @@ import (
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/logging"
-)
-
-// Files of the node's own identity in the data directory.
-const (
-	certificateFile = "overwatch.crt"
-	keyFile         = "overwatch.key"
 )
 
 // node is one overwatch node with its parts. Parts know one another only through the references that are set here.
@@ -98,7 +90,6 @@ type health struct {
 	trust     *trust.Trust
 	registry  *registry.Registry
 	targets   *control.Targets
-	moved     chan struct{}  // addresses of targets have changed
 	declared  errgroup.Group // declares servers to the registry; see openRegistry
 	servers   *inventory.Inventory
 	orders    sync.Mutex // held while an order changes
@@ -106,6 +97,7 @@ type health struct {
 	brakes    *brakes.Follower
 	validator *validation.Validator
 	checks    atomic.Uint64 // number of checks that this node has made
+	judge     *ready.Judge
 }
 
 // answer holds the parts that turn a status into a packet.
@@ -138,8 +130,8 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	if err == nil {
 		for _, open := range []func(context.Context, *config.Config) error{
 			n.openAudit, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip,
-			n.openValidation, n.openControl, n.openReplication, n.openHistory, n.openEvents, n.openNotifications,
-			n.openMetrics, n.openAPI,
+			n.openValidation, n.openControl, n.openReplication, n.openHistory, n.openJudge, n.openEvents,
+			n.openNotifications, n.openMetrics, n.openAPI,
 		} {
 			if err = open(ctx, n.state.Config()); err != nil {
 				break
@@ -179,23 +171,10 @@ func (n *node) openStore(cfg *config.Config) (err error) {
 	n.closers = append(n.closers, n.closeStore)
 	n.closers = append(n.closers, func() { _ = n.core.end() }) // its error is run's, if it came to that
 	n.core.run("store", n.store.Run)
-	recovered := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "gslb_store_recovered",
-		Help: "1 when the store was found damaged at the start, so that pins or overrides may be missing.",
-	})
 	if what := n.store.Recovered(); what != "" {
 		n.log.Error().Msg(what)
-		recovered.Set(1)
 	}
-	failing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "gslb_store_failing", Help: "1 while nothing can be stored: the disk is full, failing or read-only, or hangs.",
-	}, func() float64 {
-		if n.store.Failing() {
-			return 1
-		}
-		return 0
-	})
-	return errors.Join(n.registerer.Register(recovered), n.registerer.Register(failing))
+	return metrics.RegisterStore(n.registerer, n.store)
 }
 
 // openState joins the API's definitions with the configuration file; the result is the configuration in force.
@@ -212,10 +191,8 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 	n.control, err = control.New(control.Options{
 		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
 		Publisher: n.publisher, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync, Validator: n.validator,
-		Targets:       n.targets,
-		SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
-		IdentityWaits: n.identityWaits, Registerer: n.registerer,
-		Servers: n.servers, Orders: &n.orders,
+		Targets: n.targets, SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
+		Identity: n.identity, Registerer: n.registerer, Servers: n.servers, Orders: &n.orders,
 		Replication: func() *replication.Replication { return n.replication },
 		Reloaded: func(cfg *config.Config) {
 			if n.notifier != nil {
@@ -250,14 +227,7 @@ func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func (n *node) openIdentity(_ context.Context, cfg *config.Config) (err error) {
-	var created bool
-	n.identity, created, err = identity.LoadOrCreate(filepath.Join(cfg.DataDir, certificateFile),
-		filepath.Join(cfg.DataDir, keyFile),
-		cfg.Overwatch.Identity.NodeID, time.Now())
-	if err == nil && created {
-		n.log.Info().Str("fingerprint", n.identity.KeyID.Fingerprint()).Msg(
-			"made this node's identity; agents pin it when they first see it")
-	}
+	n.identity, err = control.OpenIdentity(cfg, n.log)
 	return err
 }
 
@@ -268,14 +238,8 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	n.core.run("addresses", n.own.Watch)
 	// The listeners are those of the start: a reload changes none.
 	host := trust.Host{Ports: cfg.Ports(), Addresses: n.own.All, Loopback: control.GossipsOnLoopback(cfg)}
-	n.moved = make(chan struct{}, 1)
 	n.targets = control.NewTargets(control.TargetOptions{Resolver: cfg.DNS.Resolver, Takes: host.TakesTarget,
-		Changed: func() {
-			select {
-			case n.moved <- struct{}{}:
-			default: // a change waits already
-			}
-		}, Logger: n.part("targets")})
+		Logger: n.part("targets")})
 	n.core.run("targets", n.targets.Run)
 	n.holders = keysync.OpenHolders(keysync.HoldersFile(cfg.DataDir))
 	n.trust, err = trust.New(trust.Options{
@@ -316,7 +280,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		Began:    timed.Began,
 		Expired:  timed.Expired,
 		Brake:    n.state.Brake, Braked: n.brakes.Note, Held: n.brakes.Held,
-		DrainTime: n.drainTime,
+		DrainTime: n.state.DrainTime,
 		Logger:    n.part("registry"),
 	})
 	if err != nil {
@@ -354,18 +318,6 @@ func (n *node) allowed(agentID string, id registry.ID) bool {
 	return n.trust.Allowed(agentID, id.Service, netip.AddrPortFrom(id.Address, id.Port))
 }
 
-// drainTime returns the duration of a drain that was ordered without one: the TTL of the service's domain.
-func (n *node) drainTime(service string) time.Duration {
-	cfg := n.state.Config()
-	own := 0
-	for d := range cfg.AllDomains {
-		if d.Name == service {
-			own = d.TTL
-		}
-	}
-	return time.Duration(cfg.DNS.TTL(own)) * time.Second
-}
-
 func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 	g := cfg.Overwatch.Gossip
 	n.gossip, err = gossip.New(gossip.Options{
@@ -396,18 +348,12 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 	return n.registry.Validated(ctx, v)
 }
 
-// judged returns the properties of a domain that its readiness depends on.
-func judged(cfg *config.Config, d *config.Domain) ready.Domain {
-	minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
-	last := policy.OnAllDown(d.OnAllDown)
-	return ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, LastResort: last == policy.All ||
-		last == policy.LastHealthy || last == "" && cfg.DNS.ReturnLastHealthy}
-}
-
-func (n *node) judge() (*ready.Judge, error) {
-	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.names,
+// openJudge makes the judge of this node's state. The parts that it asks are open, but for API and notifications, which
+// it reaches through functions.
+func (n *node) openJudge(context.Context, *config.Config) (err error) {
+	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.state.Judged,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
-	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.unheard, n.publisher.SignaturesEnd
+	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.Unheard, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions
 	o.Certificates = func() []httpserve.Dated {
 		if n.api == nil {
@@ -424,21 +370,18 @@ func (n *node) judge() (*ready.Judge, error) {
 	}
 	if n.zones != nil {
 		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
-		o.KeySync, o.KeyRolls = n.keySync.Status, n.keyRolls
+		o.KeySync, o.KeyRolls = n.keySync.Status, n.zones.Waiting
 	}
-	return ready.New(o)
+	n.judge, err = ready.New(o)
+	return err
 }
 
 func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
-	judge, err := n.judge()
-	if err != nil {
-		return err
-	}
-	err = metrics.Register(n.registerer, metrics.Sources{
+	err := metrics.Register(n.registerer, metrics.Sources{
 		View: n.registry.View(), Agents: n.trust.Count, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump,
 		Domains:     n.state.Domains,
 		ClusterName: func() string { return n.state.Config().Overwatch.Gossip.ClusterName },
-		Fitness:     judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
+		Fitness:     n.judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})
 	if err != nil || !cfg.Metrics.Enabled || cfg.OneListener() { // then the API answers scrapes too
 		return err
@@ -448,13 +391,9 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 	return doctor.Remedied("metrics.address", cfg.Metrics.Address, err)
 }
 
-func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
+func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 	if !cfg.API.Enabled {
 		return nil
-	}
-	judge, err := n.judge()
-	if err != nil {
-		return err
 	}
 	o := httpapi.Options{
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
@@ -462,12 +401,12 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		RestartRequired: n.state.RestartRequired,
 		ValidateConfig:  control.CheckText,
 		ConfigPath:      n.configPath, Reloader: n.control,
-		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers,
+		Fitness: n.judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers,
 		TargetProblem: n.targets.Problem, OrderStore: n.store,
 		OrderLock: &n.orders, Replication: n.replication,
 		DiskTakes: n.store.Writing, Publisher: n.publisher,
 		Events: n.journal, Notifier: n.notifier,
-		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.members,
+		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.HeardFrom, Self: n.self,
 		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
 	}

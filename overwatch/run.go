@@ -67,7 +67,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return fatal("replication", n.replication.Run(ctx)) })
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
 	outer.Go(func() error { return n.control.WatchDatabase(ctx) })
-	outer.Go(func() error { return n.control.WatchTargets(ctx, n.moved) })
+	outer.Go(func() error { return n.control.WatchTargets(ctx) })
 	outer.Go(func() error { return n.events.Load().Run(ctx) })
 	outer.Go(func() error { return n.events.Load().Follow(ctx) })
 	outer.Go(func() error { return n.notifier.Run(ctx) })
@@ -108,7 +108,7 @@ func (n *node) announce(cfg *config.Config) {
 	for _, message := range cfg.Warnings() {
 		n.log.Warn().Msg(message)
 	}
-	e := n.log.Info().Str("node_id", cfg.Overwatch.Identity.NodeID).Stringers("dns", stringers(n.dns.Addrs())).
+	e := n.log.Info().Str("node_id", cfg.Overwatch.Identity.NodeID).Interface("dns", n.dns.Addrs()).
 		Stringer("gossip", n.gossip.Addr()).Int("domains", cfg.CountDomains())
 	if n.api != nil {
 		e = e.Stringer("api", n.api.Addr())
@@ -150,8 +150,7 @@ func (n *node) notifyManager(state func() error) {
 // progress. Queries that a flood leaves unanswered are no reason to be killed.
 func (n *node) watchdog(ctx context.Context) error {
 	err := service.Watch(ctx, func(ctx context.Context) error {
-		return errors.Join(n.registry.Sync(ctx),
-			n.publisher.Flush(ctx))
+		return errors.Join(n.registry.Sync(ctx), n.publisher.Flush(ctx))
 	})
 	if err != nil {
 		n.log.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")

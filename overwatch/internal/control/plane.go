@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/identity"
 	"gslb.internal/shared/settings"
 )
 
@@ -60,8 +61,8 @@ type Options struct {
 	Listening func() []netip.AddrPort
 	// Allowed reports whether an agent may claim a backend.
 	Allowed func(agentID string, id registry.ID) bool
-	// IdentityWaits returns the files of the node's identity that no longer hold the identity in force.
-	IdentityWaits func() []string
+	// Identity is the node's own, in force until the node ends.
+	Identity *identity.Identity
 
 	Registerer prometheus.Registerer
 }

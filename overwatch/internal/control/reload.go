@@ -127,7 +127,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	if p.o.Reloaded != nil {
 		p.o.Reloaded(joined)
 	}
-	return files, append(p.RestartRequired(), p.o.IdentityWaits()...), p.o.Publisher.Flush(ctx)
+	return files, append(p.RestartRequired(), p.identityWaits()...), p.o.Publisher.Flush(ctx)
 }
 
 // longer returns the timing while declarations change: each duration is the longer of the two. A backend that both

@@ -14,6 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -113,6 +115,31 @@ func (s *State) Domains() []string {
 		names = append(names, d.Name)
 	}
 	return names
+}
+
+// Judged returns the steered domains, of the file and of the API, with the properties that their readiness depends on.
+func (s *State) Judged() []ready.Domain {
+	cfg := s.Config()
+	list := make([]ready.Domain, 0, cfg.CountDomains())
+	for d := range cfg.AllDomains {
+		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
+		last := policy.OnAllDown(d.OnAllDown)
+		list = append(list, ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum,
+			LastResort: last == policy.All || last == policy.LastHealthy || last == "" && cfg.DNS.ReturnLastHealthy})
+	}
+	return list
+}
+
+// DrainTime returns the duration of a drain that was ordered without one: the TTL of the service's domain.
+func (s *State) DrainTime(service string) time.Duration {
+	cfg := s.Config()
+	own := 0
+	for d := range cfg.AllDomains {
+		if d.Name == service {
+			own = d.TTL
+		}
+	}
+	return time.Duration(cfg.DNS.TTL(own)) * time.Second
 }
 
 // Regions returns the names of the regions in force.

@@ -33,8 +33,9 @@ const (
 // Targets resolves the host names by which servers are declared, and makes backends of their addresses. It may be used
 // from any goroutine.
 type Targets struct {
-	book *resolve.Book
-	o    TargetOptions
+	book  *resolve.Book
+	o     TargetOptions
+	moved chan struct{} // holds one token when addresses have changed
 
 	mu      sync.Mutex
 	inForce map[string]bool // names of the last declarations
@@ -71,16 +72,24 @@ type loggedProblem struct {
 type TargetOptions struct {
 	Resolver config.Resolver
 	// Takes reports whether an address may be a backend: see trust.Host.TakesTarget.
-	Takes   func(at netip.AddrPort, allowed, agents []netip.Prefix) bool
-	Changed func() // is called when addresses have changed; must not block
-	Logger  zerolog.Logger
+	Takes  func(at netip.AddrPort, allowed, agents []netip.Prefix) bool
+	Logger zerolog.Logger
 }
 
 // NewTargets makes Targets. Names are resolved from Run on.
 func NewTargets(o TargetOptions) *Targets {
-	return &Targets{o: o, logged: make(map[definitions.TargetID]loggedProblem),
-		book: resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
-			MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: o.Changed})}
+	t := &Targets{o: o, moved: make(chan struct{}, 1), logged: make(map[definitions.TargetID]loggedProblem)}
+	t.book = resolve.NewBook(resolve.Options{Servers: o.Resolver.Servers, MinTTL: o.Resolver.MinTTL,
+		MaxTTL: o.Resolver.MaxTTL, Exchange: resolve.Ask, Changed: t.signalMoved})
+	return t
+}
+
+// signalMoved has WatchTargets declare the servers again. It does not block.
+func (t *Targets) signalMoved() {
+	select {
+	case t.moved <- struct{}{}:
+	default: // a change waits already
+	}
 }
 
 // Run resolves the names until ctx ends.
@@ -243,7 +252,7 @@ func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer
 		return slices.Contains(before, a)
 	}) {
 		use.had, use.until = before, now.Add(overlap)
-		time.AfterFunc(overlap, t.o.Changed)
+		time.AfterFunc(overlap, t.signalMoved)
 	} else if now.Before(was.until) {
 		use.had, use.until = slices.DeleteFunc(slices.Clone(was.had), bad), was.until
 	}
@@ -301,14 +310,14 @@ func (t *Targets) logProblem(id definitions.TargetID, problem, detail string, ad
 // gatherPause is the time for which changes of addresses are gathered, since each declares all servers again.
 const gatherPause = 200 * time.Millisecond
 
-// WatchTargets declares the servers again each time that changed reports new addresses of targets, until ctx ends. It
-// returns nil.
-func (p *Plane) WatchTargets(ctx context.Context, changed <-chan struct{}) error {
+// WatchTargets declares the servers again each time that addresses of targets have changed, until ctx ends. It returns
+// nil.
+func (p *Plane) WatchTargets(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-changed:
+		case <-p.o.Targets.moved:
 		}
 		pause := time.NewTimer(gatherPause)
 		select {

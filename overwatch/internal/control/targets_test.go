@@ -37,7 +37,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 		}
 		var log bytes.Buffer
 		host := trust.Host{Loopback: true}
-		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Logger: zerolog.New(&log), Changed: func() {}})
+		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Logger: zerolog.New(&log)})
 		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Second,
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()
@@ -165,7 +165,17 @@ func TestTargets_AddressesThatAreAllOthersOverlap(t *testing.T) {
 		}
 		var changed atomic.Uint32
 		host := trust.Host{Loopback: true}
-		targets := NewTargets(TargetOptions{Takes: host.TakesTarget, Changed: func() { changed.Add(1) }})
+		targets := NewTargets(TargetOptions{Takes: host.TakesTarget})
+		go func() {
+			for {
+				select {
+				case <-targets.moved:
+					changed.Add(1)
+				case <-t.Context().Done():
+					return
+				}
+			}
+		}()
 		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Second,
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()

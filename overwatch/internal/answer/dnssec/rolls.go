@@ -10,6 +10,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+	"gslb.internal/overwatch/internal/health/ready"
 )
 
 // Errors of the methods that change a roll.
@@ -39,6 +40,16 @@ type RollState struct {
 	// the last look at the other nodes and the parent, and empty before the first.
 	Schedule []roll.Coming
 	Advice   []roll.Advice
+}
+
+// Waiting lists the changes of signing keys that wait for something else than time.
+func (z *Zones) Waiting() (waiting []ready.KeyRoll) {
+	for _, r := range z.Rolls() {
+		if r.Wait.For != "" && r.Wait.Until.IsZero() {
+			waiting = append(waiting, ready.KeyRoll{Zone: r.Zone, Way: string(r.Way), Waits: r.Wait.For, Since: r.Since})
+		}
+	}
+	return waiting
 }
 
 // look is the result of the last look at a roll: other nodes, parent's TTL, and what the next stage waits for.

@@ -1,12 +1,16 @@
 package dnsserver
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
+
+	"gslb.internal/shared/service"
 )
 
 // firstInherited is the number of the first socket that systemd passes (sd_listen_fds(3)).
@@ -39,6 +43,12 @@ func Inherited() ([]*os.File, error) {
 
 // KeptName is the name of the sockets that the service manager keeps for the next process of this service.
 const KeptName = "gslb-dns"
+
+// KeepSockets gives the sockets to the service manager, which passes them to the next process in place of all that were
+// given before.
+func KeepSockets(sockets []syscall.Conn) error {
+	return errors.Join(service.Release(KeptName), service.Keep(KeptName, sockets))
+}
 
 // passed holds the sockets of one address that another process has opened.
 type passed struct {

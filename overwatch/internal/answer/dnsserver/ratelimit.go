@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"sync/atomic"
+
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 // RateLimit bounds the identical responses that one network is sent over UDP, where the source address of a query may
@@ -18,6 +20,12 @@ type RateLimit struct {
 	Slip int
 	// Exempt are networks whose clients are not limited.
 	Exempt []netip.Prefix
+}
+
+// RateLimitOf returns the bound that a configuration sets.
+func RateLimitOf(cfg *config.Config) RateLimit {
+	l := cfg.DNS.RateLimit
+	return RateLimit{PerSecond: l.ResponsesPerSecond, Slip: l.Slip, Exempt: l.ExemptCIDRs}
 }
 
 // Lengths of the prefixes that count as one client.

@@ -6,6 +6,7 @@ import (
 	"log"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,6 +86,11 @@ func (n *Node) Advertised() netip.AddrPort { return n.transport.ownAddr() }
 
 // Members returns the overwatch nodes that are known, this one among them, ordered by name.
 func (n *Node) Members() []Member { return n.members.list(time.Now()) }
+
+// Hears reports whether a node counts as alive.
+func (n *Node) Hears(name string) bool {
+	return slices.ContainsFunc(n.Members(), func(m Member) bool { return m.Name == name && m.Status == StatusAlive })
+}
 
 // HeardFrom returns the address that the newest message of a certificate's holder came from, and its port if it was a
 // datagram; not valid if none came since the node's start.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -89,6 +90,31 @@ func (s *seeds) note(seed string, reached bool, now time.Time) {
 			s.tried[seed] = time.Time{}
 		}
 	}
+}
+
+// Unheard is another overwatch node that this one does not hear.
+type Unheard struct {
+	Node  string    // its name, or the seed where nothing was ever heard
+	Since time.Time // when it was last heard, or first tried
+	Never bool      // nothing was ever heard of it
+}
+
+// Unheard lists the members that do not count as alive, and the seeds at which no node was ever reached. Without seeds
+// it lists none: the exchange of keys, which knows the peers then, reports those that do not answer.
+func (n *Node) Unheard() (list []Unheard) {
+	if len(n.options.Seeds) == 0 {
+		return nil
+	}
+	for _, m := range n.Members() {
+		if !m.Self && m.Status != StatusAlive {
+			list = append(list, Unheard{Node: m.Name, Since: m.LastSeen})
+		}
+	}
+	never := n.UnreachedSeeds()
+	for _, seed := range slices.Sorted(maps.Keys(never)) {
+		list = append(list, Unheard{Node: seed, Since: never[seed], Never: true})
+	}
+	return list
 }
 
 // UnreachedSeeds returns the seeds that no exchange has succeeded with since the start, and when they were first tried.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
@@ -55,7 +56,7 @@ type Options struct {
 	// NotNotified returns, by target, a sentence about why a receiver of notifications gets none; nil: there are none.
 	NotNotified func() map[string]string
 	// Unheard lists the other nodes that gossip does not hear.
-	Unheard func() []Unheard
+	Unheard func() []gossip.Unheard
 	// Certificates lists those that the API shows and those of the authorities that it trusts.
 	Certificates func() []httpserve.Dated
 	// StoreFailing reports whether nothing can be stored; nil where nothing is.
@@ -69,13 +70,6 @@ type Domain struct {
 	MinHealthy policy.Minimum
 	LastResort bool     // with too few backends its last resort answers
 	Regions    []string // that it names
-}
-
-// Unheard is another overwatch node that gossip does not hear.
-type Unheard struct {
-	Node  string    // its name, or the seed where nothing was ever heard
-	Since time.Time // when it was last heard, or first tried
-	Never bool      // nothing was ever heard of it
 }
 
 // Judge derives readiness, status and conditions of the node from the facts in Options.

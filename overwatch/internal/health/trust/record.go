@@ -99,6 +99,12 @@ func (t *Trust) place(agentID string) (at int, found bool) {
 	return slices.BinarySearchFunc(t.ordered, agentID, func(p *pinned, id string) int { return strings.Compare(p.id, id) })
 }
 
+// Pinned reports whether an agent has a pinned certificate that is not revoked, and since when it is pinned.
+func (t *Trust) Pinned(agentID string) (since time.Time, pinned bool) {
+	record, pinned := t.Get(agentID)
+	return record.FirstSeen, pinned && !record.Revoked
+}
+
 // Get returns one pinned agent.
 func (t *Trust) Get(agentID string) (Record, bool) {
 	now, _ := t.clock.now()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -62,11 +63,14 @@ func (s *Server) gossipNodes() []api.GossipNode {
 	return nodes
 }
 
-func memberView(m Member) api.GossipNode {
+func memberView(m gossip.Member) api.GossipNode {
 	node := api.GossipNode{
-		ID: m.ID, Name: m.ID, Status: m.Status, State: m.State,
+		ID: m.Name, Name: m.Name, Status: api.GossipStatus(m.Status), State: api.GossipMember,
 		Region: m.Region, Version: m.Version, RTTMS: roundTrip(m.RTT),
 		LastSeen: stampOrNull(m.LastSeen), JoinedAt: stampOrNull(m.JoinedAt),
+	}
+	if m.Self {
+		node.State = api.GossipSelf
 	}
 	node.Address, node.Port = parts(m.Address)
 	return node

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/leaf/histogram"
@@ -141,7 +142,7 @@ func (s *Server) getNodeMetrics(c *call) (answer, error) {
 	if state, heard := s.o.View.Agent(id); heard {
 		return ok(api.NodeMetricsAnswer{Metrics: s.agentMetrics(state)}), nil
 	}
-	if slices.ContainsFunc(s.o.Members(), func(m Member) bool { return m.ID == id }) {
+	if slices.ContainsFunc(s.o.Members(), func(m gossip.Member) bool { return m.Name == id }) {
 		return answer{}, notFound("%.260q is another overwatch node, whose figures this one does not have: ask it", id)
 	}
 	return answer{}, notFound("no node %.260q has told its figures to this one", id)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -100,11 +101,11 @@ func TestAgentNode_IsOfflineAtOnceAfterItsGoodbye(t *testing.T) {
 
 func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 	w := newWorld(t)
-	w.members = []Member{
-		{ID: "z", Status: api.GossipDead, State: api.GossipMember, Address: netip.MustParseAddrPort("[2001:db8::1]:7946"),
-			Region: "us", Version: "1"},
-		{ID: "node-1", Status: api.GossipAlive, State: api.GossipSelf},
-		{ID: "a", Status: api.GossipSuspect, State: api.GossipMember},
+	w.members = []gossip.Member{
+		{Name: "z", Status: gossip.StatusDead, Address: netip.MustParseAddrPort("[2001:db8::1]:7946"), Region: "us",
+			Version: "1"},
+		{Name: "node-1", Status: gossip.StatusAlive, Self: true},
+		{Name: "a", Status: gossip.StatusSuspect},
 	}
 	list, err := w.client.OverwatchNodes(t.Context())
 	if err != nil || list.Total != 3 || list.Nodes[0].ID != "node-1" || !list.Nodes[0].Self || list.Nodes[0].Port != 53 ||

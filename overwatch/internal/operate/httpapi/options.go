@@ -15,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -105,7 +106,7 @@ type Options struct {
 	// History holds the figures of the last thirty days.
 	History *history.Recorder
 	// Members lists the overwatch nodes that gossip knows, this one included.
-	Members func() []Member
+	Members func() []gossip.Member
 	// HeardFrom returns the source of the newest message of a certificate's holder, not valid if none is known.
 	HeardFrom func(identity.KeyID) netip.AddrPort
 
@@ -227,19 +228,6 @@ type Validator interface {
 type Self struct {
 	Addresses []netip.AddrPort // that it listens on
 	Queries   uint64           // that it has received
-}
-
-// Member is one overwatch node as gossip sees it.
-type Member struct {
-	ID       string
-	Address  netip.AddrPort // of its gossip
-	Region   string
-	Version  string
-	Status   api.GossipStatus
-	State    api.GossipState
-	RTT      time.Duration // 0 when not measured
-	LastSeen time.Time
-	JoinedAt time.Time
 }
 
 func (o *Options) complete() error {

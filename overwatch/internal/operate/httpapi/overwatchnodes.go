@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/shared/api"
 )
 
@@ -37,17 +38,17 @@ func (s *Server) getOverwatchNode(c *call) (answer, error) {
 func (s *Server) overwatchNodes() []api.OverwatchNode {
 	nodes := []api.OverwatchNode{s.ownNode()}
 	for _, m := range s.o.Members() {
-		if m.State == api.GossipSelf {
+		if m.Self {
 			continue
 		}
 		status := api.OverwatchOffline
 		switch m.Status {
-		case api.GossipAlive:
+		case gossip.StatusAlive:
 			status = api.OverwatchOnline
-		case api.GossipSuspect:
+		case gossip.StatusSuspect:
 			status = api.OverwatchDegraded
 		}
-		node := api.OverwatchNode{ID: m.ID, Name: m.ID, Region: m.Region, Status: status, Version: m.Version,
+		node := api.OverwatchNode{ID: m.Name, Name: m.Name, Region: m.Region, Status: status, Version: m.Version,
 			LastSeen: stampOrNull(m.LastSeen)}
 		node.Address, _ = parts(m.Address)
 		nodes = append(nodes, node)
@@ -114,7 +115,7 @@ func tellAbout(node *api.OverwatchNode, about keysync.About, told, now time.Time
 // gossipAddress returns the address that gossip gives to this node.
 func (s *Server) gossipAddress() string {
 	for _, m := range s.o.Members() {
-		if m.State == api.GossipSelf && m.Address.IsValid() {
+		if m.Self && m.Address.IsValid() {
 			return m.Address.Addr().String()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -317,12 +318,12 @@ func TestValidate_IsNotImplementedWhereValidationIsOff(t *testing.T) {
 
 func TestGossipNodes_AreMembersAndAgents(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
-		o.Members = func() []Member {
-			return []Member{
-				{ID: "node-2", Address: netip.MustParseAddrPort("[2001:db8::2]:7946"), Region: "eu", Status: api.GossipDead,
-					State: api.GossipMember, RTT: 12 * time.Millisecond},
-				{ID: "node-1", Address: netip.MustParseAddrPort("192.0.2.1:7946"), Region: "eu", Status: api.GossipAlive,
-					State: api.GossipSelf},
+		o.Members = func() []gossip.Member {
+			return []gossip.Member{
+				{Name: "node-2", Address: netip.MustParseAddrPort("[2001:db8::2]:7946"), Region: "eu",
+					Status: gossip.StatusDead, RTT: 12 * time.Millisecond},
+				{Name: "node-1", Address: netip.MustParseAddrPort("192.0.2.1:7946"), Region: "eu",
+					Status: gossip.StatusAlive, Self: true},
 			}
 		}
 	})

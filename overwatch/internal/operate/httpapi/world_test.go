@@ -22,6 +22,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -70,7 +71,7 @@ type world struct {
 	cfg       atomic.Pointer[config.Config] // in force
 	defined   defined
 	reloads   reloads
-	members   []Member
+	members   []gossip.Member
 	heardFrom netip.AddrPort
 	restart   []string // the keys that a restart would change
 	fitness   fitness
@@ -257,7 +258,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Reloader: &w.reloads, OrderStore: w.store, Publisher: w, Pins: w.trust,
 		Validator: &w.checks, Audit: w.audit, Events: w.journal, Notifier: notifier{},
 		Refused: w.refused.Request, History: w.history,
-		Members:   func() []Member { return w.members },
+		Members:   func() []gossip.Member { return w.members },
 		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },
 		Self:      func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
 		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),

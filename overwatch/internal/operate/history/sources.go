@@ -1,0 +1,36 @@
+package history
+
+import (
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/dnsserver"
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// Sources are the owners of the figures of a Reading. All are required.
+type Sources struct {
+	DNS       *dnsserver.Server
+	Checks    func() uint64 // that this node has made
+	Decisions *decisions.Recorder
+	View      *registry.View
+	Domains   func() int // that are steered
+}
+
+// Read returns the figures of this moment.
+func (s Sources) Read() Reading {
+	dns := s.DNS.Figures()
+	r := Reading{At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: s.Checks(),
+		Domains: s.Domains(), Regions: s.Decisions.Totals().ByRegion}
+	r.TakeProcess()
+	r.Healthy, r.Unhealthy, r.Stale = s.View.Count(api.EffectiveHealthy), s.View.Count(api.EffectiveUnhealthy),
+		s.View.Count(api.EffectiveStale)
+	for _, a := range s.View.Agents() {
+		if ready.AgentStatus(a, r.At) != api.GossipDead {
+			r.Agents++
+		}
+	}
+	return r
+}
