@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -147,6 +149,28 @@ func standard(path string) bool {
 func moduleOf(path string) string {
 	parts := strings.SplitN(path, "/", 3)
 	return strings.Join(parts[:min(2, len(parts))], "/")
+}
+
+// The root of overwatch opens, runs and stops the parts. What is more than that belongs into one of them.
+func TestWalls_TheRootOfOverwatchHasAtMost1000Lines(t *testing.T) {
+	files, err := filepath.Glob("../overwatch/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	lines := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += bytes.Count(text, []byte("\n"))
+	}
+	if lines > 1000 {
+		t.Errorf("it has %d lines", lines)
+	}
 }
 
 // What a program does not need must not be linked into it, by whatever way.
