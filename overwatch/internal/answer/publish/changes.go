@@ -29,7 +29,8 @@ func NewChanges() *Changes {
 	return &Changes{ready: make(chan struct{}, 1), services: make(map[string]struct{})}
 }
 
-// Mark notes that the backends of a service have changed. It does not block.
+// Mark notes that the backends of a service have changed. It does not block. The change is in the answers after the
+// next publication, which begins at once if Publisher.Run is idle.
 func (c *Changes) Mark(service string) {
 	service = wire.CanonicalService(service)
 	c.mu.Lock()

@@ -12,9 +12,9 @@ import (
 
 // Publisher keeps the view current.
 type Publisher struct {
+	*Changes
 	measure  <-chan time.Time // when measurements count; nil: at latencyPace
 	metrics  *metrics
-	changes  *Changes
 	requests chan request
 	signing  *signing // nil: answers are not signed
 
@@ -48,14 +48,14 @@ func New(o Options) (*Publisher, error) {
 	p := &Publisher{
 		measure:  o.Measure,
 		metrics:  newMetrics(),
-		changes:  o.Changes,
+		Changes:  o.Changes,
 		requests: make(chan request),
 		decider:  newDecider(o),
 		floor:    o.Serial,
 		domains:  make(map[string]*domain, len(o.Settings.Domains)+len(o.Settings.Defined)),
 	}
-	if p.changes == nil {
-		p.changes = NewChanges()
+	if p.Changes == nil {
+		p.Changes = NewChanges()
 	}
 	p.measurements.restore(o.Latencies)
 	if err := p.metrics.register(o.Registerer); err != nil {
@@ -71,11 +71,11 @@ func New(o Options) (*Publisher, error) {
 			return nil, err
 		}
 	}
-	known := p.changes.drop()
+	known := p.Changes.drop()
 	if err := p.publishNext(context.Background(), n, nil); err != nil {
 		return nil, err
 	}
-	p.changes.visible(known)
+	p.Changes.visible(known)
 	return p, nil
 }
 
@@ -85,14 +85,10 @@ func (p *Publisher) View() *zone.View { return p.view.Load() }
 // LongestTTL returns the longest time for which resolvers may keep any answer that was published since the start.
 func (p *Publisher) LongestTTL() time.Duration { return time.Duration(p.longest.Load()) * time.Second }
 
-// Mark notes that the backends of a service have changed. It does not block. The change is in the answers after the
-// next publication, which begins at once if Run is idle.
-func (p *Publisher) Mark(service string) { p.changes.Mark(service) }
-
 // Flush returns when every change marked before the call is in the answers, or with the error of ctx. It needs Run.
 func (p *Publisher) Flush(ctx context.Context) error {
 	select {
-	case <-p.changes.wait():
+	case <-p.Changes.wait():
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for the change to be in DNS answers: %w", context.Cause(ctx))
@@ -166,7 +162,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		select {
 		case <-measure:
 			p.takeMeasurements()
-		case <-p.changes.ready:
+		case <-p.Changes.ready:
 			p.publishChanges()
 		case r := <-requests:
 			begin(r.settings(p.plan.settings), r)
@@ -202,7 +198,7 @@ func (p *Publisher) prepareFresh() {
 func (p *Publisher) conclude(ctx context.Context, n *next) {
 	err := p.publishNext(ctx, n, func() {
 		select {
-		case <-p.changes.ready:
+		case <-p.Changes.ready:
 			p.publishChanges()
 		default:
 		}
@@ -218,7 +214,7 @@ func (p *Publisher) conclude(ctx context.Context, n *next) {
 func (p *Publisher) publishChanges() {
 	begin := p.now()
 	p.generation++
-	services, upTo := p.changes.take()
+	services, upTo := p.Changes.take()
 	for service := range services {
 		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
@@ -227,7 +223,7 @@ func (p *Publisher) publishChanges() {
 	}
 	p.prepareFresh()
 	p.published(begin)
-	p.changes.visible(upTo)
+	p.Changes.visible(upTo)
 }
 
 func (p *Publisher) published(begin time.Time) {
