@@ -70,7 +70,7 @@ test-all: build ## everything that is promised: `make test` and, with real proce
 
 .PHONY: test-integration
 test-integration: ## of these the tests with real processes only
-	@$(MAKE) --no-print-directory test-all ONLY=smoke,integration
+	@$(MAKE) --no-print-directory test-all ONLY=smoke,integration,work
 
 .PHONY: test-long
 # LENGTH is that of a soak or a fuzz target, which have no end of their own.
@@ -104,6 +104,7 @@ bench-go: check-tools ## run the Go benchmarks of the latency and rate promises
 .PHONY: bench-times
 bench-times: build ## what is promised in seconds, by the tests with real processes (a machine at rest)
 	@GSLB_TIMED=1 $(run_tests) -bin $(CURDIR)/bin -only integration rest
+	@GSLB_TIMED=1 $(run_tests) -bin $(CURDIR)/bin -only work rest
 
 .PHONY: bench-dns
 BENCHFLAGS   ?=

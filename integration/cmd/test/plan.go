@@ -98,6 +98,10 @@ func rest(o options) ([][]step, error) {
 	if err != nil {
 		return nil, err
 	}
+	waits, works, err := split()
+	if err != nil {
+		return nil, err
+	}
 	var alone []step
 	for _, m := range append(slices.Clone(units), integration) {
 		alone = append(alone, step{
@@ -105,6 +109,7 @@ func rest(o options) ([][]step, error) {
 			dir: m, env: []string{"GOWORK=off"}, argv: []string{"go", "build", "-o", "/dev/null", "./..."},
 		})
 	}
+	processes := slices.Clip([]string{"-count=1", "-p", "1", "-parallel", "3", "-skip", exactly(smoke)})
 	return append(inTurn(append(alone, step{
 		name: "charts", about: "Helm renders the charts, and Kubernetes' types and our programs take what comes out",
 		dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 5,
@@ -117,12 +122,36 @@ func rest(o options) ([][]step, error) {
 			argv: goTest("10m", append([]string{"-run", "Alloc|CPU_|" + exactly(short)},
 				packages("overwatch", "shared", "agent", "gslbctl")...)...),
 		}},
-		[]step{{
-			name: integration, about: "real processes: everything that integration/README.md promises",
-			dir: integration, env: programs(o), tests: 1,
-			argv: goTest("40m", "-count=1", "-p", "1", "-parallel", "3", "-skip", exactly(smoke), "./..."),
-		}},
+		[]step{
+			{
+				name: integration, about: "real processes: what integration/README.md promises",
+				dir: integration, env: programs(o), tests: 1,
+				argv: goTest("40m", append(processes, waits...)...),
+			},
+			{
+				name: "work", about: "beside it: packages, terminals, browsers, chains of trust: what mostly computes",
+				dir: integration, env: programs(o), tests: 1,
+				argv: goTest("40m", append(processes, works...)...),
+			},
+		},
 	), nil
+}
+
+// working are the folders of integration whose tests compute rather than wait, and measure nothing.
+var working = []string{".", "cmd", "cli", "console", "dnssec", "docs", "upgrade"}
+
+// split returns the packages of integration that have tests: those that mostly wait, and those of working.
+func split() (waits, works []string, err error) {
+	all, err := packagesOf(integration, []string{"Test"})
+	for _, p := range all {
+		folder, _, _ := strings.Cut(strings.TrimPrefix(p, "./"), "/")
+		if slices.Contains(working, folder) {
+			works = append(works, p)
+		} else {
+			waits = append(waits, p)
+		}
+	}
+	return waits, works, err
 }
 
 // long returns the steps for the night, each at the size that is promised.

@@ -187,7 +187,7 @@ func filled(t *testing.T, pod *core.PodSpec, config string) string {
 	if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fill, _, _ := strings.Cut(init.Command[2], "\n") // what follows needs root
+	fill, _, _ := strings.Cut(init.Command[2], "chown ") // from there on it needs root
 	fill = strings.NewReplacer("/template/agent.yaml", filepath.Join(dir, "agent.yaml"), ">/etc/gslb/agent.yaml", "").Replace(fill)
 	cmd := exec.CommandContext(t.Context(), init.Command[0], init.Command[1], fill)
 	for _, e := range init.Env {
