@@ -1,5 +1,5 @@
-// Shows the OpenAPI document of this node, and sends its GET requests. All text of the document and of answers is set as
-// text, never as HTML.
+// This page shows the OpenAPI document of this node, and sends its GET requests. All text of the document and of
+// answers is set as text, never as HTML.
 'use strict';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
@@ -27,7 +27,7 @@ function resolve(spec, node) {
   return found || {};
 }
 
-// typeOf is a word or two for a schema.
+// typeOf describes a schema in a word or two.
 function typeOf(schema) {
   if (schema.$ref) {
     return schema.$ref.split('/').pop();
@@ -47,11 +47,14 @@ function typeOf(schema) {
 
 function table(heads, rows) {
   return element('table', {},
-    element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', {scope: 'col'}, head)))),
-    element('tbody', {}, ...rows.map((row) => element('tr', {}, ...row.map((cell) => element('td', {}, cell))))));
+    element('thead', {},
+      element('tr', {}, ...heads.map((head) => element('th', {scope: 'col'}, head)))),
+    element('tbody', {},
+      ...rows.map((row) => element('tr', {}, ...row.map((cell) => element('td', {}, cell))))));
 }
 
-// fields lists the fields of a schema, those of objects in it as well, each type once.
+// fields lists the fields of a schema, and those of the objects in it. A type that contains itself is
+// listed once.
 function fields(spec, schema, prefix, seen) {
   const rows = [];
   const resolved = resolve(spec, schema);
@@ -85,7 +88,7 @@ function body(spec, title, content) {
   return parts;
 }
 
-// tryIt is a form that sends a GET request of this node.
+// tryIt makes a form that sends a GET request to this node and shows the answer.
 function tryIt(path, parameters) {
   const inputs = parameters.filter((p) => p.in !== 'header').map((p) => {
     const input = element('input', {type: 'text', placeholder: p.example === undefined ? '' : String(p.example)});
@@ -109,13 +112,16 @@ function tryIt(path, parameters) {
     try {
       const token = document.getElementById('token').value;
       const answer = await fetch(target + (search ? '?' + search : ''), {
-        headers: token ? {Authorization: 'Bearer ' + token} : {}, credentials: 'omit', redirect: 'error',
+        headers: token ? {Authorization: 'Bearer ' + token} : {},
+        credentials: 'omit',
+        redirect: 'error',
       });
       const text = await answer.text();
       let shown = text.slice(0, 200000);
       try {
         shown = pretty(JSON.parse(text));
-      } catch (ignored) { // it is not JSON: shown as it is
+      } catch (ignored) {
+        // It is not JSON: it is shown as it is.
       }
       output.textContent = answer.status + ' ' + answer.statusText + '\n' + shown;
     } catch (error) {
@@ -123,7 +129,11 @@ function tryIt(path, parameters) {
     }
   });
   const rows = inputs.map(({parameter, input}) => [parameter.name, input]);
-  return element('div', {}, element('h4', {}, 'Try it'), rows.length > 0 ? table(['parameter', 'value'], rows) : null, button, output);
+  return element('div', {},
+    element('h4', {}, 'Try it'),
+    rows.length > 0 ? table(['parameter', 'value'], rows) : null,
+    button,
+    output);
 }
 
 function content(spec, path, method, operation) {
@@ -133,8 +143,14 @@ function content(spec, path, method, operation) {
   }
   const parameters = operation.parameters || [];
   if (parameters.length > 0) {
-    parts.push(element('h4', {}, 'Parameters'), table(['name', 'in', 'type', 'meaning'],
-      parameters.map((p) => [p.name + (p.required ? ' *' : ''), p.in, typeOf(p.schema || {}), p.description || ''])));
+    parts.push(
+      element('h4', {}, 'Parameters'),
+      table(['name', 'in', 'type', 'meaning'], parameters.map((p) => [
+        p.name + (p.required ? ' *' : ''),
+        p.in,
+        typeOf(p.schema || {}),
+        p.description || '',
+      ])));
   }
   if (operation.requestBody) {
     parts.push(...body(spec, 'Body', operation.requestBody.content));
@@ -161,7 +177,9 @@ function content(spec, path, method, operation) {
 // details fills itself when it is opened for the first time.
 function details(spec, path, method, operation) {
   const summary = element('summary', {},
-    element('span', {class: 'method ' + method}, method.toUpperCase()), element('code', {}, path), element('span', {}, operation.summary),
+    element('span', {class: 'method ' + method}, method.toUpperCase()),
+    element('code', {}, path),
+    element('span', {}, operation.summary),
     element('span', {class: 'role'}, operation['x-role']));
   const made = element('details', {id: operation.operationId}, summary);
   made.dataset.words = (method + ' ' + path + ' ' + operation.summary).toLowerCase();
@@ -187,7 +205,8 @@ function show(spec) {
     }
     main.append(section);
   }
-  document.getElementById('bar').addEventListener('submit', (event) => event.preventDefault()); // both fields count as they are typed
+  // Both fields count as they are typed: there is nothing to submit.
+  document.getElementById('bar').addEventListener('submit', (event) => event.preventDefault());
   const find = document.getElementById('find');
   find.addEventListener('input', () => {
     const word = find.value.trim().toLowerCase();
