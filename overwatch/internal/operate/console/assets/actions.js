@@ -1,4 +1,4 @@
-// What an operator may order for a backend.
+// The orders that an operator may give for a backend.
 import { html, useState } from './dom.js';
 import { request } from './api.js';
 import { Change, Dialog } from './dialog.js';
@@ -6,43 +6,115 @@ import { Change, Dialog } from './dialog.js';
 const pathOf = (b) => `/v1/overwatch/backends/${[b.service, b.address, b.port].map(encodeURIComponent).join('/')}`;
 const drainOf = (b) => `/v1/servers/${encodeURIComponent(b.id)}/drain`;
 
-const Reason = ({ needed }) => html`<label>Reason <input name="reason" required=${needed} maxlength="200" autocomplete="off"
-  placeholder=${needed ? 'for whoever looks later' : 'may be left out'} /></label>`;
-const Until = () => html`<label>For how long <input name="expires_in" autocomplete="off" placeholder="until it is cleared, or 30m, 2h" pattern="([0-9.]+(s|m|h))+" /></label>`;
+const Reason = ({ needed }) => html`
+  <label>Reason <input
+    name="reason"
+    required=${needed}
+    maxlength="200"
+    autocomplete="off"
+    placeholder=${needed ? 'for whoever looks later' : 'may be left out'}
+  /></label>`;
 
-const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== undefined));
+const Until = () => html`
+  <label>For how long <input
+    name="expires_in"
+    autocomplete="off"
+    placeholder="until it is cleared, or 30m, 2h"
+    pattern="([0-9.]+(s|m|h))+"
+  /></label>`;
 
-// orders lists what can be ordered: a label, the fields, and how it is sent. takes says that the backend would go.
+// given leaves the fields out that nobody filled in.
+const given = (fields) => Object.fromEntries(
+  Object.entries(fields).filter(([, value]) => value !== '' && value !== undefined),
+);
+
+// ordersOf lists what can be ordered: the sentence about it, the fields, and how it is sent. takes names the backend
+// where the order would take it away from clients.
 function ordersOf(b) {
   const mark = (healthy) => ({
-    fields: html`<${Reason} needed /><${Until} />`, takes: healthy ? null : { backends: [b.id] },
+    fields: html`<${Reason} needed /><${Until} />`,
+    takes: healthy ? null : { backends: [b.id] },
     send: (v, query) => request(pathOf(b) + '/override' + query, { method: 'POST', body: given({ healthy, ...v }) }),
   });
   return {
     Drain: b.drain ? null : {
-      about: 'Its share goes to nothing, evenly; the clients that it has may finish.', takes: { backends: [b.id] },
-      fields: html`<label>Over <input name="duration" autocomplete="off" placeholder="the TTL of the name, or 5m" pattern="([0-9.]+(s|m|h))+" /></label><${Reason} />`,
+      about: 'Its share goes to nothing, evenly; the clients that it has may finish.',
+      takes: { backends: [b.id] },
+      fields: html`
+        <label>Over <input
+          name="duration"
+          autocomplete="off"
+          placeholder="the TTL of the name, or 5m"
+          pattern="([0-9.]+(s|m|h))+"
+        /></label>
+        <${Reason} />`,
       send: (v, query) => request(drainOf(b) + query, { method: 'POST', body: given(v) }),
     },
-    Undrain: b.drain && { about: 'It gets its traffic back at once.', takes: null, fields: null, send: () => request(drainOf(b), { method: 'DELETE' }) },
-    'Mark unhealthy': { about: 'It is answered to nobody, whatever the checks say.', ...mark(false) },
-    'Mark healthy': { about: 'It may be answered, whatever the checks say.', ...mark(true) },
-    'Clear override': b.override && { about: 'The checks count again.', takes: null, fields: null,
-      send: () => request(pathOf(b) + '/override', { method: 'DELETE' }) },
-    Weight: { about: `Its declared weight is ${b.weight}. With 0 it is answered only where no other may be.`, weight: true,
+    Undrain: b.drain && {
+      about: 'It gets its traffic back at once.',
+      takes: null,
+      fields: null,
+      send: () => request(drainOf(b), { method: 'DELETE' }),
+    },
+    'Mark unhealthy': {
+      about: 'It is answered to nobody, whatever the checks say.',
+      ...mark(false),
+    },
+    'Mark healthy': {
+      about: 'It may be answered, whatever the checks say.',
+      ...mark(true),
+    },
+    'Clear override': b.override && {
+      about: 'The checks count again.',
+      takes: null,
+      fields: null,
+      send: () => request(pathOf(b) + '/override', { method: 'DELETE' }),
+    },
+    Weight: {
+      about: `Its declared weight is ${b.weight}. With 0 it is answered only where no other may be.`,
+      weight: true,
       fields: html`<${Reason} needed /><${Until} />`,
-      send: (v, query) => request(pathOf(b) + '/weight' + query, { method: 'PUT', body: given({ ...v, weight: Number(v.weight) }) }) },
-    'Declared weight': b.weight_override && { about: `It gets its declared weight, ${b.weight}, back.`, takes: null, fields: null,
-      send: () => request(pathOf(b) + '/weight', { method: 'DELETE' }) },
+      send: (v, query) => request(pathOf(b) + '/weight' + query, {
+        method: 'PUT',
+        body: given({ ...v, weight: Number(v.weight) }),
+      }),
+    },
+    'Declared weight': b.weight_override && {
+      about: `It gets its declared weight, ${b.weight}, back.`,
+      takes: null,
+      fields: null,
+      send: () => request(pathOf(b) + '/weight', { method: 'DELETE' }),
+    },
   };
 }
 
 function Order({ b, name, order, close }) {
   const [weight, setWeight] = useState(String(b.weight_override?.weight ?? b.weight));
-  const takes = order.weight ? (weight.trim() === '0' ? { backends: [b.id], zero_weight: true } : null) : order.takes;
-  const fields = html`<p>${order.about}</p>${order.weight && html`<label>Weight <input name="weight" type="number" min="0" max="1000" required value=${weight}
-    onInput=${(e) => setWeight(e.target.value)} /></label>`}${order.fields}`;
-  return html`<${Change} verb=${name} danger=${name === 'Mark unhealthy'} fields=${fields} takes=${takes} send=${order.send} close=${close} />`;
+  const takes = order.weight
+    ? (weight.trim() === '0' ? { backends: [b.id], zero_weight: true } : null)
+    : order.takes;
+  const fields = html`
+    <p>${order.about}</p>
+    ${order.weight && html`
+      <label>Weight <input
+        name="weight"
+        type="number"
+        min="0"
+        max="1000"
+        required
+        value=${weight}
+        onInput=${(e) => setWeight(e.target.value)}
+      /></label>`}
+    ${order.fields}`;
+  return html`
+    <${Change}
+      verb=${name}
+      danger=${name === 'Mark unhealthy'}
+      fields=${fields}
+      takes=${takes}
+      send=${order.send}
+      close=${close}
+    />`;
 }
 
 // Orders is the dialog of a backend.
@@ -50,6 +122,18 @@ export function Orders({ b, close }) {
   const orders = Object.entries(ordersOf(b)).filter(([, order]) => order);
   const [chosen, choose] = useState((orders.find(([name]) => name === 'Undrain') || orders[0])[0]);
   const [name, order] = orders.find(([n]) => n === chosen) || orders[0];
-  return html`<${Dialog} title=${b.id} close=${close}><div class="choice" role="group" aria-label="What to order">${orders.map(([n]) => html`<button type="button" class="small" key=${n}
-    aria-pressed=${n === name} onClick=${() => choose(n)}>${n}</button>`)}</div><${Order} key=${name} b=${b} name=${name} order=${order} close=${close} /><//>`;
+  return html`
+    <${Dialog} title=${b.id} close=${close}>
+      <div class="choice" role="group" aria-label="What to order">
+        ${orders.map(([n]) => html`
+          <button
+            type="button"
+            class="small"
+            key=${n}
+            aria-pressed=${n === name}
+            onClick=${() => choose(n)}
+          >${n}</button>`)}
+      </div>
+      <${Order} key=${name} b=${b} name=${name} order=${order} close=${close} />
+    <//>`;
 }

@@ -1,15 +1,21 @@
-// Requests to the node that serves this page, and what is known of the session. The token stays in this tab.
+// Requests to the node that serves this page, and the session with it. The token stays in this tab.
 import { useEffect, useState } from './dom.js';
 
 const tokenKey = 'gslb-token';
 export const noToken = 'a token is needed';
 const pollEvery = 2000; // ms between the end of a request and the next one
 
-// Whoever is on the way could read a token that is sent over plain HTTP to another machine.
+// insecure holds where a token would go to another machine over plain HTTP. Anybody on the way could read it there.
 export const insecure = location.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
-// session is what all views share. role: what this page may do; '' until the first answer.
-export const session = { token: sessionStorage.getItem(tokenKey) || '', role: '', refused: '', lastAnswer: 0, silentSince: 0 };
+// session is shared by all views.
+export const session = {
+  token: sessionStorage.getItem(tokenKey) || '',
+  role: '', // the role that the node gives this page; empty until its first answer
+  refused: '', // the sentence with which the node refused the token
+  lastAnswer: 0, // ms, by the clock of the browser
+  silentSince: 0, // ms; 0 while the node answers
+};
 const watchers = new Set();
 
 export function useSession() {
@@ -53,7 +59,10 @@ export const mayOperate = () => session.role === 'operate' || session.role === '
 export const mayAdmin = () => session.role === 'admin';
 
 export class Refusal extends Error {
-  constructor(status, message) { super(message); this.status = status; }
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
 }
 
 export function authorized(headers = {}) {
@@ -61,15 +70,19 @@ export function authorized(headers = {}) {
   return headers;
 }
 
-// request resolves with the decoded answer, or rejects with a Refusal whose message is the node's sentence. Its status
-// is 0 where the node did not answer at all.
+// request resolves with the decoded answer, or rejects with a Refusal whose message is the node's sentence. The status
+// of the Refusal is 0 where the node did not answer at all.
 export async function request(path, { method = 'GET', body, patience = 15000 } = {}) {
   const headers = authorized(body === undefined ? {} : { 'Content-Type': 'application/json' });
   const token = session.token;
   let response;
   try {
-    response = await fetch('/api' + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(patience) });
+    response = await fetch('/api' + path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(patience),
+    });
   } catch (cause) {
     update({ silentSince: session.silentSince || Date.now() });
     throw new Refusal(0, 'the node does not answer');
@@ -78,7 +91,11 @@ export async function request(path, { method = 'GET', body, patience = 15000 } =
   update({ lastAnswer: Date.now(), silentSince: 0, ...(role && { role }) });
   const text = await response.text();
   let answer = null;
-  try { answer = text ? JSON.parse(text) : null; } catch { throw new Refusal(response.status, 'the answer is no JSON'); }
+  try {
+    answer = text ? JSON.parse(text) : null;
+  } catch {
+    throw new Refusal(response.status, 'the answer is no JSON');
+  }
   if (response.ok || response.status === 503 && answer && !answer.error) return answer;
   const refusal = new Refusal(response.status, answer?.error || response.statusText);
   if (response.status === 401 && token === session.token) {
@@ -87,7 +104,7 @@ export async function request(path, { method = 'GET', body, patience = 15000 } =
   throw refusal;
 }
 
-// every returns the whole list of a path with pages: an answer of the API with all its entries in one field.
+// every asks for all pages of a list, and returns the first answer with the entries of all pages in its field.
 export async function every(path, field, most = 20000) {
   const pageOf = (offset) => request(path + (path.includes('?') ? '&' : '?') + `limit=1000&offset=${offset}`);
   const list = await pageOf(0);
@@ -99,12 +116,21 @@ export async function every(path, field, most = 20000) {
   return list;
 }
 
-// What views read is asked for once, however many show it, again and again while the page can be seen.
+// entries has one entry for each path that views show now. A path is asked for once, however many views show it. It is
+// asked for again and again while the page can be seen.
 const entries = new Map();
 
 function entryOf(key, load, pause) {
   let entry = entries.get(key);
-  if (!entry) entries.set(key, entry = { load, pause, data: undefined, error: null, views: new Set(), timer: 0, busy: false });
+  if (!entry) entries.set(key, entry = {
+    load,
+    pause,
+    data: undefined,
+    error: null,
+    views: new Set(),
+    timer: 0,
+    busy: false,
+  });
   entry.load = load;
   return entry;
 }
@@ -122,7 +148,7 @@ async function poll(entry) {
   }
   entry.busy = false;
   entry.views.forEach((changed) => changed());
-  // What takes long to make is asked for less often.
+  // An answer that takes the node long is asked for less often.
   entry.timer = setTimeout(() => poll(entry), Math.max(entry.pause, 4 * (performance.now() - began)));
 }
 
@@ -131,8 +157,8 @@ export function refresh() { entries.forEach(poll); }
 
 document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
 
-// useLive returns { data, error } of a path of the API, kept fresh. load is for what one request cannot get. An empty
-// path asks for nothing.
+// useLive returns { data, error } of a path of the API, kept fresh. load replaces the single request where one is not
+// enough. An empty path asks for nothing.
 export function useLive(path, { load, pause = pollEvery } = {}) {
   const [, redraw] = useState(0);
   useEffect(() => {
@@ -143,7 +169,10 @@ export function useLive(path, { load, pause = pollEvery } = {}) {
     poll(entry);
     return () => {
       entry.views.delete(changed);
-      if (!entry.views.size) { clearTimeout(entry.timer); entries.delete(path); }
+      if (!entry.views.size) {
+        clearTimeout(entry.timer);
+        entries.delete(path);
+      }
     };
   }, [path]);
   return entries.get(path) || { data: undefined, error: null };

@@ -13,8 +13,13 @@ import { Changes } from './views/changes.js';
 import { Settings } from './views/settings.js';
 
 const views = [
-  ['overview', 'Overview', Overview], ['names', 'Names', Names], ['map', 'Map', WorldMap], ['agents', 'Agents', Agents], ['signing', 'Signing', Signing],
-  ['changes', 'Changes', Changes], ['settings', 'Settings', Settings],
+  ['overview', 'Overview', Overview],
+  ['names', 'Names', Names],
+  ['map', 'Map', WorldMap],
+  ['agents', 'Agents', Agents],
+  ['signing', 'Signing', Signing],
+  ['changes', 'Changes', Changes],
+  ['settings', 'Settings', Settings],
 ];
 
 function useRoute() {
@@ -30,7 +35,10 @@ function useRoute() {
 
 function useTick(every) {
   const [, tick] = useState(0);
-  useEffect(() => { const t = setInterval(() => tick((n) => n + 1), every); return () => clearInterval(t); }, [every]);
+  useEffect(() => {
+    const t = setInterval(() => tick((n) => n + 1), every);
+    return () => clearInterval(t);
+  }, [every]);
 }
 
 function Theme() {
@@ -44,30 +52,42 @@ function Theme() {
   return html`<button type="button" class="small" onClick=${flip}>${other === 'dark' ? 'Dark' : 'Light'}</button>`;
 }
 
-// Pulse says whether what is shown is what holds.
+// Pulse tells whether the node still answers, so that an operator knows how fresh the page is.
 function Pulse() {
   useTick(1000);
   const s = useSession();
   const silent = s.silentSince && (Date.now() - s.silentSince) / 1000;
-  return html`<span class=${'pulse ' + (silent ? 'bad' : 'good')} role="status">
-    <span aria-hidden="true" class="dot"></span>${silent ? 'no answer' : s.lastAnswer ? 'live' : 'connecting'}</span>`;
+  return html`
+    <span class=${'pulse ' + (silent ? 'bad' : 'good')} role="status">
+      <span aria-hidden="true" class="dot"></span>
+      ${silent ? 'no answer' : s.lastAnswer ? 'live' : 'connecting'}
+    </span>`;
 }
 
 function Silence() {
   useTick(1000);
   const { silentSince, lastAnswer } = useSession();
   if (!silentSince) return null;
-  return html`<p class="notice bad" role="alert">The node has not answered for ${span((Date.now() - silentSince) / 1000)}.
-    ${lastAnswer ? ' What you see is what it said before.' : ''} The page goes on asking.</p>`;
+  return html`
+    <p class="notice bad" role="alert">
+      The node has not answered for ${span((Date.now() - silentSince) / 1000)}.
+      ${lastAnswer ? ' What you see is what it said before.' : ''} The page goes on asking.
+    </p>`;
 }
 
 function SignIn() {
   const { refused } = useSession();
   if (insecure) {
-    return html`<main class="gate"><h1>gslb</h1><p class="notice warn">This node wants a token, and this page came over plain HTTP
-      from another machine: a token typed here could be read on the way. The console asks for none.</p>
-      <p>Give the API a certificate (<code>api.tls</code>), or open the console through a tunnel:</p>
-      <pre>ssh -L 8080:127.0.0.1:${location.port || 80} ${location.hostname}</pre></main>`;
+    return html`
+      <main class="gate">
+        <h1>gslb</h1>
+        <p class="notice warn">
+          This node wants a token, and this page came over plain HTTP from another machine: a token typed here could be
+          read on the way. The console asks for none.
+        </p>
+        <p>Give the API a certificate (<code>api.tls</code>), or open the console through a tunnel:</p>
+        <pre>ssh -L 8080:127.0.0.1:${location.port || 80} ${location.hostname}</pre>
+      </main>`;
   }
   const submit = (event) => {
     event.preventDefault();
@@ -75,11 +95,22 @@ function SignIn() {
     if (token) signIn(token);
   };
   const wrong = refused !== noToken;
-  return html`<main class="gate"><h1>gslb</h1><form onSubmit=${submit}>
-    <p>This node wants one of its <code>api.tokens</code>. It stays in this tab and ends with it.</p>
-    <label>Token <input name="token" type="password" autocomplete="off" autofocus aria-describedby="refused" /></label>
-    <p id="refused" class="notice bad" role="alert" hidden=${!wrong}>${refused}</p>
-    <button class="main">Open the console</button></form></main>`;
+  return html`
+    <main class="gate">
+      <h1>gslb</h1>
+      <form onSubmit=${submit}>
+        <p>This node wants one of its <code>api.tokens</code>. It stays in this tab and ends with it.</p>
+        <label>Token <input
+          name="token"
+          type="password"
+          autocomplete="off"
+          autofocus
+          aria-describedby="refused"
+        /></label>
+        <p id="refused" class="notice bad" role="alert" hidden=${!wrong}>${refused}</p>
+        <button class="main">Open the console</button>
+      </form>
+    </main>`;
 }
 
 function Frame() {
@@ -87,29 +118,59 @@ function Frame() {
   const system = useLive('/v1/config/system', { pause: 30000 }).data?.config;
   const s = useSession();
   const [key, title, View] = views.find(([name]) => name === view) || views[0];
-  useEffect(() => { document.title = `${(key === 'names' && rest[0]) || title} - ${system?.node_name || 'gslb'}`; });
+  useEffect(() => {
+    document.title = `${(key === 'names' && rest[0]) || title} - ${system?.node_name || 'gslb'}`;
+  });
   const Shown = key === 'names' && rest[0] ? Name : View;
   const name = Shown === Name ? rest[0] : '';
   useEffect(() => {
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest' }); // on a phone
     scrollTo(0, 0);
   }, [view, name]);
-  return html`<a class="skip" href="#content" onClick=${(e) => { e.preventDefault(); document.getElementById('content').focus(); }}>To the content</a>
-    <header class="top"><div class="brand"><span class="logo" aria-hidden="true"></span><strong>${system?.node_name || 'gslb'}</strong>
-      <span class="dim wide">${system ? `${system.region || 'no region'} · ${system.version}` : ''}</span></div>
-      <div class="session"><${Pulse} />${s.role === 'read' && html`<span class="role" title="This token, or this address, may read and change nothing.">read only</span>`}
-        <${Theme} />${s.token && html`<button type="button" class="small" onClick=${signOut}>Sign out</button>`}</div></header>
-    <nav aria-label="Views">${views.map(([name, label]) => html`<a href=${'#/' + name} aria-current=${name === key ? 'page' : undefined}>${label}</a>`)}
-      <a class="apart" href="/api/docs">API</a></nav>
-    <main id="content" tabindex="-1"><${Silence} /><${Shown} key=${key + '/' + name} path=${rest} /></main>`;
+  return html`
+    <a
+      class="skip"
+      href="#content"
+      onClick=${(e) => {
+        e.preventDefault();
+        document.getElementById('content').focus();
+      }}
+    >To the content</a>
+    <header class="top">
+      <div class="brand">
+        <span class="logo" aria-hidden="true"></span>
+        <strong>${system?.node_name || 'gslb'}</strong>
+        <span class="dim wide">${system ? `${system.region || 'no region'} · ${system.version}` : ''}</span>
+      </div>
+      <div class="session">
+        <${Pulse} />
+        ${s.role === 'read' && html`
+          <span class="role" title="This token, or this address, may read and change nothing.">read only</span>`}
+        <${Theme} />
+        ${s.token && html`<button type="button" class="small" onClick=${signOut}>Sign out</button>`}
+      </div>
+    </header>
+    <nav aria-label="Views">
+      ${views.map(([name, label]) => html`
+        <a href=${'#/' + name} aria-current=${name === key ? 'page' : undefined}>${label}</a>`)}
+      <a class="apart" href="/api/docs">API</a>
+    </nav>
+    <main id="content" tabindex="-1">
+      <${Silence} />
+      <${Shown} key=${key + '/' + name} path=${rest} />
+    </main>`;
 }
 
 function App() {
   const { refused } = useSession();
   const [asked, setAsked] = useState(false);
-  useEffect(() => { request('/v1/config/system').catch(() => {}).then(() => setAsked(true)); }, []);
+  useEffect(() => {
+    request('/v1/config/system').catch(() => {}).then(() => setAsked(true));
+  }, []);
   if (refused) return html`<${SignIn} />`;
-  return asked || session.lastAnswer ? html`<${Frame} />` : html`<main class="gate"><p class="dim">Asking the node</p></main>`;
+  return asked || session.lastAnswer
+    ? html`<${Frame} />`
+    : html`<main class="gate"><p class="dim">Asking the node</p></main>`;
 }
 
 render(html`<${App} />`, document.getElementById('app'));

@@ -4,7 +4,7 @@ export const none = '-';
 
 export function count(n, one, many) { return `${n} ${n === 1 ? one : many}`; }
 
-// span is a duration in seconds with its two largest units.
+// span writes a duration in seconds with its two largest units.
 export function span(seconds) {
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return `${s}s`;
@@ -13,7 +13,8 @@ export function span(seconds) {
   return `${Math.floor(s / 86400)}d${s % 86400 >= 3600 ? ` ${Math.floor(s % 86400 / 3600)}h` : ''}`;
 }
 
-// since is how long ago a moment was, by the clock of the node that wrote now.
+// since writes the time that has passed since a moment, as '2m ago'. now is the time of the node's answer. Without it
+// the clock of the browser counts.
 export function since(moment, now) {
   if (!moment) return none;
   const s = ((now ? Date.parse(now) : Date.now()) - Date.parse(moment)) / 1000;
@@ -41,9 +42,13 @@ export function bytes(n) {
 }
 
 const aboutName = /^(name|backend|agents_held|brake|override|weight|drain|region_empty)/;
-const views = [[/^(agent|certificate|token|region_unknown|refused)/, 'agents'], [/^(sign|key)/, 'signing'], [/^(change|not_replicated|replication)/, 'changes']];
+const views = [
+  [/^(agent|certificate|token|region_unknown|refused)/, 'agents'],
+  [/^(sign|key)/, 'signing'],
+  [/^(change|not_replicated|replication)/, 'changes'],
+];
 
-// viewOf is the address of the view that shows more of a condition or an event; undefined: there is none.
+// viewOf returns the address of the view that shows more of a condition or an event, or undefined where there is none.
 export function viewOf({ kind, subject }) {
   if (aboutName.test(kind) && subject) return '#/names/' + encodeURIComponent(subject.split(/[ :]/)[0]);
   const found = views.find(([kinds]) => kinds.test(kind));
@@ -53,11 +58,39 @@ export function viewOf({ kind, subject }) {
 export const endpoint = (address, port) => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`);
 
 const tones = {
-  healthy: 'good', online: 'good', success: 'good', alive: 'good', active: 'good', valid: 'good', yes: 'good',
-  attention: 'warn', degraded: 'warn', stale: 'warn', draining: 'warn', failover: 'warn', fallback: 'warn', pending: 'warn',
-  suspect: 'warn', published: 'warn', incoming: 'warn', retiring: 'warn', 'last resort': 'warn', 'set aside': 'warn', override: 'warn', held: 'warn',
-  unhealthy: 'bad', offline: 'bad', failure: 'bad', no_healthy_backend: 'bad', no_data: 'warn', dead: 'bad', revoked: 'bad',
-  'no answer': 'bad', no: 'bad', refused: 'warn', 'nobody answers': 'bad',
+  healthy: 'good',
+  online: 'good',
+  success: 'good',
+  alive: 'good',
+  active: 'good',
+  valid: 'good',
+  yes: 'good',
+  attention: 'warn',
+  degraded: 'warn',
+  stale: 'warn',
+  draining: 'warn',
+  failover: 'warn',
+  fallback: 'warn',
+  pending: 'warn',
+  suspect: 'warn',
+  published: 'warn',
+  incoming: 'warn',
+  retiring: 'warn',
+  'last resort': 'warn',
+  'set aside': 'warn',
+  override: 'warn',
+  held: 'warn',
+  unhealthy: 'bad',
+  offline: 'bad',
+  failure: 'bad',
+  no_healthy_backend: 'bad',
+  no_data: 'warn',
+  dead: 'bad',
+  revoked: 'bad',
+  'no answer': 'bad',
+  no: 'bad',
+  refused: 'warn',
+  'nobody answers': 'bad',
 };
 
 export const toneOf = (word) => tones[word] || 'plain';

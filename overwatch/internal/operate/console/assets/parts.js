@@ -4,23 +4,32 @@ import { toneOf } from './format.js';
 
 const marks = { good: '●', warn: '▲', bad: '■', plain: '○' };
 
-// Status is a word with its colour and a mark of its own shape.
+// Status shows a word in its colour, with a mark that has a shape of its own for each colour.
 export function Status({ word, tone = toneOf(word), title }) {
-  return html`<span class=${'status ' + tone} title=${title}><span aria-hidden="true">${marks[tone]}</span> ${word}</span>`;
+  return html`
+    <span class=${'status ' + tone} title=${title}>
+      <span aria-hidden="true">${marks[tone]}</span> ${word}
+    </span>`;
 }
 
 export function Panel({ title, aside, children, id }) {
-  return html`<section class="panel" aria-labelledby=${id}>
-    <header><h2 id=${id}>${title}</h2>${aside && html`<div class="aside">${aside}</div>`}</header>${children}</section>`;
+  return html`
+    <section class="panel" aria-labelledby=${id}>
+      <header>
+        <h2 id=${id}>${title}</h2>
+        ${aside && html`<div class="aside">${aside}</div>`}
+      </header>
+      ${children}
+    </section>`;
 }
 
-// Waiting stands for what has not come yet, or says why it does not come.
+// Waiting stands in place of an answer that has not come yet. Where the request failed, it shows the error.
 export function Waiting({ live }) {
   if (live.error && !live.data) return html`<p class="notice bad" role="alert">${live.error.message}</p>`;
   return live.data ? null : html`<p class="dim">Asking the node</p>`;
 }
 
-// go gives what is shown on a view its address at once, without a new step in the browser's history.
+// go shows the view at an address. It adds no step to the browser's history.
 export function go(...parts) {
   history.replaceState(null, '', '#/' + parts.map(encodeURIComponent).join('/').replace(/\/+$/, ''));
   dispatchEvent(new Event('hashchange'));
@@ -45,8 +54,11 @@ export function Copy({ text, label = 'Copy', name }) {
   return html`<button type="button" class="small" onClick=${copy} aria-label=${name}>${done || label}</button>`;
 }
 
-// Share is a part of a whole as a bar and a number.
+// Share shows a part of a whole as a bar and a number.
 export function Share({ part, text }) {
-  return html`<span class="share"><span class="bar" aria-hidden="true"><span style=${{ width: `${100 * part}%` }}></span></span>
-    <span class="num">${text}</span></span>`;
+  return html`
+    <span class="share">
+      <span class="bar" aria-hidden="true"><span style=${{ width: `${100 * part}%` }}></span></span>
+      <span class="num">${text}</span>
+    </span>`;
 }

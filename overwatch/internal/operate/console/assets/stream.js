@@ -1,5 +1,5 @@
-// The stream of events: what happens makes the page ask again at once. It is read by fetch, since only so the token can be
-// in a header. It is closed while nobody can see the page.
+// The stream of events: an event makes the page ask again at once. fetch reads the stream, as an EventSource could not
+// send the token in a header. The stream is closed while nobody can see the page.
 import { authorized, refresh, session } from './api.js';
 
 const again = 2000; // ms until a stream that ended is opened again
@@ -9,10 +9,14 @@ let last = ''; // the newest event that has come
 let due = 0;
 
 function happened() {
-  if (!due) due = setTimeout(() => { due = 0; refresh(); }, together);
+  if (!due) due = setTimeout(() => {
+    due = 0;
+    refresh();
+  }, together);
 }
 
-// read takes the lines of one stream until it ends. An event's id is noted, so that the next stream goes on behind it.
+// read takes the lines of one stream until it ends. It keeps the id of the newest event, so that the next stream goes
+// on behind it.
 async function read(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
@@ -28,6 +32,7 @@ async function read(body) {
   }
 }
 
+// seen resolves once the page can be seen.
 const seen = () => new Promise((resolve) => {
   if (!document.hidden) resolve();
   else document.addEventListener('visibilitychange', resolve, { once: true });
@@ -41,10 +46,14 @@ export async function follow() {
       const hide = () => { if (document.hidden) stop.abort(); };
       document.addEventListener('visibilitychange', hide);
       try {
-        const answer = await fetch('/api/v1/events', { signal: stop.signal,
-          headers: authorized({ Accept: 'text/event-stream', ...(last && { 'Last-Event-ID': last }) }) });
+        const answer = await fetch('/api/v1/events', {
+          signal: stop.signal,
+          headers: authorized({ Accept: 'text/event-stream', ...(last && { 'Last-Event-ID': last }) }),
+        });
         if (answer.ok) await read(answer.body);
-      } catch { /* the node does not answer, which polling tells */ }
+      } catch {
+        // The node does not answer. The next request of a view shows that.
+      }
       document.removeEventListener('visibilitychange', hide);
     }
     await new Promise((resolve) => setTimeout(resolve, again));
