@@ -1,4 +1,5 @@
-// Agents: who is pinned, what they speak for, when they were heard, and who was refused.
+// Agents: those that are pinned, with the services that they speak for and when they were heard, and those that were
+// refused.
 import { html, useState } from '../dom.js';
 import { mayOperate, request, useList, useLive } from '../api.js';
 import { clock, none, since, span } from '../format.js';
@@ -9,39 +10,124 @@ import { Table, useFilter } from '../table.js';
 const soon = 30 * 24; // hours
 
 const columns = (now, revoke) => [
-  { title: 'Agent', csv: (a) => a.agent_id, cell: (a) => html`<strong>${a.agent_id}</strong><span class="note mono" title=${a.fingerprint}>${a.fingerprint.slice(7, 19)}</span>` },
-  { title: 'Status', csv: (a) => a.state, cell: (a) => html`<${Status} word=${a.state} title=${a.revoked_reason} />` },
-  { title: 'Region', csv: (a) => a.region || none }, { title: 'Services', csv: (a) => a.services.join(' '), class: 'why' },
-  { title: 'Backends', csv: (a) => a.backends, class: 'num' }, { title: 'Version', csv: (a) => a.version || none },
-  { title: 'Pinned', csv: (a) => a.first_seen, cell: (a) => html`<span title=${a.first_seen}>${since(a.first_seen, now)}</span>`, class: 'num' },
+  {
+    title: 'Agent',
+    csv: (a) => a.agent_id,
+    cell: (a) => html`
+      <strong>${a.agent_id}</strong>
+      <span class="note mono" title=${a.fingerprint}>${a.fingerprint.slice(7, 19)}</span>`,
+  },
+  {
+    title: 'Status',
+    csv: (a) => a.state,
+    cell: (a) => html`<${Status} word=${a.state} title=${a.revoked_reason} />`,
+  },
+  { title: 'Region', csv: (a) => a.region || none },
+  { title: 'Services', csv: (a) => a.services.join(' '), class: 'why' },
+  { title: 'Backends', csv: (a) => a.backends, class: 'num' },
+  { title: 'Version', csv: (a) => a.version || none },
+  {
+    title: 'Pinned',
+    csv: (a) => a.first_seen,
+    cell: (a) => html`<span title=${a.first_seen}>${since(a.first_seen, now)}</span>`,
+    class: 'num',
+  },
   { title: 'Heard', csv: (a) => a.last_seen || none, cell: (a) => since(a.last_seen, now), class: 'num' },
-  { title: 'Certificate', csv: (a) => a.not_after, class: 'num', cell: (a) => (a.expires_in_hours < soon
-    ? html`<${Status} tone=${a.expires_in_hours < 0 ? 'bad' : 'warn'} word=${a.expires_in_hours < 0 ? 'over' : `in ${span(a.expires_in_hours * 3600)}`} />` : `in ${span(a.expires_in_hours * 3600)}`) },
+  {
+    title: 'Certificate',
+    csv: (a) => a.not_after,
+    class: 'num',
+    cell: (a) => (a.expires_in_hours < soon
+      ? html`
+        <${Status}
+          tone=${a.expires_in_hours < 0 ? 'bad' : 'warn'}
+          word=${a.expires_in_hours < 0 ? 'over' : `in ${span(a.expires_in_hours * 3600)}`}
+        />`
+      : `in ${span(a.expires_in_hours * 3600)}`),
+  },
   { title: 'Fingerprint', csv: (a) => a.fingerprint, hidden: true },
-  ...(mayOperate() ? [{ title: 'Action', class: 'act', cell: (a) => !a.revoked && html`<button type="button" class="small" aria-label=${`Revoke ${a.agent_id}`} onClick=${() => revoke(a)}>Revoke</button>` }] : []),
+  ...(mayOperate() ? [{
+    title: 'Action',
+    class: 'act',
+    cell: (a) => !a.revoked && html`
+      <button
+        type="button"
+        class="small"
+        aria-label=${`Revoke ${a.agent_id}`}
+        onClick=${() => revoke(a)}
+      >Revoke</button>`,
+  }] : []),
 ];
 
 function Revoke({ agent, close }) {
-  const fields = html`<p>The node refuses ${agent.agent_id} from now on, and forgets what it said. Its backends stay only where somebody else speaks for them.</p>
-    <label>Reason <input name="reason" required maxlength="200" autocomplete="off" placeholder="its key was stolen" /></label>
-    <label class="check"><input type="checkbox" name="lock" /> It knew the tokens of its services: lock them, so that no new agent comes with them</label>`;
-  const send = ({ reason, lock }, query) => request(`/v1/overwatch/agents/${encodeURIComponent(agent.agent_id)}/revoke${query}`,
-    { method: 'POST', body: { reason, lock_service: Boolean(lock) } });
-  return html`<${Dialog} title=${`Revoke ${agent.agent_id}`} close=${close}><${Change} verb="Revoke" danger fields=${fields} takes=${{ agents: [agent.agent_id] }} send=${send} close=${close} /><//>`;
+  const fields = html`
+    <p>
+      The node refuses ${agent.agent_id} from now on, and forgets what it said. Its backends stay only where somebody
+      else speaks for them.
+    </p>
+    <label>Reason <input
+      name="reason"
+      required
+      maxlength="200"
+      autocomplete="off"
+      placeholder="its key was stolen"
+    /></label>
+    <label class="check">
+      <input type="checkbox" name="lock" /> It knew the tokens of its services: lock them, so that no new agent comes
+      with them
+    </label>`;
+  const send = ({ reason, lock }, query) => request(
+    `/v1/overwatch/agents/${encodeURIComponent(agent.agent_id)}/revoke${query}`,
+    { method: 'POST', body: { reason, lock_service: Boolean(lock) } },
+  );
+  return html`
+    <${Dialog} title=${`Revoke ${agent.agent_id}`} close=${close}>
+      <${Change}
+        verb="Revoke"
+        danger
+        fields=${fields}
+        takes=${{ agents: [agent.agent_id] }}
+        send=${send}
+        close=${close}
+      />
+    <//>`;
 }
 
 function Locks() {
   const locks = useLive('/v1/overwatch/locks').data?.locks || [];
-  return locks.length > 0 && html`<${Panel} title="Locked tokens" id="locks"><ul class="plain">${locks.map((l) => html`<li key=${l.service}><${Status} tone="warn" word=${l.service} />
-    since ${clock(l.locked_at)}, with ${l.agent_id}: ${l.reason}. ${l.admits_new ? 'Its new token admits agents.' : 'It admits no new agents until its token is changed.'}</li>`)}</ul><//>`;
+  return locks.length > 0 && html`
+    <${Panel} title="Locked tokens" id="locks">
+      <ul class="plain">
+        ${locks.map((l) => html`
+          <li key=${l.service}>
+            <${Status} tone="warn" word=${l.service} />
+            since ${clock(l.locked_at)}, with ${l.agent_id}: ${l.reason}.
+            ${' '}${l.admits_new
+              ? 'Its new token admits agents.'
+              : 'It admits no new agents until its token is changed.'}
+          </li>`)}
+      </ul>
+    <//>`;
 }
 
 function Refused() {
   const live = useLive('/v1/audit-logs?actions=refused&resources=agent&limit=20&sort_order=desc');
   const entries = live.data?.entries || [];
-  return html`<${Panel} title="Refused" id="refusals"><${Waiting} live=${live} />${live.data && (entries.length ? html`<ol class="recent">${entries.map((e) => html`<li key=${e.id}>
-    <time class="num" datetime=${e.timestamp}>${clock(e.timestamp)}</time><strong>${e.resource_id}</strong><span>${Object.values(e.details).join(', ')}</span></li>`)}</ol>`
-    : html`<p class="dim">Nobody was refused.</p>`)}<//>`;
+  return html`
+    <${Panel} title="Refused" id="refusals">
+      <${Waiting} live=${live} />
+      ${live.data && (entries.length
+        ? html`
+          <ol class="recent">
+            ${entries.map((e) => html`
+              <li key=${e.id}>
+                <time class="num" datetime=${e.timestamp}>${clock(e.timestamp)}</time>
+                <strong>${e.resource_id}</strong>
+                <span>${Object.values(e.details).join(', ')}</span>
+              </li>`)}
+          </ol>`
+        : html`<p class="dim">Nobody was refused.</p>`)}
+    <//>`;
 }
 
 export function Agents() {
@@ -50,11 +136,27 @@ export function Agents() {
   const [box, fits] = useFilter('Find an agent, service or region');
   const [revoking, revoke] = useState(null);
   const states = new Map((nodes.data?.nodes || []).map((n) => [n.id, n]));
-  const rows = (pinned.data?.agents || []).map((a) => ({ ...a, state: a.revoked ? 'revoked' : states.get(a.agent_id)?.status || 'offline' }))
+  const rows = (pinned.data?.agents || [])
+    .map((a) => ({ ...a, state: a.revoked ? 'revoked' : states.get(a.agent_id)?.status || 'offline' }))
     .filter((a) => fits([a.agent_id, a.region, a.state, ...a.services].join(' ')));
   const pending = (nodes.data?.nodes || []).filter((n) => n.status === 'pending');
-  return html`<h1>Agents</h1><${Waiting} live=${pinned} />${pinned.data && html`<${Table} caption="agents" rows=${rows} keyOf=${(a) => a.agent_id}
-      columns=${columns(pinned.data.generated_at, revoke)} tools=${box} empty="No agent is pinned." />`}
-    ${pending.length > 0 && html`<${Panel} title="Announced, not heard yet" id="pending"><p>${pending.map((n) => n.id).join(', ')}</p><//>`}
-    <${Locks} /><${Refused} />${revoking && html`<${Revoke} agent=${revoking} close=${() => revoke(null)} />`}`;
+  return html`
+    <h1>Agents</h1>
+    <${Waiting} live=${pinned} />
+    ${pinned.data && html`
+      <${Table}
+        caption="agents"
+        rows=${rows}
+        keyOf=${(a) => a.agent_id}
+        columns=${columns(pinned.data.generated_at, revoke)}
+        tools=${box}
+        empty="No agent is pinned."
+      />`}
+    ${pending.length > 0 && html`
+      <${Panel} title="Announced, not heard yet" id="pending">
+        <p>${pending.map((n) => n.id).join(', ')}</p>
+      <//>`}
+    <${Locks} />
+    <${Refused} />
+    ${revoking && html`<${Revoke} agent=${revoking} close=${() => revoke(null)} />`}`;
 }

@@ -1,4 +1,4 @@
-// Names: each with what the clients of each region get now.
+// Names: a list of them, each with the answers that the clients of each region get now.
 import { html, useEffect, useRef, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { number, percent } from '../format.js';
@@ -25,32 +25,66 @@ const listed = 4; // addresses of an answer that are shown
 
 function sharesOf({ addresses }) {
   const more = addresses.length - listed;
-  return addresses.slice(0, listed).map((s) => `${s.address} ${percent(s.share, 0)}`).join(', ') + (more > 0 ? ` and ${number(more)} more` : '');
+  return addresses.slice(0, listed).map((s) => `${s.address} ${percent(s.share, 0)}`).join(', ') +
+    (more > 0 ? ` and ${number(more)} more` : '');
 }
 
-// Now is what clients are answered, in one line.
+// Now shows the answers that clients get now, in one line.
 function Now({ name }) {
   const [place, seen] = useSeen();
-  const live = useLive(seen ? `/v1/routing/answers?domain=${encodeURIComponent(name)}&query_type=A` : '', { pause: slow });
-  return html`<span ref=${place} class="now">${live.data?.answers.map((a) => html`<span key=${clientsOf(a)} class="get"><span class="dim">${clientsOf(a)}</span>
-    ${a.decision !== 'success' && html` <${Status} word=${a.decision} />`} <span class="mono">${sharesOf(a) || 'no address'}</span></span>`)}</span>`;
+  const live = useLive(
+    seen ? `/v1/routing/answers?domain=${encodeURIComponent(name)}&query_type=A` : '',
+    { pause: slow },
+  );
+  return html`
+    <span ref=${place} class="now">
+      ${live.data?.answers.map((a) => html`
+        <span key=${clientsOf(a)} class="get">
+          <span class="dim">${clientsOf(a)}</span>
+          ${a.decision !== 'success' && html` <${Status} word=${a.decision} />`}
+          ${' '}<span class="mono">${sharesOf(a) || 'no address'}</span>
+        </span>`)}
+    </span>`;
 }
 
-export function servingTone(d) { return d.healthy_backends === 0 ? 'bad' : d.healthy_backends < d.backend_count ? 'warn' : 'good'; }
+export function servingTone(d) {
+  return d.healthy_backends === 0 ? 'bad' : d.healthy_backends < d.backend_count ? 'warn' : 'good';
+}
 
 const columns = [
-  { title: 'Name', csv: (d) => d.name, cell: (d) => html`<a class="name" href=${'#/names/' + encodeURIComponent(d.name)}>${d.name}</a>` },
-  { title: 'Serving', csv: (d) => `${d.healthy_backends}/${d.backend_count}`, class: 'num',
-    cell: (d) => html`<${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count}`} />` },
+  {
+    title: 'Name',
+    csv: (d) => d.name,
+    cell: (d) => html`<a class="name" href=${'#/names/' + encodeURIComponent(d.name)}>${d.name}</a>`,
+  },
+  {
+    title: 'Serving',
+    csv: (d) => `${d.healthy_backends}/${d.backend_count}`,
+    class: 'num',
+    cell: (d) => html`
+      <${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count}`} />`,
+  },
   { title: 'Needs', csv: (d) => d.min_healthy || '1', class: 'num' },
-  { title: 'Policy', csv: (d) => d.routing_policy }, { title: 'TTL', csv: (d) => d.ttl, cell: (d) => `${d.ttl} s`, class: 'num' },
+  { title: 'Policy', csv: (d) => d.routing_policy },
+  { title: 'TTL', csv: (d) => d.ttl, cell: (d) => `${d.ttl} s`, class: 'num' },
   { title: 'Clients get now', cell: (d) => html`<${Now} name=${d.name} />` },
 ];
 
 export function Names() {
   const live = useList('/v1/domains', 'domains');
   const [box, fits] = useFilter('Find a name, policy or tag');
-  const rows = live.data?.domains.filter((d) => fits([d.name, d.routing_policy, d.description, ...d.tags].join(' '))) || [];
-  return html`<h1>Names</h1><${Waiting} live=${live} />${live.data && html`<${Table} caption="names" rows=${rows} columns=${columns}
-    keyOf=${(d) => d.name} tools=${box} empty="No name fits." />`}`;
+  const rows = live.data?.domains
+    .filter((d) => fits([d.name, d.routing_policy, d.description, ...d.tags].join(' '))) || [];
+  return html`
+    <h1>Names</h1>
+    <${Waiting} live=${live} />
+    ${live.data && html`
+      <${Table}
+        caption="names"
+        rows=${rows}
+        columns=${columns}
+        keyOf=${(d) => d.name}
+        tools=${box}
+        empty="No name fits."
+      />`}`;
 }
