@@ -1,4 +1,4 @@
-// What one name and its backends were over the last day, by the events of the node.
+// The last day of one name and its backends, by the events of the node.
 import { html, useMemo } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock } from '../format.js';
@@ -7,8 +7,8 @@ import { Panel, Waiting } from '../parts.js';
 const day = 24 * 60; // minutes
 const shownTracks = 40;
 
-// tracksOf returns the tracks of what has events, the name first. A track has the spans, in minutes from the beginning,
-// in which something was not as it should be.
+// tracksOf returns the track of the name, and then those of the backends that have events. A track lists the spans in
+// which the name or backend was not well, in minutes from the beginning.
 export function tracksOf(name, events, from) {
   const tracks = new Map([[name, []]]);
   const minute = (time) => Math.max(0, (Date.parse(time) - from) / 60000);
@@ -23,7 +23,9 @@ export function tracksOf(name, events, from) {
     const known = tracks.has(e.subject);
     if (!known) tracks.set(e.subject, []);
     const at = minute(e.time);
-    if (e.phase === 'ends' && !open.has(e.subject) && !tracks.get(e.subject).length) open.set(e.subject, { begin: 0, state: 'not well' });
+    if (
+      e.phase === 'ends' && !open.has(e.subject) && !tracks.get(e.subject).length
+    ) open.set(e.subject, { begin: 0, state: 'not well' });
     close(e.subject, at);
     if (e.phase === 'begins') open.set(e.subject, { begin: at, state: e.state, severity: e.severity });
   }
@@ -35,14 +37,39 @@ const toneOf = (span) => (span.severity === 'warning' && span.state !== 'unhealt
 
 export function History({ name }) {
   const from = useMemo(() => Date.now() - day * 60000, [name]);
-  const live = useLive(`/v1/events?names=${encodeURIComponent(name)}&kinds=name,backend&limit=1000&since=${new Date(from).toISOString().slice(0, 19)}Z`);
+  const live = useLive(`/v1/events?names=${encodeURIComponent(name)}&kinds=name,backend&limit=1000&since=${
+    new Date(from).toISOString().slice(0, 19)}Z`);
   const tracks = live.data ? [...tracksOf(name, live.data.events, from)] : [];
   const time = (minutes) => (minutes >= day ? 'now' : clock(new Date(from + minutes * 60000).toISOString()).slice(11));
-  return html`<${Panel} title="Last 24 hours" id="history"><${Waiting} live=${live} />${live.data && html`<ul class="plain tracks">
-    ${tracks.slice(0, shownTracks).map(([subject, spans]) => html`<li key=${subject} class="track"><span class="mono">${subject === name ? name : subject.slice(name.length + 1)}</span>
-      <svg viewBox=${`0 0 ${day} 10`} preserveAspectRatio="none" aria-hidden="true"><rect width=${day} height="10" style=${{ fill: 'var(--good)' }} />
-        ${spans.map((s) => html`<rect x=${s.begin} width=${Math.max(2, s.end - s.begin)} height="10" style=${{ fill: `var(${toneOf(s)})` }} />`)}</svg>
-      <span class="note">${spans.length ? spans.slice(-3).map((s) => `${s.state} ${s.begin ? time(s.begin) : '...'} to ${time(s.end)}`).join('; ') : 'well all the time'}</span></li>`)}</ul>
-    ${tracks.length > shownTracks && html`<p class="dim">and ${tracks.length - shownTracks} more backends with events</p>`}
-    <p class="dim">By the events that this node has kept. While it was not running, what was last is shown.</p>`}<//>`;
+  return html`
+    <${Panel} title="Last 24 hours" id="history">
+      <${Waiting} live=${live} />
+      ${live.data && html`
+        <ul class="plain tracks">
+          ${tracks.slice(0, shownTracks).map(([subject, spans]) => html`
+            <li key=${subject} class="track">
+              <span class="mono">${subject === name ? name : subject.slice(name.length + 1)}</span>
+              <svg viewBox=${`0 0 ${day} 10`} preserveAspectRatio="none" aria-hidden="true">
+                <rect width=${day} height="10" style=${{ fill: 'var(--good)' }} />
+                ${spans.map((s) => html`
+                  <rect
+                    x=${s.begin}
+                    width=${Math.max(2, s.end - s.begin)}
+                    height="10"
+                    style=${{ fill: `var(${toneOf(s)})` }}
+                  />`)}
+              </svg>
+              <span class="note">
+                ${spans.length
+                  ? spans.slice(-3)
+                    .map((s) => `${s.state} ${s.begin ? time(s.begin) : '...'} to ${time(s.end)}`)
+                    .join('; ')
+                  : 'well all the time'}
+              </span>
+            </li>`)}
+        </ul>
+        ${tracks.length > shownTracks && html`
+          <p class="dim">and ${tracks.length - shownTracks} more backends with events</p>`}
+        <p class="dim">By the events that this node has kept. While it was not running, what was last is shown.</p>`}
+    <//>`;
 }
