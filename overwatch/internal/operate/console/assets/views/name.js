@@ -25,14 +25,14 @@ function Answers({ name }) {
       ${a.addresses.length > listed && html`<p>and ${number(a.addresses.length - listed)} more</p>`}${!a.addresses.length && html`<p class="dim">no address</p>`}<p class="dim">${a.algorithm}, TTL ${a.ttl} s</p></div>`)}</div><//>`;
 }
 
-// Witness is what one of the two says of a backend.
+// Witness shows the state of a backend as one of its two witnesses has it: its agent, or this node.
 function Witness({ says, when, now, note }) {
   if (says === null) return html`<span class="dim">${none}</span>`;
   return html`<span class="witness"><${Status} word=${says ? 'healthy' : 'unhealthy'} /> <span class="dim num">${since(when, now)}</span>
     ${note && html`<span class="note">${note}</span>`}</span>`;
 }
 
-// words are the states of a backend beside its status.
+// Marks shows the states of a backend beside its status.
 export function Marks({ b }) {
   return html`${b.draining && html` <${Status} word="draining" />`}${b.override && html` <${Status} word="override" />`}
     ${b.held && html` <${Status} word="held" />`}`;

@@ -90,7 +90,7 @@ function Nodes() {
     columns=${nodeColumns(live.data.generated_at)} keyOf=${(n) => n.id} />`}<//>`;
 }
 
-// Outcomes shows what was answered since the page was opened where there were answers, and before that since the start.
+// Outcomes counts the answers since the page was opened. Until there are any, it counts those since the node started.
 function Outcomes() {
   const live = useLive('/v1/metrics/routing');
   const first = useRef(null);

@@ -21,7 +21,7 @@ const peerColumns = [
   { title: 'Keys', csv: (p) => p.imported, class: 'num' }, { title: 'Error', csv: (p) => p.error || none, class: 'why' },
 ];
 
-// Zone is the way of trust of one zone, from the parent down.
+// Zone shows the chain of trust of one zone, from the parent down.
 function Zone({ zone, records, keys }) {
   return html`<${Panel} title=${zone} id=${`zone-${zone}`}><ol class="chain"><li><h3>The parent is to publish</h3>${records.length ? records.map((r) => html`<div class="copyable" key=${r.digest}>
       <pre>${r.ds_record}</pre><${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} /></div>`) : html`<p class="dim">No record is due.</p>`}</li>
@@ -33,7 +33,7 @@ const acts = {
   remove_key: (r) => `to take key ${r.old_keys.join(', ')} away from the nodes`, cancel: (r) => `gslbctl dnssec roll ${r.zone.replace(/\.$/, '')} --cancel`,
 };
 
-// Advice is what is safe to do by hand now, and until when it is not, as gslbctl dnssec check says it.
+// Advice shows whether a step by hand is safe now, and if not, until when. gslbctl dnssec check says the same.
 const Advice = ({ r, a }) => html`<li><${Status} tone=${a.safe ? 'good' : 'bad'} word=${a.safe ? 'safe now' : a.until ? `not safe before ${clock(a.until)}` : 'not safe now'} />
   ${' '}${acts[a.act]?.(r) || a.act}${a.reason && html`<span class="note">${a.reason}</span>`}</li>`;
 
