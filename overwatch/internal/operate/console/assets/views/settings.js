@@ -18,9 +18,17 @@ function Section({ title, path }) {
   const live = useLive(path, { pause: 5000 });
   const { config, overlay = [], restart_required: restart = [] } = live.data || {};
   const named = (list, name) => list.some((key) => key === name || key.endsWith('.' + name));
-  const rows = Object.entries(config || {}).map(([name, value]) => ({ name, value: written(value), waits: named(restart, name), from: named(overlay, name) ? 'the API' : 'the file, or its default' }));
+  const rows = Object.entries(config || {}).map(([name, value]) => ({
+    name,
+    value: written(value),
+    waits: named(restart, name),
+    from: named(overlay, name) ? 'the API' : 'the file, or its default',
+  }));
   const id = `section-${path.split('/').slice(-2).join('-')}`;
-  return html`<${Panel} title=${title} id=${id}><${Waiting} live=${live} />${config && html`<${Table} caption=${title} rows=${rows} columns=${columns} keyOf=${(r) => r.name} />`}<//>`;
+  return html`<${Panel} title=${title} id=${id}>
+    <${Waiting} live=${live} />
+    ${config && html`<${Table} caption=${title} rows=${rows} columns=${columns} keyOf=${(r) => r.name} />`}
+  <//>`;
 }
 
 function System() {
