@@ -1,4 +1,4 @@
-// Map: where the backends are, where the clients are placed, and where answers went.
+// Map: the regions at their places, the answers that went from one to another, and the backends of a chosen region.
 import { html, useEffect, useMemo, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { number, percent } from '../format.js';
@@ -10,19 +10,26 @@ const x = (longitude) => (longitude + 180) * width / 360;
 const y = (latitude) => (84 - latitude) * height / 144; // without the ice in the south
 const hour = 3600e3;
 
-// placeAt is the inverse of x and y: the place under a click.
+// placeAt returns the place under a click. It is the inverse of x and y.
 export function placeAt(event) {
   const box = event.currentTarget.getBoundingClientRect();
   const degrees = (part, from, span) => Math.round((from + part * span) * 10) / 10;
-  return { latitude: degrees((event.clientY - box.top) / box.height, 84, -144), longitude: degrees((event.clientX - box.left) / box.width, -180, 360) };
+  return {
+    latitude: degrees((event.clientY - box.top) / box.height, 84, -144),
+    longitude: degrees((event.clientX - box.left) / box.width, -180, 360),
+  };
 }
 
-// outline makes one path of the rings of a TopoJSON file: each is some arcs, the complement of a number for a reversed one,
-// and the points of an arc are differences of whole numbers. A ring over the edge of the map is drawn at both edges.
+// outline returns one path of all the land in a TopoJSON file. A ring of the land is a list of the numbers of its arcs.
+// A negative number i stands for arc ~i, from its end to its start. The points of an arc are whole numbers, each the
+// difference to the point before. A ring over the edge of the map is drawn at both edges.
 function outline({ objects, arcs, transform: { scale, translate } }) {
   const lines = arcs.map((arc) => {
     let across = 0, up = 0;
-    return arc.map(([dx, dy]) => [x((across += dx) * scale[0] + translate[0]), y((up += dy) * scale[1] + translate[1])]);
+    return arc.map(([dx, dy]) => [
+      x((across += dx) * scale[0] + translate[0]),
+      y((up += dy) * scale[1] + translate[1]),
+    ]);
   });
   const ring = (list) => {
     let shift = 0, before = NaN;
@@ -32,72 +39,151 @@ function outline({ objects, arcs, transform: { scale, translate } }) {
       return [at + shift, down];
     });
     const drawn = (by) => `M${points.map(([at, down]) => `${(at + by).toFixed(1)} ${down.toFixed(1)}`).join('L')}Z`;
-    return drawn(0) + (points.some(([at]) => at > width) ? drawn(-width) : '') + (points.some(([at]) => at < 0) ? drawn(width) : '');
+    return drawn(0) +
+      (points.some(([at]) => at > width) ? drawn(-width) : '') +
+      (points.some(([at]) => at < 0) ? drawn(width) : '');
   };
   return objects.land.geometries.flatMap((g) => g.arcs).flat().map(ring).join('');
 }
 
 export function Land() {
   const [path, setPath] = useState('');
-  useEffect(() => { fetch('/console/vendor/land.json').then((r) => r.json()).then((land) => setPath(outline(land)), () => {}); }, []);
+  useEffect(() => {
+    fetch('/console/vendor/land.json')
+      .then((r) => r.json())
+      .then((land) => setPath(outline(land)), () => {});
+  }, []);
   return html`<path class="land" d=${path} />`;
 }
 
 const placed = (region) => region && (region.latitude !== 0 || region.longitude !== 0);
-const toneOf = (r) => (!r.server_count ? 'plain' : !r.healthy_servers ? 'bad' : r.healthy_servers < r.server_count ? 'warn' : 'good');
+const toneOf = (r) => (!r.server_count
+  ? 'plain'
+  : !r.healthy_servers
+    ? 'bad'
+    : r.healthy_servers < r.server_count ? 'warn' : 'good');
 
 function Flow({ flow, from, to }) {
   if (!placed(from) || !placed(to) || from === to) return null;
   const [x1, y1, x2, y2] = [x(from.longitude), y(from.latitude), x(to.longitude), y(to.latitude)];
   const bend = Math.min(60, Math.hypot(x2 - x1, y2 - y1) / 4);
-  return html`<path class="flow" style=${{ strokeWidth: 1 + 9 * flow.share }} d=${`M${x1} ${y1}Q${(x1 + x2) / 2} ${(y1 + y2) / 2 - bend} ${x2} ${y2}`} />`;
+  return html`
+    <path
+      class="flow"
+      style=${{ strokeWidth: 1 + 9 * flow.share }}
+      d=${`M${x1} ${y1}Q${(x1 + x2) / 2} ${(y1 + y2) / 2 - bend} ${x2} ${y2}`}
+    />`;
 }
 
 function Region({ region, chosen, choose, served }) {
   const [cx, cy] = [x(region.longitude), y(region.latitude)];
   const words = `${region.name}: ${region.healthy_servers} of ${region.server_count} backends healthy`;
-  const press = (e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); choose(region.name); } };
-  return html`<g class=${'region ' + toneOf(region)} role="button" tabindex="0" aria-label=${words} aria-pressed=${chosen} onClick=${() => choose(region.name)} onKeyDown=${press}>
-    <circle cx=${cx} cy=${cy} r=${7 + 13 * Math.sqrt(served)} class=${chosen ? 'chosen' : ''} /><text x=${cx} y=${cy - 12 - 13 * Math.sqrt(served)}>${region.name}</text></g>`;
+  const press = (e) => {
+    if (e.key === 'Enter' || e.key === ' ') {
+      e.preventDefault();
+      choose(region.name);
+    }
+  };
+  return html`
+    <g
+      class=${'region ' + toneOf(region)}
+      role="button"
+      tabindex="0"
+      aria-label=${words}
+      aria-pressed=${chosen}
+      onClick=${() => choose(region.name)}
+      onKeyDown=${press}
+    >
+      <circle cx=${cx} cy=${cy} r=${7 + 13 * Math.sqrt(served)} class=${chosen ? 'chosen' : ''} />
+      <text x=${cx} y=${cy - 12 - 13 * Math.sqrt(served)}>${region.name}</text>
+    </g>`;
 }
 
 const flowColumns = [
-  { title: 'Clients in', csv: (f) => f.source_region || 'no region' }, { title: 'Sent to', csv: (f) => f.destination_region || 'nobody',
-    cell: (f) => (f.destination_region && f.source_region && f.destination_region !== f.source_region ? html`<${Status} tone="warn" word=${f.destination_region} />` : f.destination_region || 'nobody') },
+  { title: 'Clients in', csv: (f) => f.source_region || 'no region' },
+  {
+    title: 'Sent to',
+    csv: (f) => f.destination_region || 'nobody',
+    cell: (f) => (f.destination_region && f.source_region && f.destination_region !== f.source_region
+      ? html`<${Status} tone="warn" word=${f.destination_region} />`
+      : f.destination_region || 'nobody'),
+  },
   { title: 'Answers', csv: (f) => f.request_count, cell: (f) => number(f.request_count), class: 'num' },
   { title: 'Share', csv: (f) => f.share, cell: (f) => percent(f.share), class: 'num' },
 ];
 
-// Chosen shows one region: its backends by name, and where its clients go.
+// Chosen shows one region: the regions that its clients are sent to, and its backends by name.
 function Chosen({ region, flows }) {
-  const backends = useLive(`/v1/overwatch/backends?region=${encodeURIComponent(region.name)}&limit=1000`).data?.backends || [];
+  const backends = useLive(
+    `/v1/overwatch/backends?region=${encodeURIComponent(region.name)}&limit=1000`,
+  ).data?.backends || [];
   const names = [...new Set(backends.map((b) => b.service))];
   const going = flows.filter((f) => f.source_region === region.name);
-  return html`<${Panel} title=${region.name} id="chosen"><p><${Status} tone=${toneOf(region)} word=${`${region.healthy_servers} of ${region.server_count} backends healthy`} />
-      ${region.countries.length > 0 && html` <span class="dim">clients of ${region.countries.join(', ')}</span>`}</p>
-    <div class="gets"><div class="card"><h3>Its clients are sent to</h3><ul class="plain">${going.map((f) => html`<li key=${f.destination_region}><span>${f.destination_region || 'nobody'}</span><span class="num">${percent(f.part)}</span></li>`)}</ul>
-        ${!going.length && html`<p class="dim">None asked.</p>`}</div>
-      <div class="card"><h3>Its backends</h3><ul class="plain">${names.map((name) => { const own = backends.filter((b) => b.service === name);
-        return html`<li key=${name}><a href=${'#/names/' + encodeURIComponent(name)}>${name}</a><${Status} tone=${own.every((b) => b.may_serve) ? 'good' : own.some((b) => b.may_serve) ? 'warn' : 'bad'} word=${`${own.filter((b) => b.may_serve).length} of ${own.length} serve`} /></li>`; })}</ul></div></div><//>`;
+  return html`
+    <${Panel} title=${region.name} id="chosen">
+      <p>
+        <${Status}
+          tone=${toneOf(region)}
+          word=${`${region.healthy_servers} of ${region.server_count} backends healthy`}
+        />
+        ${region.countries.length > 0 && html` <span class="dim">clients of ${region.countries.join(', ')}</span>`}
+      </p>
+      <div class="gets">
+        <div class="card">
+          <h3>Its clients are sent to</h3>
+          <ul class="plain">
+            ${going.map((f) => html`
+              <li key=${f.destination_region}>
+                <span>${f.destination_region || 'nobody'}</span>
+                <span class="num">${percent(f.part)}</span>
+              </li>`)}
+          </ul>
+          ${!going.length && html`<p class="dim">None asked.</p>`}
+        </div>
+        <div class="card">
+          <h3>Its backends</h3>
+          <ul class="plain">
+            ${names.map((name) => {
+              const own = backends.filter((b) => b.service === name);
+              return html`
+                <li key=${name}>
+                  <a href=${'#/names/' + encodeURIComponent(name)}>${name}</a>
+                  <${Status}
+                    tone=${own.every((b) => b.may_serve) ? 'good' : own.some((b) => b.may_serve) ? 'warn' : 'bad'}
+                    word=${`${own.filter((b) => b.may_serve).length} of ${own.length} serve`}
+                  />
+                </li>`;
+            })}
+          </ul>
+        </div>
+      </div>
+    <//>`;
 }
 
-// summed adds the flows of all names by their two ends. part is of the clients of one region.
+// summed adds up the flows of all names that have the same two ends, and returns the largest first. The share of a flow
+// is of all answers; its part is of the answers to clients in the same region.
 function summed(list) {
   const by = new Map();
   const from = {};
   let all = 0;
   for (const f of list) {
     const key = f.source_region + '\n' + f.destination_region;
-    const sum = by.get(key) || { source_region: f.source_region, destination_region: f.destination_region, request_count: 0 };
+    const sum = by.get(key) || {
+      source_region: f.source_region,
+      destination_region: f.destination_region,
+      request_count: 0,
+    };
     sum.request_count += f.request_count;
     by.set(key, sum);
     from[f.source_region] = (from[f.source_region] || 0) + f.request_count;
     all += f.request_count;
   }
-  return [...by.values()].map((f) => ({ ...f, share: f.request_count / all, part: f.request_count / from[f.source_region] })).sort((a, b) => b.request_count - a.request_count);
+  return [...by.values()]
+    .map((f) => ({ ...f, share: f.request_count / all, part: f.request_count / from[f.source_region] }))
+    .sort((a, b) => b.request_count - a.request_count);
 }
 
-// WorldMap has the region that is chosen in its address.
+// WorldMap is the view of the map. The region that is chosen stands in its address.
 export function WorldMap({ path: [chosen = ''] }) {
   const regions = useList('/v1/regions', 'regions');
   const since = useMemo(() => new Date(Date.now() - hour).toISOString().slice(0, 19) + 'Z', []);
@@ -108,13 +194,52 @@ export function WorldMap({ path: [chosen = ''] }) {
   const of = (name) => list.find((r) => r.name === name);
   const served = (name) => flows.filter((f) => f.destination_region === name).reduce((sum, f) => sum + f.share, 0);
   const nowhere = list.filter((r) => !placed(r));
-  return html`<h1>Map</h1><${Waiting} live=${regions} /><figure class="map"><svg viewBox=${`0 0 ${width} ${height}`} role="group" aria-label="Map of the regions"><${Land} />
-      ${flows.map((f) => html`<${Flow} key=${f.source_region + '>' + f.destination_region} flow=${f} from=${of(f.source_region)} to=${of(f.destination_region)} />`)}
-      ${list.filter(placed).map((r) => html`<${Region} key=${r.name} region=${r} chosen=${r.name === chosen} choose=${choose} served=${served(r.name)} />`)}</svg>
-      <figcaption><span>A region is as large as its part of the answers. Lines lead from clients to another region that answers them. Outlines: Natural Earth.</span></figcaption></figure>
-    ${nowhere.length > 0 && html`<p class="dim">Without a place on the map: ${nowhere.map((r) => r.name).join(', ')}. Give them <code>latitude</code> and <code>longitude</code>.</p>`}
+  return html`
+    <h1>Map</h1>
+    <${Waiting} live=${regions} />
+    <figure class="map">
+      <svg viewBox=${`0 0 ${width} ${height}`} role="group" aria-label="Map of the regions">
+        <${Land} />
+        ${flows.map((f) => html`
+          <${Flow}
+            key=${f.source_region + '>' + f.destination_region}
+            flow=${f}
+            from=${of(f.source_region)}
+            to=${of(f.destination_region)}
+          />`)}
+        ${list.filter(placed).map((r) => html`
+          <${Region}
+            key=${r.name}
+            region=${r}
+            chosen=${r.name === chosen}
+            choose=${choose}
+            served=${served(r.name)}
+          />`)}
+      </svg>
+      <figcaption>
+        <span>
+          A region is as large as its part of the answers. Lines lead from clients to another region that answers them.
+          Outlines: Natural Earth.
+        </span>
+      </figcaption>
+    </figure>
+    ${nowhere.length > 0 && html`
+      <p class="dim">
+        Without a place on the map: ${nowhere.map((r) => r.name).join(', ')}. Give
+        them <code>latitude</code> and <code>longitude</code>.
+      </p>`}
     ${of(chosen) && html`<${Chosen} region=${of(chosen)} flows=${flows} />`}
-    <${Panel} title="Where answers went in the last hour" id="flows"><${Waiting} live=${live} />${live.data && html`<${Table} caption="flows" rows=${flows} columns=${flowColumns}
-      keyOf=${(f) => f.source_region + '>' + f.destination_region} empty="No steered answer yet." />`}
-      ${live.data?.uncounted > 0 && html`<p class="dim">${number(live.data.uncounted)} answers came faster than they could be counted.</p>`}<//>`;
+    <${Panel} title="Where answers went in the last hour" id="flows">
+      <${Waiting} live=${live} />
+      ${live.data && html`
+        <${Table}
+          caption="flows"
+          rows=${flows}
+          columns=${flowColumns}
+          keyOf=${(f) => f.source_region + '>' + f.destination_region}
+          empty="No steered answer yet."
+        />`}
+      ${live.data?.uncounted > 0 && html`
+        <p class="dim">${number(live.data.uncounted)} answers came faster than they could be counted.</p>`}
+    <//>`;
 }
