@@ -1,68 +1,164 @@
-// Signing: what the parents publish, and the keys with their stages.
+// Signing: the DS records for the parents, the keys with their stages, and the exchange of keys between nodes.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock, none, since } from '../format.js';
 import { Copy, Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 
-const algorithms = { 8: 'RSASHA256', 10: 'RSASHA512', 13: 'ECDSAP256SHA256', 14: 'ECDSAP384SHA384', 15: 'ED25519', 16: 'ED448' };
+const algorithms = {
+  8: 'RSASHA256',
+  10: 'RSASHA512',
+  13: 'ECDSAP256SHA256',
+  14: 'ECDSAP384SHA384',
+  15: 'ED25519',
+  16: 'ED448',
+};
 
 const keyColumns = [
-  { title: 'Zone', csv: (k) => k.zone }, { title: 'Key tag', csv: (k) => k.key_tag, class: 'num' },
+  { title: 'Zone', csv: (k) => k.zone },
+  { title: 'Key tag', csv: (k) => k.key_tag, class: 'num' },
   { title: 'Stage', csv: (k) => k.stage, cell: (k) => html`<${Status} word=${k.stage} />` },
-  { title: 'Algorithm', csv: (k) => k.algorithm_name || algorithms[k.algorithm] || k.algorithm }, { title: 'Flags', csv: (k) => k.flags, class: 'num' },
+  { title: 'Algorithm', csv: (k) => k.algorithm_name || algorithms[k.algorithm] || k.algorithm },
+  { title: 'Flags', csv: (k) => k.flags, class: 'num' },
   { title: 'Made', csv: (k) => k.created_at, cell: (k) => clock(k.created_at), class: 'num' },
   { title: 'Made by', csv: (k) => k.origin_node || none },
 ];
 
 const peerColumns = [
-  { title: 'Node', csv: (p) => p.node_id || p.peer }, { title: 'Status', csv: (p) => (p.ok ? 'healthy' : 'failure'), cell: (p) => html`<${Status} word=${p.ok ? 'healthy' : 'failure'} />` },
-  { title: 'Address', csv: (p) => p.peer, class: 'mono' }, { title: 'Last success', csv: (p) => p.last_success || none, cell: (p) => since(p.last_success), class: 'num' },
-  { title: 'Keys', csv: (p) => p.imported, class: 'num' }, { title: 'Error', csv: (p) => p.error || none, class: 'why' },
+  { title: 'Node', csv: (p) => p.node_id || p.peer },
+  {
+    title: 'Status',
+    csv: (p) => (p.ok ? 'healthy' : 'failure'),
+    cell: (p) => html`<${Status} word=${p.ok ? 'healthy' : 'failure'} />`,
+  },
+  { title: 'Address', csv: (p) => p.peer, class: 'mono' },
+  { title: 'Last success', csv: (p) => p.last_success || none, cell: (p) => since(p.last_success), class: 'num' },
+  { title: 'Keys', csv: (p) => p.imported, class: 'num' },
+  { title: 'Error', csv: (p) => p.error || none, class: 'why' },
 ];
 
 // Zone shows the chain of trust of one zone, from the parent down.
 function Zone({ zone, records, keys }) {
-  return html`<${Panel} title=${zone} id=${`zone-${zone}`}><ol class="chain"><li><h3>The parent is to publish</h3>${records.length ? records.map((r) => html`<div class="copyable" key=${r.digest}>
-      <pre>${r.ds_record}</pre><${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} /></div>`) : html`<p class="dim">No record is due.</p>`}</li>
-    <li><h3>This node signs with</h3><ul class="plain">${keys.map((k) => html`<li key=${k.key_tag}><${Status} word=${k.stage} /> key ${k.key_tag}, ${k.algorithm_name}, ${k.flags === 257 ? 'entry point' : 'zone key'}</li>`)}</ul></li></ol><//>`;
+  return html`
+    <${Panel} title=${zone} id=${`zone-${zone}`}>
+      <ol class="chain">
+        <li>
+          <h3>The parent is to publish</h3>
+          ${records.length
+            ? records.map((r) => html`
+              <div class="copyable" key=${r.digest}>
+                <pre>${r.ds_record}</pre>
+                <${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} />
+              </div>`)
+            : html`<p class="dim">No record is due.</p>`}
+        </li>
+        <li>
+          <h3>This node signs with</h3>
+          <ul class="plain">
+            ${keys.map((k) => html`
+              <li key=${k.key_tag}>
+                <${Status} word=${k.stage} />
+                ${' '}key ${k.key_tag}, ${k.algorithm_name}, ${k.flags === 257 ? 'entry point' : 'zone key'}
+              </li>`)}
+          </ul>
+        </li>
+      </ol>
+    <//>`;
 }
 
 const acts = {
   replace_ds: (r) => `to give the parent the DS record of key ${r.key_tag} and take all others out`,
-  remove_key: (r) => `to take key ${r.old_keys.join(', ')} away from the nodes`, cancel: (r) => `gslbctl dnssec roll ${r.zone.replace(/\.$/, '')} --cancel`,
+  remove_key: (r) => `to take key ${r.old_keys.join(', ')} away from the nodes`,
+  cancel: (r) => `gslbctl dnssec roll ${r.zone.replace(/\.$/, '')} --cancel`,
 };
 
-// Advice shows whether a step by hand is safe now, and if not, until when. gslbctl dnssec check says the same.
-const Advice = ({ r, a }) => html`<li><${Status} tone=${a.safe ? 'good' : 'bad'} word=${a.safe ? 'safe now' : a.until ? `not safe before ${clock(a.until)}` : 'not safe now'} />
-  ${' '}${acts[a.act]?.(r) || a.act}${a.reason && html`<span class="note">${a.reason}</span>`}</li>`;
+// Advice shows whether a step by hand is safe now. Of an unsafe step it shows the time to wait for, if that is known.
+// gslbctl dnssec check says the same.
+const Advice = ({ r, a }) => html`
+  <li>
+    <${Status}
+      tone=${a.safe ? 'good' : 'bad'}
+      word=${a.safe ? 'safe now' : a.until ? `not safe before ${clock(a.until)}` : 'not safe now'}
+    />
+    ${' '}${acts[a.act]?.(r) || a.act}
+    ${a.reason && html`<span class="note">${a.reason}</span>`}
+  </li>`;
 
 const stages = {
-  signing: 'the new key signs', published: 'the new key is published', offered: 'the parent is to have its DS record',
-  alone: 'the old keys go', done: 'the old keys are gone',
+  signing: 'the new key signs',
+  published: 'the new key is published',
+  offered: 'the parent is to have its DS record',
+  alone: 'the old keys go',
+  done: 'the old keys are gone',
 };
 
-// Roll is the change of a zone's key: the stage it is in, those to come, and what an operator may do now.
+// Roll shows the change of a zone's key: its stage now, the stages to come, and the steps that an operator may take.
 function Roll({ r }) {
-  const parent = r.parent_since ? `The parent has had it alone since ${clock(r.parent_since)}.` : r.confirmed_at && `An operator said at ${clock(r.confirmed_at)} that the parent has it alone.`;
-  return html`<li><h3>${r.zone} to key ${r.key_tag}${r.old_keys.length > 0 && `, from ${r.old_keys.join(', ')}`}</h3>
-    <p class="dim">begun ${clock(r.started_at)} by ${r.started_by}${r.emergency && ', in an emergency'}</p>
-    <ol class="stages"><li aria-current="step"><${Status} tone=${r.stage === 'done' ? 'good' : 'warn'} word=${r.stage} /> <span>since ${clock(r.since)}: ${stages[r.stage]}
-        ${r.waits_for && html`<span class="note">It waits for ${r.waits_for}${r.waits_until && `, until ${clock(r.waits_until)}`}</span>`}</span></li>
-      ${r.schedule.map((s) => html`<li key=${s.stage}><${Status} tone="plain" word=${s.stage} /> <span>not before ${clock(s.not_before)}: ${stages[s.stage]}
-        ${s.waits_for && html`<span class="note">It may wait for ${s.waits_for}</span>`}</span></li>`)}</ol>
-    ${r.stage !== 'done' && html`<h3>For the parent, once it is safe</h3><div class="copyable"><pre>${r.ds_record}</pre><${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} /></div>
-      ${parent && html`<p>${parent}</p>`}<ul class="plain">${r.advice.map((a) => html`<${Advice} key=${a.act} r=${r} a=${a} />`)}</ul>`}</li>`;
+  const parent = r.parent_since
+    ? `The parent has had it alone since ${clock(r.parent_since)}.`
+    : r.confirmed_at && `An operator said at ${clock(r.confirmed_at)} that the parent has it alone.`;
+  return html`
+    <li>
+      <h3>${r.zone} to key ${r.key_tag}${r.old_keys.length > 0 && `, from ${r.old_keys.join(', ')}`}</h3>
+      <p class="dim">begun ${clock(r.started_at)} by ${r.started_by}${r.emergency && ', in an emergency'}</p>
+      <ol class="stages">
+        <li aria-current="step">
+          <${Status} tone=${r.stage === 'done' ? 'good' : 'warn'} word=${r.stage} />
+          ${' '}<span>
+            since ${clock(r.since)}: ${stages[r.stage]}
+            ${r.waits_for && html`
+              <span class="note">
+                It waits for ${r.waits_for}${r.waits_until && `, until ${clock(r.waits_until)}`}
+              </span>`}
+          </span>
+        </li>
+        ${r.schedule.map((s) => html`
+          <li key=${s.stage}>
+            <${Status} tone="plain" word=${s.stage} />
+            ${' '}<span>
+              not before ${clock(s.not_before)}: ${stages[s.stage]}
+              ${s.waits_for && html`<span class="note">It may wait for ${s.waits_for}</span>`}
+            </span>
+          </li>`)}
+      </ol>
+      ${r.stage !== 'done' && html`
+        <h3>For the parent, once it is safe</h3>
+        <div class="copyable">
+          <pre>${r.ds_record}</pre>
+          <${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} />
+        </div>
+        ${parent && html`<p>${parent}</p>`}
+        <ul class="plain">
+          ${r.advice.map((a) => html`<${Advice} key=${a.act} r=${r} a=${a} />`)}
+        </ul>`}
+    </li>`;
 }
 
 function Rolls() {
   const rolls = useLive('/v1/dnssec/rollover').data?.rolls || [];
-  return rolls.length > 0 && html`<${Panel} title="Changes of keys" id="rolls"><ul class="plain rolls">${rolls.map((r) => html`<${Roll} key=${r.zone} r=${r} />`)}</ul><//>`;
+  return rolls.length > 0 && html`
+    <${Panel} title="Changes of keys" id="rolls">
+      <ul class="plain rolls">
+        ${rolls.map((r) => html`<${Roll} key=${r.zone} r=${r} />`)}
+      </ul>
+    <//>`;
 }
 
 function Exchange({ sync }) {
-  return html`<${Panel} title="Exchange of keys" id="exchange">${sync.off_reason ? html`<p class="notice warn">${sync.off_reason}</p>` : sync.peers.length
-    ? html`<${Table} caption="peers of the key exchange" rows=${sync.peers} columns=${peerColumns} keyOf=${(p) => p.peer} />` : html`<p class="dim">No other node exchanges keys with this one.</p>`}<//>`;
+  return html`
+    <${Panel} title="Exchange of keys" id="exchange">
+      ${sync.off_reason
+        ? html`<p class="notice warn">${sync.off_reason}</p>`
+        : sync.peers.length
+          ? html`
+            <${Table}
+              caption="peers of the key exchange"
+              rows=${sync.peers}
+              columns=${peerColumns}
+              keyOf=${(p) => p.peer}
+            />`
+          : html`<p class="dim">No other node exchanges keys with this one.</p>`}
+    <//>`;
 }
 
 export function Signing() {
@@ -71,9 +167,22 @@ export function Signing() {
   const keys = useLive('/v1/dnssec/keys').data?.keys || [];
   const zones = [...new Set(keys.map((k) => k.zone))];
   if (!status.data) return html`<h1>Signing</h1><${Waiting} live=${status} />`;
-  if (!status.data.enabled) return html`<h1>Signing</h1><p class="notice">Answers are not signed: <code>overwatch.dnssec.enabled</code> is false.</p>`;
-  return html`<h1>Signing</h1>${ds?.warning && html`<p class="notice warn">${ds.warning}</p>`}
-    <${Rolls} />${zones.map((zone) => html`<${Zone} key=${zone} zone=${zone} records=${(ds?.ds_records || []).filter((r) => r.zone === zone)} keys=${keys.filter((k) => k.zone === zone)} />`)}
-    <${Panel} title="Keys" id="keys"><${Table} caption="signing keys" rows=${keys} columns=${keyColumns} keyOf=${(k) => k.zone + k.key_tag} /><//>
+  if (!status.data.enabled) return html`
+    <h1>Signing</h1>
+    <p class="notice">Answers are not signed: <code>overwatch.dnssec.enabled</code> is false.</p>`;
+  return html`
+    <h1>Signing</h1>
+    ${ds?.warning && html`<p class="notice warn">${ds.warning}</p>`}
+    <${Rolls} />
+    ${zones.map((zone) => html`
+      <${Zone}
+        key=${zone}
+        zone=${zone}
+        records=${(ds?.ds_records || []).filter((r) => r.zone === zone)}
+        keys=${keys.filter((k) => k.zone === zone)}
+      />`)}
+    <${Panel} title="Keys" id="keys">
+      <${Table} caption="signing keys" rows=${keys} columns=${keyColumns} keyOf=${(k) => k.zone + k.key_tag} />
+    <//>
     <${Exchange} sync=${status.data.sync} />`;
 }
