@@ -1,4 +1,4 @@
-// One name: who gets what, its backends with both witnesses, and why a client gets its answer.
+// Name: the answers to one name, its backends with both witnesses, and the reason for the answer to a client.
 import { html, useState } from '../dom.js';
 import { mayOperate, useList, useLive } from '../api.js';
 import { Orders } from '../actions.js';
@@ -11,67 +11,166 @@ import { Drains } from './drains.js';
 import { History } from './history.js';
 import { Recent } from './recent.js';
 
-const listed = 12; // addresses of an answer that are shown
+const listed = 12; // addresses shown of one answer
 
 function Answers({ name }) {
   const [kind, setKind] = useState('A');
   const live = useLive(`/v1/routing/answers?domain=${encodeURIComponent(name)}&query_type=${kind}`);
-  const choose = html`<div class="choice" role="group" aria-label="Record type">${['A', 'AAAA'].map((k) => html`<button type="button" class="small"
-    aria-pressed=${k === kind} onClick=${() => setKind(k)}>${k}</button>`)}</div>`;
-  return html`<${Panel} title="Clients get now" id="answers" aside=${choose}><${Waiting} live=${live} />
-    <div class="gets">${live.data?.answers.map((a) => html`<div key=${clientsOf(a)} class="card"><h3>${a.everybody || !a.client_region ? clientsOf(a) : `clients in ${a.client_region}`}
-      <${Status} word=${a.decision} /></h3><ul class="plain">${a.addresses.slice(0, listed).map((s) => html`<li key=${s.address}><span class="mono">${s.address}</span>
-        <${Share} part=${s.share} text=${percent(s.share)} /></li>`)}</ul>
-      ${a.addresses.length > listed && html`<p>and ${number(a.addresses.length - listed)} more</p>`}${!a.addresses.length && html`<p class="dim">no address</p>`}<p class="dim">${a.algorithm}, TTL ${a.ttl} s</p></div>`)}</div><//>`;
+  const choose = html`
+    <div class="choice" role="group" aria-label="Record type">
+      ${['A', 'AAAA'].map((k) => html`
+        <button
+          type="button"
+          class="small"
+          aria-pressed=${k === kind}
+          onClick=${() => setKind(k)}
+        >${k}</button>`)}
+    </div>`;
+  return html`
+    <${Panel} title="Clients get now" id="answers" aside=${choose}>
+      <${Waiting} live=${live} />
+      <div class="gets">
+        ${live.data?.answers.map((a) => html`
+          <div key=${clientsOf(a)} class="card">
+            <h3>
+              ${a.everybody || !a.client_region ? clientsOf(a) : `clients in ${a.client_region}`}
+              <${Status} word=${a.decision} />
+            </h3>
+            <ul class="plain">
+              ${a.addresses.slice(0, listed).map((s) => html`
+                <li key=${s.address}>
+                  <span class="mono">${s.address}</span>
+                  <${Share} part=${s.share} text=${percent(s.share)} />
+                </li>`)}
+            </ul>
+            ${a.addresses.length > listed && html`<p>and ${number(a.addresses.length - listed)} more</p>`}
+            ${!a.addresses.length && html`<p class="dim">no address</p>`}
+            <p class="dim">${a.algorithm}, TTL ${a.ttl} s</p>
+          </div>`)}
+      </div>
+    <//>`;
 }
 
-// Witness shows the state of a backend as one of its two witnesses has it: its agent, or this node.
+// Witness shows the state of a backend as one of its two witnesses found it: its agent, or this node.
 function Witness({ says, when, now, note }) {
   if (says === null) return html`<span class="dim">${none}</span>`;
-  return html`<span class="witness"><${Status} word=${says ? 'healthy' : 'unhealthy'} /> <span class="dim num">${since(when, now)}</span>
-    ${note && html`<span class="note">${note}</span>`}</span>`;
+  return html`
+    <span class="witness">
+      <${Status} word=${says ? 'healthy' : 'unhealthy'} /> <span class="dim num">${since(when, now)}</span>
+      ${note && html`<span class="note">${note}</span>`}
+    </span>`;
 }
 
-// Marks shows the states of a backend beside its status.
+// Marks shows the conditions of a backend that stand beside its status: draining, override and held.
 export function Marks({ b }) {
-  return html`${b.draining && html` <${Status} word="draining" />`}${b.override && html` <${Status} word="override" />`}
+  return html`
+    ${b.draining && html` <${Status} word="draining" />`}
+    ${b.override && html` <${Status} word="override" />`}
     ${b.held && html` <${Status} word="held" />`}`;
 }
 
 const columns = (now, order) => [
-  { title: 'Backend', csv: (b) => endpoint(b.address, b.port), cell: (b) => html`<span class="mono">${endpoint(b.address, b.port)}</span><span class="note">${b.region || 'no region'}</span>` },
+  {
+    title: 'Backend',
+    csv: (b) => endpoint(b.address, b.port),
+    cell: (b) => html`
+      <span class="mono">${endpoint(b.address, b.port)}</span>
+      <span class="note">${b.region || 'no region'}</span>`,
+  },
   { title: 'Region', csv: (b) => b.region || none, hidden: true },
-  { title: 'Status', csv: (b) => b.effective_status, cell: (b) => html`<${Status} word=${b.effective_status} /><${Marks} b=${b} />
-    <span class="note">${b.may_serve ? 'serves' : 'does not serve'}</span>` },
+  {
+    title: 'Status',
+    csv: (b) => b.effective_status,
+    cell: (b) => html`
+      <${Status} word=${b.effective_status} />
+      <${Marks} b=${b} />
+      <span class="note">${b.may_serve ? 'serves' : 'does not serve'}</span>`,
+  },
   { title: 'Serves', csv: (b) => (b.may_serve ? 'yes' : 'no'), hidden: true },
-  { title: 'Weight', csv: (b) => b.weight_override?.weight ?? b.weight, class: 'num', cell: (b) => html`${b.weight_override?.weight ?? b.weight}
-    ${b.share < 1 && html`<span class="dim"> × ${percent(b.share, 0)}</span>`}` },
-  { title: 'Agent says', csv: (b) => (b.agent_healthy === null ? none : b.agent_healthy ? 'healthy' : 'unhealthy'),
-    cell: (b) => html`<${Witness} says=${b.agent_healthy} when=${b.agent_last_seen} now=${now} note=${b.agent_id} />` },
-  { title: 'This node finds', csv: (b) => (b.validation_healthy === null ? none : b.validation_healthy ? 'healthy' : 'unhealthy'),
-    cell: (b) => html`<${Witness} says=${b.validation_healthy} when=${b.validation_last_check} now=${now} note=${b.validation_error} />` },
+  {
+    title: 'Weight',
+    csv: (b) => b.weight_override?.weight ?? b.weight,
+    class: 'num',
+    cell: (b) => html`
+      ${b.weight_override?.weight ?? b.weight}
+      ${b.share < 1 && html`<span class="dim"> × ${percent(b.share, 0)}</span>`}`,
+  },
+  {
+    title: 'Agent says',
+    csv: (b) => (b.agent_healthy === null ? none : b.agent_healthy ? 'healthy' : 'unhealthy'),
+    cell: (b) => html`
+      <${Witness} says=${b.agent_healthy} when=${b.agent_last_seen} now=${now} note=${b.agent_id} />`,
+  },
+  {
+    title: 'This node finds',
+    csv: (b) => (b.validation_healthy === null ? none : b.validation_healthy ? 'healthy' : 'unhealthy'),
+    cell: (b) => html`
+      <${Witness}
+        says=${b.validation_healthy}
+        when=${b.validation_last_check}
+        now=${now}
+        note=${b.validation_error}
+      />`,
+  },
   { title: 'Why', csv: (b) => b.reason, class: 'why' },
-  ...(mayOperate() ? [{ title: 'Action', class: 'act', cell: (b) => html`<button type="button" class="small" aria-label=${`Change ${b.id}`} onClick=${() => order(b.id)}>Change</button>` }] : []),
+  ...(mayOperate() ? [{
+    title: 'Action',
+    class: 'act',
+    cell: (b) => html`
+      <button
+        type="button"
+        class="small"
+        aria-label=${`Change ${b.id}`}
+        onClick=${() => order(b.id)}
+      >Change</button>`,
+  }] : []),
 ];
 
 function Backends({ name, domain }) {
   const [ordered, order] = useState('');
   const live = useList(`/v1/overwatch/backends?service=${encodeURIComponent(name)}`, 'backends');
   const chosen = live.data?.backends.find((b) => b.id === ordered);
-  return html`${live.data && html`<${Drains} domain=${domain} backends=${live.data.backends} stamp=${live.data.generated_at} />`}
+  return html`
+    ${live.data && html`<${Drains} domain=${domain} backends=${live.data.backends} stamp=${live.data.generated_at} />`}
     ${chosen && html`<${Orders} b=${chosen} close=${() => order('')} />`}
-    <${Panel} title="Backends" id="backends"><${Waiting} live=${live} />${live.data && html`<${Table} caption=${`backends of ${name}`}
-    rows=${live.data.backends} columns=${columns(live.data.generated_at, order)} keyOf=${(b) => b.id} empty="No backend." />`}<//>`;
+    <${Panel} title="Backends" id="backends">
+      <${Waiting} live=${live} />
+      ${live.data && html`
+        <${Table}
+          caption=${`backends of ${name}`}
+          rows=${live.data.backends}
+          columns=${columns(live.data.generated_at, order)}
+          keyOf=${(b) => b.id}
+          empty="No backend."
+        />`}
+    <//>`;
 }
 
 export function Name({ path: [name] }) {
   const live = useLive(`/v1/domains/${encodeURIComponent(name)}`);
   const d = live.data?.domain;
-  return html`<p class="crumbs"><a href="#/names">Names</a></p><h1 class="mono">${name}</h1><${Waiting} live=${live} />
-    ${d && html`<p class="summary"><${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count} serve`} />
-      <span>needs ${d.min_healthy || '1'}</span><span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
-      <span>TTL ${d.ttl} s</span><span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>${d.https && html`<span>HTTPS ${d.https.alpn.join(', ')}${d.https.port && `, port ${d.https.port}`}${d.https.ech && ', ECH'}</span>`}
-      ${d.srv && html`<span>SRV ${d.srv.join(', ')}</span>`}${d.tags.map((t) => html`<span class="tag">${t}</span>`)}</p>
+  return html`
+    <p class="crumbs"><a href="#/names">Names</a></p>
+    <h1 class="mono">${name}</h1>
+    <${Waiting} live=${live} />
+    ${d && html`
+      <p class="summary">
+        <${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count} serve`} />
+        <span>needs ${d.min_healthy || '1'}</span>
+        <span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
+        <span>TTL ${d.ttl} s</span>
+        <span>${d.dnssec_enabled ? 'signed' : 'not signed'}</span>
+        ${d.https && html`
+          <span>
+            HTTPS ${d.https.alpn.join(', ')}${d.https.port && `, port ${d.https.port}`}${d.https.ech && ', ECH'}
+          </span>`}
+        ${d.srv && html`<span>SRV ${d.srv.join(', ')}</span>`}
+        ${d.tags.map((t) => html`<span class="tag">${t}</span>`)}
+      </p>
       ${d.description && html`<p>${d.description}</p>`}
-      <${Answers} name=${name} /><${Backends} name=${name} domain=${d} /><${History} name=${name} /><${Ask} name=${name} domain=${d} /><${Recent} name=${name} shown="50" />`}`;
+      <${Answers} name=${name} />
+      <${Backends} name=${name} domain=${d} />
+      <${History} name=${name} />
+      <${Ask} name=${name} domain=${d} />
+      <${Recent} name=${name} shown="50" />`}`;
 }
