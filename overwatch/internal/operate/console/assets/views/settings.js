@@ -1,4 +1,4 @@
-// Settings: what is in force, and where each value comes from.
+// Settings: the values in force, each with its source.
 import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock, none } from '../format.js';
@@ -6,12 +6,23 @@ import { Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 import { Notifications } from './notifications.js';
 
-const written = (value) => (value === null || value === '' ? none : Array.isArray(value) ? value.join(', ') || none : String(value));
+const written = (value) => (value === null || value === ''
+  ? none
+  : Array.isArray(value) ? value.join(', ') || none : String(value));
 
 const columns = [
-  { title: 'Setting', csv: (r) => r.name, class: 'mono' }, { title: 'In force', csv: (r) => r.value, class: 'why mono' },
-  { title: 'From', csv: (r) => r.from, cell: (r) => (r.from === 'the API' ? html`<${Status} tone="warn" word="the API" />` : r.from) },
-  { title: 'Waits', csv: (r) => (r.waits ? 'for a restart' : ''), cell: (r) => r.waits && html`<${Status} tone="warn" word="for a restart" />` },
+  { title: 'Setting', csv: (r) => r.name, class: 'mono' },
+  { title: 'In force', csv: (r) => r.value, class: 'why mono' },
+  {
+    title: 'From',
+    csv: (r) => r.from,
+    cell: (r) => (r.from === 'the API' ? html`<${Status} tone="warn" word="the API" />` : r.from),
+  },
+  {
+    title: 'Waits',
+    csv: (r) => (r.waits ? 'for a restart' : ''),
+    cell: (r) => r.waits && html`<${Status} tone="warn" word="for a restart" />`,
+  },
 ];
 
 function Section({ title, path }) {
@@ -34,13 +45,40 @@ function Section({ title, path }) {
 function System() {
   const live = useLive('/v1/config/system', { pause: 5000 });
   const c = live.data?.config;
-  const rows = c && [['node', c.node_id], ['region', c.region], ['version', c.version], ['built from', `${c.build_info.git_commit} at ${c.build_info.build_date}, ${c.build_info.go_version}, ${c.build_info.platform}`],
-    ['started', clock(c.start_time)], ['configuration file', c.config_path], ['data directory', c.data_dir], ['features', c.features.join(', ')]];
-  return html`<${Panel} title="This node" id="system"><${Waiting} live=${live} />${rows && html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value || none}</dd>`)}</dl>`}<//>`;
+  const rows = c && [
+    ['node', c.node_id],
+    ['region', c.region],
+    ['version', c.version],
+    [
+      'built from',
+      `${c.build_info.git_commit} at ${c.build_info.build_date}, ${c.build_info.go_version}, ${c.build_info.platform}`,
+    ],
+    ['started', clock(c.start_time)],
+    ['configuration file', c.config_path],
+    ['data directory', c.data_dir],
+    ['features', c.features.join(', ')],
+  ];
+  return html`
+    <${Panel} title="This node" id="system">
+      <${Waiting} live=${live} />
+      ${rows && html`
+        <dl class="facts">
+          ${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value || none}</dd>`)}
+        </dl>`}
+    <//>`;
 }
 
 export function Settings() {
-  return html`<h1>Settings</h1><p class="dim">What the API has set lies over the file, and survives a restart; <code>gslbctl config</code> changes it, and takes it back.</p><${System} /><${Notifications} />
-    <${Section} title="DNS" path="/v1/config/dns" /><${Section} title="Checks of this node" path="/v1/config/health-check" />
-    <${Section} title="Gossip" path="/v1/gossip/config" /><${Section} title="Log" path="/v1/config/logging" />`;
+  return html`
+    <h1>Settings</h1>
+    <p class="dim">
+      What the API has set lies over the file, and survives a restart; <code>gslbctl config</code> changes it, and takes
+      it back.
+    </p>
+    <${System} />
+    <${Notifications} />
+    <${Section} title="DNS" path="/v1/config/dns" />
+    <${Section} title="Checks of this node" path="/v1/config/health-check" />
+    <${Section} title="Gossip" path="/v1/gossip/config" />
+    <${Section} title="Log" path="/v1/config/logging" />`;
 }
