@@ -15,8 +15,8 @@ type target struct{ os, arch string }
 func (t target) String() string { return t.os + "/" + t.arch }
 
 var (
-	servers  = []target{{"linux", "amd64"}, {"linux", "arm64"}}
-	everyone = append(servers, target{"darwin", "amd64"}, target{"darwin", "arm64"}, target{"windows", "amd64"},
+	servers    = []target{{"linux", "amd64"}, {"linux", "arm64"}}
+	allTargets = append(servers, target{"darwin", "amd64"}, target{"darwin", "arm64"}, target{"windows", "amd64"},
 		target{"windows", "arm64"})
 )
 
@@ -62,7 +62,7 @@ var programs = []program{
 		},
 	},
 	{
-		name: "gslb-agent", module: "agent", main: "./agent/cmd/gslb-agent", targets: everyone,
+		name: "gslb-agent", module: "agent", main: "./agent/cmd/gslb-agent", targets: allTargets,
 		summary: "Checks the backends beside it and reports them to gslb overwatch nodes",
 		service: &service{
 			unit: "gslb-agent.service", config: "agent.yaml", units: []string{"gslb-agent.service"},
@@ -78,7 +78,7 @@ var programs = []program{
 		},
 	},
 	{
-		name: "gslbctl", module: "gslbctl", main: "./gslbctl/cmd/gslbctl", targets: everyone,
+		name: "gslbctl", module: "gslbctl", main: "./gslbctl/cmd/gslbctl", targets: allTargets,
 		summary: "Operates gslb, a global server load balancer",
 		files: map[string]string{
 			"gslbctl/README.md":    "/usr/share/doc/gslbctl/README.md",

@@ -195,11 +195,11 @@ func (a *app) clients() ([]*api.Client, error) {
 	if err != nil || a.node == "" {
 		return list, err
 	}
-	return chosen(list, a.node)
+	return nodeOf(list, a.node)
 }
 
-// chosen returns, as a list of one, the node whose address or host is text. No match, or several, is an error.
-func chosen(list []*api.Client, text string) ([]*api.Client, error) {
+// nodeOf returns, as a list of one, the node whose address or host is text. No match, or several, is an error.
+func nodeOf(list []*api.Client, text string) ([]*api.Client, error) {
 	base, _ := api.ParseNode(text) // "" equals no node's address
 	var found []*api.Client
 	var known []string

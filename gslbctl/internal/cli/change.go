@@ -120,7 +120,7 @@ func nodeReason(node string, err error) (from, sentence string) {
 
 // printChanges prints the results of a change, one line for all nodes with the same result.
 func (a *app) printChanges(report []changed) error {
-	for _, line := range merged(report, false) {
+	for _, line := range mergedLines(report, false) {
 		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
 			return err
 		}
@@ -128,9 +128,9 @@ func (a *app) printChanges(report []changed) error {
 	return nil
 }
 
-// merged returns a line for each different result, which begins with the names of its nodes. If all nodes have the same
-// result, the line begins with their number, or with nothing for a single node; with named it has their names too.
-func merged(report []changed, named bool) (lines []string) {
+// mergedLines returns a line for each different result, which begins with the names of its nodes. If all nodes have the
+// same result, the line begins with their number, or with nothing for a single node; with named it has their names too.
+func mergedLines(report []changed, named bool) (lines []string) {
 	var messages []string
 	nodes := map[string][]string{}
 	for _, r := range report {

@@ -122,7 +122,7 @@ func (a *app) dnssecRestoreCommand() *cobra.Command {
 }
 
 func (a *app) dnssecRestore(ctx context.Context, path string, f keyBackupFlags) error {
-	if err := keybackup.Fits(path); err != nil {
+	if err := keybackup.Check(path); err != nil {
 		return err
 	}
 	passphrase, err := a.passphrase(ctx, f.passphrase, false)

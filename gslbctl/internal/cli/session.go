@@ -85,7 +85,7 @@ func noAnswer(silent []error) error {
 		lines = append(lines, changed{Node: node, Message: sentence})
 	}
 	return &outcome{code: exitNotAsked, sentence: fmt.Sprintf("none of %d nodes answers: %s", len(silent),
-		strings.Join(merged(lines, true), "; "))}
+		strings.Join(mergedLines(lines, true), "; "))}
 }
 
 // reply is the answer of one node to a request that went to all.

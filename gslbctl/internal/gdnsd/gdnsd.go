@@ -29,7 +29,7 @@ type reader struct {
 	folder  string
 	root    *hash
 	result  imports.Result
-	world   string   // the name of the one map of the plugin geoip that is taken over; "" before the first
+	geoMap  string   // the name of the one map of the plugin geoip that is taken over; "" before the first
 	places  []string // datacenters of that map, the default first
 	nearest bool     // that map chooses by coordinates
 	minTTL  uint32   // the option min_ttl, in seconds
@@ -143,9 +143,9 @@ func (r *reader) takeName(record steered, what string) error {
 	b := domainBuilder{reader: r, what: what, least: -1, checked: map[string]bool{},
 		domain: &imports.Domain{Name: strings.TrimSuffix(record.name, "."), Algorithm: "round-robin", OnAllDown: "all"}}
 	switch {
-	case res.world != "" && r.nearest:
+	case res.geoMap != "" && r.nearest:
 		b.domain.Algorithm, b.domain.Proximity = "proximity", &imports.Proximity{}
-	case res.world != "":
+	case res.geoMap != "":
 		b.domain.Algorithm = "geolocation"
 	case res.chain:
 		b.domain.Algorithm = "failover"
@@ -206,7 +206,7 @@ func (b *domainBuilder) add(p part, res resource) error {
 			s.Weight = weights[i]
 		}
 		if slices.ContainsFunc(b.servers, func(o *imports.Server) bool { return o.Address == s.Address }) {
-			if res.world != "" {
+			if res.geoMap != "" {
 				return fmt.Errorf("its address %s is there twice", s.Address)
 			}
 			b.notices = append(b.notices, fmt.Sprintf("its address %s is there twice: once will do", s.Address))

@@ -30,14 +30,14 @@ type resource struct {
 	parts  []part
 	single bool   // an answer has one address, chosen by weight
 	chain  bool   // an answer has addresses of the first part that is up
-	world  string // the map that orders the parts for a client; "" for a fixed order
+	geoMap string // the map that orders the parts for a client; "" for a fixed order
 }
 
 // errNames means that a resource answers with host names in place of addresses.
 var errNames = errors.New("it answers with a CNAME: write a domain with answer: cname, whose servers have targets")
 
-// leaves are the keys in a resource of multifo, weighted or simplefo that are settings. All others hold addresses.
-var leaves = []string{"up_thresh", "service_types", "ignore_health", "multi"}
+// settingKeys are the keys in a resource of multifo, weighted or simplefo that are settings. All others hold addresses.
+var settingKeys = []string{"up_thresh", "service_types", "ignore_health", "multi"}
 
 // resolve returns the resource that a reference names, such as metafo!www/eu.
 func (r *reader) resolve(ref string, depth int) (resource, error) {
@@ -55,9 +55,9 @@ func (r *reader) resolve(ref string, depth int) (resource, error) {
 	case plugin == "multifo" || plugin == "weighted" || plugin == "simplefo":
 		switch v := top.get(name).(type) {
 		case *hash:
-			return r.leaf(plugin, inherit(v, top, leaves...))
+			return r.leaf(plugin, inherit(v, top, settingKeys...))
 		case []any:
-			return r.leaf(plugin, inherit(numbered(v), top, leaves...))
+			return r.leaf(plugin, inherit(numbered(v), top, settingKeys...))
 		}
 		return resource{}, fmt.Errorf("there is no resource %s of %s", name, plugin)
 	}
@@ -96,10 +96,10 @@ func (r *reader) meta(plugin string, top *hash, name string, depth int) (resourc
 		}
 		h, only = top.sub("resources").sub(name[:i]), name[i+1:]
 	}
-	places, world := list(h.get("datacenters")), ""
+	places, geoMap := list(h.get("datacenters")), ""
 	if plugin == "geoip" {
-		world = h.text("map")
-		order, err := r.order(world)
+		geoMap = h.text("map")
+		order, err := r.order(geoMap)
 		if err != nil {
 			return resource{}, err
 		}
@@ -114,7 +114,7 @@ func (r *reader) meta(plugin string, top *hash, name string, depth int) (resourc
 		}
 		places = places[1:]
 	}
-	out := resource{chain: true, world: world}
+	out := resource{chain: true, geoMap: geoMap}
 	for i, dc := range places {
 		if h.sub("dcmap").get(dc) == nil && isTrue(top, "undefined_datacenters_ok") {
 			return resource{}, fmt.Errorf("datacenter %s has no addresses (undefined_datacenters_ok)", dc)
@@ -123,7 +123,7 @@ func (r *reader) meta(plugin string, top *hash, name string, depth int) (resourc
 		switch {
 		case err != nil:
 			return resource{}, err
-		case sub.world != "" || (world != "" && len(sub.parts) > 1):
+		case sub.geoMap != "" || (geoMap != "" && len(sub.parts) > 1):
 			return resource{}, fmt.Errorf("datacenter %s chooses among places in turn", dc)
 		case i > 0 && sub.single != out.single:
 			return resource{}, errors.New("its datacenters answer with one address and with all")
@@ -159,9 +159,9 @@ func (r *reader) place(h, top *hash, dc string, depth int) (out resource, err er
 		if strings.HasPrefix(v, "!") {
 			return r.resolve(plugin+v, depth+1)
 		}
-		out, err = r.leaf("multifo", inherit(inherit(numbered([]any{v}), h, leaves...), top, leaves...))
+		out, err = r.leaf("multifo", inherit(inherit(numbered([]any{v}), h, settingKeys...), top, settingKeys...))
 	case []any:
-		out, err = r.leaf("multifo", inherit(inherit(numbered(v), h, leaves...), top, leaves...))
+		out, err = r.leaf("multifo", inherit(inherit(numbered(v), h, settingKeys...), top, settingKeys...))
 	case *hash:
 		if p := v.text("plugin"); p != "" {
 			plugin = p
@@ -169,7 +169,7 @@ func (r *reader) place(h, top *hash, dc string, depth int) (out resource, err er
 		if plugin == "metafo" {
 			return resource{}, errors.New("datacenter " + dc + " has a metafo in it: give that a name, as %metafo!name")
 		}
-		out, err = r.leaf(plugin, inherit(inherit(v, h, leaves...), top, leaves...))
+		out, err = r.leaf(plugin, inherit(inherit(v, h, settingKeys...), top, settingKeys...))
 	default:
 		return out, fmt.Errorf("datacenter %s has no addresses", dc)
 	}
@@ -192,7 +192,7 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 			if !ok {
 				return out, fmt.Errorf("%s has no addresses", key)
 			}
-			family, err := r.leaf(plugin, inherit(sub, h, leaves...))
+			family, err := r.leaf(plugin, inherit(sub, h, settingKeys...))
 			if err != nil {
 				return out, err
 			}
@@ -200,7 +200,7 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 				return out, errors.New("multi differs between its families")
 			}
 			out = join(out, family)
-		case slices.Contains(leaves, key) || key == "plugin":
+		case slices.Contains(settingKeys, key) || key == "plugin":
 		default:
 			a, err := oneAddress(h.get(key))
 			if err != nil {

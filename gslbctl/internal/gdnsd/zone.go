@@ -34,9 +34,9 @@ func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err
 	if err != nil {
 		return nil, nil, err
 	}
-	told := ""
+	note := ""
 	if !directive.MatchString(text) {
-		text, told = fmt.Sprintf("$TTL %d\n", ttl)+text, " (less one: it has no $TTL)"
+		text, note = fmt.Sprintf("$TTL %d\n", ttl)+text, " (less one: it has no $TTL)"
 	}
 	parser := dns.NewZoneParser(strings.NewReader(text), zone, file)
 	parser.SetIncludeAllowed(true)
@@ -61,7 +61,7 @@ func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err
 		names = append(names, s)
 	}
 	if err := parser.Err(); err != nil {
-		return nil, nil, fmt.Errorf("%w%s", err, told)
+		return nil, nil, fmt.Errorf("%w%s", err, note)
 	}
 	return records, names, nil
 }

@@ -401,7 +401,7 @@ func TestWrite_NewFileOfItsOwner(t *testing.T) {
 		t.Error("it overwrites a file")
 	}
 	for name, wrong := range map[string]string{"no file": path + "x", "a folder": t.TempDir(), "100 MiB": huge(t)} {
-		if err := Fits(wrong); err == nil {
+		if err := Check(wrong); err == nil {
 			t.Errorf("%s fits", name)
 		}
 	}

@@ -156,9 +156,9 @@ func Write(path, passphrase string, b *Backup) (err error) {
 	return nil
 }
 
-// Fits returns an error if the file at path cannot be a backup: it is missing, no regular file, or too large. Call it
+// Check returns an error if the file at path cannot be a backup: it is missing, no regular file, or too large. Call it
 // before asking for a passphrase.
-func Fits(path string) error {
+func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

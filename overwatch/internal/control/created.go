@@ -11,13 +11,13 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// births has the times at which the domains of the file came into it, ordered by the hash of the name. It is immutable,
-// and stored over restarts.
-type births []birth
+// creationTimes has the times at which the domains of the file came into it, ordered by the hash of the name. It is
+// immutable, and stored over restarts.
+type creationTimes []creationTime
 
-// birth is the time at which one domain came into the file. The hash keeps 100 000 names in 1.6 MB; of two names with
-// one hash the earlier time counts.
-type birth struct {
+// creationTime is the time at which one domain came into the file. The hash keeps 100 000 names in 1.6 MB; of two names
+// with one hash the earlier time counts.
+type creationTime struct {
 	name uint64
 	at   int64 // Unix time in milliseconds
 }
@@ -28,25 +28,25 @@ func hashOf(name string) uint64 {
 	return h.Sum64()
 }
 
-func (b births) find(name uint64) (at int, found bool) {
-	return slices.BinarySearchFunc(b, name, func(one birth, name uint64) int { return cmp.Compare(one.name, name) })
+func (b creationTimes) find(name uint64) (at int, found bool) {
+	return slices.BinarySearchFunc(b, name, func(one creationTime, name uint64) int { return cmp.Compare(one.name, name) })
 }
 
-// followed returns the births of these names: known times stay, and new names get now.
-func (b births) followed(names definitions.Names, now time.Time) births {
-	next := make(births, 0, len(names))
+// followed returns the times of these names: known times stay, and new names get now.
+func (b creationTimes) followed(names definitions.Names, now time.Time) creationTimes {
+	next := make(creationTimes, 0, len(names))
 	for name := range names {
-		one := birth{hashOf(name), now.UnixMilli()}
+		one := creationTime{hashOf(name), now.UnixMilli()}
 		if at, known := b.find(one.name); known {
 			one.at = b[at].at
 		}
 		next = append(next, one)
 	}
-	slices.SortFunc(next, func(a, b birth) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(next, func(a, b creationTime) int { return cmp.Compare(a.name, b.name) })
 	return next
 }
 
-func (b births) encoded() []byte {
+func (b creationTimes) encoded() []byte {
 	out := make([]byte, 0, 16*len(b))
 	for _, one := range b {
 		out = binary.BigEndian.AppendUint64(out, one.name)
@@ -55,25 +55,25 @@ func (b births) encoded() []byte {
 	return out
 }
 
-func decodeBirths(in []byte) births {
-	b := make(births, 0, len(in)/16)
+func decodeCreationTimes(in []byte) creationTimes {
+	b := make(creationTimes, 0, len(in)/16)
 	for ; len(in) >= 16; in = in[16:] {
-		b = append(b, birth{binary.BigEndian.Uint64(in), int64(binary.BigEndian.Uint64(in[8:]))})
+		b = append(b, creationTime{binary.BigEndian.Uint64(in), int64(binary.BigEndian.Uint64(in[8:]))})
 	}
 	return b
 }
 
-// noteBirths notes the time for domains that are new in the file. If it cannot be stored, they seem newer after the
-// next restart.
-func (s *State) noteBirths(names definitions.Names) {
-	before := *s.births.Load()
+// noteCreationTimes notes the time for domains that are new in the file. If it cannot be stored, they seem newer after
+// the next restart.
+func (s *State) noteCreationTimes(names definitions.Names) {
+	before := *s.creationTimes.Load()
 	after := before.followed(names, time.Now())
 	if slices.Equal(before, after) {
 		return
 	}
-	s.births.Store(&after)
+	s.creationTimes.Store(&after)
 	b := &store.Batch{}
-	b.PutBirths(after.encoded())
+	b.PutCreationTimes(after.encoded())
 	if err := s.store.Write(b); err != nil {
 		s.log.Error().Err(err).Msg("storing when domains came into the configuration: after a restart they seem newer")
 	}
@@ -81,7 +81,7 @@ func (s *State) noteBirths(names definitions.Names) {
 
 // CreatedAt returns when a domain of the file came into it; the zero time for another name.
 func (s *State) CreatedAt(domain string) time.Time {
-	b := *s.births.Load()
+	b := *s.creationTimes.Load()
 	if at, found := b.find(hashOf(domain)); found {
 		return time.UnixMilli(b[at].at)
 	}

@@ -38,9 +38,9 @@ type State struct {
 	set   *definitions.Set  // the API's definitions, with those that the file hides
 	left  leftOut           // objects of set that do not fit the file
 
-	shown   atomic.Pointer[shown]
-	current atomic.Pointer[current]
-	births  atomic.Pointer[births]
+	shown         atomic.Pointer[shown]
+	current       atomic.Pointer[current]
+	creationTimes atomic.Pointer[creationTimes]
 	// agentChecks are the rules of the configuration in force.
 	agentChecks atomic.Pointer[agentChecks]
 }
@@ -82,12 +82,12 @@ func OpenState(o StateOptions) (*State, error) {
 	if s.geography, err = newGeography(o.Registerer, o.Logger); err != nil {
 		return nil, err
 	}
-	born, err := o.Store.LoadBirths()
+	times, err := o.Store.LoadCreationTimes()
 	if err != nil {
 		return nil, fmt.Errorf("loading when domains came into the configuration: %w", err)
 	}
-	known := decodeBirths(born)
-	s.births.Store(&known)
+	known := decodeCreationTimes(times)
+	s.creationTimes.Store(&known)
 	joined, base, left := s.join(o.File, set, nil)
 	s.useFile(o.File, left)
 	s.running = joined
@@ -166,7 +166,7 @@ func (s *State) RestartRequired() []string {
 // useFile takes another file, and the objects of the set that do not fit it.
 func (s *State) useFile(file *config.Config, left leftOut) {
 	s.file, s.names, s.left = file, definitions.NamesIn(file), left
-	s.noteBirths(s.names)
+	s.noteCreationTimes(s.names)
 }
 
 // show lets readers see a set, without the objects that the file hides.

@@ -31,7 +31,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	if err := decodeObject(body, &req); err != nil {
 		return result, err
 	}
-	nearby, err := s.standIn(&req)
+	nearby, err := s.replacePlace(&req)
 	if err != nil {
 		return result, err
 	}

@@ -7,9 +7,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// standIn replaces the place of a request by a client: it sets ClientIP to an address that the geolocation database has
-// near the place, and returns that address's place; nil for a request without a place.
-func (s *Server) standIn(r *routingTest) (*api.RoutingNearby, error) {
+// replacePlace replaces the place of a request by a client: it sets ClientIP to an address that the geolocation
+// database has near the place, and returns that address's place; nil for a request without a place.
+func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
 	if len(r.Place) == 0 || string(r.Place) == "null" {
 		return nil, nil
 	}

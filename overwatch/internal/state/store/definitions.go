@@ -109,20 +109,20 @@ func (b *Batch) PutSerial(serial uint32) {
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, serialKey, value) })
 }
 
-// PutBirths stores the times at which the domains of the file came into it. The caller encodes them.
-func (b *Batch) PutBirths(value []byte) {
-	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, birthsKey, value) })
+// PutCreationTimes stores the times at which the domains of the file came into it. The caller encodes them.
+func (b *Batch) PutCreationTimes(value []byte) {
+	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, creationTimesKey, value) })
 }
 
-// LoadBirths returns the value of the last PutBirths, nil for none.
-func (s *Store) LoadBirths() (births []byte, err error) {
+// LoadCreationTimes returns the value of the last PutCreationTimes, nil for none.
+func (s *Store) LoadCreationTimes() (creationTimes []byte, err error) {
 	err = s.read(bucketMeta, func(key, value []byte) error {
-		if string(key) == string(birthsKey) {
-			births = bytes.Clone(value)
+		if string(key) == string(creationTimesKey) {
+			creationTimes = bytes.Clone(value)
 		}
 		return nil
 	})
-	return births, err
+	return creationTimes, err
 }
 
 // LoadSerial returns the upper bound of the SOA serials that have been given, 0 for none.

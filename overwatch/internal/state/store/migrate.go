@@ -25,10 +25,10 @@ var steps = []func(*writer){addDefinitions, addOrders, addVersions}
 const schema = 4
 
 var (
-	schemaKey  = []byte("schema")  // 4 octets, big-endian
-	programKey = []byte("program") // the program that first wrote this schema: its name and version
-	serialKey  = []byte("serial")  // 4 octets, big-endian: no SOA serial later than this one has been given
-	birthsKey  = []byte("births")  // when the domains of the file came into it, as package control encodes it
+	schemaKey        = []byte("schema")  // 4 octets, big-endian
+	programKey       = []byte("program") // the program that first wrote this schema: its name and version
+	serialKey        = []byte("serial")  // 4 octets, big-endian: no SOA serial later than this one has been given
+	creationTimesKey = []byte("births")  // when the domains of the file came into it, as package control encodes it
 )
 
 // addDefinitions makes schema 2: definitions of the API beside servers, latencies, and superseded pins. A program of

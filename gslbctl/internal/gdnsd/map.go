@@ -13,14 +13,14 @@ import (
 // order returns the datacenters of a map of the plugin geoip, the default first. A node has one map: the first one that
 // a name uses is taken over, and any other is an error.
 func (r *reader) order(name string) ([]string, error) {
-	if r.world == "" {
+	if r.geoMap == "" {
 		if err := r.take(name); err != nil {
 			return nil, err
 		}
-		r.world = name
+		r.geoMap = name
 	}
-	if r.world != name {
-		return nil, fmt.Errorf("a node has one map of the world, %s, and this needs %s", r.world, name)
+	if r.geoMap != name {
+		return nil, fmt.Errorf("a node has one map of the world, %s, and this needs %s", r.geoMap, name)
 	}
 	return r.places, nil
 }
@@ -43,7 +43,7 @@ func (r *reader) take(name string) error {
 			g.Database = filepath.Join(r.folder, "geoip", db)
 		}
 	}
-	w := &world{reader: r, what: "map " + name, told: map[string]bool{}, known: slices.Clone(r.places)}
+	w := &mapReader{reader: r, what: "map " + name, reported: map[string]bool{}, known: slices.Clone(r.places)}
 	coordinates := m.sub("auto_dc_coords")
 	if coordinates != nil {
 		if err := w.coordinates(coordinates); err != nil {
@@ -79,15 +79,15 @@ func regionName(name string) bool {
 	})
 }
 
-// world converts one map of the plugin geoip to regions.
-type world struct {
+// mapReader converts one map of the plugin geoip to regions.
+type mapReader struct {
 	*reader
-	what  string
-	told  map[string]bool
-	known []string
+	what     string
+	reported map[string]bool
+	known    []string
 }
 
-func (w *world) coordinates(of *hash) error {
+func (w *mapReader) coordinates(of *hash) error {
 	for _, dc := range of.keys {
 		pair := list(of.of[dc])
 		if len(pair) != 2 {
@@ -109,7 +109,7 @@ func (w *world) coordinates(of *hash) error {
 
 // list returns the first datacenter of a list, "" if that is none, and notes where a node tries the others in another
 // order. where is the key of the list in the map, for messages.
-func (w *world) list(where string, value any) string {
+func (w *mapReader) list(where string, value any) string {
 	places := list(value)
 	if len(places) == 0 || places[0] == "auto" || !slices.Contains(w.known, places[0]) {
 		if value != nil && (len(places) == 0 || places[0] != "auto") {
@@ -121,15 +121,15 @@ func (w *world) list(where string, value any) string {
 		return p == places[0]
 	})...)
 	key := strings.Join(places, ", ")
-	if !slices.Equal(after, places) && !w.nearest && !w.told[key] {
-		w.told[key] = true
+	if !slices.Equal(after, places) && !w.nearest && !w.reported[key] {
+		w.reported[key] = true
 		w.result.Differs(w.what+": "+where, "when %s is down, the next are [%s], and were [%s]",
 			places[0], strings.Join(after[1:], ", "), strings.Join(places[1:], ", "))
 	}
 	return places[0]
 }
 
-func (w *world) continents(top *hash) {
+func (w *mapReader) continents(top *hash) {
 	for _, code := range top.keys {
 		if code == "default" {
 			continue
@@ -149,7 +149,7 @@ func (w *world) continents(top *hash) {
 	}
 }
 
-func (w *world) countries(continent string, of *hash) {
+func (w *mapReader) countries(continent string, of *hash) {
 	for _, code := range of.keys {
 		if code == "default" {
 			continue
@@ -171,7 +171,7 @@ func (w *world) countries(continent string, of *hash) {
 	}
 }
 
-func (w *world) networks(value any, g *imports.Geolocation) error {
+func (w *mapReader) networks(value any, g *imports.Geolocation) error {
 	if name, file := value.(string); file {
 		if filepath.IsAbs(name) {
 			return fmt.Errorf("nets %s is not read: only files in the folder of the configuration are", name)
