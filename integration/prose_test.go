@@ -73,8 +73,8 @@ func TestProse_LinesEndAt120Columns(t *testing.T) {
 	}
 }
 
-// Code that is not Go, which the linter holds, ends at 120 columns too. What others wrote and what a program wrote may be
-// wider.
+// Code that is not Go, which the linter holds, ends at 120 columns too. What others wrote and what a program wrote may
+// be wider.
 func TestProse_LinesOfScriptsEndAt120Columns(t *testing.T) {
 	texts := textsOf(t, "*Makefile", ".ci/*", ".github/*.yml", "*.sh", "*.js", "*.css", "*.html", "*.yaml", "*.yml",
 		"*.conf", "*.service", "*.socket", "*Containerfile", "packaging/man/*", ":!:**/vendor/**", ":!:**/testdata/**")
