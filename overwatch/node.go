@@ -97,6 +97,7 @@ type health struct {
 	brakes    *brakes.Follower
 	validator *validation.Validator
 	checks    atomic.Uint64 // number of checks that this node has made
+	cycled    atomic.Bool   // the answers follow the first cycle of these checks
 	judge     *ready.Judge
 }
 
@@ -351,7 +352,7 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 // openJudge makes the judge of this node's state. The parts that it asks are open, but for API and notifications, which
 // it reaches through functions.
 func (n *node) openJudge(context.Context, *config.Config) (err error) {
-	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.validator.FirstCycleDone, Domains: n.state.Judged,
+	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.cycled.Load, Domains: n.state.Judged,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
 	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.Unheard, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions

@@ -57,6 +57,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		outer.Go(func() error { return fatal("key synchronisation", n.keySync.Run(ctx)) })
 	}
 	outer.Go(func() error { return fatal("validation", n.validator.Run(ctx)) })
+	outer.Go(func() error { return n.awaitFirstCycle(ctx) })
 	outer.Go(func() error { return n.brakes.Run(ctx, n.validator.CheckNow) })
 	if n.api != nil {
 		outer.Go(func() error { return fatal("API", n.api.Run(ctx)) })
@@ -103,6 +104,16 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	return err
 }
 
+// awaitFirstCycle returns nil when the answers follow the first cycle of this node's checks: from then on it is ready.
+func (n *node) awaitFirstCycle(ctx context.Context) error {
+	select {
+	case <-n.validator.FirstCycle():
+		n.cycled.Store(n.publisher.Flush(ctx) == nil)
+	case <-ctx.Done():
+	}
+	return nil
+}
+
 // announce logs the warnings of the configuration, and the addresses that the node serves.
 func (n *node) announce(cfg *config.Config) {
 	for _, message := range cfg.Warnings() {
@@ -122,20 +133,16 @@ func (n *node) announce(cfg *config.Config) {
 
 // announceEmpty logs the domains that have no backend yet, the first ten by name, since their answers may surprise.
 func (n *node) announceEmpty() {
-	const most = 10
 	var empty []string
-	count := 0
 	for _, name := range n.state.Domains() {
 		if len(n.registry.View().Service(name)) == 0 {
-			if count++; count <= most {
-				empty = append(empty, name)
-			}
+			empty = append(empty, name)
 		}
 	}
-	if count > 0 {
-		n.log.Info().Int("count", count).Strs("domains", empty).Msg("waiting for backends of these domains: until " +
-			"an agent reports one or a server is configured, they go to their last resort, which is SERVFAIL unless " +
-			"on_all_down says otherwise")
+	if len(empty) > 0 {
+		n.log.Info().Int("count", len(empty)).Strs("domains", empty[:min(10, len(empty))]).
+			Msg("waiting for backends of these domains: until an agent reports one or a server is configured, they " +
+				"go to their last resort, which is SERVFAIL unless on_all_down says otherwise")
 	}
 }
 

@@ -87,7 +87,6 @@ func TestFailover_StaticBackendIsCheckedByTheNodeItself(t *testing.T) {
 	for _, b := range s.Backends {
 		s.Answered(t, n, b.At.Addr(), s.Began, s.Timing.Recovery())
 	}
-	answered := time.Now() // a node is ready when its first checks are over, and answers by them some milliseconds later
 
 	killed, err := victim.Kill()
 	if err != nil {
@@ -97,5 +96,5 @@ func TestFailover_StaticBackendIsCheckedByTheNodeItself(t *testing.T) {
 	testbed.Start(t, victim)
 	testbed.Until(t, testbed.StartBound, "the backend", victim.Serving)
 	s.Answered(t, n, victim.At.Addr(), time.Now(), s.Timing.Recovery())
-	s.NoFailures(t, n, answered)
+	s.NoFailures(t, n, s.Began)
 }

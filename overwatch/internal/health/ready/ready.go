@@ -25,8 +25,8 @@ const statusAge = 500 * time.Millisecond
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
-	// ChecksCycled reports whether the node's own health checks have all been
-	// made once; always true where validation is off.
+	// ChecksCycled reports whether the answers follow the first cycle of the node's own health checks. Where validation
+	// is off, there is nothing to wait for.
 	ChecksCycled func() bool
 	// Domains lists the names that the node steers.
 	Domains func() []Domain

@@ -48,8 +48,8 @@ func TestReconfigure_ChecksThatWereOffAtTheStart(t *testing.T) {
 		w := newWorld(targets(5)...)
 		v := w.run(t, -1)
 		after(2 * interval)
-		if !v.FirstCycleDone() || w.told() > 0 {
-			t.Fatalf("first cycle done: %t, %d checks", v.FirstCycleDone(), w.told())
+		if !cycled(v) || w.told() > 0 {
+			t.Fatalf("first cycle done: %t, %d checks", cycled(v), w.told())
 		}
 		if err := v.Reconfigure(settingsOf(0)); err != nil {
 			t.Fatal(err)

@@ -336,7 +336,7 @@ func TestRun_TargetDroppedDuringItsCheckIsNotReported(t *testing.T) {
 		after(time.Second)
 		w.set()
 		after(time.Second)
-		if !v.FirstCycleDone() {
+		if !cycled(v) {
 			t.Error("the first cycle waits for a target that is gone")
 		}
 		after(interval)

@@ -26,7 +26,7 @@ type Validator struct {
 	settings  atomic.Pointer[Settings]
 	changed   chan struct{} // holds one token while settings has changed and Run has not seen it
 	stopped   chan struct{}
-	cycled    atomic.Bool
+	cycled    chan struct{} // closed after the first cycle
 }
 
 // New prepares a Validator; nothing is checked before Run.
@@ -43,6 +43,7 @@ func New(o Options) (*Validator, error) {
 		finished: make(chan finding, DefaultConcurrency),
 		requests: make(chan *batch),
 		stopped:  make(chan struct{}),
+		cycled:   make(chan struct{}),
 	}
 	v.newProber = v.networkProber
 	v.settings.Store(&o.Settings)
@@ -62,9 +63,9 @@ func (v *Validator) Reconfigure(next Settings) error {
 	return nil
 }
 
-// FirstCycleDone reports whether every target that was there when Run began has been attempted once, or is gone.
-// Without any it is true as soon as Run has looked.
-func (v *Validator) FirstCycleDone() bool { return v.cycled.Load() }
+// FirstCycle returns a channel that is closed when every target that was there when Run began has been attempted once
+// and its verdict reported, or is gone. Without any it is closed as soon as Run has looked.
+func (v *Validator) FirstCycle() <-chan struct{} { return v.cycled }
 
 // CheckNow checks every target that wants asks for, now, and returns their verdicts ordered by id when all have ended.
 // The verdicts are reported like any other. wants must not block. Targets dropped meanwhile are left out.
@@ -151,6 +152,10 @@ func (v *Validator) show(s *schedule, due *time.Timer) {
 		due.Reset(wait)
 	}
 	if s.initial == 0 {
-		v.cycled.Store(true)
+		select {
+		case <-v.cycled:
+		default:
+			close(v.cycled)
+		}
 	}
 }

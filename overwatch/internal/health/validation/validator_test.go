@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-func TestFirstCycleDone_WaitsForAnAttemptOfEveryInitialTarget(t *testing.T) {
+func TestFirstCycle_WaitsForAnAttemptOfEveryInitialTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1), target(2))
 		slow := target(2).ID
@@ -25,22 +25,22 @@ func TestFirstCycleDone_WaitsForAnAttemptOfEveryInitialTarget(t *testing.T) {
 		}
 		v := w.run(t, 0)
 		after(timeout - time.Second)
-		if v.FirstCycleDone() {
+		if cycled(v) {
 			t.Error("the first cycle is done while a check is under way")
 		}
 		w.set(target(1), target(2), target(3)) // a later target is not waited for
 		after(2 * time.Second)
-		if !v.FirstCycleDone() {
+		if !cycled(v) {
 			t.Error("every target was attempted, yet the cycle is not done")
 		}
 	})
 }
 
-func TestFirstCycleDone_AtOnceWithoutTargets(t *testing.T) {
+func TestFirstCycle_AtOnceWithoutTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newWorld().run(t, 0)
 		synctest.Wait()
-		if !v.FirstCycleDone() {
+		if !cycled(v) {
 			t.Error("nothing is to be checked, yet the cycle is not done")
 		}
 	})

@@ -177,6 +177,16 @@ func targets(n int) []registry.Target {
 	return list
 }
 
+// cycled reports whether the first cycle of checks is over.
+func cycled(v *Validator) bool {
+	select {
+	case <-v.FirstCycle():
+		return true
+	default:
+		return false
+	}
+}
+
 // after lets virtual time pass and everything that it brings happen.
 func after(d time.Duration) {
 	time.Sleep(d)
