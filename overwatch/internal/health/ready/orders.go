@@ -31,13 +31,11 @@ func (j *Judge) walkOrders(to report) {
 			to(api.DrainInForce, backendOf(&o).String(), func() (string, string) { return j.describeDrain(&o) })
 		}
 	}
-	for b := range j.o.View.Backends() {
-		if b.Draining && b.DrainOrder == nil {
-			to(api.DrainInForce, b.ID.String(), func() (string, string) {
-				return b.ID.String() + " " + draining(b) + ": its agent " + b.AgentID + " asks for it",
-					"gslbctl agents show " + b.AgentID
-			})
-		}
+	for b := range j.o.View.AskedToDrain() {
+		to(api.DrainInForce, b.ID.String(), func() (string, string) {
+			return b.ID.String() + " " + draining(b) + ": its agent " + b.AgentID + " asks for it",
+				"gslbctl agents show " + b.AgentID
+		})
 	}
 }
 

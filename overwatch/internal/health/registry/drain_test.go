@@ -3,6 +3,7 @@ package registry // inside: it uses drainSteps
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,22 @@ func (w *world) share(s string, want float64, serve bool) {
 	b := w.View().Get(id(s))
 	if math.Abs(b.Share-want) > 1e-9 || b.MayServe != serve {
 		w.t.Errorf("share is %v and may serve %v; want %v, %v", b.Share, b.MayServe, want, serve)
+	}
+}
+
+// asked judges the backends that drain because their agents ask for it.
+func (w *world) asked(want ...string) {
+	w.t.Helper()
+	var got []string
+	for b := range w.View().AskedToDrain() {
+		got = append(got, b.ID.String())
+	}
+	var ids []string
+	for _, s := range want {
+		ids = append(ids, id(s).String())
+	}
+	if !slices.Equal(got, ids) {
+		w.t.Errorf("%v are asked to drain, want %v", got, ids)
 	}
 }
 
@@ -66,14 +83,17 @@ func TestDrain_ShortOneIsBoundedInPublications(t *testing.T) {
 func TestDrain_ByTheAgentTakesTheServicesTime(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
-		w.beat(agent, a1+" healthy")
-		w.beat(agent, a1+" draining")
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		w.asked()
+		w.beat(agent, a1+" draining", a2+" healthy")
+		w.asked(a1)
 		w.share(a1, 1, true)
 		w.beatFor(DefaultDrainTime/2, agent, a1+" draining")
 		w.share(a1, 0.5, true)
 		w.beatFor(DefaultDrainTime/2, agent, a1+" draining")
 		w.share(a1, 0, false)
 		w.beat(agent, a1+" healthy")
+		w.asked()
 		w.share(a1, 1, true)
 	})
 }

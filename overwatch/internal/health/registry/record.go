@@ -25,6 +25,7 @@ type service struct {
 	// round stay for a while (see settle).
 	round    uint64
 	settling bool
+	asked    bool // one of the published backends drains because its agent asks for it
 }
 
 // find returns where the record of id is or belongs.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,7 @@ type View struct {
 	generation atomic.Uint64 // of the set of targets
 	suspended  atomic.Bool
 	brakes     atomic.Pointer[[]BrakeState]
+	asked      sync.Map // of the services with a backend for which AskedToDrain holds, by name; without values
 }
 
 // statusNumber returns the place of a status in View.counts.
@@ -86,6 +88,23 @@ func (v *View) Backends() iter.Seq[*Backend] {
 		}
 	}
 }
+
+// AskedToDrain yields the backends that drain because their agents ask for it, without looking at the others.
+func (v *View) AskedToDrain() iter.Seq[*Backend] {
+	return func(yield func(*Backend) bool) {
+		v.asked.Range(func(name, _ any) bool {
+			for _, b := range v.Service(name.(string)) {
+				if b.askedToDrain() && !yield(b) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// askedToDrain reports whether the backend drains because its agent asks for it, and not by an operator's order.
+func (b *Backend) askedToDrain() bool { return b.Draining && b.DrainOrder == nil }
 
 // Count returns the number of backends with the status, without looking at each.
 func (v *View) Count(status api.EffectiveStatus) int {

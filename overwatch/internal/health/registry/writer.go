@@ -189,6 +189,13 @@ func (s *service) fill(v *View) {
 		list[i] = r.pub
 	}
 	before := s.slot.backends.Swap(&list)
+	if asked := slices.ContainsFunc(list, (*Backend).askedToDrain); asked != s.asked {
+		if s.asked = asked; asked {
+			v.asked.Store(s.name, nil)
+		} else {
+			v.asked.Delete(s.name)
+		}
+	}
 	for _, b := range list {
 		v.counts[statusNumber(b.Status)].Add(1)
 	}
