@@ -27,7 +27,7 @@ func notificationOperations() []Operation {
 		{Method: get, Path: v1 + "/notifications", handle: (*Server).listNotifications, Query: none,
 			Summary: "The receivers of notifications, and what waits for them", Status: 200,
 			Answer: api.NotificationList{Targets: []api.NotificationTarget{{Name: "on-call", Type: "webhook", Queued: 1,
-				Sent: 12, Failed: 1, LastSent: of(at()), LastError: of("it answers 503"), FailingSince: of(at())}}, Total: 1}},
+				Sent: 12, Failed: 1, LastSent: new(at()), LastError: new("it answers 503"), FailingSince: new(at())}}, Total: 1}},
 		{Method: post, Path: v1 + "/notifications/test", handle: (*Server).postNotificationsTest, Role: api.RoleOperate,
 			Summary: "Send a test message to the receivers of notifications, at once",
 			Query:   []Parameter{text("target", "to this one only", "on-call")}, Status: 200,

@@ -15,28 +15,28 @@ func rolloverOperations() []Operation {
 	ds := "example.com. IN DS 23456 13 2 0F1E2D3C"
 	begun := api.Roll{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished, Since: at(), StartedAt: at(),
 		StartedBy: "overwatch-1", KeyTag: 23456, OldKeys: []int{12345}, DSRecord: ds,
-		WaitsFor:   of("DNSKEY records without the new key to leave caches"),
-		WaitsUntil: of(at().Add(65 * time.Minute)),
+		WaitsFor:   new("DNSKEY records without the new key to leave caches"),
+		WaitsUntil: new(at().Add(65 * time.Minute)),
 		Schedule: []api.RollStep{{Stage: api.RollAlone, NotBefore: at().Add(time.Hour),
-			WaitsFor: of("the parent to have the new DS record and no other")}},
-		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: of(at().Add(65 * time.Minute)),
-			Reason: of("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")}}}
+			WaitsFor: new("the parent to have the new DS record and no other")}},
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
+			Reason: new("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")}}}
 	back := begun
 	back.KeyTag, back.OldKeys, back.DSRecord = 12345, []int{23456}, "example.com. IN DS 12345 13 2 0F1E2D3C"
 	offered := begun
-	offered.Stage, offered.ConfirmedAt = api.RollOffered, of(at())
+	offered.Stage, offered.ConfirmedAt = api.RollOffered, new(at())
 	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: at(), StartedAt: at(),
 		StartedBy: "overwatch-1", OldKeys: []int{},
-		WaitsFor: of("the parent has the DS record of key 23456 still: take it out there"),
+		WaitsFor: new("the parent has the DS record of key 23456 still: take it out there"),
 		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: at().Add(25 * time.Hour),
-			WaitsFor: of("the parent to have no DS record")}},
+			WaitsFor: new("the parent to have no DS record")}},
 		Advice: []api.RollAdvice{{Act: api.RollRemoveDS, Safe: true}}}
 	sign := api.Roll{Zone: "example.com.", Way: api.RollToSigned, Stage: api.RollPublished, Since: at(), StartedAt: at(),
-		StartedBy: "overwatch-1", OldKeys: []int{}, WaitsFor: of("unsigned answers to leave caches"),
-		WaitsUntil: of(at().Add(65 * time.Minute)),
+		StartedBy: "overwatch-1", OldKeys: []int{}, WaitsFor: new("unsigned answers to leave caches"),
+		WaitsUntil: new(at().Add(65 * time.Minute)),
 		Schedule:   []api.RollStep{{Stage: api.RollOffered, NotBefore: at().Add(65 * time.Minute)}},
-		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: of(at().Add(65 * time.Minute)),
-			Reason: of("resolvers that hold unsigned answers refuse them below a DS record")}}}
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
+			Reason: new("resolvers that hold unsigned answers refuse them below a DS record")}}}
 	dryRun := []Parameter{flag("dry_run", "only tell the stages to come")}
 	return []Operation{
 		{Method: get, Path: v1 + "/dnssec/rollover", handle: (*Server).listRolls,

@@ -151,7 +151,7 @@ func TestTargets_AreWhatADomainIsAnsweredWith(t *testing.T) {
 		}
 	}
 	w.refuses(api.ApplyRequest{Document: api.Document{
-		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "doc.example", Answer: of("cname")}}},
+		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "doc.example", Answer: new("cname")}}},
 		Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: "doc.example", Address: "192.0.2.1", Port: 80,
 			Region: "eu"}}}}}, 400, "servers[0]", "give a host name as target")
 }
@@ -161,7 +161,7 @@ func TestTargets_AreOfDocuments(t *testing.T) {
 	w := newWorld(t)
 	doc := api.Document{Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: service,
 		Target: "lb.example.net", Port: 443, Region: "eu", AllowedCIDRs: []string{"10.0.0.0/8"}},
-		HealthCheck: &api.HealthCheckChange{Type: of("http"), Path: of("/up")}}}}
+		HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/up")}}}}
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop"}, 1)
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop", Prune: true}, 0)
 	exported, err := w.client.Document(t.Context())
@@ -171,7 +171,7 @@ func TestTargets_AreOfDocuments(t *testing.T) {
 		t.Fatalf("exported: %+v", exported.Servers)
 	}
 	w.apply(api.ApplyRequest{Document: exported}, 0)
-	doc.Servers[0].Weight = of(9)
+	doc.Servers[0].Weight = new(9)
 	plan := w.apply(api.ApplyRequest{Document: doc, Owner: "shop"}, 1)
 	if one := plan.Changes[0]; one.Action != api.PlanUpdate || len(one.Fields) != 1 || one.Fields[0].Name != "weight" {
 		t.Errorf("the plan: %+v", plan.Changes)
@@ -181,7 +181,7 @@ func TestTargets_AreOfDocuments(t *testing.T) {
 		"it must be one of": func(s *api.DocumentServer) { s.Region = "ap" },
 		"name of a domain":  func(s *api.DocumentServer) { s.Service = "unknown.example" },
 		"lead to itself":    func(s *api.DocumentServer) { s.Target = "www.example" },
-		"interval":          func(s *api.DocumentServer) { s.HealthCheck = &api.HealthCheckChange{Interval: of("x")} },
+		"interval":          func(s *api.DocumentServer) { s.HealthCheck = &api.HealthCheckChange{Interval: new("x")} },
 	} {
 		bad := doc.Servers[0]
 		edit(&bad)
