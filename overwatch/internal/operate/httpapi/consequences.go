@@ -138,7 +138,7 @@ func consequenceSentence(names []api.Consequence) string {
 // losses returns the names that would have too few backends without g, in order. It decides from the view that DNS
 // answers from, after all earlier changes have reached it.
 func (s *Server) losses(ctx context.Context, g withdrawal) ([]api.Consequence, error) {
-	if err := s.o.Publisher.Flush(ctx); err != nil {
+	if err := s.o.Flush(ctx); err != nil {
 		return nil, err
 	}
 	gone := map[string]map[netip.AddrPort]bool{}

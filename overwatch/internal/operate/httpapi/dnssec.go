@@ -12,12 +12,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// SigningKeys lists the keys of the signed zones.
-type SigningKeys interface {
-	// Keys lists them zone by zone, the oldest first.
-	Keys() []dnssec.KeyState
-}
-
 // KeySync exchanges keys with other nodes.
 type KeySync interface {
 	// Challenge returns the value of WWW-Authenticate for a node that asks for keys.
@@ -50,7 +44,7 @@ func (s *Server) signingKeys() []dnssec.KeyState {
 	if s.o.SigningKeys == nil {
 		return nil
 	}
-	return s.o.SigningKeys.Keys()
+	return s.o.SigningKeys()
 }
 
 // getDNSSECStatus answers GET /dnssec/status.

@@ -174,7 +174,7 @@ func TestDomain_UnsignedIsKeptWhereTheNodeSigns(t *testing.T) {
 	for _, signs := range []bool{true, false} {
 		w := newWorld(t, func(o *Options) {
 			if signs {
-				o.SigningKeys = signingKeys{}
+				o.SigningKeys = signingKeys()
 			}
 		})
 		r := w.send("POST", "/api/v1/domains", `{"name":"a.example","dnssec_enabled":false}`)

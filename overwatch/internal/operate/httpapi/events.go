@@ -19,15 +19,6 @@ const (
 	eventStream = "text/event-stream"
 )
 
-// Events is the journal of events.
-type Events interface {
-	// After returns the events behind a sequence, and whether some of them are no longer kept.
-	After(sequence uint64) (events []api.Event, missed bool)
-	Newest() uint64
-	// Changed returns a channel that is closed when another event is added.
-	Changed() <-chan struct{}
-}
-
 // eventQuery selects events.
 type eventQuery struct {
 	kinds, names []string // empty: all

@@ -99,7 +99,7 @@ func (f *fitness) Status() api.ServiceStatus {
 	return f.status
 }
 
-// checks is a Validator with prepared verdicts.
+// checks makes checks with prepared verdicts.
 type checks struct {
 	verdicts []registry.Verdict
 	err      error
@@ -188,7 +188,7 @@ func (d *defined) DefineWith(note store.Entry, edit func(*definitions.Draft) err
 	return nil
 }
 
-// reloads is a Reloader with a prepared outcome.
+// reloads is a reload with a prepared outcome.
 type reloads struct {
 	changes, restart []string
 	err              error
@@ -214,7 +214,7 @@ func (fullDisk) DeleteOrder(api.OrderKind, string, string, ...store.Entry) error
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
 
-// Flush notes the backends that serve at the moment, in place of the Publisher.
+// Flush notes the backends that serve at the moment, in place of the publisher.
 func (w *world) Flush(context.Context) error {
 	var serving []string
 	for _, b := range w.registry.View().Service(service) {
@@ -255,8 +255,8 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Fitness:   &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined,
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
-		Reloader: &w.reloads, OrderStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, Events: w.journal, Notifier: notifier{},
+		Reload: w.reloads.Reload, OrderStore: w.store, Flush: w.Flush, Pins: w.trust,
+		CheckNow: w.checks.CheckNow, Audit: w.audit, Events: w.journal, Notifier: notifier{},
 		Refused: w.refused.Request, History: w.history,
 		Members:   func() []gossip.Member { return w.members },
 		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },
