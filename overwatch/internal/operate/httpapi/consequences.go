@@ -43,9 +43,9 @@ func forbidden(c *policy.Candidate) bool {
 	return true
 }
 
-// oneBackend returns the set of one backend.
-func oneBackend(id registry.ID, alter func(*policy.Candidate) bool) withdrawal {
-	return withdrawal{id.Service, func(b *registry.Backend) bool { return b.ID == id }, alter, ""}
+// ofServer returns the set of the backend of one server.
+func ofServer(id registry.ID) withdrawal {
+	return withdrawal{id.Service, func(b *registry.Backend) bool { return b.ID == id }, removed, ""}
 }
 
 // dependsOnAgent reports whether a backend serves only on the word of an agent.
