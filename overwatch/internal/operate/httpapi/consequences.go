@@ -142,21 +142,15 @@ func (s *Server) losses(ctx context.Context, g withdrawal) ([]api.Consequence, e
 		return nil, err
 	}
 	gone := map[string]map[netip.AddrPort]bool{}
-	note := func(b *registry.Backend) {
-		if !g.takes(b) {
-			return
-		}
-		if gone[b.Service] == nil {
-			gone[b.Service] = map[netip.AddrPort]bool{}
-		}
-		gone[b.Service][netip.AddrPortFrom(b.Address, b.Port)] = true
-	}
 	backends := s.o.View.Backends()
 	if g.service != "" {
 		backends = slices.Values(s.o.View.Service(g.service))
 	}
-	for b := range backends {
-		note(b)
+	for b := range filtered(backends, g.takes) {
+		if gone[b.Service] == nil {
+			gone[b.Service] = map[netip.AddrPort]bool{}
+		}
+		gone[b.Service][netip.AddrPortFrom(b.Address, b.Port)] = true
 	}
 	names := []api.Consequence{}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
