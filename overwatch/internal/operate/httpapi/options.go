@@ -219,6 +219,9 @@ func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.CreatedAt == nil {
+		o.CreatedAt = func(string) time.Time { return time.Time{} }
+	}
 	if o.OrderLock == nil {
 		o.OrderLock = &sync.Mutex{}
 	}
@@ -237,11 +240,4 @@ func (o *Options) complete() error {
 		}
 	}
 	return nil
-}
-
-func (o *Options) createdAt(domain string) time.Time {
-	if o.CreatedAt == nil {
-		return time.Time{}
-	}
-	return o.CreatedAt(domain)
 }
