@@ -438,6 +438,19 @@ func (w *world) send(method, path, body string, header ...string) httpReply {
 	return httpReply{res.StatusCode, res.Header, string(raw)}
 }
 
+// want checks that a reply has that status and all of the given parts in its body.
+func (w *world) want(what string, r httpReply, status int, parts ...string) {
+	w.t.Helper()
+	if r.status != status {
+		w.t.Errorf("%s: got %d %s, want %d", what, r.status, r.body, status)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.body, part) {
+			w.t.Errorf("%s: %s does not have %s", what, r.body, part)
+		}
+	}
+}
+
 // wantError checks that a reply is an error of that status in the one
 // shape that errors have, with all of the given words.
 func (w *world) wantError(what string, r httpReply, status int, words ...string) {
