@@ -65,7 +65,8 @@ func decodeInner(fields map[string]json.RawMessage, into any) error {
 // refuseNull refuses null for a field that is never null in answers: leaving the field out means the same.
 func refuseNull(fields map[string]json.RawMessage, into any) error {
 	for name, field := range fieldsOf(into) {
-		shown := field.Tag.Get("json") == name && (field.Type.Kind() == reflect.Pointer || field.Type == reflect.TypeFor[json.RawMessage]())
+		shown := field.Tag.Get("json") == name &&
+			(field.Type.Kind() == reflect.Pointer || field.Type == reflect.TypeFor[json.RawMessage]())
 		if !shown && string(fields[name]) == "null" {
 			return badRequest("%s is null: give a value, or leave it out", name)
 		}

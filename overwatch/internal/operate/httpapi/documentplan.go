@@ -54,8 +54,8 @@ func planDocument(request documentBody, wanted, held *objects, now time.Time) *d
 	return p
 }
 
-// ownership points to the fields of an object that a plan sets: its owner, and when it was made and changed. For a field
-// that the kind does not have it points elsewhere.
+// ownership points to the fields of an object that a plan sets: its owner, and when it was made and changed. For a
+// field that the kind does not have it points elsewhere.
 type ownership struct {
 	owner            *string
 	created, changed *time.Time
@@ -117,8 +117,8 @@ func sortedKeys[K comparable, V any](all map[K]V) []K {
 	return slices.SortedFunc(maps.Keys(all), func(a, b K) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// own sets the owner of an object of the document: the request's, or else the one that the object has, before. An object
-// that names another owner than the request is refused.
+// own sets the owner of an object of the document: the request's, or else the one that the object has, before. An
+// object that names another owner than the request is refused.
 func (p *documentPlan) own(owner *string, before string) error {
 	switch wanted := *owner; {
 	case p.request.Owner == "":
