@@ -401,21 +401,21 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		Config: n.state.InForce, CreatedAt: n.state.CreatedAt, Definitions: n.control,
 		RestartRequired: n.state.RestartRequired,
 		ValidateConfig:  control.CheckText,
-		ConfigPath:      n.configPath, Reloader: n.control,
+		ConfigPath:      n.configPath, Reload: n.control.Reload,
 		Fitness: n.judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers,
 		TargetProblem: n.targets.Problem, OrderStore: n.store,
 		OrderLock: &n.orders, Replication: n.replication,
-		DiskTakes: n.store.Writing, Publisher: n.publisher,
+		DiskTakes: n.store.Writing, Flush: n.publisher.Flush,
 		Events: n.journal, Notifier: n.notifier,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.HeardFrom, Self: n.self,
-		Places: n.places, DNSView: n.view, Decisions: n.decisions, Validator: n.validator, Logger: n.part("api"),
+		Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow, Logger: n.part("api"),
 	}
 	if cfg.OneListener() {
 		o.Metrics = metrics.Handler(n.registerer, n.part("metrics"))
 	}
 	if n.zones != nil {
-		o.SigningKeys, o.KeySync = n.zones, n.keySync
+		o.SigningKeys, o.KeySync = n.zones.Keys, n.keySync
 	}
 	n.api, err = httpapi.New(o)
 	return doctor.Remedied("api.address", cfg.API.Address, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -122,7 +121,7 @@ func (c *Client) UnpinMany(ctx context.Context, f UnpinFilter, dryRun bool) (Unp
 		query.Set("pinned_since", f.PinnedSince.UTC().Format(time.RFC3339))
 	}
 	if dryRun {
-		query.Set("dry_run", strconv.FormatBool(dryRun))
+		query.Set("dry_run", "true")
 	}
 	return ask[Unpinned](ctx, c, call{method: http.MethodDelete, path: pathPinned, query: query})
 }

@@ -35,33 +35,32 @@ type Backend struct {
 	Drain *ActiveDrain `json:"drain"`
 }
 
-// ActiveOverride is the override in force on a backend.
-type ActiveOverride struct {
-	Healthy   bool       `json:"healthy"`
+// ActiveOrder has the fields that the orders in force on a backend share.
+type ActiveOrder struct {
 	Reason    string     `json:"reason"`
 	By        string     `json:"by"`
 	At        time.Time  `json:"at"`
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 }
 
+// ActiveOverride is the override in force on a backend.
+type ActiveOverride struct {
+	Healthy bool `json:"healthy"`
+	ActiveOrder
+}
+
 // ActiveWeight is the weight in force that an operator has given a backend.
 type ActiveWeight struct {
-	Weight    int        `json:"weight"`
-	Reason    string     `json:"reason"`
-	By        string     `json:"by"`
-	At        time.Time  `json:"at"`
-	ExpiresAt *time.Time `json:"expires_at"` // null: never
+	Weight int `json:"weight"`
+	ActiveOrder
 }
 
 // ActiveDrain is an operator's drain of a backend in force. It has come to Share, the part of the weight that it
 // leaves, at EndsAt, and is over at ExpiresAt.
 type ActiveDrain struct {
-	Share     float64    `json:"share"`
-	EndsAt    time.Time  `json:"ends_at"`
-	Reason    string     `json:"reason"`
-	By        string     `json:"by"`
-	At        time.Time  `json:"at"`
-	ExpiresAt *time.Time `json:"expires_at"` // null: never
+	Share  float64   `json:"share"`
+	EndsAt time.Time `json:"ends_at"`
+	ActiveOrder
 }
 
 // BackendList is the answer of GET /api/v1/overwatch/backends.

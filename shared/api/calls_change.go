@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 )
@@ -38,13 +37,7 @@ const answerMargin = 5 * time.Second
 // Validate makes the node check backends now and waits for the results, for ValidateTimeout and a
 // margin at most.
 func (c *Client) Validate(ctx context.Context, target ValidateTarget) (ValidationRun, error) {
-	query := url.Values{}
-	if target.Service != "" {
-		query.Set("service", target.Service)
-	}
-	if target.Address != "" {
-		query.Set("address", target.Address)
-	}
+	query := given(map[string]string{"service": target.Service, "address": target.Address})
 	if target.Port != 0 {
 		query.Set("port", strconv.Itoa(target.Port))
 	}

@@ -97,10 +97,15 @@ type BackendFilter struct {
 }
 
 func (f BackendFilter) query() url.Values {
+	return given(map[string]string{"service": f.Service, "region": f.Region, "status": string(f.Status)})
+}
+
+// given returns the parameters of a query that have a value.
+func given(parameters map[string]string) url.Values {
 	q := url.Values{}
-	for key, value := range map[string]string{"service": f.Service, "region": f.Region, "status": string(f.Status)} {
+	for name, value := range parameters {
 		if value != "" {
-			q.Set(key, value)
+			q.Set(name, value)
 		}
 	}
 	return q

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -48,6 +49,9 @@ const (
 func EventSeverities() []string {
 	return []string{string(EventInfo), string(EventWarning), string(EventError), string(EventCritical)}
 }
+
+// Rank returns the place of a severity among EventSeverities; -1 for a word that is none of them.
+func (s EventSeverity) Rank() int { return slices.Index(EventSeverities(), string(s)) }
 
 // Phase is the relation of an event to a state: it begins one, ends one, or neither.
 type Phase string

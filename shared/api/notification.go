@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -52,12 +51,8 @@ func (c *Client) Notifications(ctx context.Context) (NotificationList, error) {
 
 // TestNotifications sends a test message to a receiver of notifications; empty: to each.
 func (c *Client) TestNotifications(ctx context.Context, target string) (NotificationTestList, error) {
-	query := url.Values{}
-	if target != "" {
-		query.Set("target", target)
-	}
 	return ask[NotificationTestList](ctx, c, call{method: http.MethodPost, path: "/api/v1/notifications/test",
-		query: query, timeout: NotificationTimeout + 10*time.Second})
+		query: given(map[string]string{"target": target}), timeout: NotificationTimeout + 10*time.Second})
 }
 
 // NotificationTimeout bounds one attempt to reach a receiver.

@@ -3,6 +3,7 @@ package apidoc
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -78,13 +79,8 @@ func tag(path string) string {
 }
 
 func tagList(tags map[string]bool) []any {
-	var names []string
-	for name := range tags {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var list []any
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		list = append(list, object{"name": name})
 	}
 	return list

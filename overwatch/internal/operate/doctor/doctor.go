@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -60,7 +61,6 @@ type Zone struct {
 	Nameservers []string
 }
 
-// patience bounds one question to another machine, and bound the whole examination.
 const (
 	// patience bounds one question to another machine, and bound the whole examination.
 	patience = 3 * time.Second
@@ -79,11 +79,7 @@ func Examine(ctx context.Context, p Node) []Finding {
 		all.Go(func() { found[i] = examine(ctx, p) })
 	}
 	all.Wait()
-	var list []Finding
-	for _, f := range found {
-		list = append(list, f...)
-	}
-	return list
+	return slices.Concat(found...)
 }
 
 func fine(subject, text string) []Finding { return []Finding{{Fine, subject, text, ""}} }

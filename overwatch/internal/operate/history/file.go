@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -32,18 +31,11 @@ func (r *Recorder) save() error {
 	if err != nil {
 		return fmt.Errorf("encoding the history of metrics: %w", err)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(r.o.Path), filepath.Base(r.o.Path)+".*")
-	if err != nil {
-		return err
+	temporary := r.o.Path + ".new"
+	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+		return errors.Join(err, os.Remove(temporary))
 	}
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), r.o.Path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
+	return os.Rename(temporary, r.o.Path)
 }
 
 func rows(points []Point) [][]*float64 {

@@ -88,9 +88,7 @@ var publicPaths = []string{"/api/health", "/api/v1/ready", "/api/v1/live", "/api
 func TestAPI_StrangersSeeThePublicPathsOnly(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.API.AllowedNetworks = prefixes(t, "10.0.0.0/8", "::1/128") })
 	for _, path := range publicPaths {
-		if r := w.send("GET", path, ""); r.status != 200 {
-			t.Errorf("GET %s: %d %s", path, r.status, r.body)
-		}
+		w.want("GET "+path, w.send("GET", path, ""), 200)
 		w.wantError("POST "+path, w.send("POST", path, "{}"), 403)
 	}
 	for _, o := range Operations() {

@@ -90,9 +90,15 @@ func backendView(b *registry.Backend) api.Backend {
 		AgentHealthy:        b.Claim,
 		AgentLastSeen:       stampOrNull(b.ClaimAt()),
 		ValidationLastCheck: stampOrNull(b.Validation.At),
-		Override:            overrideView(b.Override),
-		WeightOverride:      weightView(b.WeightOrder),
-		Drain:               drainView(b),
+	}
+	if o := b.Override; o != nil {
+		view.Override = &api.ActiveOverride{Healthy: o.Healthy, ActiveOrder: activeOrder(o)}
+	}
+	if o := b.WeightOrder; o != nil {
+		view.WeightOverride = &api.ActiveWeight{Weight: o.Weight, ActiveOrder: activeOrder(o)}
+	}
+	if o := b.DrainOrder; o != nil {
+		view.Drain = &api.ActiveDrain{Share: o.Share, EndsAt: stamp(b.DrainEndsAt), ActiveOrder: activeOrder(o)}
 	}
 	if v := b.Validation; v.State != check.StateUnknown {
 		passed := v.State == check.StateHealthy
@@ -108,32 +114,6 @@ func backendView(b *registry.Backend) api.Backend {
 	return view
 }
 
-func overrideView(o *registry.Order) *api.ActiveOverride {
-	if o == nil {
-		return nil
-	}
-	return &api.ActiveOverride{
-		Healthy:   o.Healthy,
-		Reason:    o.Reason,
-		By:        o.CreatedBy,
-		At:        stamp(o.CreatedAt),
-		ExpiresAt: stampOrNull(o.ExpiresAt),
-	}
-}
-
-func weightView(o *registry.Order) *api.ActiveWeight {
-	if o == nil {
-		return nil
-	}
-	return &api.ActiveWeight{Weight: o.Weight, Reason: o.Reason, By: o.CreatedBy, At: stamp(o.CreatedAt),
-		ExpiresAt: stampOrNull(o.ExpiresAt)}
-}
-
-func drainView(b *registry.Backend) *api.ActiveDrain {
-	o := b.DrainOrder
-	if o == nil {
-		return nil
-	}
-	return &api.ActiveDrain{Share: o.Share, EndsAt: stamp(b.DrainEndsAt), Reason: o.Reason, By: o.CreatedBy,
-		At: stamp(o.CreatedAt), ExpiresAt: stampOrNull(o.ExpiresAt)}
+func activeOrder(o *registry.Order) api.ActiveOrder {
+	return api.ActiveOrder{Reason: o.Reason, By: o.CreatedBy, At: stamp(o.CreatedAt), ExpiresAt: stampOrNull(o.ExpiresAt)}
 }

@@ -22,9 +22,7 @@ func TestFrontPage_LinksTheDocumentation(t *testing.T) {
 			t.Errorf("%s answers %d", path, link.status)
 		}
 	}
-	if r := w.send("POST", "/", "{}"); r.status != http.StatusMethodNotAllowed {
-		t.Errorf("POST / answers %d", r.status)
-	}
+	w.want("POST /", w.send("POST", "/", "{}"), http.StatusMethodNotAllowed)
 }
 
 // The console's files are for everybody from an allowed network, tell the browser to load nothing from elsewhere, and
@@ -64,10 +62,6 @@ func TestMetrics_OnTheListenerOfTheAPI(t *testing.T) {
 		t.Errorf("without tokens: %d %s", r.status, r.body)
 	}
 	withTokens(w)
-	if r := w.send("GET", "/metrics", ""); r.status != http.StatusUnauthorized {
-		t.Errorf("with tokens, without one: %d", r.status)
-	}
-	if r := w.send("GET", "/metrics", "", "Authorization", "Bearer "+tokenOf("read")); r.status != 200 {
-		t.Errorf("with a token: %d", r.status)
-	}
+	w.want("with tokens, without one", w.send("GET", "/metrics", ""), http.StatusUnauthorized)
+	w.want("with a token", w.send("GET", "/metrics", "", "Authorization", "Bearer "+tokenOf("read")), 200)
 }

@@ -90,13 +90,9 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 	path := "/api/v1/overwatch/brakes/" + service
 	w.wantError("safely", w.send("DELETE", path+"?if_safe=true", ""), 409, "nothing was changed", service)
 	w.wantError("another", w.send("DELETE", "/api/v1/overwatch/brakes/other.example", ""), 404, "other.example")
-	if r := w.send("DELETE", "/api/v1/overwatch/brakes/APP.Example.", ""); r.status != 200 ||
-		!strings.Contains(r.body, "the agents of "+service+" are believed again") {
-		t.Errorf("%d %s", r.status, r.body)
-	}
-	if r := w.send("DELETE", path, ""); r.status != 200 || !strings.Contains(r.body, "no agents of "+service+" are held") {
-		t.Errorf("again: %d %s", r.status, r.body)
-	}
+	w.want("DELETE", w.send("DELETE", "/api/v1/overwatch/brakes/APP.Example.", ""), 200,
+		"the agents of "+service+" are believed again")
+	w.want("again", w.send("DELETE", path, ""), 200, "no agents of "+service+" are held")
 	for _, b := range readOf[api.BackendList](w, "/overwatch/backends").Backends {
 		if b.Held || b.MayServe {
 			t.Errorf("%+v", b)
@@ -126,7 +122,5 @@ func TestBrakes_WarningsAreReleasedWithoutLoss(t *testing.T) {
 		!strings.HasPrefix(c.Conditions[0].Sentence, "agents warn early of most backends of "+service) {
 		t.Errorf("%+v", c)
 	}
-	if r := w.send("DELETE", "/api/v1/overwatch/brakes/"+service+"?if_safe=true", ""); r.status != 200 {
-		t.Errorf("%d %s", r.status, r.body)
-	}
+	w.want("DELETE", w.send("DELETE", "/api/v1/overwatch/brakes/"+service+"?if_safe=true", ""), 200)
 }

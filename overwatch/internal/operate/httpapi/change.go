@@ -38,7 +38,7 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 	}))
 	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout) // however long the change itself took
 	defer done()
-	if flushed := s.o.Publisher.Flush(flushing); err == nil {
+	if flushed := s.o.Flush(flushing); err == nil {
 		err = flushed
 	}
 	if err != nil || !c.noted {

@@ -57,10 +57,7 @@ func TestOverride_BothPathsAreOneStore(t *testing.T) {
 	if r.status != 200 || r.body != `{"success":true,"message":"app.example 192.0.2.1:80 is healthy by override"}`+"\n" {
 		t.Errorf("POST: %d %s", r.status, r.body)
 	}
-	if r := w.send("GET", overridePath, ""); r.status != 200 ||
-		!strings.Contains(r.body, `"reason":"trust me","source":"api"`) || !strings.Contains(r.body, `"expires_at":null`) {
-		t.Errorf("GET: %d %s", r.status, r.body)
-	}
+	w.want("GET", w.send("GET", overridePath, ""), 200, `"reason":"trust me","source":"api"`, `"expires_at":null`)
 	if r := w.send("GET", "/api/v1/overwatch/backends/app.example/192.0.2.1/80", ""); !strings.Contains(r.body,
 		`"override":{"healthy":true,"reason":"trust me","by":"127.0.0.1"`) {
 		t.Errorf("backend: %s", r.body)
@@ -71,30 +68,22 @@ func TestOverride_BothPathsAreOneStore(t *testing.T) {
 	w.wantError("second DELETE", w.send("DELETE", overridePath, ""), 404, "192.0.2.1:80")
 	w.wantError("DELETE on the other path", w.send("DELETE", backendOverride, ""), 404)
 	w.wantError("GET after DELETE", w.send("GET", overridePath, ""), 404)
-	if r := w.send("PUT", overridePath, `{"healthy":false,"reason":"r"}`); r.status != 200 {
-		t.Errorf("PUT: %d", r.status)
-	}
-	if r := w.send("DELETE", backendOverride, ""); r.status != 200 || !strings.Contains(r.body, `"success":true`) {
-		t.Errorf("DELETE on the other path: %d %s", r.status, r.body)
-	}
+	w.want("PUT", w.send("PUT", overridePath, `{"healthy":false,"reason":"r"}`), 200)
+	w.want("DELETE on the other path", w.send("DELETE", backendOverride, ""), 200, `"success":true`)
 }
 
 func TestOverride_AddressAloneMeansAllPorts(t *testing.T) {
 	w := newWorld(t)
 	w.declare(service+":2001:db8::1:80", service+":2001:db8::1:81", service+":192.0.2.1:80")
 	for _, address := range []string{"2001:db8::1", "[2001:db8::1]", "2001:0DB8::0001"} {
-		if r := w.send("PUT", "/api/v1/overrides/app.example/"+address, `{"healthy":true,"reason":"r"}`); r.status != 200 ||
-			!strings.Contains(r.body, `"address":"2001:db8::1"`) {
-			t.Errorf("%s: %d %s", address, r.status, r.body)
-		}
+		w.want(address, w.send("PUT", "/api/v1/overrides/app.example/"+address, `{"healthy":true,"reason":"r"}`), 200,
+			`"address":"2001:db8::1"`)
 	}
 	if got := w.flushes[len(w.flushes)-1]; got != "2001:db8::1:80 2001:db8::1:81" {
 		t.Errorf("serving %q", got)
 	}
-	if r := w.send("PUT", "/api/v1/overrides/app.example/[2001:db8::1]:81",
-		`{"healthy":false,"reason":"r"}`); r.status != 200 || !strings.Contains(r.body, `"address":"[2001:db8::1]:81"`) {
-		t.Errorf("one port: %d %s", r.status, r.body)
-	}
+	w.want("one port", w.send("PUT", "/api/v1/overrides/app.example/[2001:db8::1]:81",
+		`{"healthy":false,"reason":"r"}`), 200, `"address":"[2001:db8::1]:81"`)
 	if got := w.flushes[len(w.flushes)-1]; got != "2001:db8::1:80" {
 		t.Errorf("serving %q", got)
 	}
@@ -146,9 +135,7 @@ func TestOverride_ThatCannotBeStoredIsNotInForce(t *testing.T) {
 		o.OrderStore = &sometimesFull{OrderStore: o.OrderStore, full: &full}
 	})
 	good := `{"healthy":true,"reason":"r"}`
-	if r := w.send("PUT", overridePath, good); r.status != 200 {
-		t.Fatalf("PUT: %d %s", r.status, r.body)
-	}
+	w.want("PUT", w.send("PUT", overridePath, good), 200)
 	full = true
 	w.wantError("PUT", w.send("PUT", "/api/v1/overrides/app.example/192.0.2.2", good), 507, "nothing was changed", "disk")
 	w.wantError("DELETE", w.send("DELETE", overridePath, ""), 507)

@@ -22,9 +22,7 @@ func TestClusterName_IsSetShownAndDropped(t *testing.T) {
 	for _, wrong := range []string{`"two words"`, `"` + strings.Repeat("x", 64) + `"`, `7`} {
 		w.wantError(wrong, w.send("PUT", "/api/v1/gossip/config", `{"cluster_name":`+wrong+`}`), 400, "cluster_name")
 	}
-	if r := w.send("DELETE", "/api/v1/gossip/config", ""); r.status != 204 {
-		t.Errorf("DELETE: %d %s", r.status, r.body)
-	}
+	w.want("DELETE", w.send("DELETE", "/api/v1/gossip/config", ""), 204)
 	if shown, err := w.client.GossipSettings(t.Context()); err != nil || shown.Config.ClusterName != "" {
 		t.Errorf("dropped: %+v, %v", shown, err)
 	}

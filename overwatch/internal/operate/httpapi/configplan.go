@@ -19,7 +19,7 @@ func (s *Server) postConfigPlan(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer done()
-	if err := s.o.Publisher.Flush(c.Request.Context()); err != nil {
+	if err := s.o.Flush(c.Request.Context()); err != nil {
 		return answer{}, err
 	}
 	proposed, err := s.o.Definitions.Propose(string(c.body))

@@ -43,9 +43,9 @@ func forbidden(c *policy.Candidate) bool {
 	return true
 }
 
-// oneBackend returns the set of one backend.
-func oneBackend(id registry.ID, alter func(*policy.Candidate) bool) withdrawal {
-	return withdrawal{id.Service, func(b *registry.Backend) bool { return b.ID == id }, alter, ""}
+// ofServer returns the set of the backend of one server.
+func ofServer(id registry.ID) withdrawal {
+	return withdrawal{id.Service, func(b *registry.Backend) bool { return b.ID == id }, removed, ""}
 }
 
 // dependsOnAgent reports whether a backend serves only on the word of an agent.
@@ -138,25 +138,19 @@ func consequenceSentence(names []api.Consequence) string {
 // losses returns the names that would have too few backends without g, in order. It decides from the view that DNS
 // answers from, after all earlier changes have reached it.
 func (s *Server) losses(ctx context.Context, g withdrawal) ([]api.Consequence, error) {
-	if err := s.o.Publisher.Flush(ctx); err != nil {
+	if err := s.o.Flush(ctx); err != nil {
 		return nil, err
 	}
 	gone := map[string]map[netip.AddrPort]bool{}
-	note := func(b *registry.Backend) {
-		if !g.takes(b) {
-			return
-		}
-		if gone[b.Service] == nil {
-			gone[b.Service] = map[netip.AddrPort]bool{}
-		}
-		gone[b.Service][netip.AddrPortFrom(b.Address, b.Port)] = true
-	}
 	backends := s.o.View.Backends()
 	if g.service != "" {
 		backends = slices.Values(s.o.View.Service(g.service))
 	}
-	for b := range backends {
-		note(b)
+	for b := range filtered(backends, g.takes) {
+		if gone[b.Service] == nil {
+			gone[b.Service] = map[netip.AddrPort]bool{}
+		}
+		gone[b.Service][netip.AddrPortFrom(b.Address, b.Port)] = true
 	}
 	names := []api.Consequence{}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {

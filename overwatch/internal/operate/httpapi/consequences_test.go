@@ -110,14 +110,10 @@ func TestIfSafe_HoldsForOverridesRemovalsRevocationsAndRegions(t *testing.T) {
 	w := steeredWorld(t, plainDomain())
 	w.agent("192.0.2.9", wire.ClaimHealthy)
 	w.validate(agentServer, check.StateHealthy, "")
-	if r := w.send("POST", "/api/v1/regions", `{"name": "asia"}`); r.status != 201 {
-		t.Fatal(r.body)
-	}
+	w.want("POST", w.send("POST", "/api/v1/regions", `{"name": "asia"}`), 201)
 	const own = service + ":192.0.2.3:80"
 	create := `{"service": "` + service + `", "address": "192.0.2.3", "port": 80, "region": "asia"}`
-	if r := w.send("POST", "/api/v1/servers", create); r.status != 201 {
-		t.Fatal(r.body)
-	}
+	w.want("POST", w.send("POST", "/api/v1/servers", create), 201)
 	w.validate(own, check.StateHealthy, "")
 	unhealthy := `{"healthy": false, "reason": "test"}`
 	for _, r := range []struct{ last, method, path, body string }{

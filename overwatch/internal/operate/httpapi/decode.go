@@ -49,13 +49,13 @@ func decodeObject(body []byte, into any) error {
 
 // decodeInner applies the rules of decodeObject to the objects inside an object.
 func decodeInner(fields map[string]json.RawMessage, into any) error {
-	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if fields[name] == nil || field.Type.Kind() != reflect.Pointer || field.Type.Elem().Kind() != reflect.Struct ||
-			field.Type.Implements(reflect.TypeFor[json.Unmarshaler]()) {
+	for name, field := range fieldsOf(into) {
+		inner := fields[name]
+		if inner == nil || string(inner) == "null" || field.Type.Kind() != reflect.Pointer ||
+			field.Type.Elem().Kind() != reflect.Struct || field.Type.Implements(reflect.TypeFor[json.Unmarshaler]()) {
 			continue
 		}
-		if err := decodeObject(fields[name], reflect.New(field.Type.Elem()).Interface()); err != nil {
+		if err := decodeObject(inner, reflect.New(field.Type.Elem()).Interface()); err != nil {
 			return badRequest("%s: %v", name, err)
 		}
 	}
@@ -64,9 +64,9 @@ func decodeInner(fields map[string]json.RawMessage, into any) error {
 
 // refuseNull refuses null for a field that is never null in answers: leaving the field out means the same.
 func refuseNull(fields map[string]json.RawMessage, into any) error {
-	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		shown := options == "" && (field.Type.Kind() == reflect.Pointer || field.Type == reflect.TypeFor[json.RawMessage]())
+	for name, field := range fieldsOf(into) {
+		shown := field.Tag.Get("json") == name &&
+			(field.Type.Kind() == reflect.Pointer || field.Type == reflect.TypeFor[json.RawMessage]())
 		if !shown && string(fields[name]) == "null" {
 			return badRequest("%s is null: give a value, or leave it out", name)
 		}
@@ -93,18 +93,19 @@ func refuseUnknown(fields map[string]json.RawMessage, known []string) error {
 // fieldNames lists the JSON names of a struct in the order of its fields.
 func fieldNames(into any) []string {
 	var names []string
-	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	for name := range fieldsOf(into) {
 		names = append(names, name)
 	}
 	return names
 }
 
-// fieldsOf yields the fields of a struct, with those of embedded structs in their place.
-func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
-	return func(yield func(reflect.StructField) bool) {
-		for _, field := range reflect.VisibleFields(t) {
-			if !field.Anonymous && !yield(field) {
+// fieldsOf yields the fields of the struct that into points to by their JSON names, with those of embedded structs in
+// their place.
+func fieldsOf(into any) iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) {
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if !field.Anonymous && !yield(name, field) {
 				return
 			}
 		}
@@ -129,14 +130,11 @@ func typeProblem(err error, fields map[string]json.RawMessage, into any) error {
 
 // isList reports whether a field of a struct is a list.
 func isList(into any, name string) bool {
-	for field := range fieldsOf(reflect.TypeOf(into).Elem()) {
-		if given, _, _ := strings.Cut(field.Tag.Get("json"), ","); given != name {
-			continue
+	for known, field := range fieldsOf(into) {
+		if known == name {
+			return field.Type.Kind() == reflect.Slice ||
+				field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Slice
 		}
-		if field.Type.Kind() == reflect.Pointer {
-			return field.Type.Elem().Kind() == reflect.Slice
-		}
-		return field.Type.Kind() == reflect.Slice
 	}
 	return false
 }
@@ -166,83 +164,43 @@ func checkJSON(body []byte) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	var open nesting
-	for {
-		token, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return open.finish()
-		}
-		if err != nil {
-			return err
-		}
-		if err := open.take(token); err != nil {
-			return err
-		}
-	}
-}
-
-// nesting holds the arrays and objects that are open at a token. An array is a nil map; an object holds the names that
-// it has had so far.
-type nesting struct {
-	levels    []map[string]bool
-	nameTaken bool // the next token of the innermost object is a value
-	values    int  // complete values at the top
-}
-
-func (n *nesting) take(token json.Token) error {
-	if delim, ok := token.(json.Delim); ok {
-		return n.delim(delim)
-	}
-	if n.inObject() && !n.nameTaken {
-		name, _ := token.(string)
-		seen := n.levels[len(n.levels)-1]
-		if seen[name] {
-			return fmt.Errorf("the field %.64q stands twice", name)
-		}
-		seen[name] = true
-		n.nameTaken = true
-		return nil
-	}
-	n.valueEnded()
-	return nil
-}
-
-func (n *nesting) delim(delim json.Delim) error {
-	switch delim {
-	case '{', '[':
-		if len(n.levels) == maxDepth {
-			return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
-		}
-		var names map[string]bool
-		if delim == '{' {
-			names = make(map[string]bool)
-		}
-		n.levels = append(n.levels, names)
-		n.nameTaken = false
-	default:
-		n.levels = n.levels[:len(n.levels)-1]
-		n.valueEnded()
-	}
-	return nil
-}
-
-func (n *nesting) valueEnded() {
-	n.nameTaken = false
-	if len(n.levels) == 0 {
-		n.values++
-	}
-}
-
-func (n *nesting) inObject() bool {
-	return len(n.levels) > 0 && n.levels[len(n.levels)-1] != nil
-}
-
-func (n *nesting) finish() error {
-	switch {
-	case len(n.levels) > 0:
+	if err := checkValue(dec, 0); errors.Is(err, io.EOF) {
 		return errors.New("it ends in the middle")
-	case n.values != 1:
+	} else if err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more follows the first value")
 	}
 	return nil
+}
+
+// checkValue reads one value, which is inside so many arrays and objects.
+func checkValue(dec *json.Decoder, depth int) error {
+	token, err := dec.Token()
+	open, nests := token.(json.Delim)
+	switch {
+	case err != nil || !nests:
+		return err
+	case depth == maxDepth:
+		return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+	}
+	names := map[any]bool{}
+	for dec.More() {
+		if open == '{' {
+			name, err := dec.Token()
+			if err != nil {
+				return err
+			}
+			if names[name] {
+				return fmt.Errorf("the field %.64q stands twice", name)
+			}
+			names[name] = true
+		}
+		if err := checkValue(dec, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err = dec.Token() // its end
+	return err
 }

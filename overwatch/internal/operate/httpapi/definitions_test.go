@@ -11,12 +11,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	w := newWorld(t)
 	made, err := w.client.CreateRegion(t.Context(),
-		api.RegionChange{Name: ptr("ap"), Code: ptr("AP-1"), Latitude: ptr(1.35), Longitude: ptr(103.8), Continent: ptr("AS"),
+		api.RegionChange{Name: new("ap"), Code: new("AP-1"), Latitude: new(1.35), Longitude: new(103.8), Continent: new("AS"),
 			Countries: &[]string{"SG", "MY"}})
 	w.must(err)
 	if made.ID != "ap" || !made.Enabled || made.Source != "api" || made.Continent != "AS" || *made.Latitude != 1.35 ||
@@ -32,7 +30,7 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	w.must(err)
 	w.wantError("in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "1 servers")
 	w.must(w.client.DeleteServer(t.Context(), server.ID))
-	patched, err := w.client.ChangeRegion(t.Context(), "ap", api.RegionChange{Priority: ptr(7)})
+	patched, err := w.client.ChangeRegion(t.Context(), "ap", api.RegionChange{Priority: new(7)})
 	if err != nil || patched.Priority != 7 || patched.Code != "AP-1" {
 		t.Errorf("PATCH: %+v %v", patched, err)
 	}
@@ -48,9 +46,7 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	}
 	for query, want := range map[string]string{"?enabled=false": `"total":0`, "?continent=AS": `"total":0`,
 		"?enabled=true&limit=1": `"total":3`} {
-		if r := w.send("GET", "/api/v1/regions"+query, ""); r.status != 200 || !strings.Contains(r.body, want) {
-			t.Errorf("%s: %d %s", query, r.status, r.body)
-		}
+		w.want(query, w.send("GET", "/api/v1/regions"+query, ""), 200, want)
 	}
 	w.must(w.client.DeleteRegion(t.Context(), "ap"))
 	w.wantError("gone", w.send("GET", "/api/v1/regions/ap", ""), 404)
@@ -67,13 +63,9 @@ func TestRegion_NameIsForPeople(t *testing.T) {
 		`{"name":"ap","code":"AP"}`: "ap", `{"name":"Africa","code":"af"}`: "af", `{"name":"ME-1"}`: "ME-1",
 		`{"name":"東京","code":"jp.1"}`: "jp.1",
 	} {
-		if r := w.send("POST", "/api/v1/regions", body); r.status != 201 || !strings.Contains(r.body, `"id":"`+want+`"`) {
-			t.Errorf("%s: %d %s", body, r.status, r.body)
-		}
+		w.want(body, w.send("POST", "/api/v1/regions", body), 201, `"id":"`+want+`"`)
 	}
-	if r := w.send("POST", "/api/v1/domains", `{"name":"x.example","regions":["us-east"]}`); r.status != 201 {
-		t.Errorf("a domain in it: %d %s", r.status, r.body)
-	}
+	w.want("a domain in it", w.send("POST", "/api/v1/domains", `{"name":"x.example","regions":["us-east"]}`), 201)
 	w.wantError("by its name", w.send("GET", "/api/v1/regions/US%20East", ""), 404, "did you mean us-east?")
 	for method, name := range map[string]string{"PATCH": "US East (Ohio)", "PUT": "us-east"} {
 		r := w.send(method, "/api/v1/regions/us-east", `{"name":"`+name+`"}`)
@@ -106,12 +98,8 @@ func TestRegion_RefusesWhatItCannotBe(t *testing.T) {
 	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
 		w.wantError(method, w.send(method, "/api/v1/regions/nowhere", `{"code":"x"}`), 404, "nowhere")
 	}
-	if r := w.send("POST", "/api/v1/regions", `{"name":"ap"}`); r.status != 201 {
-		t.Fatalf("POST %d %s", r.status, r.body)
-	}
-	if r := w.send("POST", "/api/v1/domains", `{"name":"x.example","regions":["ap"]}`); r.status != 201 {
-		t.Errorf("a domain in it: %d %s", r.status, r.body)
-	}
+	w.want("POST", w.send("POST", "/api/v1/regions", `{"name":"ap"}`), 201)
+	w.want("a domain in it", w.send("POST", "/api/v1/domains", `{"name":"x.example","regions":["ap"]}`), 201)
 	w.wantError("named by a domain", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "x.example")
 }
 
@@ -126,24 +114,14 @@ func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 		{"::/0", "::/0", "0:0::0/0"},
 	} {
 		body := fmt.Sprintf(`{"cidr":%q,"region":"us"}`, test.put)
-		if r := w.send("PUT", "/api/v1/geo/mappings", body); r.status != 201 ||
-			!strings.Contains(r.body, `"`+test.shown+`"`) {
-			t.Errorf("%s: %d %s", test.put, r.status, r.body)
-		}
-		if r := w.send("PUT", "/api/v1/geo/mappings", body); r.status != 200 {
-			t.Errorf("%s again: %d %s", test.put, r.status, r.body)
-		}
-		if r := w.send("PATCH", "/api/v1/geo/mappings",
-			fmt.Sprintf(`{"cidr":%q,"comment":"c"}`, test.put)); r.status != 200 ||
-			!strings.Contains(r.body, `"region":"us","comment":"c","source":"api"`) {
-			t.Errorf("%s patched: %d %s", test.put, r.status, r.body)
-		}
+		w.want(test.put, w.send("PUT", "/api/v1/geo/mappings", body), 201, `"`+test.shown+`"`)
+		w.want(test.put+" again", w.send("PUT", "/api/v1/geo/mappings", body), 200)
+		w.want(test.put+" patched", w.send("PATCH", "/api/v1/geo/mappings", fmt.Sprintf(`{"cidr":%q,"comment":"c"}`,
+			test.put)), 200, `"region":"us","comment":"c","source":"api"`)
 		if len(w.cfg.Load().Overwatch.Geolocation.CustomMappings) != 2 {
 			t.Errorf("in force: %v", w.cfg.Load().Overwatch.Geolocation)
 		}
-		if r := w.send("DELETE", "/api/v1/geo/mappings/"+test.path, ""); r.status != 204 {
-			t.Errorf("DELETE %s: %d %s", test.path, r.status, r.body)
-		}
+		w.want("DELETE "+test.path, w.send("DELETE", "/api/v1/geo/mappings/"+test.path, ""), 204)
 		w.wantError("again", w.send("DELETE", "/api/v1/geo/mappings/"+test.path, ""), 404)
 	}
 	w.wantError("config", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"10.0.0.0/8","region":"us"}`), 400,
@@ -171,7 +149,7 @@ func TestSection_ChangesLieOverTheFileUntilTheyAreDropped(t *testing.T) {
 	w := newWorld(t)
 	w.restart = []string{"overwatch.gossip", "dns.nsid"}
 	got, err := w.client.ChangeDNSConfig(t.Context(),
-		api.DNSConfigChange{DefaultTTL: ptr(77), ReturnLastHealthy: ptr(true)})
+		api.DNSConfigChange{DefaultTTL: new(77), ReturnLastHealthy: new(true)})
 	if err != nil || got.Config.DefaultTTL != 77 || strings.Join(got.Overlay, ",") != "default_ttl,return_last_healthy" ||
 		len(got.RestartRequired) != 0 {
 		t.Errorf("PATCH: %+v %v", got, err)
@@ -183,27 +161,22 @@ func TestSection_ChangesLieOverTheFileUntilTheyAreDropped(t *testing.T) {
 		!strings.Contains(r.body, `"overlay":["default_ttl"]`) || w.cfg.Load().DNS.ReturnLastHealthy {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}
-	if r := w.send("PUT", "/api/v1/config/dns", w.send("GET", "/api/v1/config/dns", "").body); r.status != 400 {
-		t.Errorf("the whole answer as a body: %d", r.status)
-	}
+	w.want("the whole answer as a body", w.send("PUT", "/api/v1/config/dns", w.send("GET", "/api/v1/config/dns",
+		"").body), 400)
 	if r := w.send("DELETE", "/api/v1/config/dns", ""); r.status != 204 || w.cfg.Load().DNS.DefaultTTL != 30 {
 		t.Errorf("DELETE: %d %s", r.status, r.body)
 	}
-	if r := w.send("PATCH", "/api/v1/config/dns",
-		`{"zones":["B.example.","a.example"],"rate_limit_enabled":false}`); r.status != 200 ||
-		!strings.Contains(r.body, `"rate_limit_qps":0`) || !strings.Contains(r.body, `["b.example","a.example"]`) {
-		t.Errorf("zones: %d %s", r.status, r.body)
-	}
-	if r := w.send("PUT", "/api/v1/gossip/config", `{"seeds":["one.example:7946"]}`); r.status != 200 ||
-		!strings.Contains(r.body, `"restart_required":["overwatch.gossip"]`) {
-		t.Errorf("gossip: %d %s", r.status, r.body)
-	}
-	if logs, err := w.client.ChangeLoggingConfig(t.Context(), api.LoggingConfigChange{Level: ptr("debug")}); err != nil ||
+	w.want("zones", w.send("PATCH", "/api/v1/config/dns",
+		`{"zones":["B.example.","a.example"],"rate_limit_enabled":false}`), 200, `"rate_limit_qps":0`,
+		`["b.example","a.example"]`)
+	w.want("gossip", w.send("PUT", "/api/v1/gossip/config", `{"seeds":["one.example:7946"]}`), 200,
+		`"restart_required":["overwatch.gossip"]`)
+	if logs, err := w.client.ChangeLoggingConfig(t.Context(), api.LoggingConfigChange{Level: new("debug")}); err != nil ||
 		logs.Config.Level != "debug" || w.cfg.Load().Logging.Level != "debug" {
 		t.Errorf("logging: %+v %v", logs, err)
 	}
 	if checks, err := w.client.ChangeHealthCheckConfig(t.Context(),
-		api.HealthCheckConfigChange{DefaultIntervalSeconds: ptr(7.5)}); err != nil ||
+		api.HealthCheckConfigChange{DefaultIntervalSeconds: new(7.5)}); err != nil ||
 		checks.Config.DefaultIntervalSeconds != 7.5 {
 		t.Errorf("checks: %+v %v", checks, err)
 	}
@@ -258,11 +231,9 @@ func TestPreferences_AreKeptAndChecked(t *testing.T) {
 		p.Preferences.UpdatedAt != nil {
 		t.Errorf("at first: %+v %v", p, err)
 	}
-	if r := w.send("PUT", "/api/v1/preferences", `{"theme":"dark","custom_settings":{"a":{"b":[1]}}}`); r.status != 200 {
-		t.Errorf("PUT %d %s", r.status, r.body)
-	}
+	w.want("PUT", w.send("PUT", "/api/v1/preferences", `{"theme":"dark","custom_settings":{"a":{"b":[1]}}}`), 200)
 	p, err := w.client.ChangePreferences(t.Context(),
-		api.PreferencesChange{Timezone: ptr("Europe/Berlin"), CustomSettings: map[string]any{"c": 1}})
+		api.PreferencesChange{Timezone: new("Europe/Berlin"), CustomSettings: map[string]any{"c": 1}})
 	if err != nil || p.Preferences.Theme != "dark" || p.Preferences.Timezone != "Europe/Berlin" ||
 		len(p.Preferences.CustomSettings) != 1 || p.Preferences.UpdatedAt == nil {
 		t.Errorf("PATCH: %+v %v", p, err)
@@ -285,7 +256,7 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 		t.Fatalf("POST %d %s", r.status, r.body)
 	}
 	w.must(func() error {
-		_, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap")})
+		_, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: new("ap")})
 		return err
 	}())
 	server, err := w.client.CreateServer(t.Context(),
@@ -293,7 +264,7 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 	w.must(err)
 	w.must(func() error {
 		_, err := w.client.SetOverride(t.Context(), service, "192.0.2.1",
-			api.OverrideRequest{Healthy: ptr(true), Reason: "r"})
+			api.OverrideRequest{Healthy: new(true), Reason: "r"})
 		return err
 	}())
 	for path, body := range map[string]string{
@@ -317,9 +288,7 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 		w.wantError(path, w.send("PATCH", path, fmt.Sprintf(body, 6), "If-Match", tag), 412, next)
 		w.wantError("weak", w.send("PATCH", path, fmt.Sprintf(body, 6), "If-Match", "W/"+next), 412)
 		w.wantError("no tag", w.send("PATCH", path, fmt.Sprintf(body, 6), "If-Match", "abc"), 400, "If-Match")
-		if r := w.send("PATCH", path, fmt.Sprintf(body, 7), "If-Match", "*"); r.status != 200 {
-			t.Errorf("%s with *: %d %s", path, r.status, r.body)
-		}
+		w.want(path+" with *", w.send("PATCH", path, fmt.Sprintf(body, 7), "If-Match", "*"), 200)
 		if strings.HasSuffix(path, "health-check") || strings.HasSuffix(path, "preferences") {
 			continue
 		}
@@ -375,12 +344,8 @@ func TestConditional_ConcurrentChangesLoseNothing(t *testing.T) {
 
 func TestAudit_EntryAndChangeAreOneTransaction(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("POST", "/api/v1/domains", `{"name":"x.example"}`); r.status != 201 {
-		t.Fatal(r.body)
-	}
-	if r := w.send("PATCH", "/api/v1/domains/x.example", `{"ttl":0}`); r.status != 400 {
-		t.Fatal(r.body)
-	}
+	w.want("POST", w.send("POST", "/api/v1/domains", `{"name":"x.example"}`), 201)
+	w.want("PATCH", w.send("PATCH", "/api/v1/domains/x.example", `{"ttl":0}`), 400)
 	list, err := w.client.AuditLog(t.Context(), nil)
 	w.must(err)
 	if list.Total != 2 || list.Entries[1].Action != "create" || list.Entries[1].Status != "success" ||

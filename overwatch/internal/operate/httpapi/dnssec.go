@@ -12,12 +12,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// SigningKeys lists the keys of the signed zones.
-type SigningKeys interface {
-	// Keys lists them zone by zone, the oldest first.
-	Keys() []dnssec.KeyState
-}
-
 // KeySync exchanges keys with other nodes.
 type KeySync interface {
 	// Challenge returns the value of WWW-Authenticate for a node that asks for keys.
@@ -50,7 +44,7 @@ func (s *Server) signingKeys() []dnssec.KeyState {
 	if s.o.SigningKeys == nil {
 		return nil
 	}
-	return s.o.SigningKeys.Keys()
+	return s.o.SigningKeys()
 }
 
 // getDNSSECStatus answers GET /dnssec/status.
@@ -105,16 +99,9 @@ func (s *Server) listDSRecords(*call) (answer, error) {
 func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
 	if s.o.KeySync != nil {
-		c.Header("WWW-Authenticate", s.o.KeySync.Challenge())
-		if proof := c.GetHeader("Authorization"); strings.HasPrefix(proof, api.KeySyncScheme+" ") {
-			sealed, err := s.o.KeySync.Seal(proof)
-			if err != nil {
-				s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("reason",
-					err.Error()).Msg("a request for signing keys was refused")
-				return answer{}, problemf(http.StatusUnauthorized, "%s", err)
-			}
-			list.Sealed = sealed
-			return ok(list), nil
+		var err error
+		if list.Sealed, err = s.seal(c, s.o.KeySync, s.o.KeySync.Seal); err != nil || list.Sealed != "" {
+			return ok(list), err
 		}
 	}
 	for _, k := range s.signingKeys() {

@@ -16,10 +16,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// signingKeys is SigningKeys with prepared keys.
-type signingKeys []dnssec.KeyState
-
-func (k signingKeys) Keys() []dnssec.KeyState { return k }
+// signingKeys returns Options.SigningKeys with prepared keys.
+func signingKeys(keys ...dnssec.KeyState) func() []dnssec.KeyState {
+	return func() []dnssec.KeyState { return keys }
+}
 
 func TestDNSSEC_TellsKeysAndWhatTheParentNeeds(t *testing.T) {
 	key, err := dnssec.Generate(dnssec.ECDSAP256SHA256, "gslb.test", "node-1", time.Now().Add(-time.Hour))
@@ -31,8 +31,8 @@ func TestDNSSEC_TellsKeysAndWhatTheParentNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(o *Options) {
-		o.SigningKeys = signingKeys{
-			{Key: key, State: dnssec.Active, Signing: true, Offered: true}, {Key: next, State: dnssec.Published}}
+		o.SigningKeys = signingKeys(dnssec.KeyState{Key: key, State: dnssec.Active, Signing: true, Offered: true},
+			dnssec.KeyState{Key: next, State: dnssec.Published})
 	})
 	status, err := w.client.DNSSECStatus(t.Context())
 	if err != nil || !status.Enabled || len(status.Keys) != 2 || !status.Keys[0].Active || status.Keys[1].Active ||
@@ -59,13 +59,13 @@ func TestDNSSEC_TellsTheKeysOfARollApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(o *Options) {
-		o.SigningKeys = signingKeys{
-			{Key: key, State: dnssec.Active, Signing: true, Incoming: true},
-			{Key: key, State: dnssec.Active, Signing: true},
-			{Key: key, State: dnssec.Active, Signing: true, Retiring: true},
-			{Key: key, State: dnssec.Retired, Retiring: true},
-			{Key: key, State: dnssec.Published},
-		}
+		o.SigningKeys = signingKeys(
+			dnssec.KeyState{Key: key, State: dnssec.Active, Signing: true, Incoming: true},
+			dnssec.KeyState{Key: key, State: dnssec.Active, Signing: true},
+			dnssec.KeyState{Key: key, State: dnssec.Active, Signing: true, Retiring: true},
+			dnssec.KeyState{Key: key, State: dnssec.Retired, Retiring: true},
+			dnssec.KeyState{Key: key, State: dnssec.Published},
+		)
 	})
 	want := []api.KeyStage{api.StageIncoming, api.StageActive, api.StageRetiring, api.StageRetired, api.StagePublished}
 	status, err := w.client.DNSSECStatus(t.Context())
@@ -169,7 +169,8 @@ func TestDNSSEC_KeysAreSealedForWhoProvesItselfAndPublicForOthers(t *testing.T) 
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(o *Options) {
-		o.SigningKeys, o.KeySync = signingKeys{{Key: key, State: dnssec.Active, Signing: true, Provisional: true}}, &keySync{}
+		o.KeySync = &keySync{}
+		o.SigningKeys = signingKeys(dnssec.KeyState{Key: key, State: dnssec.Active, Signing: true, Provisional: true})
 	})
 	for name, c := range map[string]struct {
 		header, body string
@@ -206,7 +207,7 @@ func TestDNSSEC_KeysAreSealedForWhoProvesItselfAndPublicForOthers(t *testing.T) 
 func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 	reason := "nothing listens there"
 	sync := &keySync{done: api.DNSSECSync{Peers: []api.DNSSECPeerSync{{Peer: "http://b", Error: &reason}}}}
-	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys(), sync })
 	w.wantError("no peers", w.send("POST", "/api/v1/dnssec/sync", ""), 400, "overwatch.dnssec.key_sync.peers")
 	sync.status = api.DNSSECSyncState{Enabled: true, PeerCount: 1, Peers: []api.DNSSECPeer{{Peer: "http://b"}}}
 	done, err := w.client.SyncDNSSEC(t.Context())
@@ -228,7 +229,7 @@ func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 // A zone is told to go unsigned, which the audit log has; dry_run changes nothing, and its parent is to have no DS.
 func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
 	sync := &keySync{}
-	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys(), sync })
 	for way, begin := range map[api.RollWay]func(context.Context, string) (api.Roll, error){
 		api.RollToUnsigned: w.client.UnsignZone, api.RollToSigned: w.client.SignZone} {
 		if r, err := w.client.PreviewWay(t.Context(), "example.com", way); err != nil || r.Way != way ||
@@ -274,7 +275,7 @@ func TestDNSSEC_KeysThatAreNotExchangedAreTold(t *testing.T) {
 	reason := "overwatch.dnssec.key_sync.secret is not set"
 	sync := &keySync{status: api.DNSSECSyncState{Enabled: true, PeerCount: 1, OffReason: &reason,
 		Peers: []api.DNSSECPeer{{Peer: "http://b"}}}}
-	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys(), sync })
 	w.wantError("exchange is off", w.send("POST", "/api/v1/dnssec/sync", ""), 409, reason)
 	if ds, err := w.client.DSRecords(t.Context()); err != nil || ds.Warning != nil {
 		t.Errorf("nodes with the same keys: %v, %v", ds.Warning, err)

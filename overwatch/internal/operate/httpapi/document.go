@@ -172,14 +172,7 @@ func (r *documentReader) domain(req api.DocumentDomain) (kind, name string, err 
 	return kindDomain, name, errors.Join(r.s.editDomain(made, req.DomainChange), checkOwner(req.Owner))
 }
 
-// documentServer is api.DocumentServer whose check is not decoded yet.
-type documentServer struct {
-	api.ServerCreate
-	HealthCheck json.RawMessage `json:"health_check,omitempty"`
-	Owner       string          `json:"owner,omitempty"`
-}
-
-func (r *documentReader) server(req documentServer) (kind, name string, err error) {
+func (r *documentReader) server(req api.DocumentServer) (kind, name string, err error) {
 	if req.Target != "" {
 		return r.target(req)
 	}
@@ -196,10 +189,7 @@ func (r *documentReader) server(req documentServer) (kind, name string, err erro
 	r.found.servers[id] = made
 	err = errors.Join(checkWeight(made.Weight), checkAgent(req.Agent), checkOwner(req.Owner))
 	if err == nil && req.HealthCheck != nil {
-		var change api.HealthCheckChange
-		if err = decodeObject(req.HealthCheck, &change); err == nil {
-			made.Check, err = r.s.editCheck(made.Check, change)
-		}
+		made.Check, err = r.s.editCheck(made.Check, *req.HealthCheck)
 	}
 	return kindServer, id.String(), err
 }

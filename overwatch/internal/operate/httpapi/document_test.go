@@ -48,12 +48,12 @@ func (w *world) refuses(request api.ApplyRequest, status int, object string, wor
 
 func shop(ttl int) api.Document {
 	return api.Document{
-		Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: of("asia"), Continent: of("AS")}}},
+		Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: new("asia"), Continent: new("AS")}}},
 		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "Shop.example.", TTL: &ttl,
 			Regions: &[]string{"eu", "asia"}}}},
 		Servers: []api.DocumentServer{
 			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "192.0.2.7", Port: 80, Region: "asia"},
-				HealthCheck: &api.HealthCheckChange{Type: of("http"), Path: of("/x"), ExpectedStatus: of("200")}},
+				HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/x"), ExpectedStatus: new("200")}},
 			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "2001:db8::7", Port: 80, Region: "eu"}},
 		},
 		Mappings: []api.DocumentMapping{{CIDR: "10.0.0.0/8", Region: "asia", Comment: "lab"}},
@@ -138,13 +138,13 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		status        int
 		object, words string
 	}{
-		{func(d *api.Document) { d.Domains[0].TTL = of(0) }, 400, "domains[0]", "ttl is 0"},
+		{func(d *api.Document) { d.Domains[0].TTL = new(0) }, 400, "domains[0]", "ttl is 0"},
 		{func(d *api.Document) { d.Domains = append(d.Domains, d.Domains[0]) }, 400, "domains[1]", "there twice: also at domains[0]"},
 		{func(d *api.Document) { d.Servers[1].Region = "mars" }, 400, "servers[1]", `region is "mars"`},
 		{func(d *api.Document) { d.Servers[1].Service = "nobody.example" }, 400, "servers[1]", "nobody.example"},
-		{func(d *api.Document) { d.Servers[0].HealthCheck.Type = of("magic") }, 400, "servers[0]", "magic"},
+		{func(d *api.Document) { d.Servers[0].HealthCheck.Type = new("magic") }, 400, "servers[0]", "magic"},
 		{func(d *api.Document) { d.Domains[0].Name = "www.example" }, 400, "domains[0]", "configuration file"},
-		{func(d *api.Document) { d.Regions[0].Name = of("eu") }, 400, "regions[0]", "configuration file"},
+		{func(d *api.Document) { d.Regions[0].Name = new("eu") }, 400, "regions[0]", "configuration file"},
 		{func(d *api.Document) { d.Agents[0].Region = "mars" }, 400, "agents[0]", `region is "mars"`},
 		{func(d *api.Document) { d.Agents[0].Name = "a b" }, 400, "agents[0]", "a b"},
 		{func(d *api.Document) { d.Settings = laid("logging", "level", "debug") }, 400, "settings[0]", "dns, health-check"},
@@ -154,7 +154,7 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		{func(d *api.Document) { d.Settings = laid("dns", "enable_tcp", false) }, 400, "settings[0]", "always"},
 		{func(d *api.Document) { d.Mappings[0].CIDR = "10.0.0.1/8" }, 400, "mappings[0]", "bits behind the prefix"},
 		{func(d *api.Document) { d.Mappings[0].Owner = "other" }, 409, "mappings[0]", `owner is "other"`},
-		{func(d *api.Document) { d.Domains[0].TTL = of(50); d.Regions = nil }, 400, "region asia", "stays"},
+		{func(d *api.Document) { d.Domains[0].TTL = new(50); d.Regions = nil }, 400, "region asia", "stays"},
 	} {
 		d := shop(30)
 		c.break_(&d)

@@ -53,7 +53,7 @@ func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api
 	if err != nil {
 		return nil, api.Plan{}, err
 	}
-	if err := s.o.Publisher.Flush(ctx); err != nil {
+	if err := s.o.Flush(ctx); err != nil {
 		return nil, api.Plan{}, err
 	}
 	p := planDocument(req, wanted, s.currentObjects(), stamp(s.o.Now()))

@@ -20,6 +20,8 @@ import (
 // documentPlan is the difference between a document and the objects that the API has: objects to put and to delete.
 type documentPlan struct {
 	request   documentBody
+	now       time.Time
+	places    map[string]string // as objects.places has those of the document
 	changes   []api.PlanChange
 	unchanged int
 	owned     int // objects that the owner has now
@@ -33,80 +35,68 @@ type documentPlan struct {
 
 // planDocument makes the plan that turns the held objects into those of a document.
 func planDocument(request documentBody, wanted, held *objects, now time.Time) *documentPlan {
-	p := &documentPlan{request: request, held: held, put: newObjects(), gone: newObjects()}
-	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions, wanted.places,
-		func(r *store.Region) *string { return &r.Owner }, func(r, was *store.Region) {
-			r.CreatedAt, r.UpdatedAt = now, now
-			if was != nil {
-				r.CreatedAt = was.CreatedAt
-			}
-		})
-	compareAll(p, kindDomain, wanted.domains, held.domains, p.put.domains, p.gone.domains, wanted.places,
-		func(d *store.Domain) *string { return &d.Owner }, func(d, was *store.Domain) {
-			d.CreatedAt, d.UpdatedAt = now, now
-			if was != nil {
-				d.CreatedAt = was.CreatedAt
-			}
-		})
-	compareAll(p, kindServer, wanted.servers, held.servers, p.put.servers, p.gone.servers, wanted.places,
-		func(s *store.Server) *string { return &s.Owner }, func(s, was *store.Server) {
-			s.CreatedAt, s.UpdatedAt = now, now
-			if was != nil {
-				s.CreatedAt = was.CreatedAt
-			}
-		})
-	compareAll(p, kindServer, wanted.targets, held.targets, p.put.targets, p.gone.targets, wanted.places,
-		func(t *definitions.TargetServer) *string { return &t.Owner }, func(t, was *definitions.TargetServer) {
-			t.CreatedAt, t.UpdatedAt = now, now
-			if was != nil {
-				t.CreatedAt = was.CreatedAt
-			}
-		})
-	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings, wanted.places,
-		func(m *store.Mapping) *string { return &m.Owner }, func(*store.Mapping, *store.Mapping) {})
-	compareAll(p, kindAgent, wanted.agents, held.agents, p.put.agents, p.gone.agents, wanted.places,
-		func(n *store.Node) *string { return &n.Owner }, func(n, was *store.Node) {
-			if was != nil {
-				n.RegisteredAt = was.RegisteredAt
-			}
-		})
-	compareAll(p, kindSettings, wanted.settings, held.settings, p.put.settings, p.gone.settings, wanted.places,
-		func(*json.RawMessage) *string { return new(string) }, func(*json.RawMessage, *json.RawMessage) {})
+	p := &documentPlan{request: request, now: now, places: wanted.places, held: held, put: newObjects(),
+		gone: newObjects()}
+	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions,
+		func(r *store.Region) ownership { return ownership{&r.Owner, &r.CreatedAt, &r.UpdatedAt} })
+	compareAll(p, kindDomain, wanted.domains, held.domains, p.put.domains, p.gone.domains,
+		func(d *store.Domain) ownership { return ownership{&d.Owner, &d.CreatedAt, &d.UpdatedAt} })
+	compareAll(p, kindServer, wanted.servers, held.servers, p.put.servers, p.gone.servers,
+		func(s *store.Server) ownership { return ownership{&s.Owner, &s.CreatedAt, &s.UpdatedAt} })
+	compareAll(p, kindServer, wanted.targets, held.targets, p.put.targets, p.gone.targets,
+		func(t *definitions.TargetServer) ownership { return ownership{&t.Owner, &t.CreatedAt, &t.UpdatedAt} })
+	compareAll(p, kindMapping, wanted.mappings, held.mappings, p.put.mappings, p.gone.mappings,
+		func(m *store.Mapping) ownership { return ownership{&m.Owner, new(time.Time), new(time.Time)} })
+	compareAll(p, kindAgent, wanted.agents, held.agents, p.put.agents, p.gone.agents,
+		func(n *store.Node) ownership { return ownership{&n.Owner, &n.RegisteredAt, new(time.Time)} })
+	compareAll(p, kindSettings, wanted.settings, held.settings, p.put.settings, p.gone.settings,
+		func(*json.RawMessage) ownership { return ownership{new(string), new(time.Time), new(time.Time)} })
 	return p
 }
 
-// compareAll adds the changes of one kind of objects to the plan. stamp sets the times of an object that changes; was
-// is nil for a new one.
+// ownership points to the fields of an object that a plan sets: its owner, and when it was made and changed. For a
+// field that the kind does not have it points elsewhere.
+type ownership struct {
+	owner            *string
+	created, changed *time.Time
+}
+
+// compareAll adds the changes of one kind of objects to the plan.
 func compareAll[K comparable, V any](p *documentPlan, kind string, wanted, held, put, gone map[K]*V,
-	places map[string]string, owner func(*V) *string, stamp func(after, was *V)) {
+	of func(*V) ownership) {
+	mine := func(was *V) bool { return p.request.Owner != "" && *of(was).owner == p.request.Owner }
 	for _, was := range held {
-		if p.request.Owner != "" && *owner(was) == p.request.Owner {
+		if mine(was) {
 			p.owned++
 		}
 	}
 	for _, key := range sortedKeys(wanted) {
 		after, was := wanted[key], held[key]
 		name := fmt.Sprint(key)
-		if err := p.own(owner(after), was != nil, func() string { return *owner(was) }); err != nil {
-			p.problems.add(places[kind+" "+name], err)
+		before := ownership{owner: new(string), created: &p.now}
+		if was != nil {
+			before = of(was)
+		}
+		if err := p.own(of(after).owner, *before.owner); err != nil {
+			p.problems.add(p.places[kind+" "+name], err)
 			continue
 		}
-		change := api.PlanChange{Action: api.PlanCreate, Kind: kind, ID: name, Owner: *owner(after)}
+		change := api.PlanChange{Action: api.PlanCreate, Kind: kind, ID: name, Owner: *of(after).owner}
 		if was != nil {
 			change.Action, change.Fields = api.PlanUpdate, fieldsBetween(was, after)
 			if len(change.Fields) == 0 {
 				p.unchanged++
 				continue
 			}
-			if err := p.checkSameOwner(*owner(was)); err != nil {
-				p.problems.add(places[kind+" "+name], err)
+			if err := p.checkSameOwner(*before.owner); err != nil {
+				p.problems.add(p.places[kind+" "+name], err)
 				continue
 			}
-			if p.request.Owner != "" && *owner(was) == p.request.Owner {
+			if mine(was) {
 				p.touched++
 			}
 		}
-		stamp(after, was)
+		*of(after).created, *of(after).changed = *before.created, p.now
 		put[key] = after
 		p.changes = append(p.changes, change)
 	}
@@ -114,8 +104,8 @@ func compareAll[K comparable, V any](p *documentPlan, kind string, wanted, held,
 		return
 	}
 	for _, key := range sortedKeys(held) {
-		if was := held[key]; *owner(was) == p.request.Owner && wanted[key] == nil {
-			gone[key] = was
+		if mine(held[key]) && wanted[key] == nil {
+			gone[key] = held[key]
 			p.touched++
 			p.changes = append(p.changes, api.PlanChange{Action: api.PlanDelete, Kind: kind, ID: fmt.Sprint(key),
 				Owner: p.request.Owner})
@@ -127,13 +117,12 @@ func sortedKeys[K comparable, V any](all map[K]V) []K {
 	return slices.SortedFunc(maps.Keys(all), func(a, b K) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// own sets the owner of an object of the document: the request's, or else the one that the object has. before returns
-// the latter. An object that names another owner than the request is refused.
-func (p *documentPlan) own(owner *string, there bool, before func() string) error {
+// own sets the owner of an object of the document: the request's, or else the one that the object has, before. An
+// object that names another owner than the request is refused.
+func (p *documentPlan) own(owner *string, before string) error {
 	switch wanted := *owner; {
-	case p.request.Owner == "" && wanted == "" && there:
-		*owner = before()
 	case p.request.Owner == "":
+		*owner = cmp.Or(wanted, before)
 	case wanted != "" && wanted != p.request.Owner:
 		return fmt.Errorf("owner is %q, and the document is applied by %q: leave the owner out, or apply it by its own",
 			wanted, p.request.Owner)

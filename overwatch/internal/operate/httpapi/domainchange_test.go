@@ -28,11 +28,8 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 	if d := changed.Domain; d.TTL != 20 || d.Description != text || d.Enabled || d.RoutingPolicy != "failover" {
 		t.Errorf("changed %+v", d)
 	}
-	if r := w.send("PATCH", "/api/v1/domains/shop.example",
-		`{"routing_policy":"proximity","fallback_algorithm":"client-hash"}`); r.status != 200 ||
-		!strings.Contains(r.body, `"fallback_algorithm":"client-hash"`) {
-		t.Errorf("PATCH: %d %s", r.status, r.body)
-	}
+	w.want("PATCH", w.send("PATCH", "/api/v1/domains/shop.example",
+		`{"routing_policy":"proximity","fallback_algorithm":"client-hash"}`), 200, `"fallback_algorithm":"client-hash"`)
 	w.wantError("a policy without use for the fallback",
 		w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover"}`), 400, "must be empty")
 	if r := w.send("PATCH", "/api/v1/domains/shop.example",
@@ -50,19 +47,11 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 		`{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "client_hash") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"min_healthy":"50%"}`); r.status != 200 ||
-		!strings.Contains(r.body, `"min_healthy":"50%"`) {
-		t.Errorf("PATCH: %d %s", r.status, r.body)
-	}
+	w.want("PATCH", w.send("PATCH", "/api/v1/domains/shop.example", `{"min_healthy":"50%"}`), 200, `"min_healthy":"50%"`)
 	const records = `"https":{"alpn":["h2","h3"],"port":8443},"srv":["_sip._tcp"]`
 	for _, name := range []string{"shop.example", "app.example"} { // of the API, and of the file
-		if r := w.send("PATCH", "/api/v1/domains/"+name, "{"+records+"}"); r.status != 200 ||
-			!strings.Contains(r.body, records) {
-			t.Errorf("PATCH: %d %s", r.status, r.body)
-		}
-		if r := w.send("PATCH", "/api/v1/domains/"+name, `{"ttl":9}`); r.status != 200 || !strings.Contains(r.body, records) {
-			t.Errorf("they went with another field: %d %s", r.status, r.body)
-		}
+		w.want("PATCH", w.send("PATCH", "/api/v1/domains/"+name, "{"+records+"}"), 200, records)
+		w.want("they went with another field", w.send("PATCH", "/api/v1/domains/"+name, `{"ttl":9}`), 200, records)
 		if r := w.send("PATCH", "/api/v1/domains/"+name, `{"https":{"alpn":[]},"srv":[]}`); r.status != 200 ||
 			strings.Contains(r.body, "h3") || strings.Contains(r.body, "_sip") {
 			t.Errorf("taken away: %d %s", r.status, r.body)
@@ -71,17 +60,13 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 	if list, err := w.client.Domains(t.Context()); err != nil || list.Total != 3 {
 		t.Errorf("one that is switched off is not listed: %+v, %v", list, err)
 	}
-	if r := w.send("PUT", "/api/v1/domains/shop.example", `{"enabled":true}`); r.status != 200 ||
-		!strings.Contains(r.body, `"routing_policy":"failover"`) {
-		t.Errorf("PUT: %d %s", r.status, r.body)
-	}
+	w.want("PUT", w.send("PUT", "/api/v1/domains/shop.example", `{"enabled":true}`), 200, `"routing_policy":"failover"`)
 	if stored, err := w.store.LoadDefinitions(); err != nil || len(stored.Domains) != 1 || !stored.Domains[0].Enabled ||
 		strings.Join(stored.Domains[0].Regions, ",") != "us,eu" {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
-	if r := w.send("POST", "/api/v1/domains/shop.example/backends", `{"address":"192.0.2.9","port":80}`); r.status != 201 {
-		t.Errorf("a backend of it: %d %s", r.status, r.body)
-	}
+	w.want("a backend of it", w.send("POST", "/api/v1/domains/shop.example/backends",
+		`{"address":"192.0.2.9","port":80}`), 201)
 	w.must(w.client.DeleteDomain(t.Context(), "shop.example"))
 	w.wantError("after", w.send("GET", "/api/v1/domains/shop.example", ""), 404)
 }
@@ -133,9 +118,7 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 	w.defined.refusal = fmt.Errorf("domain: %w", store.ErrNotDurable)
 	w.wantError("full disk", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 507)
 	w.defined.refusal = nil
-	if r := w.send("POST", "/api/v1/domains", `{"name":"a.example"}`); r.status != 201 {
-		t.Errorf("POST: %d %s", r.status, r.body)
-	}
+	w.want("POST", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 201)
 	w.wantError("another name", w.send("PUT", "/api/v1/domains/a.example", `{"name":"b.example"}`), 400, "keeps its name")
 }
 
@@ -174,7 +157,7 @@ func TestDomain_UnsignedIsKeptWhereTheNodeSigns(t *testing.T) {
 	for _, signs := range []bool{true, false} {
 		w := newWorld(t, func(o *Options) {
 			if signs {
-				o.SigningKeys = signingKeys{}
+				o.SigningKeys = signingKeys()
 			}
 		})
 		r := w.send("POST", "/api/v1/domains", `{"name":"a.example","dnssec_enabled":false}`)
@@ -186,9 +169,7 @@ func TestDomain_UnsignedIsKeptWhereTheNodeSigns(t *testing.T) {
 		if !signs {
 			continue
 		}
-		if r := w.send("PATCH", "/api/v1/domains/a.example", `{"dnssec_enabled":true}`); r.status != 200 ||
-			!strings.Contains(r.body, `"dnssec_enabled":true`) {
-			t.Errorf("signed again: %d %s", r.status, r.body)
-		}
+		w.want("signed again", w.send("PATCH", "/api/v1/domains/a.example", `{"dnssec_enabled":true}`), 200,
+			`"dnssec_enabled":true`)
 	}
 }

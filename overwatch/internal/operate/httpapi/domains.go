@@ -162,7 +162,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 	if len(d.HTTPS.ALPN) > 0 {
 		view.HTTPS = (*api.DomainHTTPS)(&d.HTTPS)
 	}
-	if at := s.o.createdAt(d.Name); !at.IsZero() {
+	if at := s.o.CreatedAt(d.Name); !at.IsZero() {
 		view.CreatedAt = stamp(at)
 	}
 	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -26,14 +25,7 @@ func (s *Server) postDrain(c *call) (answer, error) {
 	if s.o.View.Get(id) == nil {
 		return answer{}, notFound("no server %s is known", id)
 	}
-	if o.Share == 0 {
-		done, err := s.safely(c, oneBackend(id, explain.MarkDrained))
-		defer done()
-		if err != nil {
-			return answer{}, err
-		}
-	}
-	if o, err = s.takeOrder(c, api.AuditDrain, o); err != nil {
+	if err := s.giveOrder(c, o); err != nil {
 		return answer{}, err
 	}
 	return answer{http.StatusAccepted, s.drainOf(id)}, nil
@@ -89,7 +81,7 @@ func (s *Server) deleteDrain(c *call) (answer, error) {
 	o, found := s.findOrder(api.OrderDrain, target{id.Service, id.Address, id.Port})
 	switch {
 	case found:
-		err = s.dropOrder(c, api.AuditUndrain, o)
+		err = s.takeBack(c, orderChange(api.AuditUndrain, o), o)
 	case s.o.View.Get(id) == nil:
 		err = notFound("no server %s is known", id)
 	default:

@@ -19,20 +19,11 @@ const (
 	eventStream = "text/event-stream"
 )
 
-// Events is the journal of events.
-type Events interface {
-	// After returns the events behind a sequence, and whether some of them are no longer kept.
-	After(sequence uint64) (events []api.Event, missed bool)
-	Newest() uint64
-	// Changed returns a channel that is closed when another event is added.
-	Changed() <-chan struct{}
-}
-
 // eventQuery selects events.
 type eventQuery struct {
 	kinds, names []string // empty: all
 	since        time.Time
-	least        int // the place of the least severity in api.EventSeverities
+	least        api.EventSeverity // empty: all
 	limit        int
 	after        uint64
 	resumes      bool // after is given
@@ -41,13 +32,13 @@ type eventQuery struct {
 func (q *eventQuery) wants(e *api.Event) bool {
 	return (len(q.kinds) == 0 || slices.Contains(q.kinds, string(e.Kind))) &&
 		(len(q.names) == 0 || slices.Contains(q.names, e.Name)) && !e.Time.Before(q.since) &&
-		slices.Index(api.EventSeverities(), string(e.Severity)) >= q.least
+		e.Severity.Rank() >= q.least.Rank()
 }
 
 // eventQuery reads the query, and Last-Event-ID, which counts before the parameter after.
 func (c *call) eventQuery() (q eventQuery, err error) {
 	q = eventQuery{kinds: c.query.list("kinds"), since: c.query.moment("since"), limit: c.query.number("limit"),
-		least: max(slices.Index(api.EventSeverities(), c.query["severity"]), 0)}
+		least: api.EventSeverity(c.query["severity"])}
 	for _, name := range c.query.list("names") {
 		q.names = append(q.names, strings.TrimSuffix(strings.ToLower(name), "."))
 	}

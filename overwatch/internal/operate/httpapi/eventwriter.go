@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
 )
 
@@ -22,9 +23,9 @@ const atOnce = 256
 
 // follow sends the events behind q.after, and before them a notice if some of them are no longer kept. It reports
 // whether the client still reads.
-func (w *eventWriter) follow(journal Events) bool {
+func (w *eventWriter) follow(from *journal.Journal) bool {
 	for {
-		events, missed := journal.After(w.q.after)
+		events, missed := from.After(w.q.after)
 		if len(events) == 0 {
 			return true
 		}

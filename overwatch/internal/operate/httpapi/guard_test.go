@@ -81,9 +81,7 @@ func TestAPI_BodyMustBeJSONOfBoundedSize(t *testing.T) {
 	w := newWorld(t)
 	good := `{"healthy":false,"reason":"r"}`
 	padded := good + strings.Repeat(" ", api.MaxBody-len(good))
-	if r := w.send("PUT", overridePath, padded); r.status != 200 {
-		t.Errorf("a body of exactly the limit: %d %s", r.status, r.body)
-	}
+	w.want("a body of exactly the limit", w.send("PUT", overridePath, padded), 200)
 	w.wantError("one byte more", w.send("PUT", overridePath, padded+" "), 413, "1048576")
 	w.wantError("one byte more without a length", sendChunked(w, padded+" "), 413)
 	w.wantError("bytes for a method that needs none", w.send("DELETE", overridePath, padded+" "), 413)
@@ -92,9 +90,7 @@ func TestAPI_BodyMustBeJSONOfBoundedSize(t *testing.T) {
 		w.wantError("content type "+kind, w.send("PUT", overridePath, good, "Content-Type", kind), 415, "application/json")
 	}
 	for _, kind := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON"} {
-		if r := w.send("PUT", overridePath, good, "Content-Type", kind); r.status != 200 {
-			t.Errorf("content type %s: %d %s", kind, r.status, r.body)
-		}
+		w.want("content type "+kind, w.send("PUT", overridePath, good, "Content-Type", kind), 200)
 	}
 }
 
@@ -125,9 +121,7 @@ func TestAPI_PanicIsAnAnswerAndALogLineWithTheSameID(t *testing.T) {
 		!strings.Contains(log, "guard.go") {
 		t.Errorf("log %s", log)
 	}
-	if r := w.send("GET", "/api/v1/live", ""); r.status != 200 {
-		t.Errorf("after the panic: %d", r.status)
-	}
+	w.want("after the panic", w.send("GET", "/api/v1/live", ""), 200)
 }
 
 func TestAPI_CrossOriginChangeIsRefusedWithoutCORS(t *testing.T) {
@@ -165,9 +159,7 @@ func TestAPI_ConsoleChangesFromItsOwnOriginOnly(t *testing.T) {
 	if r := w.send("GET", "/api/v1/overrides", ""); r.header.Get("X-Api-Role") != "read" {
 		t.Errorf("hosts are not checked: GET %v", r.header)
 	}
-	if r := w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`); r.status != 200 {
-		t.Errorf("what is no page: %d %s", r.status, r.body)
-	}
+	w.want("what is no page", w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`), 200)
 	withTokens(w)
 	w.wantError("no token", put(w.base), 401)
 	w.wantError("a token that may read", put(w.base, "Authorization", "Bearer "+tokenOf("read")), 403, "operate")
@@ -286,9 +278,7 @@ func TestAPI_PathTricksFindNothingAndBreakNothing(t *testing.T) {
 			t.Errorf("%s: %d %s", line, r.status, r.body)
 		}
 	}
-	if r := w.send("GET", "/api/v1/servers", ""); r.status != 200 {
-		t.Errorf("afterwards: %d", r.status)
-	}
+	w.want("afterwards", w.send("GET", "/api/v1/servers", ""), 200)
 	if strings.Contains(w.log.String(), "panic") {
 		t.Error(w.log.String())
 	}

@@ -76,29 +76,18 @@ func later(a, b time.Time) time.Time {
 // listRegionHealth answers GET /health/regions: the configured regions and those that agents report from.
 func (s *Server) listRegionHealth(c *call) (answer, error) {
 	cfg, _ := s.o.Config()
-	regions := map[string]*api.RegionHealth{}
+	counts := s.countServers()
 	for _, r := range cfg.Regions {
-		regions[r.Name] = &api.RegionHealth{Name: r.Name}
+		counts[r.Name] = counts[r.Name] // also one without servers
 	}
-	for b := range s.o.View.Backends() {
-		r := regions[b.Region]
-		if r == nil {
-			r = &api.RegionHealth{Name: b.Region}
-			regions[b.Region] = r
+	list := api.RegionHealthList{Regions: []api.RegionHealth{}, Total: len(counts), GeneratedAt: stamp(s.o.Now())}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		n := counts[name]
+		r := api.RegionHealth{Name: name, TotalServers: n.all, HealthyCount: n.healthy, UnhealthyCount: n.all - n.healthy}
+		if n.all > 0 {
+			r.HealthPercent = 100 * float64(n.healthy) / float64(n.all)
 		}
-		r.TotalServers++
-		if healthy(b) {
-			r.HealthyCount++
-		}
-	}
-	list := api.RegionHealthList{Regions: []api.RegionHealth{}, Total: len(regions), GeneratedAt: stamp(s.o.Now())}
-	for _, name := range slices.Sorted(maps.Keys(regions)) {
-		r := regions[name]
-		r.UnhealthyCount = r.TotalServers - r.HealthyCount
-		if r.TotalServers > 0 {
-			r.HealthPercent = 100 * float64(r.HealthyCount) / float64(r.TotalServers)
-		}
-		list.Regions = append(list.Regions, *r)
+		list.Regions = append(list.Regions, r)
 	}
 	return ok(list), nil
 }

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
-	"strings"
 
 	"gslb.internal/overwatch/internal/operate/notify"
 	"gslb.internal/shared/api"
@@ -27,7 +25,7 @@ func notificationOperations() []Operation {
 		{Method: get, Path: v1 + "/notifications", handle: (*Server).listNotifications, Query: none,
 			Summary: "The receivers of notifications, and what waits for them", Status: 200,
 			Answer: api.NotificationList{Targets: []api.NotificationTarget{{Name: "on-call", Type: "webhook", Queued: 1,
-				Sent: 12, Failed: 1, LastSent: of(at()), LastError: of("it answers 503"), FailingSince: of(at())}}, Total: 1}},
+				Sent: 12, Failed: 1, LastSent: new(at()), LastError: new("it answers 503"), FailingSince: new(at())}}, Total: 1}},
 		{Method: post, Path: v1 + "/notifications/test", handle: (*Server).postNotificationsTest, Role: api.RoleOperate,
 			Summary: "Send a test message to the receivers of notifications, at once",
 			Query:   []Parameter{text("target", "to this one only", "on-call")}, Status: 200,
@@ -59,16 +57,8 @@ func (s *Server) postNotificationsTest(c *call) (answer, error) {
 
 // getNotificationsTold answers GET /notifications/told, which other nodes ask.
 func (s *Server) getNotificationsTold(c *call) (answer, error) {
-	c.Header("WWW-Authenticate", s.o.Notifier.Challenge())
-	proof := c.GetHeader("Authorization")
-	if !strings.HasPrefix(proof, api.KeySyncScheme+" ") {
-		return ok(api.NotificationsTold{}), nil
-	}
-	sealed, err := s.o.Notifier.Answer(c.Request.URL.RequestURI(), c.query["target"], c.query["group"], proof)
-	if err != nil {
-		s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("reason", err.Error()).
-			Msg("a request of another node for what was notified was refused")
-		return answer{}, problemf(http.StatusUnauthorized, "%s", err)
-	}
-	return ok(api.NotificationsTold{Sealed: sealed}), nil
+	sealed, err := s.seal(c, s.o.Notifier, func(proof string) (string, error) {
+		return s.o.Notifier.Answer(c.Request.URL.RequestURI(), c.query["target"], c.query["group"], proof)
+	})
+	return ok(api.NotificationsTold{Sealed: sealed}), err
 }

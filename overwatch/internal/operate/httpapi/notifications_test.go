@@ -20,7 +20,7 @@ func (notifier) Test(_ context.Context, target string) []api.NotificationTest {
 	if target != "" && target != "chat" {
 		return []api.NotificationTest{}
 	}
-	return []api.NotificationTest{{Target: "chat", Error: of("it answers 500")}}
+	return []api.NotificationTest{{Target: "chat", Error: new("it answers 500")}}
 }
 
 func (notifier) Challenge() string { return api.KeySyncScheme + ` nonce="n"` }

@@ -47,14 +47,3 @@ func TestOperations_ChangesNeedMoreThanReading(t *testing.T) {
 		}
 	}
 }
-
-func TestOperations_EachStandsOnceWithAnAnswer(t *testing.T) {
-	seen := map[string]bool{}
-	for _, o := range Operations() {
-		key := o.Method + " " + o.Path
-		if seen[key] || o.handle == nil || o.Summary == "" || o.Status == 0 {
-			t.Errorf("%s stands twice (%v), or has no handler, summary or status: %+v", key, seen[key], o)
-		}
-		seen[key] = true
-	}
-}

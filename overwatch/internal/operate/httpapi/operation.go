@@ -108,9 +108,6 @@ var unsafeChanges = append([]int{conflict}, changes...)
 // at returns the time in the examples of the document.
 func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
-// of returns a pointer to a value.
-func of[T any](v T) *T { return &v }
-
 // none are the parameters of an operation that refuses any.
 var none = []Parameter{}
 

@@ -42,7 +42,7 @@ func auditOperations() []Operation {
 				ByAction: map[string]int{"create": 1}, ByResource: map[string]int{"domain": 1},
 				ByStatus: map[string]int{"success": 1}, ByActorType: map[string]int{"user": 1},
 				TopActors: []api.ActorCount{{Actor: "127.0.0.1", Count: 1}}, RetentionDays: 90,
-				OldestEntry: of(at()), NewestEntry: of(at())}, GeneratedAt: at()}},
+				OldestEntry: new(at()), NewestEntry: new(at())}, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/audit-logs/export", handle: (*Server).exportAudit, Summary: "The entries as a file",
 			Status: 200, Files: []string{"text/csv", "application/x-ndjson"},
 			Answer: api.AuditExport{Entries: []api.AuditEntry{entry}},

@@ -12,7 +12,7 @@ func sectionOperations() []Operation {
 	state := api.ConfigState{Overlay: []string{"default_ttl"}, RestartRequired: []string{}}
 	checks := api.ConfigState{Overlay: []string{"default_interval_seconds"}, RestartRequired: []string{}}
 	preferences := api.PreferencesAnswer{Preferences: api.DefaultPreferences()}
-	liked := api.PreferencesChange{Theme: of("dark"), Timezone: of("Europe/Berlin")}
+	liked := api.PreferencesChange{Theme: new("dark"), Timezone: new("Europe/Berlin")}
 	list := []Operation{
 		{Method: get, Path: v1 + "/preferences", handle: (*Server).getPreferences, Summary: "How people want the node shown",
 			Status: 200, Answer: preferences},
@@ -39,20 +39,20 @@ func sectionOperations() []Operation {
 	}
 	list = append(list, planConfigOperation())
 	list = append(list, section("/config/dns", definitions.DNS, "How DNS is answered",
-		api.DNSConfigChange{DefaultTTL: of(60)}, api.DNSConfigAnswer{Config: api.DNSConfig{
+		api.DNSConfigChange{DefaultTTL: new(60)}, api.DNSConfigAnswer{Config: api.DNSConfig{
 			ListenAddress: []string{":53"}, EnableTCP: true, EnableUDP: true, MaxUDPSize: 1232, DefaultTTL: 60,
 			MaxTTL:           1<<31 - 1,
 			NegativeTTL:      60,
 			RateLimitEnabled: true, RateLimitQPS: 1000, Zones: []string{"gslb.example.com"},
 		}, ConfigState: state})...)
 	list = append(list, section("/config/health-check", definitions.HealthCheck, "How the node checks backends",
-		api.HealthCheckConfigChange{DefaultIntervalSeconds: of(10.0)},
+		api.HealthCheckConfigChange{DefaultIntervalSeconds: new(10.0)},
 		api.HealthCheckConfigAnswer{Config: api.HealthCheckConfig{
 			ValidationEnabled: true, DefaultIntervalSeconds: 10, DefaultTimeoutSeconds: 5, HealthyThreshold: 2,
 			UnhealthyThreshold: 3, MaxConcurrentChecks: 1024, DefaultProtocol: "tcp", HTTPFollowRedirects: true,
 		}, ConfigState: checks})...)
 	list = append(list, section("/config/logging", definitions.Logging, "What is logged",
-		api.LoggingConfigChange{Level: of("debug")},
+		api.LoggingConfigChange{Level: new("debug")},
 		api.LoggingConfigAnswer{Config: api.LoggingConfig{Level: "debug", Format: "json"},
 			ConfigState: api.ConfigState{Overlay: []string{"level"}, RestartRequired: []string{}}})...)
 	return append(list, section("/gossip/config", definitions.Gossip, "How the node gossips, without the key",

@@ -13,10 +13,10 @@ func dnssecOperations() []Operation {
 			Answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
 				{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400, Active: true,
 					Stage: api.StageActive}},
-				Sync: api.DNSSECSyncState{Enabled: true, LastSync: of(at()), NextSync: of(at().Add(time.Hour)), PeerCount: 1,
+				Sync: api.DNSSECSyncState{Enabled: true, LastSync: new(at()), NextSync: new(at().Add(time.Hour)), PeerCount: 1,
 					Peers: []api.DNSSECPeer{{
-						Peer: "http://overwatch-2.example.com:8080", NodeID: "overwatch-2", OK: true, LastAttempt: of(at()),
-						LastSuccess: of(at())}}}}},
+						Peer: "http://overwatch-2.example.com:8080", NodeID: "overwatch-2", OK: true, LastAttempt: new(at()),
+						LastSuccess: new(at())}}}}},
 		{Method: get, Path: v1 + "/dnssec/ds", handle: (*Server).listDSRecords,
 			Summary: "Delegation signer records for the parents", Status: 200,
 			Answer: api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{

@@ -6,10 +6,10 @@ import (
 
 func documentOperations() []Operation {
 	document := api.Document{
-		Domains: []api.DocumentDomain{{Owner: "shop", DomainChange: api.DomainChange{Name: "app.example.com", TTL: of(30),
-			RoutingPolicy: of("weighted"), Regions: &[]string{"eu-west"}}}},
+		Domains: []api.DocumentDomain{{Owner: "shop", DomainChange: api.DomainChange{Name: "app.example.com", TTL: new(30),
+			RoutingPolicy: new("weighted"), Regions: &[]string{"eu-west"}}}},
 		Servers: []api.DocumentServer{{Owner: "shop", ServerCreate: api.ServerCreate{Service: "app.example.com",
-			Address: "192.0.2.1", Port: 80, Weight: of(100), Region: "eu-west"}}},
+			Address: "192.0.2.1", Port: 80, Weight: new(100), Region: "eu-west"}}},
 	}
 	request := api.ApplyRequest{Document: document, Owner: "shop", Prune: true}
 	plan := api.Plan{

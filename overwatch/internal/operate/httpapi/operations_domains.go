@@ -15,14 +15,14 @@ func domainOperations() []Operation {
 	}
 	full := one
 	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
-	change := api.DomainChange{TTL: of(60), Enabled: of(true)}
+	change := api.DomainChange{TTL: new(60), Enabled: new(true)}
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
 		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "The names that are steered",
 			Query: paged(text("tag", "only those that have this tag", "shop")), Status: 200,
 			Answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/domains", handle: decoded((*Server).postDomain), Summary: "Have a name answered",
-			Body: api.DomainChange{Name: "app.example.com", TTL: of(30), RoutingPolicy: of("weighted"),
+			Body: api.DomainChange{Name: "app.example.com", TTL: new(30), RoutingPolicy: new("weighted"),
 				Regions: &[]string{"eu-west"}},
 			Status: 201, Answer: api.DomainDetail{Domain: full}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: domain, handle: (*Server).getDomain, Summary: "One domain", Status: 200,
@@ -43,12 +43,12 @@ func domainOperations() []Operation {
 			Query: paged(), Status: 200,
 			Answer: api.DomainBackendList{Backends: []api.DomainBackend{{
 				ID: exampleServer, Address: "192.0.2.1", Port: 80, Weight: 100, Priority: 1, Region: "eu-west", Healthy: true,
-				Enabled: true, LastCheck: of(at()),
+				Enabled: true, LastCheck: new(at()),
 			}}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: domain + "/backends", handle: decoded((*Server).postDomainBackend),
 			Summary:     "Add a backend to a domain",
 			Description: "400 if the domain is unknown or the backend exists.",
-			Body:        api.DomainBackendCreate{Address: "192.0.2.1", Port: 80, Weight: of(1)},
+			Body:        api.DomainBackendCreate{Address: "192.0.2.1", Port: 80, Weight: new(1)},
 			Required:    []string{"address", "port"}, Status: 201,
 			Answer: api.Named{Message: "server created", ID: exampleServer},
 			Errors: []int{noStore}},

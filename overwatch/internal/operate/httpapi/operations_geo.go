@@ -8,7 +8,7 @@ import (
 
 func geoOperations() []Operation {
 	placed := api.GeoMapping{CIDR: "198.51.100.0/24", Region: "eu-west", Comment: "the office", Source: api.GeoFromAPI}
-	mapping := api.GeoMappingChange{CIDR: "198.51.100.0/24", Region: of("eu-west"), Comment: of("the office")}
+	mapping := api.GeoMappingChange{CIDR: "198.51.100.0/24", Region: new("eu-west"), Comment: new("the office")}
 	return []Operation{
 		{Method: get, Path: v1 + "/geo/mappings", handle: (*Server).listGeoMappings,
 			Summary: "Networks that are placed by hand", Query: paged(), Status: 200,

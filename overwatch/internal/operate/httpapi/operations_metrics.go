@@ -7,8 +7,8 @@ import (
 
 func metricsOperations() []Operation {
 	times := api.ResponseTimes{AvgMS: 0.021, P50MS: 0.018, P95MS: 0.044, P99MS: 0.072, MaxMS: 0.576}
-	memory, cpu := api.MemoryUse{UsedBytes: of(uint64(62_914_560)), AvailableBytes: of(uint64(6_442_450_944)),
-		TotalBytes: of(uint64(8_589_934_592)), Percent: 0.732422}, api.CPUUse{UsedPercent: 3.5, Cores: 2}
+	memory, cpu := api.MemoryUse{UsedBytes: new(uint64(62_914_560)), AvailableBytes: new(uint64(6_442_450_944)),
+		TotalBytes: new(uint64(8_589_934_592)), Percent: 0.732422}, api.CPUUse{UsedPercent: 3.5, Cores: 2}
 	return []Operation{
 		{Method: get, Path: v1 + "/metrics/overview", handle: (*Server).getOverview, Query: none,
 			Summary:     "What the node does now",
@@ -41,10 +41,10 @@ func metricsOperations() []Operation {
 		{Method: get, Path: v1 + "/metrics/regions/{id}", handle: (*Server).getRegionMetrics, Query: none,
 			Summary: "What a region does",
 			Status:  200, Answer: api.RegionMetricsAnswer{Metrics: api.RegionMetrics{
-				RegionID: "eu-west", Timestamp: at(), TotalServers: 4, HealthyServers: 3, QueriesTotal: of(uint64(4_320_000)),
-				QueriesPerSec: of(50.0),
+				RegionID: "eu-west", Timestamp: at(), TotalServers: 4, HealthyServers: 3, QueriesTotal: new(uint64(4_320_000)),
+				QueriesPerSec: new(50.0),
 				ResponseTimes: api.ResponseTimes{AvgMS: 1.8, P50MS: 1.75, P95MS: 2.25, P99MS: 2.25, MaxMS: 2.25}, ErrorRate: 0.25,
-				TrafficPercent: of(50.0),
+				TrafficPercent: new(50.0),
 			}}},
 		{Method: get, Path: v1 + "/metrics/routing", handle: (*Server).getRoutingMetrics, Query: none,
 			Summary: "Counts of the steered answers since the start", Status: 200,

@@ -6,22 +6,22 @@ import (
 
 func nodeOperations() []Operation {
 	announced := api.AgentNode{ID: "eu-west-host-2", Name: "eu-west-host-2", Region: "eu-west", Status: api.AgentPending,
-		RegisteredAt: of(at())}
+		RegisteredAt: new(at())}
 	own := api.OverwatchNode{ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 53, APIPort: 8080,
 		Region: "eu-west", Status: api.OverwatchOnline, Version: "1.2.0",
-		UptimeSeconds: of(int64(3600)), LastSeen: of(at()), QueriesTotal: of(uint64(360_000)), QueriesPerSec: 100,
+		UptimeSeconds: new(int64(3600)), LastSeen: new(at()), QueriesTotal: new(uint64(360_000)), QueriesPerSec: 100,
 		DNSSECEnabled: true,
 		Self:          true}
 	certificate := v1 + "/nodes/agent/{id}/certificate"
 	agent := api.AgentNode{
 		ID: "eu-west-host-1", Name: "eu-west-host-1", Region: "eu-west", Status: api.AgentOnline, Version: "1.2.0",
-		UptimeSeconds: 3600, LastSeen: of(at()),
-		ChecksTotal: 720, ChecksPerSec: 0.2, ActiveChecks: 1, TargetCount: 1, CertificateExpiry: of(at().AddDate(1, 0, 0)),
-		RegisteredAt: of(at()),
+		UptimeSeconds: 3600, LastSeen: new(at()),
+		ChecksTotal: 720, ChecksPerSec: 0.2, ActiveChecks: 1, TargetCount: 1, CertificateExpiry: new(at().AddDate(1, 0, 0)),
+		RegisteredAt: new(at()),
 	}
 	member := api.GossipNode{
 		ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 7946, Status: api.GossipAlive,
-		State: api.GossipSelf, Version: "1.2.0", LastSeen: of(at()), JoinedAt: of(at()),
+		State: api.GossipSelf, Version: "1.2.0", LastSeen: new(at()), JoinedAt: new(at()),
 	}
 	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{

@@ -12,20 +12,20 @@ func overwatchOperations() []Operation {
 		ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, AgentID: "eu-west-host-1",
 		Region: "eu-west", Weight: 100, Share: 1,
 		EffectiveStatus: api.EffectiveHealthy, MayServe: true, Reason: "the agent and this node's own checks say healthy",
-		AgentHealthy:  of(true),
-		AgentLastSeen: of(at()), ValidationHealthy: of(true), ValidationLastCheck: of(at()), ValidationLatencyMS: of(1.8),
+		AgentHealthy:  new(true),
+		AgentLastSeen: new(at()), ValidationHealthy: new(true), ValidationLastCheck: new(at()), ValidationLatencyMS: new(1.8),
 	}, api.Agent{
 		AgentID: "eu-west-host-1", Fingerprint: "sha256:0f1e2d3c", Region: "eu-west", Services: []string{"app.example.com"},
 		Version:   "1.2.0",
-		FirstSeen: at(), LastSeen: of(at()), NotAfter: at().AddDate(1, 0, 0), ExpiresInHours: 8760, Backends: 2,
+		FirstSeen: at(), LastSeen: new(at()), NotAfter: at().AddDate(1, 0, 0), ExpiresInHours: 8760, Backends: 2,
 	}
 	backend, record := v1+"/overwatch/backends/{service}/{address}/{port}", v1+"/overrides/{service}/{address}"
-	order := api.OverrideRequest{Healthy: of(false), Reason: "maintenance", ExpiresIn: "30m"}
+	order := api.OverrideRequest{Healthy: new(false), Reason: "maintenance", ExpiresIn: "30m"}
 	told := []string{"healthy", "reason"}
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.1:80", Reason: "maintenance", Source: "api",
-		CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(30 * time.Minute)), InForce: true}
-	weight := api.Order{Kind: api.OrderWeight, Service: "app.example.com", Address: "192.0.2.1:80", Weight: of(10),
-		Reason: "new kernel", Source: "api", CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(time.Hour)),
+		CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: new(at().Add(30 * time.Minute)), InForce: true}
+	weight := api.Order{Kind: api.OrderWeight, Service: "app.example.com", Address: "192.0.2.1:80", Weight: new(10),
+		Reason: "new kernel", Source: "api", CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: new(at().Add(time.Hour)),
 		InForce: true}
 	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{
@@ -51,7 +51,7 @@ func overwatchOperations() []Operation {
 			Description: "In the place of the declared one, whoever declares it. A backend of weight 0 serves only where no " +
 				"other may. It is on disk when the call returns, and ends by itself where expires_in says so, " +
 				"counted from starts_at or from now.",
-			Body:     api.WeightRequest{Weight: of(10), Reason: "new kernel", ExpiresIn: "1h"},
+			Body:     api.WeightRequest{Weight: new(10), Reason: "new kernel", ExpiresIn: "1h"},
 			Required: []string{"weight", "reason"}, Status: 200, Query: safe, Answer: weight, Errors: unsafeChanges},
 		{Method: del, Path: backend + "/weight", handle: (*Server).deleteWeight, Header: conditionsOf(false),
 			Role: api.RoleOperate, Summary: "Give a backend its declared weight back", Status: 204, Errors: changes},
@@ -75,7 +75,7 @@ func overwatchOperations() []Operation {
 			Query: []Parameter{text("service", "only of this service", nil), text("address", "only at this address", nil),
 				number("port", "only on this port", 1, 65535, 0)},
 			Answer: api.ValidationRun{Results: []api.ValidationResult{
-				{Service: "app.example.com", Address: "192.0.2.1", Port: 80, LatencyMS: 2000, Error: of("connection refused")},
+				{Service: "app.example.com", Address: "192.0.2.1", Port: 80, LatencyMS: 2000, Error: new("connection refused")},
 			}, Checked: 1}, Errors: []int{nothing, http.StatusNotFound}},
 		{Method: get, Path: v1 + "/overwatch/agents", handle: (*Server).listAgents, Summary: "Pinned agents", Query: paged(),
 			Status: 200,

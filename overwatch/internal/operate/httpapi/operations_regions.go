@@ -8,13 +8,13 @@ import (
 
 func regionOperations() []Operation {
 	one := api.Region{
-		ID: "eu-west", Name: "Western Europe", Code: "eu-west", Description: "Frankfurt and Paris", Latitude: of(50.11),
-		Longitude: of(8.68), Continent: "EU",
+		ID: "eu-west", Name: "Western Europe", Code: "eu-west", Description: "Frankfurt and Paris", Latitude: new(50.11),
+		Longitude: new(8.68), Continent: "EU",
 		Countries: []string{"DE", "FR"}, Enabled: true, Priority: 10, ServerCount: 4, HealthyServers: 3, Source: api.FromAPI,
 	}
 	change := api.RegionChange{
-		Name: of("Western Europe"), Code: of("eu-west"), Latitude: of(50.11), Longitude: of(8.68), Continent: of("EU"),
-		Countries: &[]string{"DE", "FR"}, Priority: of(10),
+		Name: new("Western Europe"), Code: new("eu-west"), Latitude: new(50.11), Longitude: new(8.68), Continent: new("EU"),
+		Countries: &[]string{"DE", "FR"}, Priority: new(10),
 	}
 	region := v1 + "/regions/{id}"
 	safe := []Parameter{ifSafeParameter()}

@@ -20,7 +20,7 @@ func serverOperations() []Operation {
 		Enabled: true, Type: "http", Path: "/healthz", Interval: "5s", Timeout: "2s", HealthyThreshold: 2,
 		UnhealthyThreshold: 3, ExpectedStatus: "200",
 	}}
-	change := api.HealthCheckChange{Type: of("http"), Path: of("/healthz"), Interval: of("5s"), Timeout: of("2s")}
+	change := api.HealthCheckChange{Type: new("http"), Path: new("/healthz"), Interval: new("5s"), Timeout: new("2s")}
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
 		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "Servers of all sources", Query: paged(),
@@ -32,7 +32,7 @@ func serverOperations() []Operation {
 				"what another one says does not count against this node's own checks that succeed. With a host name as target in " +
 				"place of the address, each address that it has is a backend of its own, and the id is " +
 				"<service>:<host name>:<port>; they come once they are resolved, in the networks of allowed_cidrs alone.",
-			Body: api.ServerCreate{Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: of(100),
+			Body: api.ServerCreate{Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: new(100),
 				Region: "eu-west"},
 			Required: []string{"service", "port", "region"}, Status: 201,
 			Answer: api.Named{Message: "server created", ID: exampleServer}, Errors: []int{noStore}},
@@ -42,7 +42,7 @@ func serverOperations() []Operation {
 			Description: "And allowed_cidrs of one by host name. " +
 				"Over a server of the configuration it is laid, see DELETE of its overlay; one that only an agent " +
 				"declares stays as it says. An empty agent names none.",
-			Body: api.ServerPatch{Weight: of(50)}, Status: 200,
+			Body: api.ServerPatch{Weight: new(50)}, Status: 200,
 			Answer: api.Named{Message: "server changed", ID: exampleServer},
 			Errors: changes},
 		overlayOperation(server, definitions.OverServer, "id"),
@@ -65,7 +65,7 @@ func serverOperations() []Operation {
 				"or expires_in has passed since its start.",
 			Body: api.DrainRequest{Duration: "2m"}, Optional: true,
 			Query: safe, Errors: []int{conflict},
-			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: of(at())}},
+			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: new(at())}},
 		{Method: del, Path: server + "/drain", handle: (*Server).deleteDrain, Role: api.RoleOperate,
 			Summary: "Give a server its traffic back", Status: 200, Answer: api.Drain{}},
 	}

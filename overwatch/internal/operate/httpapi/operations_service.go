@@ -24,7 +24,7 @@ func serviceOperations() []Operation {
 			Query: paged(), Status: 200,
 			Answer: api.ServerHealthList{Servers: []api.ServerHealth{{
 				ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, Region: "eu-west", Healthy: true,
-				Status: api.CheckHealthy, LastCheck: of(at()), LastHealthy: of(at()), ConsecutiveSuccesses: 12,
+				Status: api.CheckHealthy, LastCheck: new(at()), LastHealthy: new(at()), ConsecutiveSuccesses: 12,
 			}}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/health/regions", handle: (*Server).listRegionHealth, Query: none,
 			Summary: "Health of each region",

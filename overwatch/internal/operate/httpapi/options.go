@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -23,6 +24,7 @@ import (
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
@@ -40,8 +42,8 @@ type Options struct {
 	// Metrics answers GET /metrics; nil when metrics have a listener of their own, or none.
 	Metrics http.Handler
 
-	// SigningKeys are the keys of the zones; nil when answers are not signed.
-	SigningKeys SigningKeys
+	// SigningKeys lists the keys of the zones, zone by zone, the oldest first; nil when answers are not signed.
+	SigningKeys func() []dnssec.KeyState
 	// KeySync exchanges them with other nodes; nil when answers are not signed.
 	KeySync KeySync
 
@@ -58,8 +60,9 @@ type Options struct {
 	// RestartRequired names the keys whose value in force is not the one that
 	// the next start will have.
 	RestartRequired func() []string
-	// Reloader reads the configuration again.
-	Reloader Reloader
+	// Reload reads the configuration again. It returns the keys that changed, and those of them that need a restart. A
+	// faulty file is settings.Problems and changes nothing.
+	Reload func(context.Context) (changes, restart []string, err error)
 	// ConfigPath is the configuration file.
 	ConfigPath string
 	// CreatedAt returns when a domain came into the configuration file, the zero time for another; nil is never.
@@ -81,12 +84,12 @@ type Options struct {
 	Replication Replication
 	// DiskTakes returns the age of the write that is under way, 0 when there is none. nil: changes wait for no disk.
 	DiskTakes func() time.Duration
-	// Publisher waits until a change has reached DNS.
-	Publisher Publisher
+	// Flush returns when all changes made before the call are in the answers of DNS.
+	Flush func(context.Context) error
 	// Pins holds the pinned agents.
 	Pins Pins
-	// Validator makes the node's own checks.
-	Validator Validator
+	// CheckNow checks every backend that wants accepts, waits for all, and returns the verdicts ordered by id.
+	CheckNow func(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
 	// Places returns the table by which DNS places clients.
 	Places func() *geo.Table
 	// DNSView returns the view that DNS answers from now.
@@ -96,7 +99,7 @@ type Options struct {
 	// Audit is the audit log.
 	Audit *audit.Log
 	// Events is the journal of what happened.
-	Events Events
+	Events *journal.Journal
 	// Notifier sends events to receivers.
 	Notifier Notifier
 	// Refused is called for each refused request, for the audit log. It must not block.
@@ -160,12 +163,6 @@ type Definitions interface {
 	PreviewFile(proposed control.Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View, error)
 }
 
-// Reloader reads the configuration again. It returns the keys that changed, and those of them that need a restart. A
-// faulty file is settings.Problems and changes nothing.
-type Reloader interface {
-	Reload(context.Context) (changes, restart []string, err error)
-}
-
 // Inventory keeps the servers that the API creates. A change is on disk with its audit entry, and in the view, when a
 // call returns.
 type Inventory interface {
@@ -186,12 +183,6 @@ type Inventory interface {
 type OrderStore interface {
 	PutOrder(store.Order, ...store.Entry) error
 	DeleteOrder(kind api.OrderKind, service, address string, with ...store.Entry) error
-}
-
-// Publisher makes DNS answers from the registry's view.
-type Publisher interface {
-	// Flush returns when all changes made before the call are in the answers.
-	Flush(context.Context) error
 }
 
 // Pins holds the pinned agents and locked tokens.
@@ -218,12 +209,6 @@ type Pins interface {
 	UnpinSelected(ctx context.Context, s trust.Selection, ids []string, with ...store.Entry) ([]string, error)
 }
 
-// Validator makes the node's own checks.
-type Validator interface {
-	// CheckNow checks every backend that wants accepts, waits for all, and returns the verdicts ordered by id.
-	CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
-}
-
 // Self holds facts about the node as a DNS server.
 type Self struct {
 	Addresses []netip.AddrPort // that it listens on
@@ -234,14 +219,17 @@ func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.CreatedAt == nil {
+		o.CreatedAt = func(string) time.Time { return time.Time{} }
+	}
 	if o.OrderLock == nil {
 		o.OrderLock = &sync.Mutex{}
 	}
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
-		"ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil,
-		"OrderStore": o.OrderStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
+		"ValidateConfig": o.ValidateConfig == nil, "Reload": o.Reload == nil, "Inventory": o.Inventory == nil,
+		"OrderStore": o.OrderStore == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Events": o.Events == nil, "Refused": o.Refused == nil, "History": o.History == nil,
 		"Notifier": o.Notifier == nil,
 		"Members":  o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,
@@ -252,11 +240,4 @@ func (o *Options) complete() error {
 		}
 	}
 	return nil
-}
-
-func (o *Options) createdAt(domain string) time.Time {
-	if o.CreatedAt == nil {
-		return time.Time{}
-	}
-	return o.CreatedAt(domain)
 }

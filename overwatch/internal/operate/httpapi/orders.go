@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/store"
@@ -101,18 +102,63 @@ func (s *Server) findOrder(kind api.OrderKind, t target) (registry.Order, bool) 
 // targetOf returns the target of an order.
 func targetOf(o registry.Order) target { return target{o.Service, o.Address, o.Port} }
 
-// takeOrder replaces the order of the same kind and target. A planned order does not replace one in force, which would
-// end before its time. Options.OrderLock must be held.
-func (s *Server) takeOrder(c *call, action string, o registry.Order) (registry.Order, error) {
-	before, replaces := s.findOrder(o.Kind, targetOf(o))
+// giveOrder replaces the order of the same kind and target by that of a request, if a backend is there and the order
+// before fulfils the request's condition. A planned order does not replace one in force, which would end before its
+// time. Options.OrderLock must be held.
+func (s *Server) giveOrder(c *call, o registry.Order) error {
+	t := targetOf(o)
+	if !slices.ContainsFunc(s.o.View.Service(t.service), t.has) {
+		return notFound("no backend of %s is known", t)
+	}
+	before, replaces := s.findOrder(o.Kind, t)
+	var now any
+	if replaces {
+		now = orderView(before)
+	}
+	if err := c.condition.holds(now); err != nil {
+		return err
+	}
+	if g, takes := taking(o); takes {
+		done, err := s.safely(c, g)
+		defer done()
+		if err != nil {
+			return err
+		}
+	}
 	if replaces && before.Begun && !o.Begun {
-		return o, problemf(http.StatusConflict, "%s of %s is in force: a planned one would end it now; clear it, or let "+
-			"it expire, first", withArticle(o.Kind), targetOf(o))
+		return problemf(http.StatusConflict, "%s of %s is in force: a planned one would end it now; clear it, or let "+
+			"it expire, first", withArticle(o.Kind), t)
 	}
 	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.StartsAt) {
-		return o, badRequest("it would end %s, before it starts: give expires_in too", o.ExpiresAt.Format(time.RFC3339))
+		return badRequest("it would end %s, before it starts: give expires_in too", o.ExpiresAt.Format(time.RFC3339))
 	}
-	return o, s.putOrder(c, orderChange(action, o), o, before, replaces)
+	return s.putOrder(c, orderChange(string(o.Kind), o), o, before, replaces)
+}
+
+// taking returns the backends that an order takes traffic from; takes is false if it takes none away.
+func taking(o registry.Order) (g withdrawal, takes bool) {
+	g = withdrawal{o.Service, targetOf(o).has, explain.MarkDrained, ""}
+	switch o.Kind {
+	case api.OrderOverride:
+		g.alter = forbidden
+		return g, !o.Healthy
+	case api.OrderWeight:
+		g.answer = api.AnswerZeroWeight
+		return g, o.Weight == 0
+	}
+	return g, o.Share == 0
+}
+
+// orderView shows an order as the path of its kind does. Its ETag is made from that.
+func orderView(o registry.Order) any {
+	if o.Kind == api.OrderOverride {
+		return overrideRecord(o)
+	}
+	return o.Record()
+}
+
+func orderAnswer(c *call, o registry.Order) answer {
+	return tagged(c, http.StatusOK, orderView(o), orderView(o))
 }
 
 // putOrder stores an order, puts it in force and waits for DNS. before is the one that it replaces, if there is one.
@@ -131,12 +177,21 @@ func (s *Server) putOrder(c *call, ch *change, o, before registry.Order, replace
 	})
 }
 
-// dropOrder deletes an order from the disk, then from the registry, then waits for DNS. Options.OrderLock must be held.
-func (s *Server) dropOrder(c *call, action string, o registry.Order) error {
-	ch := orderChange(action, o)
-	return s.takeBack(c, ch, o)
+// clearOrder ends the order of a kind about a target, or takes back a planned one. Without one it returns none.
+func (s *Server) clearOrder(c *call, kind api.OrderKind, t target, none error) error {
+	s.o.OrderLock.Lock()
+	defer s.o.OrderLock.Unlock()
+	before, found := s.findOrder(kind, t)
+	if !found {
+		return none
+	}
+	if err := c.condition.holds(orderView(before)); err != nil {
+		return err
+	}
+	return s.takeBack(c, orderChange(string(kind), before), before)
 }
 
+// takeBack deletes an order from the disk, then from the registry, then waits for DNS. Options.OrderLock must be held.
 func (s *Server) takeBack(c *call, ch *change, o registry.Order) error {
 	ch.before = o.Record()
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error { return s.forgetOrder(ctx, o, note) })
@@ -169,6 +224,16 @@ func (s *Server) forgetOrders(ctx context.Context, id registry.ID) error {
 	return errors.Join(failed...)
 }
 
+// recordOrNil returns the record of an order for the audit log, nil for none.
+func recordOrNil(o registry.Order, found bool) any {
+	if !found {
+		return nil
+	}
+	return o.Record()
+}
+
+// orderChange describes a change of an order. What gives or clears an override or a weight, or gives a drain, has the
+// name of the kind as its action.
 func orderChange(action string, o registry.Order) *change {
 	resource, id := o.Object()
 	return &change{action: action, resource: resource, id: id}

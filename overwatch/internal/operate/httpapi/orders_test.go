@@ -97,17 +97,12 @@ func TestWeight_ZeroNamesWhatWouldBeLeft(t *testing.T) {
 	w.wantError("both", w.send("POST", "/api/v1/routing/consequences", strings.Replace(both, "}", `,"removed":true}`, 1)),
 		400, "zero_weight")
 	const zero = `{"weight":0,"reason":"r"}`
-	if r := w.send("PUT", strings.Replace(weightPath, "0.2.1/", "0.2.2/", 1)+"?if_safe=true", zero); r.status != 200 {
-		t.Fatalf("the first: %+v", r)
-	}
+	w.want("the first", w.send("PUT", strings.Replace(weightPath, "0.2.1/", "0.2.2/", 1)+"?if_safe=true", zero), 200)
 	w.wantError("the last", w.send("PUT", weightPath+"?if_safe=true", zero), 409, "zero weight", service)
-	if r := w.send("POST", drainPath+"?if_safe=true", `{"share":0.5}`); r.status != 202 {
-		t.Errorf("a drain that leaves a share takes nobody's last server: %+v", r)
-	}
+	w.want("a drain that leaves a share takes nobody's last server", w.send("POST", drainPath+"?if_safe=true",
+		`{"share":0.5}`), 202)
 	w.send("DELETE", drainPath, "")
-	if r := w.send("PUT", weightPath, zero); r.status != 200 {
-		t.Errorf("without if_safe: %+v", r)
-	}
+	w.want("without if_safe", w.send("PUT", weightPath, zero), 200)
 }
 
 func TestDrain_ToAShareWithReasonAndEnd(t *testing.T) {
@@ -170,14 +165,10 @@ func TestWindow_IsListedBeforehandAndTakenBack(t *testing.T) {
 	w.wantError("its end before its beginning", w.send("PATCH", overridePath,
 		`{"starts_at":"`+later.Format(time.RFC3339)+`"}`), 400, "expires_in")
 	// One that counts now takes the place of the planned one, and a planned one does not end what is in force.
-	if r := w.send("PUT", weightPath, `{"weight":9,"reason":"now"}`); r.status != 200 {
-		t.Errorf("now: %+v", r)
-	}
+	w.want("now", w.send("PUT", weightPath, `{"weight":9,"reason":"now"}`), 200)
 	w.wantError("planned over one in force", w.send("PUT", weightPath,
 		`{"weight":7,"reason":"r","starts_at":"`+at+`"}`), 409, "in force")
-	if r := w.send("DELETE", drainPath, ""); r.status != 200 {
-		t.Errorf("taking a planned drain back: %+v", r)
-	}
+	w.want("taking a planned drain back", w.send("DELETE", drainPath, ""), 200)
 	if list := w.orders(); len(list) != 2 {
 		t.Errorf("%+v", list)
 	}

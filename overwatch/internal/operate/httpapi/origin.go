@@ -12,30 +12,12 @@ import (
 
 // cors holds the rules for requests of pages of other origins (Fetch standard, HTTP CORS protocol). Without
 // api.enable_cors no origin may change anything.
-type cors struct {
-	enabled     bool
-	anyOrigin   bool
-	origins     []string
-	methods     string
-	headers     string
-	credentials bool
-	maxAge      string
-}
+type cors config.API
 
-func newCORS(cfg config.API) *cors {
-	return &cors{
-		enabled:     cfg.EnableCORS,
-		anyOrigin:   slices.Contains(cfg.CORS.AllowedOrigins, "*"),
-		origins:     cfg.CORS.AllowedOrigins,
-		methods:     strings.Join(cfg.CORS.AllowedMethods, ", "),
-		headers:     strings.Join(cfg.CORS.AllowedHeaders, ", "),
-		credentials: cfg.CORS.AllowCredentials,
-		maxAge:      strconv.Itoa(cfg.CORS.MaxAge),
-	}
-}
+func (o *cors) anyOrigin() bool { return slices.Contains(o.CORS.AllowedOrigins, "*") }
 
 func (o *cors) allows(origin string) bool {
-	return o.enabled && (o.anyOrigin || slices.ContainsFunc(o.origins, func(allowed string) bool {
+	return o.EnableCORS && (o.anyOrigin() || slices.ContainsFunc(o.CORS.AllowedOrigins, func(allowed string) bool {
 		return strings.EqualFold(strings.TrimSuffix(allowed, "/"), origin)
 	}))
 }
@@ -44,7 +26,7 @@ func (o *cors) allows(origin string) bool {
 // that is not allowed.
 func (o *cors) apply(c *call) error {
 	origin := c.GetHeader("Origin")
-	if o.enabled && !o.anyOrigin {
+	if o.EnableCORS && !o.anyOrigin() {
 		c.Header("Vary", "Origin")
 	}
 	if origin == "" {
@@ -59,21 +41,21 @@ func (o *cors) apply(c *call) error {
 	}
 	o.setOrigin(c, origin)
 	if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
-		c.Header("Access-Control-Allow-Methods", o.methods)
-		c.Header("Access-Control-Allow-Headers", o.headers)
-		c.Header("Access-Control-Max-Age", o.maxAge)
+		c.Header("Access-Control-Allow-Methods", strings.Join(o.CORS.AllowedMethods, ", "))
+		c.Header("Access-Control-Allow-Headers", strings.Join(o.CORS.AllowedHeaders, ", "))
+		c.Header("Access-Control-Max-Age", strconv.Itoa(o.CORS.MaxAge))
 		c.AbortWithStatus(http.StatusNoContent)
 	}
 	return nil
 }
 
 func (o *cors) setOrigin(c *call, origin string) {
-	if o.anyOrigin {
+	if o.anyOrigin() {
 		c.Header("Access-Control-Allow-Origin", "*")
 		return
 	}
 	c.Header("Access-Control-Allow-Origin", origin)
-	if o.credentials {
+	if o.CORS.AllowCredentials {
 		c.Header("Access-Control-Allow-Credentials", "true")
 	}
 }
@@ -85,8 +67,9 @@ const apiRole = "X-Api-Role"
 // token allows. Without tokens it may make them only if the Host is checked, since a name that an attacker has pointed
 // at this node is of the same origin too.
 func (s *Server) checkOrigin(c *call) error {
+	others := (*cors)(&s.o.API)
 	if !s.o.API.Console {
-		return s.cors.apply(c)
+		return others.apply(c)
 	}
 	tokens, own := len(s.tokens().list) > 0, fromOwnPage(c.Request)
 	switch {
@@ -103,7 +86,7 @@ func (s *Server) checkOrigin(c *call) error {
 	if own && (tokens || s.access.checkHost) {
 		return nil
 	}
-	return s.cors.apply(c)
+	return others.apply(c)
 }
 
 // fromOwnPage reports whether a request comes from a page of this node. A proxy may have ended the TLS before it.

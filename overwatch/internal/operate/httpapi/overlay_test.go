@@ -14,8 +14,8 @@ import (
 func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/domains/www.example"
-	laid, err := w.client.ChangeDomain(t.Context(), "WWW.example.", api.DomainChange{TTL: ptr(9),
-		RoutingPolicy: ptr("failover"), Regions: &[]string{"us"}, Tags: &[]string{"shop"}, Description: ptr("the shop")})
+	laid, err := w.client.ChangeDomain(t.Context(), "WWW.example.", api.DomainChange{TTL: new(9),
+		RoutingPolicy: new("failover"), Regions: &[]string{"us"}, Tags: &[]string{"shop"}, Description: new("the shop")})
 	w.must(err)
 	o := laid.Domain.Overlay
 	if o == nil || !o.InForce || len(o.Fields) != 4 || string(o.Fields["ttl"]) != "9" || o.Fields["routing_policy"] != nil ||
@@ -50,9 +50,7 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 		w.wantError(body, w.send("PATCH", path, body), 400, words)
 	}
 	w.wantError("its object", w.send("DELETE", path, ""), 400, "configuration")
-	if r := w.send("DELETE", path+"/overlay", ""); r.status != 204 {
-		t.Errorf("DELETE: %d %s", r.status, r.body)
-	}
+	w.want("DELETE", w.send("DELETE", path+"/overlay", ""), 204)
 	if r := w.send("GET", path, ""); !strings.Contains(r.body, `"ttl":60`) || strings.Contains(r.body, "overlay") ||
 		!strings.Contains(r.body, `"enabled":true`) {
 		t.Errorf("after: %s", r.body)
@@ -116,9 +114,7 @@ func TestOverlay_OfTheCheckOfAServerOfTheFile(t *testing.T) {
 
 func TestOverlays_AreListedAlsoWithoutTheirObject(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("PATCH", "/api/v1/domains/www.example", `{"ttl":9}`); r.status != 200 {
-		t.Fatal(r.body)
-	}
+	w.want("PATCH", w.send("PATCH", "/api/v1/domains/www.example", `{"ttl":9}`), 200)
 	w.defined.file.Domains = w.defined.file.Domains[1:]
 	list, err := w.client.Overlays(t.Context())
 	if err != nil || list.Total != 1 || list.Overlays[0].Kind != "domain" || list.Overlays[0].ID != "www.example" ||
@@ -134,8 +130,8 @@ func TestOverlays_AreListedAlsoWithoutTheirObject(t *testing.T) {
 func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/regions/eu"
-	r, err := w.client.ChangeRegion(t.Context(), "eu", api.RegionChange{Priority: ptr(7), Name: ptr("Europe"),
-		Countries: &[]string{"DE"}, Latitude: ptr(50.1), Longitude: ptr(8.6)})
+	r, err := w.client.ChangeRegion(t.Context(), "eu", api.RegionChange{Priority: new(7), Name: new("Europe"),
+		Countries: &[]string{"DE"}, Latitude: new(50.1), Longitude: new(8.6)})
 	if err != nil || r.Priority != 7 || r.Name != "Europe" || r.Source != "config" || r.Overlay == nil ||
 		string(r.Overlay.Configured["priority"]) != "0" {
 		t.Errorf("%+v %v", r, err)
@@ -146,10 +142,8 @@ func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 	for body, words := range map[string]string{`{"priority":-1}`: "priority is -1", `{"continent":"X"}`: "continent", `{"countries":["de"]}`: "capitals"} {
 		w.wantError(body, w.send("PATCH", path, body), 400, words)
 	}
-	if r := w.send("PUT", path, `{"priority":3}`); r.status != 200 || !strings.Contains(r.body, `"fields":{"priority":3}`) ||
-		!strings.Contains(r.body, `"name":"eu"`) {
-		t.Errorf("PUT leaves the rest to the file: %s", r.body)
-	}
+	w.want("PUT leaves the rest to the file", w.send("PUT", path, `{"priority":3}`), 200, `"fields":{"priority":3}`,
+		`"name":"eu"`)
 	if r := w.send("PATCH", path, `{"enabled":false}`); r.status != 200 || !strings.Contains(r.body, `"enabled":false`) ||
 		!strings.Contains(r.body, `"configured":{"enabled":true,"priority":0}`) || !w.cfg.Load().Regions[0].Disabled() {
 		t.Errorf("disabled: %s", r.body)
@@ -163,7 +157,7 @@ func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 
 func TestOverlay_KeepsTheRegionThatItNames(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap")}); err != nil {
+	if _, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: new("ap")}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.client.ChangeDomain(t.Context(), "www.example", api.DomainChange{Regions: &[]string{"ap"}})
@@ -181,10 +175,7 @@ func TestOverlay_OfAServerOfTheFile(t *testing.T) {
 	const path = "/api/v1/servers/" + service + ":192.0.2.1:80"
 	tag := w.send("GET", path, "").header.Get("ETag")
 	w.wantError("not as it was", w.send("PATCH", path, `{"weight":5}`, "If-Match", `"old"`), 412)
-	if r := w.send("PATCH", path, `{"weight":5,"region":"us"}`, "If-Match", tag); r.status != 200 ||
-		!strings.Contains(r.body, "over the configuration") {
-		t.Fatalf("PATCH: %d %s", r.status, r.body)
-	}
+	w.want("PATCH", w.send("PATCH", path, `{"weight":5,"region":"us"}`, "If-Match", tag), 200, "over the configuration")
 	for s := range w.cfg.Load().StaticServers() {
 		if s.Weight != 5 || s.Region != "us" {
 			t.Errorf("in force %+v", s)

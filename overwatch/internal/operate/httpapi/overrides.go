@@ -32,11 +32,9 @@ func (t target) endpoint() string {
 
 func (t target) String() string { return t.service + " " + t.endpoint() }
 
-// takenOut returns the set of the backends that an override of unhealthy takes out.
-func (t target) takenOut() withdrawal {
-	return withdrawal{t.service, func(b *registry.Backend) bool {
-		return b.Address == t.address && (t.port == 0 || b.Port == t.port)
-	}, forbidden, ""}
+// has reports whether a backend of the service is at the address.
+func (t target) has(b *registry.Backend) bool {
+	return b.Address == t.address && (t.port == 0 || b.Port == t.port)
 }
 
 // overrideTarget reads {service}/{address}: an address for all of its ports, or "<ip>:<port>", where an IPv6 address
@@ -85,7 +83,7 @@ func (s *Server) getOverride(c *call) (answer, error) {
 	if !found {
 		return answer{}, noOverride(t)
 	}
-	return tagged(c, http.StatusOK, overrideRecord(o), overrideRecord(o)), nil
+	return orderAnswer(c, o), nil
 }
 
 // putOverride answers PUT and PATCH /overrides/{service}/{address}. A field that the body does not have stays with
@@ -99,7 +97,7 @@ func (s *Server) putOverride(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return tagged(c, http.StatusOK, overrideRecord(o), overrideRecord(o)), nil
+	return orderAnswer(c, o), nil
 }
 
 // deleteOverride answers DELETE /overrides/{service}/{address}.
@@ -108,7 +106,7 @@ func (s *Server) deleteOverride(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return noContent(), s.clearOverride(c, t)
+	return noContent(), s.clearOrder(c, api.OrderOverride, t, noOverride(t))
 }
 
 // postBackendOverride answers POST on the override of one backend.
@@ -144,7 +142,8 @@ func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is gone", t)}), s.clearOverride(c, t)
+	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is gone", t)}),
+		s.clearOrder(c, api.OrderOverride, t, noOverride(t))
 }
 
 // setOverride puts the override of a request into force, at once or later.
@@ -169,24 +168,7 @@ func (s *Server) setOverride(c *call, t target) (registry.Order, error) {
 	if c.Request.Method == http.MethodPatch {
 		keepWindow(&o, before, req.StartsAt == nil, req.ExpiresIn, s.o.Now())
 	}
-	if !s.knows(t) {
-		return o, notFound("no backend of %s is known", t)
-	}
-	var now any
-	if replaces {
-		now = overrideRecord(before)
-	}
-	if err := c.condition.holds(now); err != nil {
-		return o, err
-	}
-	if !o.Healthy {
-		done, err := s.safely(c, t.takenOut())
-		defer done()
-		if err != nil {
-			return o, err
-		}
-	}
-	return s.takeOrder(c, api.AuditOverride, o)
+	return o, s.giveOrder(c, o)
 }
 
 // completed returns a request with the fields that it lacks taken from the override in force.
@@ -206,27 +188,6 @@ func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (regist
 	o, err := s.newOrder(c, api.OrderOverride, t, orderRequest{req.Reason, req.Source, req.StartsAt, req.ExpiresIn}, true)
 	o.Healthy = *req.Healthy
 	return o, err
-}
-
-// clearOverride ends an override, or takes back a planned one.
-func (s *Server) clearOverride(c *call, t target) error {
-	s.o.OrderLock.Lock()
-	defer s.o.OrderLock.Unlock()
-	before, found := s.findOrder(api.OrderOverride, t)
-	if !found {
-		return noOverride(t)
-	}
-	if err := c.condition.holds(overrideRecord(before)); err != nil {
-		return err
-	}
-	return s.dropOrder(c, api.AuditOverride, before)
-}
-
-// knows reports whether any backend matches a target.
-func (s *Server) knows(t target) bool {
-	return slices.ContainsFunc(s.o.View.Service(t.service), func(b *registry.Backend) bool {
-		return b.Address == t.address && (t.port == 0 || b.Port == t.port)
-	})
 }
 
 func noOverride(t target) *problem {

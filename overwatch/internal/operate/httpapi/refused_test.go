@@ -79,9 +79,7 @@ func TestRefused_HasARoomOfItsOwn(t *testing.T) {
 	if len(both) < 5 || both[0].Action != api.AuditOverride || both[1].ID != api.FirstRefusal {
 		t.Errorf("both rooms: %+v", both)
 	}
-	if r := w.send("GET", fmt.Sprint("/api/v1/audit-logs/", api.FirstRefusal), ""); r.status != 200 {
-		t.Errorf("one refusal: %+v", r)
-	}
+	w.want("one refusal", w.send("GET", fmt.Sprint("/api/v1/audit-logs/", api.FirstRefusal), ""), 200)
 	before := strings.Count(w.refusals(), "\n")
 	w.send("DELETE", "/api/v1/servers/"+service+":192.0.2.1:80", "") // a static one: a 400 of the change itself
 	w.send("POST", "/api/v1/domains", `{"name":"`+service+`"}`)      // which is there

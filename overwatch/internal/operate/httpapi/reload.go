@@ -20,7 +20,7 @@ func (s *Server) postReload(c *call) (answer, error) {
 	err := s.commit(c, ch, func(ctx context.Context, _ store.Entry) (err error) {
 		reloading, stop := context.WithTimeout(context.WithoutCancel(ctx), reloadTimeout)
 		defer stop()
-		done.Changes, done.RestartRequired, err = s.o.Reloader.Reload(reloading)
+		done.Changes, done.RestartRequired, err = s.o.Reload(reloading)
 		ch.after = done.Changes
 		return err
 	})

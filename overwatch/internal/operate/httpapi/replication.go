@@ -44,19 +44,28 @@ func (s *Server) getReplicationObjects(c *call) (answer, error) {
 	if s.o.Replication == nil {
 		return answer{}, notFound("this node has nothing to replicate")
 	}
-	c.Header("WWW-Authenticate", s.o.Replication.Challenge())
+	sealed, err := s.seal(c, s.o.Replication, func(proof string) (string, error) {
+		q := replication.Question{Target: c.Request.URL.RequestURI(), Instance: c.query["instance"],
+			Hold: c.query["hold"] == "true", Apart: func() func() { return httpserve.Apart(c.Request) }}
+		q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // checked by the table
+		return s.o.Replication.Answer(c.Request.Context(), q, proof)
+	})
+	return ok(api.ReplicationObjects{Sealed: sealed}), err
+}
+
+// seal returns what answer seals for another node that proves itself by its Authorization, which door challenges, or ""
+// for an asker that does not try to.
+func (s *Server) seal(c *call, door interface{ Challenge() string }, answer func(proof string) (string, error)) (
+	sealed string, err error) {
+	c.Header("WWW-Authenticate", door.Challenge())
 	proof := c.GetHeader("Authorization")
 	if !strings.HasPrefix(proof, api.KeySyncScheme+" ") {
-		return ok(api.ReplicationObjects{}), nil
+		return "", nil
 	}
-	q := replication.Question{Target: c.Request.URL.RequestURI(), Instance: c.query["instance"],
-		Hold: c.query["hold"] == "true", Apart: func() func() { return httpserve.Apart(c.Request) }}
-	q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // checked by the table
-	sealed, err := s.o.Replication.Answer(c.Request.Context(), q, proof)
-	if err != nil {
-		s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("reason", err.Error()).
-			Msg("a request of another node for operators' decisions was refused")
-		return answer{}, problemf(http.StatusUnauthorized, "%s", err)
+	if sealed, err = answer(proof); err != nil {
+		s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("path", c.Request.URL.Path).
+			Str("reason", err.Error()).Msg("a request of another node was refused")
+		return "", problemf(http.StatusUnauthorized, "%s", err)
 	}
-	return ok(api.ReplicationObjects{Sealed: sealed}), nil
+	return sealed, nil
 }

@@ -15,58 +15,61 @@ func rolloverOperations() []Operation {
 	ds := "example.com. IN DS 23456 13 2 0F1E2D3C"
 	begun := api.Roll{Zone: "example.com.", Way: api.RollToKey, Stage: api.RollPublished, Since: at(), StartedAt: at(),
 		StartedBy: "overwatch-1", KeyTag: 23456, OldKeys: []int{12345}, DSRecord: ds,
-		WaitsFor:   of("DNSKEY records without the new key to leave caches"),
-		WaitsUntil: of(at().Add(65 * time.Minute)),
+		WaitsFor:   new("DNSKEY records without the new key to leave caches"),
+		WaitsUntil: new(at().Add(65 * time.Minute)),
 		Schedule: []api.RollStep{{Stage: api.RollAlone, NotBefore: at().Add(time.Hour),
-			WaitsFor: of("the parent to have the new DS record and no other")}},
-		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: of(at().Add(65 * time.Minute)),
-			Reason: of("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")}}}
+			WaitsFor: new("the parent to have the new DS record and no other")}},
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
+			Reason: new("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")}}}
 	back := begun
 	back.KeyTag, back.OldKeys, back.DSRecord = 12345, []int{23456}, "example.com. IN DS 12345 13 2 0F1E2D3C"
 	offered := begun
-	offered.Stage, offered.ConfirmedAt = api.RollOffered, of(at())
+	offered.Stage, offered.ConfirmedAt = api.RollOffered, new(at())
 	unsign := api.Roll{Zone: "example.com.", Way: api.RollToUnsigned, Stage: api.RollOffered, Since: at(), StartedAt: at(),
 		StartedBy: "overwatch-1", OldKeys: []int{},
-		WaitsFor: of("the parent has the DS record of key 23456 still: take it out there"),
+		WaitsFor: new("the parent has the DS record of key 23456 still: take it out there"),
 		Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: at().Add(25 * time.Hour),
-			WaitsFor: of("the parent to have no DS record")}},
+			WaitsFor: new("the parent to have no DS record")}},
 		Advice: []api.RollAdvice{{Act: api.RollRemoveDS, Safe: true}}}
 	sign := api.Roll{Zone: "example.com.", Way: api.RollToSigned, Stage: api.RollPublished, Since: at(), StartedAt: at(),
-		StartedBy: "overwatch-1", OldKeys: []int{}, WaitsFor: of("unsigned answers to leave caches"),
-		WaitsUntil: of(at().Add(65 * time.Minute)),
+		StartedBy: "overwatch-1", OldKeys: []int{}, WaitsFor: new("unsigned answers to leave caches"),
+		WaitsUntil: new(at().Add(65 * time.Minute)),
 		Schedule:   []api.RollStep{{Stage: api.RollOffered, NotBefore: at().Add(65 * time.Minute)}},
-		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: of(at().Add(65 * time.Minute)),
-			Reason: of("resolvers that hold unsigned answers refuse them below a DS record")}}}
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Until: new(at().Add(65 * time.Minute)),
+			Reason: new("resolvers that hold unsigned answers refuse them below a DS record")}}}
 	dryRun := []Parameter{flag("dry_run", "only tell the stages to come")}
 	return []Operation{
 		{Method: get, Path: v1 + "/dnssec/rollover", handle: (*Server).listRolls,
 			Summary: "Changes of keys, and zones that go unsigned or signed: what each waits for",
 			Status:  200,
 			Answer:  api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
-		{Method: post, Path: v1 + "/dnssec/rollover", handle: (*Server).postRoll, Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/dnssec/rollover", handle: signing((*Server).postRoll), Role: api.RoleOperate,
 			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{conflict},
 			Query: []Parameter{flag("dry_run", "only tell the stages to come, without the new key")},
 			Body:  api.RollCreate{Zone: "example.com", Algorithm: "ED25519"}, Answer: begun},
-		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", handle: (*Server).deleteRoll, Role: api.RoleOperate,
+		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", handle: signing((*Server).deleteRoll), Role: api.RoleOperate,
 			Summary: "Take a change of key, or a zone's way to be unsigned or signed, back",
 			Description: "The old key takes the place of the new one by the same stages. A zone on its way to be unsigned or " +
 				"signed goes the other way, by the stages of that.", Status: 200, Errors: []int{conflict}, Answer: back},
-		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/confirm", handle: (*Server).confirmRoll, Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/confirm", handle: signing((*Server).confirmRoll),
+			Role:    api.RoleOperate,
 			Summary: "Say that the parent has what the stage asks for",
 			Description: "That is the new DS record alone, or none where the zone goes unsigned. For a parent whose servers " +
 				"the node cannot ask. The record before is held to be in caches for 48 hours from then, if its TTL was not seen.",
 			Status: 200, Errors: []int{conflict}, Answer: offered},
-		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/unsign", handle: (*Server).unsignZone, Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/unsign", handle: signing(goWay(api.AuditUnsign, roll.ToUnsigned)),
+			Role:    api.RoleOperate,
 			Summary: "Begin to take a zone's signatures away",
 			Description: "The zone asks its parent by CDS and CDNSKEY records to have no DS record (RFC 8078 section 4), and " +
 				"is signed until no cache has one. Keys are kept.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: unsign},
-		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/sign", handle: (*Server).signZone, Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/sign", handle: signing(goWay(api.AuditSign, roll.ToSigned)),
+			Role:    api.RoleOperate,
 			Summary: "Begin to sign a zone again that has gone without signatures",
 			Description: "The zone is signed at once. It offers DS records to its parent when unsigned answers have left all " +
 				"caches.",
 			Status: 200, Errors: []int{conflict}, Query: dryRun, Answer: sign},
-		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/force", handle: (*Server).forceRoll, Role: api.RoleAdmin,
+		{Method: post, Path: v1 + "/dnssec/rollover/{zone}/force", handle: signing((*Server).forceRoll), Role: api.RoleAdmin,
 			Summary: "Have a change not wait for nodes that are not heard of",
 			Description: "It counts for the stage at which the change is, and for what this node waits for. risk says what " +
 				"breaks if such a node answers resolvers.",
@@ -103,78 +106,65 @@ func (s *Server) postRoll(c *call) (answer, error) {
 		return answer{}, badRequest("algorithm is %.64q: it must be %s or %s", body.Algorithm, dnssec.ECDSAP256SHA256,
 			dnssec.ED25519)
 	}
+	begin := s.o.KeySync.BeginRoll
 	if c.query.flag("dry_run") {
-		if s.o.KeySync == nil {
-			return answer{}, errNotSigning()
-		}
-		state, err := s.o.KeySync.PreviewRoll(c.Request.Context(), body.Zone, o)
-		if err != nil {
-			return answer{}, rollProblem(body.Zone, err)
-		}
-		return ok(rollRecord(state)), nil
+		begin = s.o.KeySync.PreviewRoll
 	}
 	return s.changeRoll(c, api.AuditRoll, body.Zone, func(ctx context.Context, apex string) (dnssec.RollState, error) {
-		return s.o.KeySync.BeginRoll(ctx, apex, o)
+		return begin(ctx, apex, o)
 	})
 }
 
 // deleteRoll answers DELETE /dnssec/rollover/{zone}.
 func (s *Server) deleteRoll(c *call) (answer, error) {
-	return s.changeRoll(c, api.AuditCancel, c.Param("zone"),
-		func(ctx context.Context, apex string) (dnssec.RollState, error) {
-			return s.o.KeySync.CancelRoll(ctx, apex)
-		})
+	return s.changeRoll(c, api.AuditCancel, c.Param("zone"), s.o.KeySync.CancelRoll)
 }
 
 // confirmRoll answers POST /dnssec/rollover/{zone}/confirm.
 func (s *Server) confirmRoll(c *call) (answer, error) {
-	return s.changeRoll(c, api.AuditConfirm, c.Param("zone"),
-		func(ctx context.Context, apex string) (dnssec.RollState, error) {
-			return s.o.KeySync.ConfirmDS(ctx, apex)
-		})
+	return s.changeRoll(c, api.AuditConfirm, c.Param("zone"), s.o.KeySync.ConfirmDS)
 }
 
-// unsignZone answers POST /dnssec/rollover/{zone}/unsign.
-func (s *Server) unsignZone(c *call) (answer, error) {
-	return s.goWay(c, api.AuditUnsign, roll.ToUnsigned)
-}
-
-// signZone answers POST /dnssec/rollover/{zone}/sign.
-func (s *Server) signZone(c *call) (answer, error) { return s.goWay(c, api.AuditSign, roll.ToSigned) }
-
-func (s *Server) goWay(c *call, action string, way roll.Way) (answer, error) {
-	if !c.query.flag("dry_run") {
+// goWay returns the handler of POST /dnssec/rollover/{zone}/unsign and sign.
+func goWay(action string, way roll.Way) handler {
+	return func(s *Server, c *call) (answer, error) {
+		begin := s.o.KeySync.BeginWay
+		if c.query.flag("dry_run") {
+			begin = s.o.KeySync.PreviewWay
+		}
 		return s.changeRoll(c, action, c.Param("zone"), func(ctx context.Context, apex string) (dnssec.RollState, error) {
-			return s.o.KeySync.BeginWay(ctx, apex, way)
+			return begin(ctx, apex, way)
 		})
 	}
-	if s.o.KeySync == nil {
-		return answer{}, errNotSigning()
-	}
-	state, err := s.o.KeySync.PreviewWay(c.Request.Context(), c.Param("zone"), way)
-	if err != nil {
-		return answer{}, rollProblem(c.Param("zone"), err)
-	}
-	return ok(rollRecord(state)), nil
 }
 
 // forceRoll answers POST /dnssec/rollover/{zone}/force.
 func (s *Server) forceRoll(c *call) (answer, error) {
-	if s.o.KeySync == nil {
-		return answer{}, errNotSigning()
-	}
-	began, apex, preview := time.Now(), c.Param("zone"), c.query.flag("dry_run")
-	state, without, err := s.o.KeySync.ForceRoll(c.Request.Context(), apex, preview)
-	err = rollProblem(apex, err)
+	began, apex := time.Now(), c.Param("zone")
+	state, without, err := s.o.KeySync.ForceRoll(c.Request.Context(), apex, c.query.flag("dry_run"))
 	forced := api.RollForce{Zone: state.Zone, Way: rollWays[state.Way], Stage: api.RollStage(state.Name(state.Stage)),
 		Without: []api.RollSilent{}, Risk: state.Risk()}
 	for _, peer := range without {
 		forced.Without = append(forced.Without, api.RollSilent{Peer: peer.Name, Reason: peer.Why})
 	}
-	if !preview {
-		ch := &change{action: api.AuditForce, resource: "dnssec", id: apex}
+	return s.rollChanged(c, api.AuditForce, apex, began, forced, err)
+}
+
+// changeRoll makes one change of a roll, or with dry_run only looks at it.
+func (s *Server) changeRoll(c *call, action, apex string,
+	do func(ctx context.Context, apex string) (dnssec.RollState, error)) (answer, error) {
+	began := time.Now()
+	state, err := do(c.Request.Context(), apex)
+	return s.rollChanged(c, action, apex, began, rollRecord(state), err)
+}
+
+// rollChanged notes a change of a roll in the audit log, unless it was a dry run, and answers with what came of it.
+func (s *Server) rollChanged(c *call, action, apex string, began time.Time, after any, err error) (answer, error) {
+	err = rollProblem(apex, err)
+	if !c.query.flag("dry_run") {
+		ch := &change{action: action, resource: "dnssec", id: apex}
 		if err == nil {
-			ch.after = forced
+			ch.after = after
 		}
 		c.noted = true
 		s.audit(c.entry(ch, began, err))
@@ -182,33 +172,17 @@ func (s *Server) forceRoll(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(forced), nil
+	return ok(after), nil
 }
 
-// changeRoll makes one change of a roll and notes it in the audit log.
-func (s *Server) changeRoll(c *call, action, apex string,
-	do func(ctx context.Context, apex string) (dnssec.RollState, error)) (answer, error) {
-	if s.o.KeySync == nil {
-		return answer{}, errNotSigning()
+// signing returns a handler that calls h on a node that signs.
+func signing(h handler) handler {
+	return func(s *Server, c *call) (answer, error) {
+		if s.o.KeySync == nil {
+			return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so it has no keys")
+		}
+		return h(s, c)
 	}
-	began := time.Now()
-	state, err := do(c.Request.Context(), apex)
-	err = rollProblem(apex, err)
-	record := rollRecord(state)
-	ch := &change{action: action, resource: "dnssec", id: apex}
-	if err == nil {
-		ch.after = record
-	}
-	c.noted = true
-	s.audit(c.entry(ch, began, err))
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(record), nil
-}
-
-func errNotSigning() error {
-	return badRequest("this node does not sign (overwatch.dnssec.enabled is false), so it has no keys")
 }
 
 // rollProblem is the answer to a failure of a method that changes rolls.

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"net/netip"
 	"strings"
@@ -20,8 +19,7 @@ const maxQuestion = 4 * 255
 
 // postRoutingTest answers POST /routing/test.
 func (s *Server) postRoutingTest(c *call) (answer, error) {
-	body := c.body
-	result, err := s.testRouting(body)
+	result, err := s.testRouting(c.body)
 	return ok(api.RoutingTest{Result: result}), err
 }
 
@@ -61,13 +59,16 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	return result, nil
 }
 
-// routingTest is api.RoutingTestRequest with its inner object not decoded yet, so that it is decoded as strictly.
+// routingTest is api.RoutingTestRequest whose place may lack a coordinate.
 type routingTest struct {
-	Domain    string          `json:"domain"`
-	ClientIP  string          `json:"client_ip"`
-	Place     json.RawMessage `json:"place"`
-	QueryType string          `json:"query_type"`
-	EDNS      json.RawMessage `json:"edns"`
+	Domain   string `json:"domain"`
+	ClientIP string `json:"client_ip"`
+	Place    *struct {
+		Latitude  *float64 `json:"latitude"`
+		Longitude *float64 `json:"longitude"`
+	} `json:"place"`
+	QueryType string           `json:"query_type"`
+	EDNS      *api.RoutingEDNS `json:"edns"`
 }
 
 // kind returns the record type of the query, in capitals.
@@ -88,19 +89,15 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 		return q, subnet, badRequest("query_type is %.64q: it must be A, AAAA, HTTPS or SRV, the types that are steered",
 			r.QueryType)
 	}
-	if len(r.EDNS) == 0 || string(r.EDNS) == "null" {
+	if r.EDNS == nil || r.EDNS.ClientSubnet == "" {
 		return q, subnet, nil
 	}
-	var edns api.RoutingEDNS
-	if err := decodeObject(r.EDNS, &edns); err != nil || edns.ClientSubnet == "" {
-		return q, subnet, err
-	}
-	subnet, err = netip.ParsePrefix(edns.ClientSubnet)
+	subnet, err = netip.ParsePrefix(r.EDNS.ClientSubnet)
 	if err != nil || subnet != subnet.Masked() {
 		return q, subnet,
 			badRequest(
 				"edns.client_subnet is %.64q: it must be a network without bits behind its prefix, such as 203.0.113.0/24",
-				edns.ClientSubnet)
+				r.EDNS.ClientSubnet)
 	}
 	return q, subnet, nil
 }

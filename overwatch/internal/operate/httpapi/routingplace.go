@@ -10,18 +10,12 @@ import (
 // replacePlace replaces the place of a request by a client: it sets ClientIP to an address that the geolocation
 // database has near the place, and returns that address's place; nil for a request without a place.
 func (s *Server) replacePlace(r *routingTest) (*api.RoutingNearby, error) {
-	if len(r.Place) == 0 || string(r.Place) == "null" {
+	place := r.Place
+	if place == nil {
 		return nil, nil
 	}
 	if r.ClientIP != "" {
 		return nil, badRequest("client_ip and place are both given: give one of them")
-	}
-	var place struct {
-		Latitude  *float64 `json:"latitude"`
-		Longitude *float64 `json:"longitude"`
-	}
-	if err := decodeObject(r.Place, &place); err != nil {
-		return nil, err
 	}
 	if place.Latitude == nil || math.Abs(*place.Latitude) > 90 {
 		return nil, badRequest("place.latitude must be a number of degrees from -90 to 90, such as 50.1")

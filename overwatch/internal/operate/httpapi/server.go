@@ -36,7 +36,6 @@ type Server struct {
 	log      zerolog.Logger
 	access   *access
 	bearers  atomic.Pointer[bearers]
-	cors     *cors
 	listener *httpserve.Listener
 	http     *http.Server
 	tls      *httpserve.Certificates // nil: plain HTTP
@@ -69,7 +68,6 @@ func New(o Options) (*Server, error) {
 		o:        o,
 		log:      o.Logger,
 		access:   newAccess(o.API, listener.Addr(), o.NodeID),
-		cors:     newCORS(o.API),
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
 		stopping: make(chan struct{}),
 		checking: make(chan struct{}, 1),

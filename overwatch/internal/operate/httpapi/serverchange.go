@@ -295,7 +295,7 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
 	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
 	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, oneBackend(id, removed))
+	done, err := s.safely(c, ofServer(id))
 	defer done()
 	if err != nil {
 		return answer{}, err

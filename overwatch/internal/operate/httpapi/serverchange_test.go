@@ -117,19 +117,12 @@ func TestServer_DrainEndsItsTrafficAndIsTakenBack(t *testing.T) {
 		`{"duration":"25h"}`: "24h", `{"for":"1s"}`: `"for"`} {
 		w.wantError(body, w.send("POST", path, body), 400, words)
 	}
-	if r := w.send("POST", path, ""); r.status != 202 || !strings.Contains(r.body, `{"draining":true,"drain_ends_at":"2`) {
-		t.Errorf("POST without a body: %d %s", r.status, r.body)
-	}
-	if r := w.send("POST", path, `{"duration":"1h"}`); r.status != 202 {
-		t.Errorf("POST: %d %s", r.status, r.body)
-	}
+	w.want("POST without a body", w.send("POST", path, ""), 202, `{"draining":true,"drain_ends_at":"2`)
+	w.want("POST", w.send("POST", path, `{"duration":"1h"}`), 202)
 	if r := w.send("GET", "/api/v1/servers/app.example:192.0.2.1:80", ""); !strings.Contains(r.body, `"draining":true`) {
 		t.Errorf("GET: %s", r.body)
 	}
-	if r := w.send("DELETE", path, ""); r.status != 200 ||
-		!strings.Contains(r.body, `{"draining":false,"drain_ends_at":null,`) {
-		t.Errorf("DELETE: %d %s", r.status, r.body)
-	}
+	w.want("DELETE", w.send("DELETE", path, ""), 200, `{"draining":false,"drain_ends_at":null,`)
 	w.wantError("unknown", w.send("POST", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)
 	w.wantError("unknown", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)
 }
@@ -145,13 +138,9 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 		`"weight":1,"region":"eu"`) {
 		t.Errorf("defaults: %s", r.body)
 	}
-	if r := w.send("POST", "/api/v1/domains", `{"name":"regionless.example"}`); r.status != 201 {
-		t.Fatalf("a domain without regions: %d %s", r.status, r.body)
-	}
-	if r := w.send("POST", "/api/v1/domains/regionless.example/backends",
-		`{"address":"192.0.2.9","port":80}`); r.status != 201 {
-		t.Errorf("a backend of a domain without regions: %d %s", r.status, r.body)
-	}
+	w.want("a domain without regions", w.send("POST", "/api/v1/domains", `{"name":"regionless.example"}`), 201)
+	w.want("a backend of a domain without regions", w.send("POST", "/api/v1/domains/regionless.example/backends",
+		`{"address":"192.0.2.9","port":80}`), 201)
 	if r := w.send("GET", "/api/v1/servers/regionless.example:192.0.2.9:80", ""); !strings.Contains(r.body,
 		`"region":"eu"`) {
 		t.Errorf("the region of a domain without any: %s", r.body)
@@ -160,10 +149,8 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 	without.Regions = nil
 	without.Domains = []config.Domain{{Name: "nowhere.example", RoutingAlgorithm: "weighted"}}
 	with := w.cfg.Swap(&without)
-	if r := w.send("POST", "/api/v1/domains/nowhere.example/backends",
-		`{"address":"2001:DB8::9","port":80}`); r.status != 201 {
-		t.Errorf("a backend where there are no regions: %d %s", r.status, r.body)
-	}
+	w.want("a backend where there are no regions", w.send("POST", "/api/v1/domains/nowhere.example/backends",
+		`{"address":"2001:DB8::9","port":80}`), 201)
 	if r := w.send("GET", "/api/v1/servers/nowhere.example:2001:db8::9:80", ""); !strings.Contains(r.body, `"region":""`) {
 		t.Errorf("the region where there are none: %s", r.body)
 	}
@@ -193,9 +180,7 @@ func TestOverride_OfABackendThatDrainsSaysWhatEndsThat(t *testing.T) {
 	if body := set(); strings.Contains(body, "drain") {
 		t.Errorf("nothing drains: %s", body)
 	}
-	if r := w.send("POST", drain, `{"duration":"1h"}`); r.status != http.StatusAccepted {
-		t.Fatalf("%d %s", r.status, r.body)
-	}
+	w.want("POST", w.send("POST", drain, `{"duration":"1h"}`), http.StatusAccepted)
 	if body := set(); !strings.Contains(body, "it drains all the same: DELETE "+drain) {
 		t.Errorf("%s", body)
 	}

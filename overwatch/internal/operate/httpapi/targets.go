@@ -340,20 +340,16 @@ func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitio
 }
 
 // target reads a server by host name of a document.
-func (r *documentReader) target(req documentServer) (kind, name string, err error) {
+func (r *documentReader) target(req api.DocumentServer) (kind, name string, err error) {
 	id, t, err := newTarget(req.ServerCreate)
 	if err != nil {
 		return "", "", err
 	}
-	t.Owner = req.Owner
+	t.Owner, t.HealthCheck = req.Owner, req.HealthCheck
 	r.found.targets[id] = t
 	err = checkOwner(req.Owner)
-	if err == nil && req.HealthCheck != nil {
-		var change api.HealthCheckChange
-		if err = decodeObject(req.HealthCheck, &change); err == nil {
-			t.HealthCheck = &change
-			_, err = r.s.editCheck(r.cfg.CheckIn(t.Region), change)
-		}
+	if err == nil && t.HealthCheck != nil {
+		_, err = r.s.editCheck(r.cfg.CheckIn(t.Region), *t.HealthCheck)
 	}
 	return kindServer, id.String(), err
 }

@@ -27,10 +27,7 @@ func (w *world) resolved(address string) {
 // A server by host name is made, shown, changed and deleted as one with an address is.
 func TestTargets_LiveAsOtherServersDo(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("POST", "/api/v1/servers", targetBody); r.status != 201 ||
-		!strings.Contains(r.body, "app.example:lb.example.net:443") {
-		t.Fatalf("created: %+v", r)
-	}
+	w.want("created", w.send("POST", "/api/v1/servers", targetBody), 201, "app.example:lb.example.net:443")
 	w.resolved("192.0.2.77")
 	list, err := w.client.Servers(t.Context())
 	w.must(err)
@@ -59,9 +56,7 @@ func TestTargets_LiveAsOtherServersDo(t *testing.T) {
 	}
 	tag := w.send("GET", targetPath, "").header.Get("ETag")
 	w.wantError("an old tag", w.send("PATCH", targetPath, `{"weight":8}`, "If-Match", `"0"`), 412)
-	if r := w.send("DELETE", targetPath, "", "If-Match", tag); r.status != 204 {
-		t.Errorf("deleted: %+v", r)
-	}
+	w.want("deleted", w.send("DELETE", targetPath, "", "If-Match", tag), 204)
 	w.wantError("gone", w.send("GET", targetPath, ""), 404, "no server app.example:lb.example.net:443")
 	if e := w.lastAudit(); e.Action != api.AuditDelete || e.Resource != "server" ||
 		e.ResourceID != "app.example:lb.example.net:443" {
@@ -115,12 +110,8 @@ func TestTargets_RefuseWhatCannotBe(t *testing.T) {
 	} {
 		w.wantError(one.method+" "+one.path+" "+one.body, w.send(one.method, one.path, one.body), one.status, one.word)
 	}
-	if r := w.send("POST", "/api/v1/regions", `{"name":"ap"}`); r.status != http.StatusCreated {
-		t.Fatalf("%+v", r)
-	}
-	if r := w.send("PATCH", targetPath, `{"region":"ap"}`); r.status != 200 {
-		t.Fatalf("%+v", r)
-	}
+	w.want("POST", w.send("POST", "/api/v1/regions", `{"name":"ap"}`), http.StatusCreated)
+	w.want("PATCH", w.send("PATCH", targetPath, `{"region":"ap"}`), 200)
 	w.wantError("a region in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "app.example:lb.example.net:443")
 }
 
@@ -151,7 +142,7 @@ func TestTargets_AreWhatADomainIsAnsweredWith(t *testing.T) {
 		}
 	}
 	w.refuses(api.ApplyRequest{Document: api.Document{
-		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "doc.example", Answer: of("cname")}}},
+		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "doc.example", Answer: new("cname")}}},
 		Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: "doc.example", Address: "192.0.2.1", Port: 80,
 			Region: "eu"}}}}}, 400, "servers[0]", "give a host name as target")
 }
@@ -161,7 +152,7 @@ func TestTargets_AreOfDocuments(t *testing.T) {
 	w := newWorld(t)
 	doc := api.Document{Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: service,
 		Target: "lb.example.net", Port: 443, Region: "eu", AllowedCIDRs: []string{"10.0.0.0/8"}},
-		HealthCheck: &api.HealthCheckChange{Type: of("http"), Path: of("/up")}}}}
+		HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/up")}}}}
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop"}, 1)
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop", Prune: true}, 0)
 	exported, err := w.client.Document(t.Context())
@@ -171,7 +162,7 @@ func TestTargets_AreOfDocuments(t *testing.T) {
 		t.Fatalf("exported: %+v", exported.Servers)
 	}
 	w.apply(api.ApplyRequest{Document: exported}, 0)
-	doc.Servers[0].Weight = of(9)
+	doc.Servers[0].Weight = new(9)
 	plan := w.apply(api.ApplyRequest{Document: doc, Owner: "shop"}, 1)
 	if one := plan.Changes[0]; one.Action != api.PlanUpdate || len(one.Fields) != 1 || one.Fields[0].Name != "weight" {
 		t.Errorf("the plan: %+v", plan.Changes)
@@ -181,7 +172,7 @@ func TestTargets_AreOfDocuments(t *testing.T) {
 		"it must be one of": func(s *api.DocumentServer) { s.Region = "ap" },
 		"name of a domain":  func(s *api.DocumentServer) { s.Service = "unknown.example" },
 		"lead to itself":    func(s *api.DocumentServer) { s.Target = "www.example" },
-		"interval":          func(s *api.DocumentServer) { s.HealthCheck = &api.HealthCheckChange{Interval: of("x")} },
+		"interval":          func(s *api.DocumentServer) { s.HealthCheck = &api.HealthCheckChange{Interval: new("x")} },
 	} {
 		bad := doc.Servers[0]
 		edit(&bad)

@@ -137,7 +137,5 @@ func TestTokens_PreflightNeedsNone(t *testing.T) {
 
 func TestTokens_WithoutAnyNobodyLooksAtThem(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("GET", "/api/v1/servers", "", "Authorization", "Bearer whatever"); r.status != 200 {
-		t.Errorf("%d %s", r.status, r.body)
-	}
+	w.want("GET", w.send("GET", "/api/v1/servers", "", "Authorization", "Bearer whatever"), 200)
 }

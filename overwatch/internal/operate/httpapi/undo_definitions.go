@@ -51,7 +51,7 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id registry.ID) error {
 	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
 	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, oneBackend(id, removed))
+	done, err := s.safely(c, ofServer(id))
 	defer done()
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"time"
 
-	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 )
@@ -46,22 +45,6 @@ func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
 		}
 	}
 	return s.putOrder(c, ch, o, now, found)
-}
-
-// taking returns the backends that an order takes traffic from; takes is false if it takes none away.
-func taking(o registry.Order) (g withdrawal, takes bool) {
-	t := targetOf(o)
-	switch {
-	case o.Kind == api.OrderOverride && !o.Healthy:
-		return t.takenOut(), true
-	case o.Kind == api.OrderWeight && o.Weight == 0:
-		return t.zeroWeight(), true
-	case o.Kind == api.OrderDrain && o.Share == 0:
-		g = t.takenOut()
-		g.alter = explain.MarkDrained
-		return g, true
-	}
-	return withdrawal{}, false
 }
 
 // orderOf converts the API's record of an order into the registry's form.

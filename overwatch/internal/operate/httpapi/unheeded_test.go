@@ -9,10 +9,8 @@ import (
 // refused, and nothing is changed.
 func TestChange_WhatNothingReadsIsRefused(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("POST", "/api/v1/servers",
-		`{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`); r.status != 201 {
-		t.Fatal(r)
-	}
+	w.want("POST", w.send("POST", "/api/v1/servers",
+		`{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`), 201)
 	const mine = "/api/v1/servers/app.example:192.0.2.9:80"
 	for _, test := range []struct {
 		method, path, body string
@@ -34,15 +32,10 @@ func TestChange_WhatNothingReadsIsRefused(t *testing.T) {
 	}
 	w.wantError("encoded", w.send("POST", "/api/v1/domains", `{"name":"n.example"}`, "Content-Encoding", "gzip"), 415,
 		"gzip")
-	if r := w.send("GET", mine, ""); r.status != 200 || !strings.Contains(r.body, `"weight":100,`) ||
-		!strings.Contains(r.body, `"draining":false`) {
-		t.Errorf("afterwards: %+v", r)
-	}
+	w.want("afterwards", w.send("GET", mine, ""), 200, `"weight":100,`, `"draining":false`)
 	w.wantError("not made", w.send("GET", "/api/v1/domains/n.example", ""), 404)
 	w.wantError("not made", w.send("GET", "/api/v1/regions/ap", ""), 404)
-	if r := w.send("POST", "/api/v1/config/reload", `{}`); r.status != 200 {
-		t.Errorf("an empty object says nothing: %+v", r)
-	}
+	w.want("an empty object says nothing", w.send("POST", "/api/v1/config/reload", `{}`), 200)
 }
 
 // Errors can be read as they are sent, and say which object is meant.
@@ -65,9 +58,7 @@ func TestProblem_NamesTheObjectInPlainText(t *testing.T) {
 	w.wantError("an element", w.send("POST", "/api/v1/domains", `{"name":"n.example","regions":["eu",5]}`), 400,
 		`regions is ["eu",5]: each element must be a string`)
 	w.wantError("a time", w.send("PUT", "/api/v1/preferences", `{"updated_at":"now"}`), 400, `now is not a time`)
-	if r := w.send("PUT", "/api/v1/preferences", `{"updated_at":null}`); r.status != 200 {
-		t.Errorf("what the answer shows as null: %+v", r)
-	}
+	w.want("what the answer shows as null", w.send("PUT", "/api/v1/preferences", `{"updated_at":null}`), 200)
 }
 
 func TestAudit_CallsThingsByTheirNames(t *testing.T) {

@@ -29,7 +29,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), api.ValidateTimeout)
 	defer cancel()
 	began := time.Now()
-	verdicts, err := s.o.Validator.CheckNow(ctx, wants)
+	verdicts, err := s.o.CheckNow(ctx, wants)
 	ch := &change{action: "validate", resource: "backend", after: len(verdicts),
 		id: cmp.Or(fmt.Sprintf("%.300s", c.Request.URL.RawQuery), "all")}
 	s.audit(c.entry(ch, began, err))

@@ -99,7 +99,7 @@ func (f *fitness) Status() api.ServiceStatus {
 	return f.status
 }
 
-// checks is a Validator with prepared verdicts.
+// checks makes checks with prepared verdicts.
 type checks struct {
 	verdicts []registry.Verdict
 	err      error
@@ -188,7 +188,7 @@ func (d *defined) DefineWith(note store.Entry, edit func(*definitions.Draft) err
 	return nil
 }
 
-// reloads is a Reloader with a prepared outcome.
+// reloads is a reload with a prepared outcome.
 type reloads struct {
 	changes, restart []string
 	err              error
@@ -214,7 +214,7 @@ func (fullDisk) DeleteOrder(api.OrderKind, string, string, ...store.Entry) error
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
 
-// Flush notes the backends that serve at the moment, in place of the Publisher.
+// Flush notes the backends that serve at the moment, in place of the publisher.
 func (w *world) Flush(context.Context) error {
 	var serving []string
 	for _, b := range w.registry.View().Service(service) {
@@ -255,8 +255,8 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Fitness:   &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined,
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
-		Reloader: &w.reloads, OrderStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, Events: w.journal, Notifier: notifier{},
+		Reload: w.reloads.Reload, OrderStore: w.store, Flush: w.Flush, Pins: w.trust,
+		CheckNow: w.checks.CheckNow, Audit: w.audit, Events: w.journal, Notifier: notifier{},
 		Refused: w.refused.Request, History: w.history,
 		Members:   func() []gossip.Member { return w.members },
 		HeardFrom: func(identity.KeyID) netip.AddrPort { return w.heardFrom },
@@ -436,6 +436,19 @@ func (w *world) send(method, path, body string, header ...string) httpReply {
 	raw, err := io.ReadAll(res.Body)
 	w.must(err)
 	return httpReply{res.StatusCode, res.Header, string(raw)}
+}
+
+// want checks that a reply has that status and all of the given parts in its body.
+func (w *world) want(what string, r httpReply, status int, parts ...string) {
+	w.t.Helper()
+	if r.status != status {
+		w.t.Errorf("%s: got %d %s, want %d", what, r.status, r.body, status)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.body, part) {
+			w.t.Errorf("%s: %s does not have %s", what, r.body, part)
+		}
+	}
 }
 
 // wantError checks that a reply is an error of that status in the one

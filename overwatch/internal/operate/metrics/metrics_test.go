@@ -1,4 +1,4 @@
-package metrics // inside: it uses describe and facts
+package metrics // inside: it uses collect
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// want is every metric of facts for sources.
+// want is every metric of a node for sources.
 const want = `
 gslb_build_info{git_commit="abc",go_version="go1.26",version="1.2.3"} 1
 gslb_dnssec_enabled 0
@@ -177,7 +177,7 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestRegister_MetricsFollowTheConventions(t *testing.T) {
 	r := prometheus.NewRegistry()
-	must(t, r.Register(&facts{sources(t), describe()}))
+	must(t, r.Register(collector(sources(t).collect)))
 	problems, err := testutil.GatherAndLint(r)
 	must(t, err)
 	for _, p := range problems {

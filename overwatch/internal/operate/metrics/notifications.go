@@ -8,33 +8,14 @@ import (
 
 // RegisterNotifications adds the metrics of notifications to r. targets returns the receivers.
 func RegisterNotifications(r prometheus.Registerer, targets func() []api.NotificationTarget) error {
-	return r.Register(&notificationFacts{targets,
-		desc("notifications_sent_total", "Messages that a receiver of notifications has taken.", "target"),
-		desc("notifications_failed_total", "Attempts to notify a receiver that have failed.", "target"),
-		desc("notifications_dropped_total", "Events that a receiver is never told of.", "target"),
-		desc("notifications_queued", "Events that wait to be told to a receiver.", "target"),
-	})
-}
-
-// notificationFacts collects the metrics of notifications at each scrape.
-type notificationFacts struct {
-	targets                       func() []api.NotificationTarget
-	sent, failed, dropped, queued *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (f *notificationFacts) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{f.sent, f.failed, f.dropped, f.queued} {
-		ch <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (f *notificationFacts) Collect(ch chan<- prometheus.Metric) {
-	for _, t := range f.targets() {
-		for d, count := range map[*prometheus.Desc]uint64{f.sent: t.Sent, f.failed: t.Failed, f.dropped: t.Dropped} {
-			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(count), t.Name)
+	return r.Register(collector(func(s scrape) {
+		for _, t := range targets() {
+			s.counter("notifications_sent_total", "Messages that a receiver of notifications has taken.", t.Sent,
+				"target", t.Name)
+			s.counter("notifications_failed_total", "Attempts to notify a receiver that have failed.", t.Failed,
+				"target", t.Name)
+			s.counter("notifications_dropped_total", "Events that a receiver is never told of.", t.Dropped, "target", t.Name)
+			s.gauge("notifications_queued", "Events that wait to be told to a receiver.", float64(t.Queued), "target", t.Name)
 		}
-		ch <- prometheus.MustNewConstMetric(f.queued, prometheus.GaugeValue, float64(t.Queued), t.Name)
-	}
+	}))
 }

@@ -73,8 +73,7 @@ func messageID(target, group string, tells, before map[string]Telling, at time.T
 }
 
 func worse(a, b api.EventSeverity) api.EventSeverity {
-	order := api.EventSeverities()
-	if slices.Index(order, string(b)) > slices.Index(order, string(a)) {
+	if b.Rank() > a.Rank() {
 		return b
 	}
 	return a

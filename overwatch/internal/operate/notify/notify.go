@@ -18,17 +18,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/operate/notify/send"
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/shared/api"
+	"gslb.internal/overwatch/internal/state/journal"
 )
-
-// Journal is the source of events; journal.Journal implements it.
-type Journal interface {
-	// After returns the events behind a sequence, the oldest first, and whether some of them are no longer kept.
-	After(sequence uint64) (events []api.Event, missed bool)
-	Newest() uint64
-	// Changed returns a channel that is closed when another event is added.
-	Changed() <-chan struct{}
-}
 
 // Settings holds the part of the configuration that a Notifier uses. It must not be changed afterwards.
 type Settings struct {
@@ -46,9 +37,9 @@ func SettingsOf(c *config.Config) Settings {
 
 // Options configures a Notifier.
 type Options struct {
-	Node     string // its id
-	Path     string // of the file that keeps what waits over a restart
-	Journal  Journal
+	Node     string           // its id
+	Path     string           // of the file that keeps what waits over a restart
+	Journal  *journal.Journal // the source of events
 	Settings Settings
 	// Peers lists the nodes that this one exchanges decisions with, as far as they answer.
 	Peers func() []Peer

@@ -170,10 +170,9 @@ func worstEvents(events []api.Event) (list []api.Event, more int) {
 	if len(events) <= maxEvents {
 		return events, 0
 	}
-	order := api.EventSeverities()
 	list = slices.Clone(events)
 	slices.SortStableFunc(list, func(a, b api.Event) int {
-		return cmp.Compare(slices.Index(order, string(b.Severity)), slices.Index(order, string(a.Severity)))
+		return cmp.Compare(b.Severity.Rank(), a.Severity.Rank())
 	})
 	list = list[:maxEvents]
 	slices.SortFunc(list, func(a, b api.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })

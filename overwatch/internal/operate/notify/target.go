@@ -82,10 +82,9 @@ func (t *target) end() {
 
 // wants reports whether the filters of the target select an event.
 func (t *target) wants(e *api.Event) bool {
-	order := api.EventSeverities()
 	return (len(t.c.Kinds) == 0 || slices.Contains(t.c.Kinds, string(e.Kind))) &&
 		(len(t.c.Names) == 0 || slices.Contains(t.c.Names, e.Name)) &&
-		slices.Index(order, string(e.Severity)) >= slices.Index(order, t.c.Severity)
+		e.Severity.Rank() >= api.EventSeverity(t.c.Severity).Rank()
 }
 
 // run sends to the target until ctx ends.
