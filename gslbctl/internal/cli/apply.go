@@ -36,7 +36,10 @@ func (a *app) exportCommand() *cobra.Command {
 			if owner != "" {
 				doc = ownedBy(doc, owner)
 			}
-			return a.print(doc, func() error { return render.YAML(a.Out, doc) })
+			if a.forPeople() {
+				a.output = outputYAML
+			}
+			return a.print(doc, nil)
 		},
 	}
 	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`, without settings")
@@ -97,7 +100,7 @@ func (a *app) planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.print(plan, func() error { return a.printPlan(plan) }); err != nil {
+			if err := a.print(plan, func() string { return a.planText(plan) }); err != nil {
 				return err
 			}
 			if len(plan.Changes) > 0 {
@@ -186,7 +189,7 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 	if len(report) == 0 {
 		return noneApplied(failed)
 	}
-	if err := a.print(report, func() error { return a.printPlans(replies) }); err != nil {
+	if err := a.print(report, func() string { return a.plansText(replies) }); err != nil {
 		return err
 	}
 	if via != nil && !dry {
@@ -206,7 +209,7 @@ func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
 	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}},
 		awaitPeers(ctx, via)...)
 	if a.forPeople() {
-		if err := a.printChanges(report); err != nil {
+		if err := a.say(changesText(report)); err != nil {
 			return err
 		}
 	}
@@ -225,28 +228,21 @@ func noneApplied(failed []error) error {
 	return &outcome{code, strings.Join(sentences, "; "), failed[0]}
 }
 
-// printPlans prints each different plan once. All but the first have a line with the first node that has it.
-func (a *app) printPlans(replies []reply[api.Plan]) error {
-	var printed []string
+// plansText shows each different plan once. All but the first have a line with the first node that has it.
+func (a *app) plansText(replies []reply[api.Plan]) (text string) {
+	var shown []string
 	for _, r := range replies {
-		if r.err != nil {
+		changes := fmt.Sprint(r.answer.Changes)
+		if r.err != nil || slices.Contains(shown, changes) {
 			continue
 		}
-		shown := fmt.Sprint(r.answer.Changes)
-		if slices.Contains(printed, shown) {
-			continue
+		shown = append(shown, changes)
+		if len(shown) > 1 {
+			text += fmt.Sprintf("\nOn %s:\n", r.node)
 		}
-		printed = append(printed, shown)
-		if len(printed) > 1 {
-			if _, err := fmt.Fprintf(a.Out, "\nOn %s:\n", r.node); err != nil {
-				return err
-			}
-		}
-		if err := a.printPlan(r.answer); err != nil {
-			return err
-		}
+		text += a.planText(r.answer)
 	}
-	return nil
+	return text
 }
 
 // placed returns err with the file and line of the first objects that a node refuses, if it names any.

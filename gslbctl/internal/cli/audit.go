@@ -122,7 +122,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 				return err
 			}
 			v := judgeAudit(g)
-			err = a.print(v, func() error { return a.printVerdict(v) })
+			err = a.print(v, v.text)
 			if err != nil || v.Sound {
 				return g.done(err)
 			}
@@ -148,24 +148,22 @@ func judgeAudit(g gathered[auditVerdict]) auditVerdicts {
 	return all
 }
 
-func (a *app) printVerdict(v auditVerdicts) error {
+func (v *auditVerdicts) text() string {
+	var lines []string
 	for _, n := range v.Nodes {
 		which := "The audit log"
 		if len(v.Nodes) > 1 {
 			which += " of " + n.Node
 		}
-		said := fmt.Sprintf("%s is whole: %s.", which, render.Count(n.Entries, "entry", "entries"))
 		switch {
 		case n.Error != "":
-			continue
-		case !n.Sound:
-			said = which + " is not as it was written: " + n.Problem + "."
-		}
-		if _, err := fmt.Fprintln(a.Out, render.Printable(said)); err != nil {
-			return err
+		case n.Sound:
+			lines = append(lines, fmt.Sprintf("%s is whole: %s.", which, render.Count(n.Entries, "entry", "entries")))
+		default:
+			lines = append(lines, which+" is not as it was written: "+n.Problem+".")
 		}
 	}
-	return nil
+	return render.Lines(lines)
 }
 
 // readVerdict checks the chains of a node: that of changes and that of refusals.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -99,7 +98,7 @@ func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow 
 }
 
 func (a *app) printAudit(e *nodeAudit, several bool) error {
-	return a.entry(e, strconv.FormatUint(e.ID, 10), func() error {
+	return a.entry(e, strconv.FormatUint(e.ID, 10), func() string {
 		from := ""
 		if a.output == outputWide {
 			from = fmt.Sprintf("  from %s, request %s", e.ActorIP, e.RequestID)
@@ -109,10 +108,7 @@ func (a *app) printAudit(e *nodeAudit, several bool) error {
 			where = "  " + e.Node
 		}
 		when := e.Timestamp.Local().Format("2006-01-02 15:04:05")
-		_, err := fmt.Fprintf(a.Out, "%s%s  %d  %s  %s %s %s  %s%s\n", when, where, e.ID,
-			render.Printable(e.Actor),
-			render.Printable(e.Action), render.Printable(e.Resource), render.Printable(e.ResourceID), render.Printable(e.Status),
-			render.Printable(from))
-		return err
+		return fmt.Sprintf("%s%s  %d  %s  %s %s %s  %s%s", when, where, e.ID, e.Actor, e.Action, e.Resource, e.ResourceID,
+			e.Status, from)
 	})
 }

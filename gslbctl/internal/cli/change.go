@@ -64,7 +64,7 @@ func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Cl
 		report = append(report, line)
 	}
 	if say {
-		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
+		if err := a.print(report, func() string { return changesText(report) }); err != nil {
 			return err
 		}
 	}
@@ -118,15 +118,8 @@ func nodeReason(node string, err error) (from, sentence string) {
 	return node, sentence
 }
 
-// printChanges prints the results of a change, one line for all nodes with the same result.
-func (a *app) printChanges(report []changed) error {
-	for _, line := range mergedLines(report, false) {
-		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// changesText returns the results of a change, one line for all nodes with the same result.
+func changesText(report []changed) string { return render.Lines(mergedLines(report, false)) }
 
 // mergedLines returns a line for each different result, which begins with the names of its nodes. If all nodes have the
 // same result, the line begins with their number, or with nothing for a single node; with named it has their names too.

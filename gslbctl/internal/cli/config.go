@@ -85,10 +85,7 @@ func (a *app) gossipKeyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(key, func() error {
-				_, err := fmt.Fprintln(a.Out, key.Key)
-				return err
-			})
+			return a.print(key, func() string { return key.Key + "\n" })
 		},
 	}
 }

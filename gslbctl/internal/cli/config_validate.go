@@ -75,7 +75,8 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	err = a.print(v, func() error {
+	err = a.print(v, func() string {
+		var lines []string
 		for _, e := range v.Errors {
 			at := path
 			if e.Line > 0 {
@@ -84,15 +85,12 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 			if e.Key != "" {
 				at += ": " + e.Key
 			}
-			if _, err := fmt.Fprintln(a.Out, render.Printable(at+": "+e.Message)); err != nil {
-				return err
-			}
+			lines = append(lines, at+": "+e.Message)
 		}
 		if v.Valid {
-			_, err := fmt.Fprintln(a.Out, render.Printable(path)+": the configuration is valid")
-			return err
+			lines = append(lines, path+": the configuration is valid")
 		}
-		return nil
+		return render.Lines(lines)
 	})
 	if err == nil && !v.Valid {
 		return &outcome{code: exitDegraded,
@@ -136,12 +134,8 @@ func (a *app) validateHere(ctx context.Context, path string) error {
 			v.Errors = append(v.Errors, api.ConfigError{Message: strings.TrimPrefix(line, filepath.Base(program)+": ")})
 		}
 	}
-	printed := a.print(v, func() error {
-		_, err := fmt.Fprintln(a.Out, render.PrintableLines(strings.Join(lines, "\n")))
+	if err := a.print(v, func() string { return render.Lines(lines) }); err != nil || v.Valid {
 		return err
-	})
-	if printed != nil || v.Valid {
-		return printed
 	}
 	return &outcome{code: exitDegraded}
 }

@@ -156,10 +156,8 @@ func (a *app) changeContexts(done string, edit func(*contexts.File) error) error
 	if err := contexts.Change(path, edit); err != nil {
 		return err
 	}
-	return a.print(changed{Node: path, Success: true, Message: done}, func() error {
-		_, err := fmt.Fprintln(a.Out, render.Printable(done))
-		return err
-	})
+	return a.print(changed{Node: path, Success: true, Message: done},
+		func() string { return render.Printable(done) + "\n" })
 }
 
 // contextFlags are the flags for the settings of a context. Only given ones change it.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -49,18 +48,14 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 			if a.output == outputName {
 				return a.list(status, t)
 			}
-			return a.print(status, func() error {
-				if err := a.table(t)(); err != nil || !status.Sync.Enabled {
-					return err
+			return a.print(status, func() string {
+				switch off := status.Sync.OffReason; {
+				case !status.Sync.Enabled:
+					return a.text(t)
+				case off != nil:
+					return a.text(t) + "\n" + render.Printable(notExchanged+*off) + "\n"
 				}
-				if _, err := fmt.Fprintln(a.Out); err != nil {
-					return err
-				}
-				if off := status.Sync.OffReason; off != nil {
-					_, err := fmt.Fprintln(a.Out, render.Printable(notExchanged+*off))
-					return err
-				}
-				return a.table(a.peersTable(status.Sync.Peers))()
+				return a.text(t) + "\n" + a.text(a.peersTable(status.Sync.Peers))
 			})
 		},
 	})
@@ -123,12 +118,7 @@ func (a *app) peersTable(peers []api.DNSSECPeer) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"},
 		{Name: "REASON"}}}
 	for _, p := range peers {
-		reason, tone := render.None, render.Plain
-		if p.Error != nil {
-			reason, tone = *p.Error, render.Bad
-		}
-		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess),
-			render.Cell{Text: reason, Tone: tone})
+		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess), problemCell(p.Error))
 	}
 	return t
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -96,7 +95,7 @@ func (a *app) sayFindings(list []checkedZone) error {
 		silent = silent && f.Verdict == chain.Unanswered
 		t.Add(render.C(f.Zone), render.C(f.Server), render.Cell{Text: string(f.Verdict), Tone: tone}, render.C(f.Reason))
 	}
-	if err := a.print(list, func() error { return errors.Join(a.table(t)(), a.sayAllAdvice(list)) }); err != nil {
+	if err := a.print(list, func() string { return a.text(t) + render.Lines(a.adviceLines(list)) }); err != nil {
 		return err
 	}
 	switch {
@@ -105,18 +104,6 @@ func (a *app) sayFindings(list []checkedZone) error {
 			sentence: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
 	case wrong > 0:
 		return &outcome{code: exitDegraded, sentence: ""}
-	}
-	return nil
-}
-
-func (a *app) sayAllAdvice(list []checkedZone) error {
-	for i, f := range list {
-		if i > 0 && list[i-1].Zone == f.Zone {
-			continue
-		}
-		if err := a.sayAdvice(f.Zone, f.Advice); err != nil {
-			return err
-		}
 	}
 	return nil
 }

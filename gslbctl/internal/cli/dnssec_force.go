@@ -63,10 +63,8 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 	if list, failed = forced(false); len(list) == 0 {
 		return failed[0]
 	}
-	return a.print(list, func() error {
-		_, err := fmt.Fprintf(a.Out, "%s goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n",
-			list[0].Zone)
-		return err
+	return a.print(list, func() string {
+		return list[0].Zone + " goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n"
 	})
 }
 

@@ -188,12 +188,10 @@ func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool)
 		return c.PreviewRoll(ctx, wanted)
 	})
 	switch {
-	case only && err == nil:
-		err = a.print(preview, func() error { return a.saySchedule(&preview) })
 	case err == nil:
-		err = a.saySchedule(&preview)
-	case !only:
-		err = nil // the roll itself will fail as well; or the node is older and has no preview
+		return a.print(preview, func() string { return a.scheduleText(&preview) })
+	case only:
+		return err
 	}
-	return err
+	return nil // the roll itself will fail as well; or the node is older and has no preview
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -65,12 +64,7 @@ func syncTable(list []syncedPeer) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}, {Name: "PEER"}, {Name: "WELL"},
 		{Name: "NEW KEYS", Right: true}, {Name: "REASON"}}}
 	for _, p := range list {
-		reason, tone := render.None, render.Plain
-		if p.Error != nil {
-			reason, tone = *p.Error, render.Bad
-		}
-		t.Add(render.C(p.Node), orNone(p.Peer), render.C(render.YesNo(p.OK)), render.C(strconv.Itoa(p.Imported)),
-			render.Cell{Text: reason, Tone: tone})
+		t.Add(render.C(p.Node), orNone(p.Peer), render.C(render.YesNo(p.OK)), number(p.Imported), problemCell(p.Error))
 	}
 	return t
 }

@@ -54,7 +54,7 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	if dryRun || a.forPeople() {
 		coming, err := read(ctx, a, preview)
 		if err == nil {
-			err = a.print(coming, func() error { return a.saySchedule(&coming) })
+			err = a.print(coming, func() string { return a.scheduleText(&coming) })
 		}
 		if err != nil || dryRun {
 			return err
@@ -84,13 +84,12 @@ func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 	stop := a.progress("telling the other nodes")
 	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // a node that misses this asks later by itself
 	stop()
-	return a.print(r, func() error {
+	return a.print(r, func() string {
 		where := fmt.Sprintf("rolls to key %d", r.KeyTag)
 		if isWay(r) {
 			where = "goes " + string(r.Way)
 		}
-		_, err := fmt.Fprintf(a.Out, "%s %s: it is %s. See how far it is: gslbctl dnssec rolls\n", r.Zone, where, r.Stage)
-		return err
+		return fmt.Sprintf("%s %s: it is %s. See how far it is: gslbctl dnssec rolls\n", r.Zone, where, r.Stage)
 	})
 }
 

@@ -327,10 +327,9 @@ func (w *drainWait) report(d drained, began time.Time) error {
 	}
 	d.WaitSeconds = int64(time.Since(began).Seconds())
 	if d.Drained || !w.app.forPeople() {
-		err := w.app.print(d, func() error {
-			_, err := fmt.Fprintf(w.app.Out, "drained: %s no longer %s traffic, after %s\n", render.Printable(ids(w.servers)),
+		err := w.app.print(d, func() string {
+			return fmt.Sprintf("drained: %s no longer %s traffic, after %s\n", render.Printable(ids(w.servers)),
 				has(len(w.servers)), render.Span(time.Since(began)))
-			return err
 		})
 		if err != nil {
 			return err

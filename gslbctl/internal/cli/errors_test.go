@@ -1,6 +1,7 @@
 package cli // inside: it shares fake_test.go
 
 import (
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,6 +15,21 @@ func dead(t *testing.T) string {
 	srv := httptest.NewServer(nil)
 	srv.Close()
 	return strings.TrimPrefix(srv.URL, "http://")
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestOutput_ThatCannotBeWrittenIsAnError(t *testing.T) {
+	for _, format := range []string{outputTable, outputJSON, outputYAML} {
+		var said strings.Builder
+		sys := System{Out: brokenPipe{}, Err: &said, Getenv: func(string) string { return "" }}
+		if code := Run(t.Context(), sys, []string{"version", "-o", format}); code != 1 ||
+			said.String() != "gslbctl: writing the output: broken pipe\n" {
+			t.Errorf("-o %s: exit code %d, %q", format, code, said.String())
+		}
+	}
 }
 
 func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {

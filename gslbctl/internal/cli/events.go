@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -139,10 +138,9 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) er
 		if g.several() {
 			where = "  " + e.Node
 		}
-		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() error {
-			_, err := fmt.Fprintf(a.Out, "%s%s  %-8s  %-12s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05"), where,
-				e.Severity, render.Printable(string(e.Kind)), render.Printable(e.Sentence))
-			return err
+		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() string {
+			return fmt.Sprintf("%s%s  %-8s  %-12s  %s", e.Time.Local().Format("2006-01-02 15:04:05"), where, e.Severity,
+				e.Kind, e.Sentence)
 		})
 		if err != nil {
 			return err

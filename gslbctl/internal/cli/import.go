@@ -61,7 +61,7 @@ func (a *app) importBindCommand() *cobra.Command {
 				}
 				report.Files = append(report.Files, path)
 			}
-			return a.print(report, func() error { return a.printImport(&report) })
+			return a.print(report, report.text)
 		},
 	}
 	cmd.Flags().StringVar(&zone, "zone", "", "the `zone` that the file is for")
@@ -144,25 +144,20 @@ func (a *app) writeImport(read *imports.Result, into, config string) error {
 		}
 		report.Files = append(report.Files, path)
 	}
-	return a.print(report, func() error { return a.printImport(&report) })
+	return a.print(report, report.text)
 }
 
-// printImport prints a line for each record that is left out or differs, then the files that were written.
-func (a *app) printImport(report *importReport) error {
-	for _, l := range report.Left {
-		line := "left out: " + l.Record + ": " + l.Why
-		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
-			return err
-		}
+// text returns a line for each record that is left out or differs, then the files that were written.
+func (r *importReport) text() string {
+	var lines []string
+	for _, l := range r.Left {
+		lines = append(lines, "left out: "+l.Record+": "+l.Why)
 	}
-	for _, d := range report.Differ {
-		if _, err := fmt.Fprintln(a.Out, render.Printable("differs: "+d.Record+": "+d.Why)); err != nil {
-			return err
-		}
+	for _, d := range r.Differ {
+		lines = append(lines, "differs: "+d.Record+": "+d.Why)
 	}
-	_, err := fmt.Fprintf(a.Out, "%d taken, %d left out; wrote %s\n", report.Taken, len(report.Left),
-		strings.Join(report.Files, " and "))
-	return err
+	return render.Lines(lines) + fmt.Sprintf("%d taken, %d left out; wrote %s\n", r.Taken, len(r.Left),
+		strings.Join(r.Files, " and "))
 }
 
 // writeNew writes a new file. An existing file is an error.

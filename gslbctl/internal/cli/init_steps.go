@@ -11,7 +11,8 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-func (a *app) printNextSteps(r initReport, plan *pair.Plan, kept keptContext) error {
+// nextSteps tells which files were written, and what to do with them.
+func nextSteps(r initReport, plan *pair.Plan, kept keptContext) string {
 	server, port, _ := net.SplitHostPort(r.Nodes[0].DNS)
 	var commands []step
 	for i, path := range r.Files.Overwatch {
@@ -33,8 +34,7 @@ func (a *app) printNextSteps(r initReport, plan *pair.Plan, kept keptContext) er
 			steps = append(steps, "  "+record)
 		}
 	}
-	_, err := fmt.Fprintln(a.Out, render.PrintableLines(strings.Join(steps, "\n")))
-	return err
+	return render.Lines(steps)
 }
 
 // start returns the step that starts a program with its file: by hand on this machine, else as the package's service,

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/pair"
@@ -30,10 +28,7 @@ func (a *app) keygenCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{Use: kind.use, Short: kind.short, Args: cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error {
 				secret := kind.make()
-				return a.print(secret, func() error {
-					_, err := fmt.Fprintln(a.Out, secret.Key+secret.Token)
-					return err
-				})
+				return a.print(secret, func() string { return secret.Key + secret.Token + "\n" })
 			}})
 	}
 	return cmd

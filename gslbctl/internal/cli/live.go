@@ -108,8 +108,8 @@ func (a *app) plainLook(p screen.Picture, failed error, first bool, title string
 		if first {
 			separator = ""
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s%s  %s\n", separator, a.Now().UTC().Format(time.RFC3339), title); err != nil {
-			return written(err)
+		if err := a.say(separator + a.Now().UTC().Format(time.RFC3339) + "  " + title + "\n"); err != nil {
+			return err
 		}
 	}
 	if failed != nil {
@@ -119,8 +119,8 @@ func (a *app) plainLook(p screen.Picture, failed error, first bool, title string
 	}
 	top, body := p.Lines(allTabs)
 	for _, line := range append(top, body...) {
-		if _, err := fmt.Fprintln(a.Out, line); err != nil {
-			return written(err)
+		if err := a.say(line + "\n"); err != nil {
+			return err
 		}
 	}
 	return nil

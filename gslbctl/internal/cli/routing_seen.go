@@ -180,7 +180,7 @@ func (a *app) follow(ctx context.Context, q url.Values, limit int) error {
 }
 
 func (a *app) followed(d *nodeDecision, several bool) error {
-	return a.entry(d, d.ID, func() error {
+	return a.entry(d, d.ID, func() string {
 		server, where := "nobody", ""
 		if d.SelectedServer != "" {
 			server = d.SelectedServer + inBrackets(d.SelectedRegion)
@@ -188,9 +188,7 @@ func (a *app) followed(d *nodeDecision, several bool) error {
 		if several {
 			where = "  " + d.Node
 		}
-		_, err := fmt.Fprintf(a.Out, "%s%s  %s  %s %s  %s%s  %s  to %s  %s\n", d.Timestamp.Local().Format("15:04:05.000"),
-			where, render.Printable(d.ID), render.Printable(d.Domain), d.QueryType, d.ClientSubnet,
-			render.Printable(inBrackets(d.ClientRegion)), d.Algorithm, render.Printable(server), d.Outcome)
-		return err
+		return fmt.Sprintf("%s%s  %s  %s %s  %s%s  %s  to %s  %s", d.Timestamp.Local().Format("15:04:05.000"), where, d.ID,
+			d.Domain, d.QueryType, d.ClientSubnet, inBrackets(d.ClientRegion), d.Algorithm, server, d.Outcome)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -126,41 +127,43 @@ func atOnce(n int, do func(i int)) {
 	}
 }
 
-// print writes a value in the chosen format. table writes it for people.
-func (a *app) print(value any, table func() error) error {
-	var err error
+// print writes a value in the chosen format. text returns it for people, ready to be printed.
+func (a *app) print(value any, text func() string) error {
 	switch a.output {
 	case outputJSON:
-		err = render.JSON(a.Out, value)
+		return written(render.JSON(a.Out, value))
 	case outputYAML:
-		err = render.YAML(a.Out, value)
-	default:
-		err = table()
+		return written(render.YAML(a.Out, value))
 	}
-	return written(err)
+	return a.say(text())
 }
 
 // list writes a list in the chosen format. t is the list for people, with its names.
 func (a *app) list(value any, t *render.Table) error {
 	if a.output == outputName {
-		return written(t.WriteNames(a.Out))
+		return a.say(t.Names())
 	}
 	return a.print(value, a.table(t))
 }
 
-// entry writes one element of a stream: in JSON a line, in YAML an element of a list. line writes
+// entry writes one element of a stream: in JSON a line, in YAML an element of a list. line returns
 // it for people.
-func (a *app) entry(value any, name string, line func() error) error {
+func (a *app) entry(value any, name string, line func() string) error {
 	switch a.output {
 	case outputJSON:
 		return written(json.NewEncoder(a.Out).Encode(value))
 	case outputYAML:
 		return written(render.YAML(a.Out, []any{value}))
 	case outputName:
-		_, err := fmt.Fprintln(a.Out, render.Printable(name))
-		return written(err)
+		return a.say(render.Printable(name) + "\n")
 	}
-	return written(line())
+	return a.say(render.Printable(line()) + "\n")
+}
+
+// say writes a text to standard output.
+func (a *app) say(text string) error {
+	_, err := io.WriteString(a.Out, text)
+	return written(err)
 }
 
 // written wraps an error of writing the output.
@@ -176,12 +179,11 @@ func (a *app) colour() bool {
 	return a.Terminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }
 
-func (a *app) table(t *render.Table) func() error {
-	return func() error { return t.Write(a.Out, a.style()) }
-}
+// table returns a function with the text of a table, for print.
+func (a *app) table(t *render.Table) func() string { return func() string { return a.text(t) } }
 
-func (a *app) style() render.Style {
-	return render.Style{Colour: a.colour(), Wide: a.output == outputWide, Width: a.room()}
+func (a *app) text(t *render.Table) string {
+	return t.Text(render.Style{Colour: a.colour(), Wide: a.output == outputWide, Width: a.room()})
 }
 
 // room returns the width that tables must fit, 0 for any: in a pipe, with -o wide, and on the live

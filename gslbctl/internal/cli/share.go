@@ -76,7 +76,7 @@ func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client
 	report := append([]changed{{Node: via.Node(), Success: true, Message: message}}, awaitPeers(ctx, via)...)
 	stop()
 	if say {
-		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
+		if err := a.print(report, func() string { return changesText(report) }); err != nil {
 			return err
 		}
 	}

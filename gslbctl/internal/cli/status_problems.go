@@ -93,21 +93,17 @@ func (a *app) headline(r statusReport) string {
 	}
 }
 
-func (a *app) printProblems(report statusReport) error {
-	if _, err := fmt.Fprintf(a.Out, "\n%s\n", a.headline(report)); err != nil {
-		return err
+// problemsText returns the headline and the problems below it, at most a number of them. all is the command that lists
+// all.
+func (a *app) problemsText(r statusReport, most int, all string) string {
+	lines := []string{""} // ends the headline
+	for _, problem := range r.Problems[:min(len(r.Problems), most)] {
+		lines = append(lines, "  - "+problem)
 	}
-	shown := report.Problems[:min(len(report.Problems), maxProblems)]
-	for _, problem := range shown {
-		if _, err := fmt.Fprintln(a.Out, "  - "+render.Printable(problem)); err != nil {
-			return err
-		}
+	if more := len(r.Problems) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("  - and %d more: %s", more, all))
 	}
-	if more := len(report.Problems) - len(shown); more > 0 {
-		_, err := fmt.Fprintf(a.Out, "  - and %d more: gslbctl status -o json lists all\n", more)
-		return err
-	}
-	return nil
+	return a.headline(r) + render.Lines(lines)
 }
 
 func (a *app) painted(status api.ServiceStatus) string {
