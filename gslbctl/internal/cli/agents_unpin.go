@@ -140,28 +140,24 @@ func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, 
 
 // countUnpin returns the number of selected agents on the node that has the most.
 func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err error) {
-	clients, err := a.clients()
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Unpinned,
-		error) {
-		return c.UnpinMany(ctx, f, true)
-	}) {
-		if r.err != nil && len(clients) == 1 {
+	replies, err := onAll(ctx, a, askingAll, selected(f))
+	for _, r := range replies {
+		if r.err != nil && len(replies) == 1 {
 			return 0, r.err
 		}
 		most = max(most, r.answer.Remaining)
 	}
-	return most, nil
+	return most, err
+}
+
+// selected returns the request that lists the selected agents.
+func selected(f api.UnpinFilter) func(context.Context, *api.Client) (api.Unpinned, error) {
+	return func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) }
 }
 
 // tellUnpin lists the agents that would be unpinned, as the first answering node knows them.
 func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
-	out, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Unpinned,
-		error) {
-		return c.UnpinMany(ctx, f, true)
-	})
+	out, err := read(ctx, a, selected(f))
 	if err != nil {
 		return err
 	}

@@ -23,13 +23,10 @@ func forceFlag(cmd *cobra.Command, force *bool) {
 // error, or with force prints them. Without force, the returned context makes nodes check once more when they make the
 // change, and refuse it if it is not safe.
 func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceRequest) (context.Context, error) {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll+" what would be left", with((*api.Client).Consequences, change))
 	if err != nil {
 		return nil, err
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes") + " what would be left")
-	replies := everywhere(ctx, clients, with((*api.Client).Consequences, change))
-	stop()
 	var sentences []string
 	for _, r := range replies {
 		if _, silent := errors.AsType[*api.UnreachableError](r.err); silent {

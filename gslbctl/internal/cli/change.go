@@ -30,13 +30,10 @@ func (a *app) change(ctx context.Context, apply func(context.Context, *api.Clien
 }
 
 func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, "changing %s", apply)
 	if err != nil {
 		return err
 	}
-	stop := a.progress("changing " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, apply)
-	stop()
 	if len(replies) == 1 && replies[0].err != nil {
 		return unchanged(replies[0].err)
 	}

@@ -29,13 +29,10 @@ type gathered[T any] struct {
 func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
 	error) {
 	var g gathered[T]
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, ask)
 	if err != nil {
 		return g, err
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, ask)
-	stop()
 	var silent []error
 	for _, r := range replies {
 		n := askedNode{Node: r.node}

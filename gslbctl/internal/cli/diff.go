@@ -48,16 +48,13 @@ type diffReport struct {
 type fact struct{ kind, name string }
 
 func (a *app) diff(ctx context.Context) error {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, readFacts)
 	if err != nil {
 		return err
 	}
-	if len(clients) < 2 {
+	if len(replies) < 2 {
 		return errors.New("diff compares nodes: name two or more, such as with --api twice")
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, readFacts)
-	stop()
 	report := diffReport{Differences: []difference{}, Unasked: map[string]string{}}
 	var unasked []string
 	replies = slices.DeleteFunc(replies, func(r reply[map[fact]string]) bool {

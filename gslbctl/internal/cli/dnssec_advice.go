@@ -36,7 +36,7 @@ type zoneAdvice struct {
 // advice returns, by zone, the acts on its keys and whether each breaks something now, as the node says that is the
 // least far with a change of key. It returns nil if no nodes are configured.
 func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvice {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, just((*api.Client).Rolls))
 	if err != nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvic
 	stage := map[string]api.RollStage{}
 	order := []api.RollStage{api.RollSigning, api.RollPublished, api.RollOffered, api.RollAlone, api.RollUnsigned,
 		api.RollDone}
-	for _, r := range everywhere(ctx, clients, just((*api.Client).Rolls)) {
+	for _, r := range replies {
 		asked = asked || r.err == nil && r.answer.Enabled
 		ways := map[string]bool{}
 		for _, roll := range r.answer.Rolls {

@@ -32,29 +32,18 @@ type nodeRoll struct {
 }
 
 func (a *app) dnssecRolls(ctx context.Context) error {
-	clients, err := a.clients()
+	g, err := gather(ctx, a, just((*api.Client).Rolls))
 	if err != nil {
 		return err
 	}
-	replies := everywhere(ctx, clients, just((*api.Client).Rolls))
 	list := []nodeRoll{}
-	var silent []error
-	for _, r := range replies {
-		if r.err != nil {
-			silent = append(silent, r.err)
-		}
+	for _, r := range g.replies {
 		for _, one := range r.answer.Rolls {
 			list = append(list, nodeRoll{r.node, one})
 		}
 	}
-	if len(silent) == len(replies) {
-		return noAnswer(silent)
-	}
 	slices.SortStableFunc(list, func(a, b nodeRoll) int { return strings.Compare(a.Zone, b.Zone) })
-	if err := a.list(list, a.rollsTable(list)); err != nil || len(silent) == 0 {
-		return err
-	}
-	return &outcome{code: exitDegraded, sentence: noAnswer(silent).Error()}
+	return g.done(a.list(list, a.rollsTable(list)))
 }
 
 func (a *app) rollsTable(list []nodeRoll) *render.Table {

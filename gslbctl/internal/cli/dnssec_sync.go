@@ -26,13 +26,10 @@ func (a *app) dnssecSyncCommand() *cobra.Command {
 }
 
 func (a *app) dnssecSync(ctx context.Context) error {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll+" for keys", just((*api.Client).SyncDNSSEC))
 	if err != nil {
 		return err
 	}
-	stop := a.progress("asking for keys")
-	replies := everywhere(ctx, clients, just((*api.Client).SyncDNSSEC))
-	stop()
 	if len(replies) == 1 && replies[0].err != nil {
 		return replies[0].err
 	}

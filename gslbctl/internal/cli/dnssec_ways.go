@@ -77,13 +77,10 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 
 // syncAndPrint makes all nodes exchange the state of their keys now, and prints the roll.
 func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
-	clients, err := a.clients()
-	if err != nil {
+	// A node that misses this asks later by itself.
+	if _, err := onAll(ctx, a, "telling %s", just((*api.Client).SyncDNSSEC)); err != nil {
 		return err
 	}
-	stop := a.progress("telling the other nodes")
-	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // a node that misses this asks later by itself
-	stop()
 	return a.print(r, func() string {
 		where := fmt.Sprintf("rolls to key %d", r.KeyTag)
 		if isWay(r) {

@@ -151,13 +151,10 @@ func (a *app) undrainCommand() *cobra.Command {
 // serversNamed returns the backends of all nodes that a name on the command line selects: by id,
 // address, address and port, agent or region, in this order.
 func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, error) {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, with((*api.Client).Backends, api.BackendFilter{}))
 	if err != nil {
 		return nil, err
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, with((*api.Client).Backends, api.BackendFilter{}))
-	stop()
 	var all []api.Backend
 	var failed []error
 	for _, r := range replies {

@@ -108,6 +108,20 @@ func everywhere[T any](ctx context.Context, clients []*api.Client,
 	return replies
 }
 
+// onAll asks all nodes at once. what describes that for people, with %s for the number of nodes.
+func onAll[T any](ctx context.Context, a *app, what string,
+	ask func(context.Context, *api.Client) (T, error)) ([]reply[T], error) {
+	clients, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	defer a.progress(fmt.Sprintf(what, render.Count(len(clients), "node", "nodes")))()
+	return everywhere(ctx, clients, ask), nil
+}
+
+// askingAll is the description of a question to all nodes.
+const askingAll = "asking %s"
+
 // atOnce calls do n times concurrently and waits for all calls. A panic of a call continues in the
 // caller, which can give a terminal back.
 func atOnce(n int, do func(i int)) {
