@@ -14,9 +14,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditPace is the time between two looks of audit tail -f.
-const auditPace = time.Second
-
 // auditOverlap is the time before the newest known entry from which audit tail -f asks again: nodes' clocks differ, and
 // a node may be slow to show an entry.
 const auditOverlap = time.Minute
@@ -50,31 +47,26 @@ func (a *app) auditTailCommand() *cobra.Command {
 	return cmd
 }
 
-// tailAudit prints the latest entries and, with follow, those that come later.
-func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow bool) error {
+// tailAudit prints the latest entries and, with goOn, those that come later.
+func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	query := maps.Clone(from)
 	query.Set("limit", strconv.Itoa(lines))
+	most := lines              // of all nodes
 	shown := map[string]bool{} // entries, by node and id
-	var lacks string           // the last line about missing nodes
-	for first := true; ; first = false {
+	return a.follow(ctx, goOn, func() (missing, err error) {
 		g, err := gather(ctx, a, with((*api.Client).AuditLog, query))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		limit := lines
-		if !first {
-			limit = len(g.nodes) * api.MaxPageLimit
-		}
-		list := mergeAudit(g, limit).Entries
-		now := map[string]bool{}
+		list := mergeAudit(g, most).Entries
 		for _, e := range slices.Backward(list) { // the newest last
 			key := e.Node + " " + strconv.FormatUint(e.ID, 10)
-			now[key] = true
 			if shown[key] {
 				continue
 			}
+			shown[key] = true
 			if err := a.printAudit(&e, g.several()); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if len(list) > 0 { // next time, ask for entries since the newest one, less auditOverlap
@@ -82,19 +74,9 @@ func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, follow 
 			query.Set("limit", strconv.Itoa(api.MaxPageLimit))
 			query.Set("start_time", list[0].Timestamp.Add(-auditOverlap).Format(time.RFC3339Nano))
 		}
-		maps.Copy(shown, now)
-		if !follow {
-			return g.missing()
-		}
-		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil // interrupted by the user
-		case <-time.After(auditPace):
-		}
-	}
+		most = len(g.nodes) * api.MaxPageLimit
+		return g.missing(), nil
+	})
 }
 
 func (a *app) printAudit(e *nodeAudit, several bool) error {

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -109,14 +111,32 @@ func (g *gathered[T]) missing() error {
 		len(g.nodes), isAre(len(without)), strings.Join(without, "; "))}
 }
 
-// tellMissing writes a line about the nodes that missing names, unless it is the line of before, and returns the line.
-// It is for commands that print a stream of entries.
-func (a *app) tellMissing(missing error, before string) (told string, err error) {
-	_, told = explain(missing)
-	if told != before && told != "" {
-		_, err = fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(told))
+// lookPace is the time between two looks of follow.
+const lookPace = time.Second
+
+// follow calls look once, or with goOn until ctx ends, for commands that print a stream of entries. missing is the
+// outcome for nodes that did not answer; while look goes on, it is told when it changes.
+func (a *app) follow(ctx context.Context, goOn bool, look func() (missing, err error)) error {
+	told := ""
+	for {
+		missing, err := look()
+		switch {
+		case goOn && ctx.Err() != nil:
+			return nil // interrupted by the user
+		case err != nil || !goOn:
+			return cmp.Or(err, missing)
+		}
+		if _, sentence := explain(missing); sentence != told {
+			if told = sentence; told != "" {
+				fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(told))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(lookPace):
+		}
 	}
-	return told, err
 }
 
 func isAre(n int) string {

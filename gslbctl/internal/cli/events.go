@@ -77,12 +77,11 @@ type nodeEvent struct {
 	Node string `json:"node"`
 }
 
-// events prints the latest events of the nodes and, with follow, later ones as they come. If a node did not answer for
-// a while, it prints the events missed in between once the node answers.
-func (a *app) events(ctx context.Context, from url.Values, lines int, follow bool) error {
-	var lacks string             // the last line about missing nodes
+// events prints the latest events of the nodes and, with goOn, later ones as they come. If a node did not answer for a
+// while, it prints the events missed in between once the node answers.
+func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	after := map[string]uint64{} // the newest sequence of each node that has answered
-	for {
+	return a.follow(ctx, goOn, func() (missing, err error) {
 		g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (api.EventList, error) {
 			query := maps.Clone(from)
 			query.Set("limit", strconv.Itoa(lines))
@@ -93,23 +92,10 @@ func (a *app) events(ctx context.Context, from url.Values, lines int, follow boo
 			return c.Events(ctx, query)
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := a.printEvents(g, after); err != nil {
-			return err
-		}
-		if !follow {
-			return g.missing()
-		}
-		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil // interrupted by the user
-		case <-time.After(auditPace):
-		}
-	}
+		return g.missing(), a.printEvents(g, after)
+	})
 }
 
 // printEvents prints events of several nodes by time. It sets after, by node, to the sequence number to go on from.
@@ -125,10 +111,7 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) er
 		}
 		after[r.node] = read
 		if r.answer.Missed {
-			_, err := fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.node)
-			if err != nil {
-				return err
-			}
+			fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.node)
 		}
 	}
 	slices.SortStableFunc(list, func(x, y nodeEvent) int { return x.Time.Compare(y.Time) })

@@ -14,9 +14,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// followPace is the time between two requests of routing decisions --follow.
-const followPace = time.Second
-
 // decisionFlags select sampled answers.
 type decisionFlags struct {
 	domain, algorithm, region, outcome string
@@ -64,7 +61,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 				return err
 			}
 			if f.follow {
-				return a.follow(cmd.Context(), q, f.limit)
+				return a.followDecisions(cmd.Context(), q, f.limit)
 			}
 			g, err := gather(cmd.Context(), a, with((*api.Client).RoutingDecisions, q))
 			if err != nil {
@@ -144,20 +141,13 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
 }
 
-// follow prints new decisions as they come, until it is interrupted.
-func (a *app) follow(ctx context.Context, q url.Values, limit int) error {
+// followDecisions prints new decisions as they come, until it is interrupted.
+func (a *app) followDecisions(ctx context.Context, q url.Values, limit int) error {
 	seen := map[string]bool{}
-	lacks := "" // the last line about missing nodes
-	for {
+	return a.follow(ctx, true, func() (missing, err error) {
 		g, err := gather(ctx, a, with((*api.Client).RoutingDecisions, q))
-		if ctx.Err() != nil {
-			return nil
-		}
 		if err != nil {
-			return err
-		}
-		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
-			return err
+			return nil, err
 		}
 		now := map[string]bool{}
 		for _, d := range slices.Backward(mergeDecisions(g, limit*len(g.nodes)).Decisions) {
@@ -166,20 +156,16 @@ func (a *app) follow(ctx context.Context, q url.Values, limit int) error {
 			if seen[key] {
 				continue
 			}
-			if err := a.followed(&d, g.several()); err != nil {
-				return err
+			if err := a.printDecision(&d, g.several()); err != nil {
+				return nil, err
 			}
 		}
 		seen = now
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(followPace):
-		}
-	}
+		return g.missing(), nil
+	})
 }
 
-func (a *app) followed(d *nodeDecision, several bool) error {
+func (a *app) printDecision(d *nodeDecision, several bool) error {
 	return a.entry(d, d.ID, func() string {
 		server, where := "nobody", ""
 		if d.SelectedServer != "" {
