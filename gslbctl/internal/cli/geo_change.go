@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) geoSetCommand() *cobra.Command {
-	var comment string
+	var req api.GeoMappingChange
 	cmd := &cobra.Command{
 		Use:     "set <network> <region>",
 		Short:   "Place the clients of a network in a region, whatever the database says",
@@ -25,14 +25,14 @@ func (a *app) geoSetCommand() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := api.GeoMappingChange{CIDR: args[0], Region: &args[1], Comment: given(cmd, "comment", &comment)}
+			req.CIDR, req.Region = args[0], &args[1]
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				m, err := c.PutGeoMapping(ctx, req)
 				return "clients of " + m.CIDR + " are in " + m.Region, err
 			})
 		},
 	}
-	cmd.Flags().StringVar(&comment, "comment", "", "what it is, for people")
+	optional(cmd, cmd.Flags().StringVar, &req.Comment, "comment", "", "what it is, for people")
 	return cmd
 }
 
