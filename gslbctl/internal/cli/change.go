@@ -121,22 +121,17 @@ func changesText(report []changed) string { return render.Lines(mergedLines(repo
 // mergedLines returns a line for each different result, which begins with the names of its nodes. If all nodes have the
 // same result, the line begins with their number, or with nothing for a single node; with named it has their names too.
 func mergedLines(report []changed, named bool) (lines []string) {
-	var messages []string
-	nodes := map[string][]string{}
-	for _, r := range report {
-		if nodes[r.Message] == nil {
-			messages = append(messages, r.Message)
-		}
-		nodes[r.Message] = append(nodes[r.Message], r.Node)
-	}
-	for _, message := range messages {
+	groups := grouped(report, func(r changed) string { return r.Message })
+	for _, nodes := range groups {
+		message := nodes[0].Message
 		switch {
 		case len(report) == 1 && !named:
 			lines = append(lines, message)
-		case len(messages) == 1 && !named:
+		case len(groups) == 1 && !named:
 			lines = append(lines, fmt.Sprintf("all %d nodes: %s", len(report), message))
 		default:
-			lines = append(lines, strings.Join(nodes[message], ", ")+": "+message)
+			names := each(nodes, func(r changed) string { return r.Node })
+			lines = append(lines, strings.Join(names, ", ")+": "+message)
 		}
 	}
 	return lines

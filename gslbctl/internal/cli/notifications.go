@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -44,11 +45,14 @@ func (a *app) notificationsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := targetList{Targets: []nodeTarget{}, Nodes: g.nodes}
-			list.Total = inOrder(g, func(l *api.NotificationList) []api.NotificationTarget { return l.Targets },
-				func(t *api.NotificationTarget) string { return t.Name }, func(node string, t api.NotificationTarget) {
-					list.Targets = append(list.Targets, nodeTarget{t, node})
-				})
+			var all []nodeTarget
+			for _, r := range g.replies {
+				for _, t := range r.answer.Targets {
+					all = append(all, nodeTarget{t, r.node})
+				}
+			}
+			byName := grouped(all, func(t nodeTarget) string { return t.Name })
+			list := targetList{append([]nodeTarget{}, slices.Concat(byName...)...), len(byName), g.nodes}
 			return g.done(a.list(list, a.targetTable(list, g.several())))
 		},
 	}))

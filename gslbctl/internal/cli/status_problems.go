@@ -15,20 +15,18 @@ const maxProblems = 20
 // judge computes the overall status and the list of problems. A problem of several nodes is listed
 // once with their names.
 func (r *statusReport) judge() {
-	seen := map[string][]string{}
-	var order []string
+	type seen struct{ problem, node string }
+	var all []seen
 	for _, n := range r.Nodes {
 		r.Status = worse(r.Status, n)
 		for _, problem := range nodeProblems(n) {
-			if seen[problem] == nil {
-				order = append(order, problem)
-			}
-			seen[problem] = append(seen[problem], n.Node)
+			all = append(all, seen{problem, n.Node})
 		}
 	}
-	for _, problem := range order {
-		if nodes := seen[problem]; len(nodes) < len(r.Nodes) && (len(nodes) > 1 || !strings.Contains(problem, nodes[0])) {
-			problem += " (on " + strings.Join(nodes, ", ") + ")"
+	for _, on := range grouped(all, func(s seen) string { return s.problem }) {
+		problem := on[0].problem
+		if len(on) < len(r.Nodes) && (len(on) > 1 || !strings.Contains(problem, on[0].node)) {
+			problem += " (on " + strings.Join(each(on, func(s seen) string { return s.node }), ", ") + ")"
 		}
 		r.Problems = append(r.Problems, problem)
 	}

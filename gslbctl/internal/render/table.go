@@ -73,13 +73,16 @@ const gap = "  "
 // Add adds a row, one cell for each column.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
+// Name adds the name of an object that the next rows are about.
+func (t *Table) Name(name string) { t.names = append(t.names, name) }
+
 // AddNamed adds a row about an object with a name.
 func (t *Table) AddNamed(name string, cells ...Cell) {
-	t.names = append(t.names, name)
+	t.Name(name)
 	t.Add(cells...)
 }
 
-// Names returns the names of the rows, one per line.
+// Names returns the names of the objects, one per line.
 func (t *Table) Names() string { return Lines(t.names) }
 
 // only returns the table with the columns that keep selects.
