@@ -142,12 +142,8 @@ func validationTable(run api.ValidationRun) *render.Table {
 		Empty: "No backend was checked.",
 	}
 	for _, r := range run.Results {
-		problem := render.None
-		if r.Error != nil {
-			problem = *r.Error
-		}
 		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), verdictCell(&r.Healthy), latencyCell(&r.LatencyMS),
-			render.C(problem))
+			orNone(valueOf(r.Error)))
 	}
 	return t
 }

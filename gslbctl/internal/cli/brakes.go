@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +71,7 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 func heldBackends(ctx context.Context, c *api.Client, name string) (held []string, err error) {
 	list, err := c.Brakes(ctx)
 	for _, b := range list.Brakes {
-		if strings.EqualFold(b.Service, strings.TrimSuffix(name, ".")) && b.Concern == api.BrakeUnhealthy {
+		if sameName(b.Service, name) && b.Concern == api.BrakeUnhealthy {
 			held = append(held, b.Backends...)
 		}
 	}

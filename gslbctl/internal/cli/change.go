@@ -23,13 +23,14 @@ type changed struct {
 	Message string `json:"message"`
 }
 
+// request makes a change on one node. It returns a sentence about what was done.
+type request = func(context.Context, *api.Client) (done string, err error)
+
 // change makes a change on every node and prints each result. A node without the object is a
 // failure only if no other node had it.
-func (a *app) change(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
-	return a.changeAll(ctx, apply, true)
-}
+func (a *app) change(ctx context.Context, apply request) error { return a.changeAll(ctx, apply, true) }
 
-func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
+func (a *app) changeAll(ctx context.Context, apply request, say bool) error {
 	replies, err := onAll(ctx, a, "changing %s", apply)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -133,11 +132,7 @@ func (a *app) clock(at time.Time) string {
 func (a *app) scheduleText(r *api.Roll) string {
 	t := &render.Table{Columns: []render.Column{{Name: "STAGE"}, {Name: "NOT BEFORE"}, {Name: "WAITS FOR"}}}
 	for _, step := range r.Schedule {
-		waits := render.None
-		if step.WaitsFor != nil {
-			waits = cmp.Or(*step.WaitsFor, waits)
-		}
-		t.Add(render.C(string(step.Stage)), render.C(a.clock(step.NotBefore)), render.C(waits))
+		t.Add(render.C(string(step.Stage)), render.C(a.clock(step.NotBefore)), orNone(valueOf(step.WaitsFor)))
 	}
 	return a.text(t)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -50,13 +51,7 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "NODE"}, {Name: "STAGE"}, {Name: "SINCE"},
 		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "WAITS FOR"}}, Empty: noRolls}
 	for _, r := range list {
-		old, waits := render.None, render.None
-		if len(r.OldKeys) > 0 {
-			old = strings.Join(each(r.OldKeys, strconv.Itoa), ", ")
-		}
-		if r.WaitsFor != nil {
-			waits = *r.WaitsFor
-		}
+		waits := cmp.Or(valueOf(r.WaitsFor), render.None)
 		if r.WaitsUntil != nil {
 			waits += " (" + render.Until(*r.WaitsUntil, a.Now()) + ")"
 		}
@@ -65,7 +60,7 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 			key = render.C("goes " + string(r.Way))
 		}
 		t.AddNamed(r.Zone, render.C(r.Zone), render.C(r.Node), render.C(string(r.Stage)), a.ago(&r.Since),
-			key, render.C(old), render.C(waits))
+			key, orNone(strings.Join(each(r.OldKeys, strconv.Itoa), ", ")), render.C(waits))
 	}
 	return t
 }

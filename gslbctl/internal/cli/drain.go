@@ -136,16 +136,19 @@ func (a *app) undrainCommand() *cobra.Command {
 				return err
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return eachServer(servers, "takes traffic again", func(id string) (string, error) {
-					drain, err := c.UndrainServer(ctx, id)
-					if drain.Draining {
-						return "still drains, since its agent asks for it", err
-					}
-					return "", err
-				})
+				return eachServer(servers, func(id string) (string, error) { return undrain(ctx, c, id) })
 			})
 		},
 	}
+}
+
+// undrain ends the drain of a server on one node. said has what the server does now.
+func undrain(ctx context.Context, c *api.Client, id string) (said string, err error) {
+	drain, err := c.UndrainServer(ctx, id)
+	if drain.Draining {
+		return "still drains, since its agent asks for it", err
+	}
+	return "takes traffic again", err
 }
 
 // serversNamed returns the backends of all nodes that a name on the command line selects: by id,
@@ -230,27 +233,21 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 			return err
 		}
 	}
-	say := a.share
-	if w != nil {
-		say = a.shareQuietly // one document says how it ended
-	}
-	err = say(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-		return eachServer(servers, "is draining", func(id string) (string, error) {
+	say := w == nil || a.forPeople() // to programs, one document says how waiting ended
+	err = a.shareAll(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+		return eachServer(servers, func(id string) (string, error) {
 			drain, err := c.DrainServer(ctx, id, req)
 			return drainSentence(req, drain, a.Now()), err
 		})
-	})
+	}, say)
 	if err != nil || w == nil {
 		return err
 	}
 	return w.run(ctx)
 }
 
-func allIDs(servers []api.Backend) (list []string) {
-	for _, s := range servers {
-		list = append(list, s.ID)
-	}
-	return list
+func allIDs(servers []api.Backend) []string {
+	return each(servers, func(s api.Backend) string { return s.ID })
 }
 
 func ids(servers []api.Backend) string {
@@ -262,9 +259,9 @@ func ids(servers []api.Backend) string {
 	return strings.Join(list, ", ")
 }
 
-// eachServer calls do for each server on one node and joins what do says, or done, into a sentence. It skips servers
-// that the node does not know; if it knows none, that is an error.
-func eachServer(servers []api.Backend, done string, do func(id string) (said string, err error)) (string, error) {
+// eachServer calls do for each server on one node and joins what do says into a sentence. It skips servers that the
+// node does not know; if it knows none, that is an error.
+func eachServer(servers []api.Backend, do func(id string) (said string, err error)) (string, error) {
 	var sentences []string
 	var missing error
 	for _, s := range servers {
@@ -275,9 +272,6 @@ func eachServer(servers []api.Backend, done string, do func(id string) (said str
 		}
 		if err != nil {
 			return "", err
-		}
-		if said == "" {
-			said = done
 		}
 		sentences = append(sentences, "server "+s.ID+" "+said)
 	}

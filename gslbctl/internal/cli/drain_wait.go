@@ -322,10 +322,7 @@ func (w *drainWait) clear() {
 }
 
 func (w *drainWait) report(d drained, began time.Time) error {
-	for _, s := range w.servers {
-		d.Servers = append(d.Servers, s.ID)
-	}
-	d.WaitSeconds = int64(time.Since(began).Seconds())
+	d.Servers, d.WaitSeconds = allIDs(w.servers), int64(time.Since(began).Seconds())
 	if d.Drained || !w.app.forPeople() {
 		err := w.app.print(d, func() string {
 			return fmt.Sprintf("drained: %s no longer %s traffic, after %s\n", render.Printable(ids(w.servers)),

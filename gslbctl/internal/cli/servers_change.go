@@ -135,11 +135,8 @@ func (a *app) serversUndrainCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				drain, err := c.UndrainServer(ctx, args[0])
-				if drain.Draining {
-					return "server " + args[0] + " still drains, since its agent asks for it", err
-				}
-				return "server " + args[0] + " takes traffic again", err
+				said, err := undrain(ctx, c, args[0])
+				return "server " + args[0] + " " + said, err
 			})
 		},
 	}
