@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -48,7 +46,10 @@ func (a *app) auditExportCommand() *cobra.Command {
 			if path == "" {
 				return export(a.Out)
 			}
-			return exportTo(path, export)
+			if err := writeNew(path, export); err != nil {
+				return fmt.Errorf("--file: %w", err)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
@@ -58,18 +59,4 @@ func (a *app) auditExportCommand() *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("format",
 		cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
-}
-
-// exportTo writes an export to a new file, readable by its owner only. It removes the file if the
-// export fails.
-func exportTo(path string, export func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("--file: %w", err)
-	}
-	err = export(f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
 }

@@ -12,11 +12,9 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show, check and change the configuration of nodes", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.configShowCommand(), a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(),
-		a.configReloadCommand(), a.configOverlaysCommand())
-	return cmd
+	return menu("config", "Show, check and change the configuration of nodes", "", a.configShowCommand(),
+		a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(), a.configReloadCommand(),
+		a.configOverlaysCommand())
 }
 
 func (a *app) configReloadCommand() *cobra.Command {
@@ -45,10 +43,8 @@ func reloadSentence(done api.Reload) string {
 }
 
 func (a *app) gossipCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "gossip", Short: "Show how a node gossips; make a key", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.gossipNodesCommand(), a.gossipConfigCommand(), a.gossipKeyCommand())
-	return cmd
+	return menu("gossip", "Show how a node gossips; make a key", "", a.gossipNodesCommand(), a.gossipConfigCommand(),
+		a.gossipKeyCommand())
 }
 
 func (a *app) gossipConfigCommand() *cobra.Command {

@@ -22,14 +22,13 @@ func (a *app) domainsCommand() *cobra.Command {
 
 func (a *app) domainsListCommand() *cobra.Command {
 	var tag string
-	var cmd *cobra.Command
 	ask := func(c *api.Client, ctx context.Context) (api.DomainList, error) {
 		if tag == "" {
 			return c.Domains(ctx)
 		}
 		return c.TaggedDomains(ctx, tag)
 	}
-	cmd = lists(a, "list", "List all domains",
+	cmd := lists(a, "list", "List all domains",
 		ask, func(list api.DomainList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2},
@@ -48,7 +47,7 @@ func (a *app) domainsListCommand() *cobra.Command {
 					orNone(strings.Join(d.Tags, ",")), orNone(d.Description),
 					sourceCell(d.Source, d.Overlay))
 			}
-			return orMeant(cmd, t)
+			return t
 		})
 	cmd.Flags().StringVar(&tag, "tag", "", "only domains that have this `tag`")
 	_ = cmd.RegisterFlagCompletionFunc("tag", a.completion(tagNames))

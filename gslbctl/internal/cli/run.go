@@ -178,7 +178,7 @@ func lists[T any](a *app, use, short string, ask func(*api.Client, context.Conte
 			if err != nil {
 				return err
 			}
-			return a.list(list, table(list))
+			return a.list(list, orMeant(cmd, table(list)))
 		},
 	})
 }
@@ -201,6 +201,14 @@ func shows[T any](a *app, use, short string, of names, ask func(*api.Client, con
 		cmd.ValidArgsFunction = a.firstArgument(of)
 	}
 	return a.watchable(cmd)
+}
+
+// menu returns a command that has subcommands and does nothing on its own.
+func menu(use, short, long string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(children...)
+	return cmd
 }
 
 // group returns a command with subcommands. On its own it does the same as list.
