@@ -34,7 +34,7 @@ func (a *app) exportCommand() *cobra.Command {
 				return err
 			}
 			if owner != "" {
-				doc = ownedBy(doc, owner)
+				doc = manifest.OwnedBy(doc, owner)
 			}
 			if a.forPeople() {
 				a.output = outputYAML
@@ -44,17 +44,6 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`, without settings")
 	return cmd
-}
-
-// ownedBy returns the objects of an owner, without settings, which have none.
-func ownedBy(doc api.Document, owner string) api.Document {
-	doc.Regions = slices.DeleteFunc(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner != owner })
-	doc.Domains = slices.DeleteFunc(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner != owner })
-	doc.Servers = slices.DeleteFunc(doc.Servers, func(o api.DocumentServer) bool { return o.Owner != owner })
-	doc.Mappings = slices.DeleteFunc(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner != owner })
-	doc.Agents = slices.DeleteFunc(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner != owner })
-	doc.Settings = nil
-	return doc
 }
 
 // applyFlags are the flags that plan and apply share.

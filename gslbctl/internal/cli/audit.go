@@ -181,28 +181,15 @@ func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 		if err != nil {
 			return v, err
 		}
-		part := verifyAudit(list.Entries)
-		v.Entries += part.Entries
-		if !part.Sound {
-			v.Sound, v.Problem = false, part.Problem
-			break
+		v.Entries += len(list.Entries)
+		var before *api.AuditEntry
+		for i := range list.Entries {
+			if err := list.Entries[i].Follows(before); err != nil {
+				v.Sound, v.Problem = false, err.Error()
+				return v, nil
+			}
+			before = &list.Entries[i]
 		}
 	}
 	return v, nil
-}
-
-// verifyAudit returns the first entry that breaks the chain of hashes. entries must be sorted, the
-// oldest first.
-func verifyAudit(entries []api.AuditEntry) auditVerdict {
-	v := auditVerdict{Entries: len(entries)}
-	var before *api.AuditEntry
-	for i := range entries {
-		if err := entries[i].Follows(before); err != nil {
-			v.Problem = err.Error()
-			return v
-		}
-		before = &entries[i]
-	}
-	v.Sound = true
-	return v
 }

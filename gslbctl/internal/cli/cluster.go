@@ -108,7 +108,7 @@ func (g *gathered[T]) missing() error {
 		return nil
 	}
 	return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%d of %d nodes %s missing here: %s", len(without),
-		len(g.nodes), isAre(len(without)), strings.Join(without, "; "))}
+		len(g.nodes), plural(len(without), "is", "are"), strings.Join(without, "; "))}
 }
 
 // lookPace is the time between two looks of follow.
@@ -139,11 +139,11 @@ func (a *app) follow(ctx context.Context, goOn bool, look func() (missing, err e
 	}
 }
 
-func isAre(n int) string {
+func plural(n int, one, more string) string {
 	if n == 1 {
-		return "is"
+		return one
 	}
-	return "are"
+	return more
 }
 
 // done returns the outcome of a command: the error of writing its output, else missing.

@@ -106,8 +106,8 @@ func (a *app) contextShowCommand() *cobra.Command {
 			if name == "" {
 				return errors.New("no context is in use: name one, or choose one with gslbctl context use")
 			}
-			if _, known := f.Contexts[name]; !known {
-				return noContext(f, name)
+			if err := checkKnown(f, name); err != nil {
+				return err
 			}
 			shown := showContext(f, name)
 			return a.print(shown, a.table(contextFacts(shown)))
@@ -137,11 +137,8 @@ func (a *app) contextUseCommand() *cobra.Command {
 		ValidArgsFunction: a.contextArgument,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.changeContexts("gslbctl uses the context "+args[0], func(f *contexts.File) error {
-				if _, known := f.Contexts[args[0]]; !known {
-					return noContext(f, args[0])
-				}
 				f.Current = args[0]
-				return nil
+				return checkKnown(f, args[0])
 			})
 		},
 	}
@@ -309,8 +306,8 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, known := f.Contexts[args[0]]; !known {
-				return noContext(f, args[0])
+			if err := checkKnown(f, args[0]); err != nil {
+				return err
 			}
 			if err := a.confirm(cmd.Context(), yes,
 				"deleting the context "+args[0]+" forgets its nodes and its token"); err != nil {

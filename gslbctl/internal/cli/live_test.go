@@ -17,7 +17,7 @@ func TestLive_TerminalShowsTheView(t *testing.T) {
 		Now: time.Now, Getenv: func(string) string { return "" },
 		ShowLive: func(_ context.Context, l screen.Live) error { shown = l; return nil },
 	}, output: outputTable}
-	v := view{title: "test", tabs: []string{"one"}}
+	v := screen.Live{Title: "test", Tabs: []string{"one"}}
 	if err := a.live(t.Context(), v, liveFlags{interval: time.Minute, count: 7}); err != nil {
 		t.Fatal(err)
 	}

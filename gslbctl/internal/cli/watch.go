@@ -30,9 +30,9 @@ func (a *app) watchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.live(cmd.Context(), view{
-				title: "gslb", tabs: []string{"backends", "answers", "agents"},
-				gather: func(ctx context.Context) (screen.Picture, error) {
+			return a.live(cmd.Context(), screen.Live{
+				Title: "gslb", Tabs: []string{"backends", "answers", "agents"},
+				Gather: func(ctx context.Context) (screen.Picture, error) {
 					p, err := a.gatherOverview(ctx, nodes, domains)
 					if err != nil || a.forPeople() {
 						return p, err
@@ -64,10 +64,7 @@ type nodeOverview struct {
 }
 
 func (a *app) gatherOverview(ctx context.Context, nodes []target, domains []string) (*overview, error) {
-	var clients []*api.Client
-	for _, n := range nodes {
-		clients = append(clients, n.Client)
-	}
+	clients := clientList(nodes)
 	report, err := a.gatherStatus(ctx, clients)
 	if err != nil {
 		return nil, err

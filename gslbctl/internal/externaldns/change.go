@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gslb.internal/gslbctl/internal/manifest"
 	"gslb.internal/shared/api"
 )
 
@@ -44,33 +45,10 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 // document returns the owner's objects as they are to be after the changes. Servers that stay keep settings, such as a
 // weight, that ExternalDNS does not know.
 func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
-	wanted := api.Document{}
-	for _, r := range doc.Regions {
-		if r.Owner == p.Owner {
-			wanted.Regions = append(wanted.Regions, r)
-		}
-	}
-	for _, d := range doc.Domains {
-		if d.Owner == p.Owner {
-			wanted.Domains = append(wanted.Domains, d)
-		}
-	}
-	for _, m := range doc.Mappings {
-		if m.Owner == p.Owner {
-			wanted.Mappings = append(wanted.Mappings, m)
-		}
-	}
-	for _, a := range doc.Agents {
-		if a.Owner == p.Owner {
-			wanted.Agents = append(wanted.Agents, a)
-		}
-	}
+	wanted := manifest.OwnedBy(doc, p.Owner)
 	before := map[serverID]api.DocumentServer{}
-	for _, s := range doc.Servers {
-		if s.Owner == p.Owner {
-			before[idOf(&s)] = s
-			wanted.Servers = append(wanted.Servers, s)
-		}
+	for _, s := range wanted.Servers {
+		before[idOf(&s)] = s
 	}
 	for _, e := range slices.Concat(c.Delete, c.UpdateOld) {
 		name := strings.ToLower(strings.TrimSuffix(e.DNSName, "."))

@@ -57,6 +57,26 @@ func Read(path string, stdin io.Reader) (*Manifest, error) {
 	return m, nil
 }
 
+// OwnedBy returns the objects of an owner in a document, without settings, which have none.
+func OwnedBy(doc api.Document, owner string) api.Document {
+	return api.Document{
+		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner == owner }),
+		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner == owner }),
+		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Owner == owner }),
+		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner == owner }),
+		Agents:   filter(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner == owner }),
+	}
+}
+
+func filter[T any](list []T, keep func(T) bool) (kept []T) {
+	for _, one := range list {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
 func filesOf(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
