@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +21,33 @@ import (
 func (a *app) auditCommand() *cobra.Command {
 	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(),
 		a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
+}
+
+// auditFlags select audit entries.
+type auditFlags struct {
+	since   time.Duration
+	actors  []string
+	actions []string
+	search  string
+}
+
+// add adds the flags to a command.
+func (f *auditFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	spanVar(flags, &f.since, "since", 0, "only entries not older than this `time`, such as 10m or 2d")
+	flags.StringSliceVar(&f.actors, "actor", nil, "only by this `actor`, the name of a token or an address; or several")
+	flags.StringSliceVar(&f.actions, "action", nil,
+		"only of this `action`, or several; "+api.AuditRefused+" shows requests and agents that were refused")
+	flags.StringVar(&f.search, "search", "", "only entries with this `text`")
+	_ = cmd.RegisterFlagCompletionFunc("actor", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("action",
+		cobra.FixedCompletions(api.AuditActions(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *auditFlags) query(now time.Time) (url.Values, error) {
+	return query(now, f.since, map[string]string{
+		"actors": strings.Join(f.actors, ","), "actions": strings.Join(f.actions, ","), "search": f.search,
+	})
 }
 
 func (a *app) auditListCommand() *cobra.Command {
