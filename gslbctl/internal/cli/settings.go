@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/gslbctl/internal/manifest"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -38,7 +39,7 @@ func sectionOf[T, A, B any](get func(*api.Client, context.Context) (A, error),
 		}
 		return send(c, ctx, change)
 	}
-	return section{shower(get), change, keysOf(reflect.TypeFor[T]())}
+	return section{shower(get), change, manifest.KeysOf(reflect.TypeFor[T]())}
 }
 
 // shower returns the show function of a section.
@@ -66,15 +67,6 @@ func changeableSections() (names []string) {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// keysOf returns the JSON names of a struct's fields.
-func keysOf(t reflect.Type) (keys []string) {
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		keys = append(keys, name)
-	}
-	return keys
 }
 
 // assignments parses "key=value" words into the JSON of a change. Values are YAML; a list is [a, b]

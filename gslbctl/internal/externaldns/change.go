@@ -163,23 +163,23 @@ func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Do
 			continue
 		}
 		seen[name] = true
-		now, err := node.Domain(ctx, name)
-		var named bool // by a host name that has no address yet
-		if err == nil && now.Domain.BackendCount == 0 {
-			named, err = hasTarget(ctx, node, name)
-		}
-		if err == nil && now.Domain.BackendCount == 0 && !named {
-			err = node.DeleteDomain(ctx, name)
-		}
-		if err != nil {
+		if err := removeUnused(ctx, node, name); err != nil {
 			p.Log.Warn("a name without servers stays: remove it with gslbctl domains remove", "name", name, "error", err)
 		}
 	}
 }
 
-func hasTarget(ctx context.Context, node *api.Client, name string) (bool, error) {
+// removeUnused removes a name that has no backend, and no server by a host name, which may have no address yet.
+func removeUnused(ctx context.Context, node *api.Client, name string) error {
+	now, err := node.Domain(ctx, name)
+	if err != nil || now.Domain.BackendCount > 0 {
+		return err
+	}
 	list, err := node.Servers(ctx)
-	return slices.ContainsFunc(list.Targets, func(t api.ServerTarget) bool { return t.Service == name }), err
+	if err != nil || slices.ContainsFunc(list.Targets, func(t api.ServerTarget) bool { return t.Service == name }) {
+		return err
+	}
+	return node.DeleteDomain(ctx, name)
 }
 
 // made reports whether a Provider has made a name, and nobody has taken it over.

@@ -150,7 +150,7 @@ func (m *Manifest) add(name string, text []byte) error {
 	}
 }
 
-func documentKeys() string { return strings.Join(keysOf(reflect.TypeFor[api.Document]()), ", ") }
+func documentKeys() string { return strings.Join(KeysOf(reflect.TypeFor[api.Document]()), ", ") }
 
 // take adds the lists of one YAML document.
 func (m *Manifest) take(name string, top *yaml.Node) error {
@@ -236,7 +236,7 @@ func embedded(t reflect.Type) string {
 
 // refuseUnknown returns an error for the first key of n, or of an object in it, that the struct type t lacks.
 func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
-	known := keysOf(t)
+	known := KeysOf(t)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if !slices.Contains(known, key.Value) {
@@ -251,8 +251,8 @@ func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// keysOf lists the JSON names of a struct's fields, those of embedded structs among them.
-func keysOf(t reflect.Type) (names []string) {
+// KeysOf lists the JSON names of a struct's fields, those of embedded structs among them.
+func KeysOf(t reflect.Type) (names []string) {
 	for _, field := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)

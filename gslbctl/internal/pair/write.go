@@ -123,7 +123,7 @@ func (f facts) node(i int, base string) nodeFacts {
 // AgentsReach returns the addresses at which agents reach the nodes.
 func (f facts) AgentsReach() (list []string) {
 	for i := range f.Nodes {
-		list = append(list, f.Nodes[i].agentAt())
+		list = append(list, f.Nodes[i].reach(f.Nodes[i].Gossip))
 	}
 	return list
 }
