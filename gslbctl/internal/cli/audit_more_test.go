@@ -15,27 +15,26 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 	list := fakeAudit()
 	slices.Reverse(list.Entries) // as a node answers unless it is told otherwise
 	n.answers["GET /api/v1/audit-logs"] = list
-	r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "tail")
+	r := ask(t, "audit tail", n)
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if r.code != exitWell || len(lines) != 2 || !strings.Contains(lines[0], "override") ||
 		!strings.Contains(lines[1], "reload") {
 		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
 	}
-	r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "json", "audit", "tail", "--lines", "2")
+	r = ask(t, "-o json audit tail --lines 2", n)
 	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != exitWell || len(lines) != 2 ||
 		!strings.HasPrefix(lines[0], `{"id":1,`) {
 		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
 	}
 	var entries []map[string]any
-	r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "yaml", "audit", "tail")
+	r = ask(t, "-o yaml audit tail", n)
 	if err := yaml.Unmarshal([]byte(r.out), &entries); err != nil || len(entries) != 2 {
 		t.Errorf("%v: %s", err, r.out)
 	}
-	if r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "name", "audit", "tail"); r.out != "1\n2\n" {
+	if r = ask(t, "-o name audit tail", n); r.out != "1\n2\n" {
 		t.Errorf("%+v", r)
 	}
-	if r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "wide", "audit", "tail"); strings.Count(r.out,
-		"  from ") != 2 {
+	if r = ask(t, "-o wide audit tail", n); strings.Count(r.out, "  from ") != 2 {
 		t.Errorf("%+v", r)
 	}
 	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"-o", "csv"}} {

@@ -49,7 +49,7 @@ func TestAuditVerify_NamesTheEntryThatBreaksTheChain(t *testing.T) {
 			list.Entries = test.spoil(list.Entries)
 			list.Total = len(list.Entries)
 			n.answers["GET /api/v1/audit-logs"] = list
-			r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify")
+			r := ask(t, "audit verify", n)
 			if r.code != test.code || !strings.Contains(r.out, test.says) || r.errors != "" {
 				t.Errorf("exit code %d: %s%s, want %q", r.code, r.out, r.errors, test.says)
 			}
@@ -70,18 +70,16 @@ func TestAuditVerify_ChecksRefusalsToo(t *testing.T) {
 		previous = e.Hash
 	}
 	n.answers[refused] = list
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitWell ||
-		!strings.Contains(r.out, "whole: 4 entries") {
+	if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 4 entries") {
 		t.Errorf("%+v", r)
 	}
 	list.Entries[1].Actor = "nobody"
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitDegraded ||
+	if r := ask(t, "audit verify", n); r.code != exitDegraded ||
 		!strings.Contains(r.out, "entry 1000000000002 was changed") {
 		t.Errorf("%+v", r)
 	}
 	n.answers[refused] = &api.Error{Status: 400, Message: `actions: "refused" is none`}
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitWell ||
-		!strings.Contains(r.out, "whole: 2 entries") {
+	if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 2 entries") {
 		t.Errorf("an earlier version: %+v", r)
 	}
 }
@@ -91,8 +89,7 @@ func TestAudit_FlagsChooseEntries(t *testing.T) {
 		"export": "/api/v1/audit-logs/export"} {
 		n := startNode(t)
 		n.answers["GET /api/v1/audit-logs/export"] = map[string]any{"entries": []any{}}
-		r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", command, "--since", "1d", "--actor", "deploy",
-			"--actor", "192.0.2.1", "--action", "drain,refused", "--search", "app")
+		r := ask(t, "audit "+command+" --since 1d --actor deploy --actor 192.0.2.1 --action drain,refused --search app", n)
 		n.mu.Lock()
 		asked := strings.Join(n.asked, "\n")
 		n.mu.Unlock()
@@ -101,8 +98,7 @@ func TestAudit_FlagsChooseEntries(t *testing.T) {
 			!strings.Contains(asked, "start_time=2026-01-01T03%3A04%3A05Z") {
 			t.Errorf("%s: %+v asked %s, want %s", command, r, asked, want)
 		}
-		if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", command, "--since", "-1h"); r.code !=
-			exitNotAsked || !strings.Contains(r.errors, "--since") {
+		if r := ask(t, "audit "+command+" --since -1h", n); r.code != exitNotAsked || !strings.Contains(r.errors, "--since") {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}

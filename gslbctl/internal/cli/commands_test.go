@@ -77,7 +77,7 @@ var reads = []struct {
 func TestReads_PrintTables(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	for _, tc := range reads {
-		r := call(t, System{}, nodes, append([]string{"--api", documented(0)}, strings.Fields(tc.args)...)...)
+		r := ask(t, tc.args, nodes...)
 		if r.code != tc.code || r.errors != "" {
 			t.Errorf("%s: exit code %d, %s", tc.args, r.code, r.errors)
 		}
@@ -236,7 +236,7 @@ func TestRead_AsksTheFirstNodeThatAnswers(t *testing.T) {
 	if r := call(t, System{}, []*node{n}, "--api", dead(t), "--api", documented(0), "servers"); r.code != 0 {
 		t.Errorf("the first is dead: %+v", r)
 	}
-	r := call(t, System{}, []*node{first, n}, "--api", documented(0), "--api", documented(1), "servers")
+	r := ask(t, "servers", first, n)
 	if r.code != 1 || !strings.Contains(r.errors, "127.0.0.1:18080 answered 403") || len(n.asked) != 1 {
 		t.Errorf("a refusal is an answer: %+v", r)
 	}

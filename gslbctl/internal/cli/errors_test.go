@@ -44,7 +44,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 			message = "192.0.2.1 is not in api.allowed_networks"
 		}
 		n.answers["GET /api/v1/servers"] = &api.Error{Status: status, Message: message}
-		r := call(t, System{}, nodes, "--api", documented(0), "servers")
+		r := ask(t, "servers", nodes...)
 		if r.code != 1 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: http://127.0.0.1:18080 answered ") ||
 			!strings.Contains(r.errors, words) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%d: %+v", status, r)
@@ -55,8 +55,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"":                                 "no overwatch node answers so",
 	} {
 		n.answers["GET /api/v1/servers"] = &api.Error{Status: 403, Message: message}
-		if r := call(t, System{}, nodes, "--api", documented(0), "servers"); r.code != 1 ||
-			!strings.Contains(r.errors, words) {
+		if r := ask(t, "servers", nodes...); r.code != 1 || !strings.Contains(r.errors, words) {
 			t.Errorf("%q: %+v", message, r)
 		}
 	}

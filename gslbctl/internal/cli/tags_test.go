@@ -19,11 +19,11 @@ func TestDomainsList_ByTag(t *testing.T) {
 	n.set("GET /api/v1/domains?tag=money", api.DomainList{Domains: []api.Domain{shop}, Total: 1})
 	n.set("GET /api/v1/domains?tag=mony", api.DomainList{Domains: []api.Domain{}})
 	nodes := []*node{n}
-	if r := call(t, System{}, nodes, "domains", "list", "--api", documented(0), "--tag", "money"); r.code != 0 ||
-		!strings.Contains(r.out, "shop.example.com") || strings.Contains(r.out, "blog") {
+	if r := ask(t, "domains list --tag money", nodes...); r.code != 0 || !strings.Contains(r.out, "shop.example.com") ||
+		strings.Contains(r.out, "blog") {
 		t.Errorf("%+v", r)
 	}
-	if r := call(t, System{}, nodes, "domains", "list", "--api", documented(0), "--tag", "mony"); r.code != 0 ||
+	if r := ask(t, "domains list --tag mony", nodes...); r.code != 0 ||
 		!strings.Contains(r.out, "No domain has the tag mony") || !strings.Contains(r.out, "money") {
 		t.Errorf("%+v", r)
 	}
