@@ -183,7 +183,8 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 	for _, n := range nodes {
 		delete(n.answers, unpin)
 	}
-	if r := ask(t, "agents unpin eu-1 -y", nodes...); r.code != 1 || !strings.Contains(r.errors, "gslbctl: nothing was changed\n") {
+	if r := ask(t, "agents unpin eu-1 -y", nodes...); r.code != 1 ||
+		!strings.Contains(r.errors, "gslbctl: nothing was changed\n") {
 		t.Errorf("nowhere: %+v", r)
 	}
 	if r := ask(t, "agents unpin eu-1 -y", nodes[0]); r.code != 1 || r.out != "" ||

@@ -24,11 +24,3 @@ func TestServersCheck_ShowsHowAServerIsChecked(t *testing.T) {
 		t.Errorf("got %+v after %q", r, n.changes())
 	}
 }
-
-func TestGossipConfig_ShowsWhereANodeListens(t *testing.T) {
-	n := startNode(t)
-	r := call(t, System{}, []*node{n}, "--api", n.url, "gossip", "config")
-	if r.code != 0 || r.errors != "" || !strings.Contains(r.out, "0.0.0.0:7946  yes        200 ms  1000 ms") {
-		t.Errorf("got %+v", r)
-	}
-}

@@ -81,7 +81,8 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 	e := fakeExplanation()
 	e.Decision, e.Domain = api.RoutingNotFound, "ap.example.com"
 	n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
-	if r := ask(t, "routing test ap.example.com --client 203.0.113.7", n); !strings.HasSuffix(r.errors, "configured; did you mean app.example.com?\n") {
+	if r := ask(t, "routing test ap.example.com --client 203.0.113.7", n); !strings.HasSuffix(r.errors,
+		"configured; did you mean app.example.com?\n") {
 		t.Errorf("a name that is mistyped: %+v", r)
 	}
 	if asked := n.changes()[0]; !strings.Contains(asked,
