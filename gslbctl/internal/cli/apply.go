@@ -27,7 +27,6 @@ func (a *app) exportCommand() *cobra.Command {
 			"API, with their owners, and the settings of dns and health-check that the API laid over the file, which\n" +
 			"have none. What is left out has its default. What the configuration file declares is not among them.",
 		Example: "  gslbctl export --owner shop",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			doc, err := read(cmd.Context(), a, just((*api.Client).Document))
 			if err != nil {
@@ -83,7 +82,6 @@ func (a *app) planCommand() *cobra.Command {
 			"With --config it compares the configuration file of a node with the one in force: its keys, and answers.\n" +
 			"The exit code is 0 when there is nothing to do, 3 when there are changes.",
 		Example: "  gslbctl plan -f shop.yaml --owner shop --prune",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, err := a.planOf(cmd.Context(), &f, config)
 			if err != nil {
@@ -131,7 +129,6 @@ func (a *app) applyCommand() *cobra.Command {
 			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or a name\n" +
 			"that would be left with too few backends, needs --force.",
 		Example: "  gslbctl apply -f shop.yaml --owner shop --prune",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, req, err := f.request(a)
 			if err != nil {

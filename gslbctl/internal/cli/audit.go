@@ -40,8 +40,7 @@ func (f *auditFlags) add(cmd *cobra.Command) {
 		"only of this `action`, or several; "+api.AuditRefused+" shows requests and agents that were refused")
 	flags.StringVar(&f.search, "search", "", "only entries with this `text`")
 	_ = cmd.RegisterFlagCompletionFunc("actor", cobra.NoFileCompletions)
-	_ = cmd.RegisterFlagCompletionFunc("action",
-		cobra.FixedCompletions(api.AuditActions(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "action", api.AuditActions())
 }
 
 func (f *auditFlags) query(now time.Time) (url.Values, error) {
@@ -56,7 +55,6 @@ func (a *app) auditListCommand() *cobra.Command {
 	cmd := a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the latest changes, the newest first",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > api.MaxPageLimit {
 				return fmt.Errorf("--limit is %d: it must be from 1 to %d", limit, api.MaxPageLimit)
@@ -144,7 +142,6 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	return a.byNode(&cobra.Command{
 		Use:   "verify",
 		Short: "Compute the chains of the audit logs again, and name the first entry that breaks one",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := gather(cmd.Context(), a, readVerdict)
 			if err != nil {

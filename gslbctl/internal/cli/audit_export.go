@@ -23,7 +23,6 @@ func (a *app) auditExportCommand() *cobra.Command {
 		Short: "Write the audit log of a node to a file or to standard output",
 		Long: "export writes the log of one node, as audit verify of anybody can check it: that of --node, else of the\n" +
 			"first that answers, which it names.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(auditFormats(), format) {
 				return fmt.Errorf("--format is %q: it must be one of %s", format, strings.Join(auditFormats(), ", "))
@@ -56,7 +55,6 @@ func (a *app) auditExportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
 	f.add(cmd)
 	a.byNode(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("format",
-		cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "format", auditFormats())
 	return cmd
 }

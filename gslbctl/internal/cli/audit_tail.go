@@ -27,7 +27,6 @@ func (a *app) auditTailCommand() *cobra.Command {
 		Short: "Print the latest changes, the newest last",
 		Long: "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry, " +
 			"with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C.",
-		Args:        cobra.NoArgs,
 		Annotations: map[string]string{isList: isList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {

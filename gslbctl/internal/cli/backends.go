@@ -36,7 +36,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "status", statuses)
 	return cmd
 }
 
@@ -107,7 +107,6 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 		Short: "Have the node check backends now",
 		Long: "validate has the node check all backends, or those that the flags name, now, and shows what it found.\n" +
 			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			run, err := read(cmd.Context(), a, with((*api.Client).Validate, target))
 			if err != nil {

@@ -21,7 +21,6 @@ func (a *app) configReloadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
 		Short: "Put what the file says now into force on every node",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.Reload(ctx)
@@ -51,7 +50,6 @@ func (a *app) gossipConfigCommand() *cobra.Command {
 	return a.watchable(&cobra.Command{
 		Use:   "config",
 		Short: "Show how a node gossips, without the key",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shown, err := read(cmd.Context(), a, just((*api.Client).GossipSettings))
 			if err != nil {
@@ -75,7 +73,6 @@ func (a *app) gossipKeyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "generate-key",
 		Short: "Print a new random key for encryption_key; nothing changes",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			key, err := read(cmd.Context(), a, just((*api.Client).GenerateGossipKey))
 			if err != nil {

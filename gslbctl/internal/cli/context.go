@@ -40,7 +40,6 @@ func (a *app) contextListCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the contexts; a star marks the one in use",
-		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			f, err := a.loadContexts()
 			if err != nil {

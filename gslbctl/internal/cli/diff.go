@@ -25,7 +25,6 @@ func (a *app) diffCommand() *cobra.Command {
 			"difference.\n" +
 			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when fewer than " +
 			"two can.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context()) },
 	})
 }

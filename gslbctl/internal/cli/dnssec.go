@@ -33,7 +33,6 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "status",
 		Short: "Show whether answers are signed, and with which keys",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			status, err := read(cmd.Context(), a, just((*api.Client).DNSSECStatus))
 			if err != nil {
@@ -66,7 +65,6 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 		Use: "ds",
 		Short: "List the DS records that the parent zones should have, and the zones that should have none; exit code 1 " +
 			"if there is neither, or nodes sign differently",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := read(cmd.Context(), a, just((*api.Client).DSRecords))
 			if err != nil {

@@ -21,7 +21,6 @@ func (a *app) dnssecRollsCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "rolls",
 		Short: "Show how far each node is with changes of signing keys, and what they wait for",
-		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecRolls(cmd.Context()) },
 	})
 }
@@ -114,8 +113,7 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	yesFlag(cmd, &o.yes)
 	flags.StringVar(&o.algorithm, "algorithm", "",
 		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
-	_ = cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"ECDSAP256SHA256", "ED25519"},
-		cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "algorithm", []string{"ECDSAP256SHA256", "ED25519"})
 	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency", "force")
 	for _, other := range []string{"status", "cancel", "confirm"} {
 		cmd.MarkFlagsMutuallyExclusive(other, "now")

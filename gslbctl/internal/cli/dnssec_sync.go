@@ -20,7 +20,6 @@ func (a *app) dnssecSyncCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync",
 		Short: "Have every node ask its peers for their keys now",
-		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecSync(cmd.Context()) },
 	}
 }

@@ -39,8 +39,7 @@ func (a *app) domainFlags(cmd *cobra.Command, req *api.DomainChange) {
 		"`services` with SRV records, such as _sip._tcp, separated by commas; empty for none")
 	optional(cmd, flags.StringVar, &req.Answer, "answer", "",
 		"address, or cname to answer with the host names of its servers (default address)")
-	_ = cmd.RegisterFlagCompletionFunc("answer",
-		cobra.FixedCompletions([]string{"address", "cname"}, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "answer", []string{"address", "cname"})
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))

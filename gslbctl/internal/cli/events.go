@@ -41,7 +41,6 @@ func (a *app) eventsCommand() *cobra.Command {
 		Short: "Print what happened, the newest last",
 		Long: "events prints the latest events of all nodes, one a line, the newest last; with -o json each line is one " +
 			"event, with -o yaml\nit is one more of a list. With -f it goes on with those that come, until Ctrl-C.",
-		Args:        cobra.NoArgs,
 		Annotations: map[string]string{isList: isList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {
@@ -63,11 +62,9 @@ func (a *app) eventsCommand() *cobra.Command {
 	flags.StringSliceVar(&f.names, "name", nil, "only events that concern this `domain`, or several")
 	flags.StringVar(&f.severity, "severity", "", "only of this `severity` or a worse one: "+
 		strings.Join(api.EventSeverities(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("kind",
-		cobra.FixedCompletions(api.EventKindNames(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "kind", api.EventKindNames())
 	_ = cmd.RegisterFlagCompletionFunc("name", a.completion(domainNames))
-	_ = cmd.RegisterFlagCompletionFunc("severity",
-		cobra.FixedCompletions(api.EventSeverities(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "severity", api.EventSeverities())
 	return a.byNode(cmd)
 }
 

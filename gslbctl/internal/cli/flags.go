@@ -31,6 +31,11 @@ func checkNeeded(cmd *cobra.Command) error {
 	return &misuse{cmd.CommandPath(), strings.Join(missing, "; ")}
 }
 
+// offer completes the value of a flag with names.
+func offer(cmd *cobra.Command, flag string, names []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
 // optional adds a flag whose value is in *to if the flag is given, and that leaves *to nil otherwise. add is the method
 // that adds a flag of the type, such as StringVar.
 func optional[T any](cmd *cobra.Command, add func(p *T, name string, otherwise T, usage string), to **T, name string,

@@ -20,7 +20,6 @@ func (a *app) healthCommand() *cobra.Command {
 		Long: "health shows what each node says of itself, and needs no place in their allowed networks.\n" +
 			"The exit code is 0 when all are healthy, 1 when one is degraded or unhealthy or does not answer, 2 when none\n" +
 			"answers.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showHealth(cmd.Context()) },
 	}))
 	cmd.AddCommand(a.healthServersCommand(), a.healthRegionsCommand())

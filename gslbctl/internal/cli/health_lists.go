@@ -41,7 +41,6 @@ func (a *app) healthServersCommand() *cobra.Command {
 	return a.byNode(a.listing(&cobra.Command{
 		Use:   "servers",
 		Short: "Show the health record of every server, and which nodes see it otherwise",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := gather(cmd.Context(), a, just((*api.Client).ServerHealth))
 			if err != nil {
@@ -115,7 +114,6 @@ func (a *app) healthRegionsCommand() *cobra.Command {
 	return a.byNode(a.listing(&cobra.Command{
 		Use:   "regions",
 		Short: "Sum up the health of each region, and which nodes see it otherwise",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := gather(cmd.Context(), a, just((*api.Client).RegionHealth))
 			if err != nil {
@@ -134,8 +132,8 @@ func (a *app) healthRegionsCommand() *cobra.Command {
 	}))
 }
 
-// regionHealthTable has a row for each region, or for each group of the nodes that see it differently. Its arguments are
-// as those of serverHealthTable.
+// regionHealthTable has a row for each region, or for each group of the nodes that see it differently. It has the
+// arguments of serverHealthTable.
 func regionHealthTable(regions [][]nodeRegionHealth, several bool, answered int) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "REGION"}, {Name: "HEALTHY", Right: true}, {Name: "PERCENT", Right: true}},

@@ -13,9 +13,9 @@ type freshSecret struct {
 }
 
 func (a *app) keygenCommand() *cobra.Command {
-	kind := func(use, short string, make func() freshSecret) *cobra.Command {
-		return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-			secret := make()
+	kind := func(use, short string, fresh func() freshSecret) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, RunE: func(*cobra.Command, []string) error {
+			secret := fresh()
 			return a.print(secret, func() string { return secret.Key + secret.Token + "\n" })
 		}}
 	}

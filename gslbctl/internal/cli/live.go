@@ -45,8 +45,8 @@ func (f *liveFlags) check() error {
 // allTabs asks a picture for the lines of all its tabs, one below the other.
 const allTabs = -1
 
-// live shows a view, of which the caller gives Title, Tabs and Gather, until its end: on the whole screen where there is
-// a terminal, else one look below the other.
+// live shows a view, of which the caller gives Title, Tabs and Gather, until its end: on the whole screen where there
+// is a terminal, else one look below the other.
 func (a *app) live(ctx context.Context, v screen.Live, f liveFlags) error {
 	if err := f.check(); err != nil {
 		return err

@@ -39,7 +39,7 @@ func figures[T any](a *app, cmd *cobra.Command,
 }
 
 func (a *app) metricsOverviewCommand() *cobra.Command {
-	return figures(a, &cobra.Command{Use: "overview", Short: "Sum up what the nodes do now", Args: cobra.NoArgs},
+	return figures(a, &cobra.Command{Use: "overview", Short: "Sum up what the nodes do now"},
 		func(ctx context.Context, c *api.Client, _ []string) (api.OverviewAnswer, error) {
 			return c.Overview(ctx)
 		})
@@ -79,7 +79,7 @@ func (a *app) metricsRegionCommand() *cobra.Command {
 }
 
 func (a *app) metricsRoutingCommand() *cobra.Command {
-	return figures(a, &cobra.Command{Use: "routing", Short: "Count how answers were chosen", Args: cobra.NoArgs},
+	return figures(a, &cobra.Command{Use: "routing", Short: "Count how answers were chosen"},
 		func(ctx context.Context, c *api.Client, _ []string) (api.RoutingStatsAnswer, error) {
 			return c.RoutingMetrics(ctx)
 		})

@@ -39,7 +39,6 @@ func (a *app) notificationsListCommand() *cobra.Command {
 	return a.byNode(a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the receivers of notifications, what waits for them, and why",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := gather(cmd.Context(), a, just((*api.Client).Notifications))
 			if err != nil {

@@ -57,8 +57,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&subnet, "ecs", "",
 		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
 	cmd.MarkFlagsMutuallyExclusive("client", "place")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(
-		[]string{"A", "AAAA", "HTTPS", "SRV"}, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "type", []string{"A", "AAAA", "HTTPS", "SRV"})
 	return cmd
 }
 

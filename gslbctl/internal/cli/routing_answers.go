@@ -37,7 +37,7 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(domainNames),
 	})
 	cmd.Flags().StringVar(&kind, "type", "A", "A or AAAA")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(families, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "type", families)
 	return cmd
 }
 

@@ -54,7 +54,6 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	cmd := a.listing(&cobra.Command{
 		Use:   "decisions",
 		Short: "List sampled real answers, the newest first",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := f.query(a.Now())
 			if err != nil {
@@ -89,8 +88,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
 	_ = cmd.RegisterFlagCompletionFunc("algorithm", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("outcome",
-		cobra.FixedCompletions(outcomeNames(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "outcome", outcomeNames())
 	return a.byNode(cmd)
 }
 

@@ -344,7 +344,6 @@ func (a *app) preferencesCommand() *cobra.Command {
 	show := a.watchable(&cobra.Command{
 		Use:   "show",
 		Short: "Show how people want a node shown",
-		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showSection(cmd.Context(), "preference", s) },
 	})
 	set := &cobra.Command{

@@ -18,7 +18,6 @@ func (a *app) statusCommand() *cobra.Command {
 			"The word at the end follows from the list: healthy; attention and how many, such as overrides and drains in\n" +
 			"force or a certificate that ends soon; degraded; unhealthy. The exit code is 0 for the\n" +
 			"first two, 1 when it is degraded or unhealthy, 2 when no node answers.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
 	})
 }

@@ -26,7 +26,6 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := a.watchable(&cobra.Command{
 		Use:   "version",
 		Short: "Show the version of gslbctl, and with --nodes of the nodes",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := a.Build
 			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit,

@@ -24,7 +24,6 @@ func (a *app) watchCommand() *cobra.Command {
 			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes one look " +
 			"below the other.\n" +
 			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.", maxAsked),
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			nodes, err := a.targets()
 			if err != nil {
