@@ -32,7 +32,7 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			"With --service it deletes the pins of many: those that never reported, or that were pinned since a time,\n" +
 			"revoked ones excepted. These come back by themselves while their token admits them: lock or change it first.",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNames),
+		ValidArgsFunction: a.arguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("service") || len(args) == 0 {
 				ctx := cmd.Context()

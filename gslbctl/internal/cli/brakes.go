@@ -40,7 +40,7 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 			"serve no more.\nIf the name would be left with too few, nothing is changed without --force.",
 		Example:           "  gslbctl brakes release app.example.com",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(brakedNames),
+		ValidArgsFunction: a.arguments(brakedNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			held, err := read(ctx, a, func(ctx context.Context, c *api.Client) ([]string, error) {

@@ -42,13 +42,10 @@ func (a *app) configValidateCommand() *cobra.Command {
 	return cmd
 }
 
-// maxConfig bounds a file sent to a node, in octets.
-const maxConfig = api.MaxBody
-
 // configText reads a configuration file to send to a node. It returns an error if its secrets would cross a network
 // unencrypted.
 func (a *app) configText(path, flag string) ([]byte, error) {
-	text, err := readBounded(path, maxConfig)
+	text, err := readBounded(path, api.MaxBody)
 	if err != nil {
 		return nil, err
 	}

@@ -22,13 +22,6 @@ func (a *app) dnssecCommand() *cobra.Command {
 // notSigned replaces an empty table of keys.
 const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 
-// notExchanged precedes the reason why a node takes no part in the exchange of keys.
-const notExchanged = "signing keys are not exchanged with the other nodes: "
-
-// notTold replaces the DS records until the nodes agree on keys.
-const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; " +
-	"gslbctl dnssec status shows what they say."
-
 func (a *app) dnssecStatusCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "status",
@@ -52,7 +45,7 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 				case !status.Sync.Enabled:
 					return a.text(t)
 				case off != nil:
-					return a.text(t) + "\n" + render.Printable(notExchanged+*off) + "\n"
+					return a.text(t) + "\nsigning keys are not exchanged with the other nodes: " + render.Printable(*off) + "\n"
 				}
 				return a.text(t) + "\n" + a.text(a.peersTable(status.Sync.Peers))
 			})
@@ -72,7 +65,8 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
 			if list.Enabled {
-				t.Empty = notTold
+				t.Empty = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; " +
+					"gslbctl dnssec status shows what they say."
 			}
 			for _, ds := range list.DSRecords {
 				t.AddNamed(ds.DSRecord, render.C(ds.DSRecord))

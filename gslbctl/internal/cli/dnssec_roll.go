@@ -14,9 +14,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// noRolls replaces an empty table of rolls.
-const noRolls = "No signing key is being changed, none was, and no zone goes unsigned."
-
 func (a *app) dnssecRollsCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "rolls",
@@ -48,7 +45,8 @@ func (a *app) dnssecRolls(ctx context.Context) error {
 
 func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "NODE"}, {Name: "STAGE"}, {Name: "SINCE"},
-		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "WAITS FOR"}}, Empty: noRolls}
+		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "WAITS FOR"}},
+		Empty: "No signing key is being changed, none was, and no zone goes unsigned."}
 	for _, r := range list {
 		waits := cmp.Or(valueOf(r.WaitsFor), render.None)
 		if r.WaitsUntil != nil {
@@ -82,7 +80,7 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 			"records, give it the record of `gslbctl dnssec ds` at stage\n\"offered\", and take the old one out.",
 		Example:           "  gslbctl dnssec roll example.com\n  gslbctl dnssec roll example.com --cancel",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.firstArgument(signedZones),
+		ValidArgsFunction: a.arguments(signedZones),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.now && !o.force &&

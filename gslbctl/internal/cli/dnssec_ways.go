@@ -36,7 +36,7 @@ func (a *app) dnssecSignCommand() *cobra.Command {
 func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	var dryRun, yes bool
 	cmd.Args = cobra.ExactArgs(1)
-	cmd.ValidArgsFunction = a.firstArgument(signedZones)
+	cmd.ValidArgsFunction = a.arguments(signedZones)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.dnssecWay(cmd.Context(), args[0], way, dryRun, yes)
 	}

@@ -65,7 +65,7 @@ func (a *app) domainsShowCommand() *cobra.Command {
 		Use:               "show <name>",
 		Short:             "Show one domain and its backends",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			report, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (domainReport, error) {
 				return readDomain(ctx, c, args[0])

@@ -129,7 +129,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 		Use:               "set <name>",
 		Short:             "Change a domain; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().NFlag() == 0 {
 				return errors.New(
@@ -168,7 +168,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 		Use:               "remove <name>",
 		Short:             "Delete a domain that was added with add",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tags, err := a.entityTags(cmd.Context(), yes, func(ctx context.Context, c *api.Client) error {
 				_, err := c.Domain(ctx, args[0])

@@ -97,7 +97,7 @@ func (a *app) drainCommand() *cobra.Command {
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(drainNames),
+		ValidArgsFunction: a.arguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.order.over < 0 || f.within < 0 || cmd.Flags().Changed("within") && f.within == 0 {
 				return errors.New("--over and --within must be above zero, such as 2m")
@@ -129,7 +129,7 @@ func (a *app) undrainCommand() *cobra.Command {
 		Use:               "undrain <id>|<ip>|<ip>:<port>|<agent>|<region>",
 		Short:             "Give drained servers their traffic back",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(drainNames),
+		ValidArgsFunction: a.arguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			servers, err := a.serversNamed(cmd.Context(), args[0])
 			if err != nil {

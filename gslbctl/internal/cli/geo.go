@@ -41,19 +41,11 @@ func (a *app) geoTestCommand() *cobra.Command {
 func (a *app) geoSetCommand() *cobra.Command {
 	var req api.GeoMappingChange
 	cmd := &cobra.Command{
-		Use:     "set <network> <region>",
-		Short:   "Place the clients of a network in a region, whatever the database says",
-		Example: "  gslbctl geo set 203.0.113.0/24 eu --comment \"the office\"",
-		Args:    cobra.ExactArgs(2),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			switch len(args) {
-			case 0:
-				return a.completion(mappedNetworks)(cmd, args, typed)
-			case 1:
-				return a.completion(allRegionNames)(cmd, args, typed)
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
+		Use:               "set <network> <region>",
+		Short:             "Place the clients of a network in a region, whatever the database says",
+		Example:           "  gslbctl geo set 203.0.113.0/24 eu --comment \"the office\"",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: a.arguments(mappedNetworks, allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.CIDR, req.Region = args[0], &args[1]
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {

@@ -87,7 +87,7 @@ func (a *app) notificationsTestCommand() *cobra.Command {
 			"tells which have\ntaken it. What waits for a receiver is not touched.",
 		Example:           "  gslbctl notifications test on-call",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.firstArgument(targetNames),
+		ValidArgsFunction: a.arguments(targetNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := ""
 			if len(args) > 0 {

@@ -113,7 +113,7 @@ func (a *app) regionsSetCommand() *cobra.Command {
 		Use:               "set <id>",
 		Short:             "Change a region; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(allRegionNames),
+		ValidArgsFunction: a.arguments(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req == (api.RegionChange{}) {
 				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help shows")

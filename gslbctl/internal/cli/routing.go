@@ -47,7 +47,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 			}
 			return a.printExplanation(test)
 		},
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 	})
 	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask")
 	cmd.Flags().StringVar(&place, "place", "",

@@ -34,7 +34,7 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 			}
 			return a.list(list, t)
 		},
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 	})
 	cmd.Flags().StringVar(&kind, "type", "A", "A or AAAA")
 	offer(cmd, "type", families)

@@ -197,7 +197,7 @@ func shows[T any](a *app, use, short string, of names, ask func(*api.Client, con
 		},
 	}
 	if of != nil {
-		cmd.ValidArgsFunction = a.firstArgument(of)
+		cmd.ValidArgsFunction = a.arguments(of)
 	}
 	return a.watchable(cmd)
 }

@@ -39,7 +39,7 @@ func (a *app) serversAddCommand() *cobra.Command {
 				return "server " + created.ID + " is registered", err
 			})
 		},
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 	}
 	a.serverFlags(cmd, &given)
 	need(cmd, [2]string{"region", "where the server is, such as --region eu"})
@@ -66,7 +66,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 		Use:               "set <id> [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
 		Short:             "Change a server; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req == (api.ServerPatch{}) {
 				return errors.New("nothing to change: give --weight, --region, --agent or --allow")
@@ -104,7 +104,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 		Use:               "drain <id>",
 		Short:             "Lower the traffic of a server to nothing, or to a share",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := order.request(cmd, a.Now())
 			if err != nil {
@@ -132,7 +132,7 @@ func (a *app) serversUndrainCommand() *cobra.Command {
 		Use:               "undrain <id>",
 		Short:             "Give a drained server its traffic back",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				said, err := undrain(ctx, c, args[0])

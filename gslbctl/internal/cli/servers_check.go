@@ -17,7 +17,7 @@ func (a *app) serversCheckCommand() *cobra.Command {
 		Use:               "check <id>",
 		Short:             "Show how a server is checked, or change it with flags",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req != (api.HealthCheckChange{}) {
 				return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
