@@ -103,18 +103,16 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 	if m.dryRun {
 		return a.tellUnpin(ctx, filter)
 	}
+	whom := "agents of " + m.service
 	if !yes && a.Asks {
 		most, err := a.countUnpin(ctx, filter)
 		if err != nil {
 			return err
 		}
-		if err := a.confirm(ctx, yes, "Unpinning "+render.Count(most, "agent",
-			"agents")+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
-			return err
-		}
-	} else if err := a.confirm(ctx, yes,
-		"Unpinning agents of "+m.service+" takes the backends that only they report out of DNS until they enrol "+
-			"again"); err != nil {
+		whom = render.Count(most, "agent", "agents")
+	}
+	if err := a.confirm(ctx, yes,
+		"Unpinning "+whom+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
 		return err
 	}
 	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
