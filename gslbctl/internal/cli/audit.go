@@ -44,7 +44,7 @@ func (f *auditFlags) add(cmd *cobra.Command) {
 }
 
 func (f *auditFlags) query(now time.Time) (url.Values, error) {
-	return query(now, f.since, map[string]string{
+	return query(now, "start_time", f.since, map[string]string{
 		"actors": strings.Join(f.actors, ","), "actions": strings.Join(f.actions, ","), "search": f.search,
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 type askedNode struct {
 	Node  string `json:"node"`
 	Error string `json:"error,omitempty"` // why it is missing
+	err   error  // behind Error
 }
 
 // gathered holds the answers of several nodes, in the order in which the nodes were given.
@@ -37,7 +37,7 @@ func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.C
 	}
 	var silent []error
 	for _, r := range replies {
-		n := askedNode{Node: r.node}
+		n := askedNode{Node: r.node, err: r.err}
 		switch _, unreachable := errors.AsType[*api.UnreachableError](r.err); {
 		case r.err == nil:
 			g.replies = append(g.replies, r)
@@ -66,31 +66,21 @@ func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.C
 // missing, unless all do: then it returns that error.
 func gatherKnown[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
 	error) {
+	g, err := gather(ctx, a, ask)
 	var unknown error
-	var mu sync.Mutex
-	g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (*T, error) {
-		answer, err := ask(ctx, c)
-		if isNotFound(err) {
-			mu.Lock()
-			defer mu.Unlock()
-			unknown = err
-			return nil, nil
-		}
-		return &answer, err
-	})
-	known := gathered[T]{nodes: g.nodes}
-	for _, r := range g.replies {
-		if r.answer != nil {
-			known.replies = append(known.replies, reply[T]{r.node, *r.answer, nil})
+	for i := range g.nodes {
+		if n := &g.nodes[i]; isNotFound(n.err) {
+			unknown, n.Error = n.err, ""
 		}
 	}
-	if err == nil && len(known.replies) == 0 {
-		if err = unknown; known.missing() != nil {
-			code, sentence := explain(unknown)
-			err = &outcome{code, sentence + "; " + known.missing().Error(), unknown}
-		}
+	if unknown == nil || len(g.replies) > 0 {
+		return g, err
 	}
-	return known, err
+	if missing := g.missing(); missing != nil {
+		code, sentence := explain(unknown)
+		return g, &outcome{code, sentence + "; " + missing.Error(), unknown}
+	}
+	return g, unknown
 }
 
 // several reports whether more than one node was asked, so that rows name theirs.

@@ -23,13 +23,8 @@ type eventFlags struct {
 }
 
 func (f *eventFlags) query(now time.Time) (url.Values, error) {
-	q, err := query(now, f.since, map[string]string{"kinds": strings.Join(f.kinds, ","),
+	return query(now, "since", f.since, map[string]string{"kinds": strings.Join(f.kinds, ","),
 		"names": strings.Join(f.names, ","), "severity": f.severity})
-	if at := q.Get("start_time"); at != "" {
-		q.Set("since", at)
-		q.Del("start_time")
-	}
-	return q, err
 }
 
 func (a *app) eventsCommand() *cobra.Command {

@@ -19,8 +19,8 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 		Use:   "flows",
 		Short: "List how many answers sent clients of which region where",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := query(a.Now(), since, map[string]string{"source_region": source, "dest_region": destination,
-				"domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
+			q, err := query(a.Now(), "start_time", since, map[string]string{"source_region": source,
+				"dest_region": destination, "domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
 			if err != nil {
 				return err
 			}

@@ -26,14 +26,14 @@ func (f *decisionFlags) query(now time.Time) (url.Values, error) {
 	if f.limit < 1 || f.limit > api.MaxPageLimit {
 		return nil, fmt.Errorf("--limit is %d: it must be from 1 to %d", f.limit, api.MaxPageLimit)
 	}
-	return query(now, f.since, map[string]string{
+	return query(now, "start_time", f.since, map[string]string{
 		"domain": f.domain, "algorithm": f.algorithm, "region": f.region, "outcome": f.outcome,
 		"limit": strconv.Itoa(f.limit),
 	})
 }
 
-// query returns the fields that are not empty as a query.
-func query(now time.Time, since time.Duration, fields map[string]string) (url.Values, error) {
+// query returns the fields that are not empty as a query. Its field begin is the moment that is so long ago as since.
+func query(now time.Time, begin string, since time.Duration, fields map[string]string) (url.Values, error) {
 	q := url.Values{}
 	for name, value := range fields {
 		if value != "" {
@@ -44,7 +44,7 @@ func query(now time.Time, since time.Duration, fields map[string]string) (url.Va
 		return nil, fmt.Errorf("--since is %s: it must be a time that has passed, such as 10m", since)
 	}
 	if since > 0 {
-		q.Set("start_time", now.Add(-since).UTC().Format(time.RFC3339))
+		q.Set(begin, now.Add(-since).UTC().Format(time.RFC3339))
 	}
 	return q, nil
 }
