@@ -149,7 +149,7 @@ func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err 
 }
 
 // selected returns the request that lists the selected agents.
-func selected(f api.UnpinFilter) func(context.Context, *api.Client) (api.Unpinned, error) {
+func selected(f api.UnpinFilter) question[api.Unpinned] {
 	return func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) }
 }
 

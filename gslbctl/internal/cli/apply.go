@@ -150,8 +150,7 @@ func (a *app) applyCommand() *cobra.Command {
 
 // applyOn calls ask, which applies the document of m, on one node that carries changes to all others, or else on every
 // node. There, a refusal of one node does not stop the others. With dry, ask is a plan and goes to every node.
-func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
-	ask func(context.Context, *api.Client) (api.Plan, error)) error {
+func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask question[api.Plan]) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ type changed struct {
 }
 
 // request makes a change on one node. It returns a sentence about what was done.
-type request = func(context.Context, *api.Client) (done string, err error)
+type request = question[string]
 
 // change makes a change on every node and prints each result. A node without the object is a
 // failure only if no other node had it.

@@ -28,8 +28,7 @@ type gathered[T any] struct {
 }
 
 // gather asks all nodes at once. An error means that none of them answered as it should.
-func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
-	error) {
+func gather[T any](ctx context.Context, a *app, ask question[T]) (gathered[T], error) {
 	var g gathered[T]
 	replies, err := onAll(ctx, a, askingAll, ask)
 	if err != nil {
@@ -64,8 +63,7 @@ func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.C
 
 // gatherKnown does the same as gather for an object that not every node has. Nodes that answer 404 do not count as
 // missing, unless all do: then it returns that error.
-func gatherKnown[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
-	error) {
+func gatherKnown[T any](ctx context.Context, a *app, ask question[T]) (gathered[T], error) {
 	g, err := gather(ctx, a, ask)
 	var unknown error
 	for i := range g.nodes {

@@ -16,7 +16,7 @@ import (
 const completionTimeout = time.Second
 
 // names asks a node for the possible values of an argument.
-type names func(context.Context, *api.Client) ([]string, error)
+type names = question[[]string]
 
 // completion completes an argument with names from a node. Without an answer there are none.
 func (a *app) completion(of names) cobra.CompletionFunc {

@@ -165,8 +165,7 @@ func diffTable(report diffReport) *render.Table {
 // readFacts reads all facts of a node that diff compares.
 func readFacts(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	all := map[fact]string{}
-	for _, part := range []func(context.Context, *api.Client) (map[fact]string, error){serverThings, domainThings,
-		placeThings, trustThings} {
+	for _, part := range []question[map[fact]string]{serverThings, domainThings, placeThings, trustThings} {
 		found, err := part(ctx, c)
 		if err != nil {
 			return nil, err

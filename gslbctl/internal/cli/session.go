@@ -43,9 +43,12 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
+// question asks one node.
+type question[T any] = func(context.Context, *api.Client) (T, error)
+
 // read asks one node after the other and returns the first answer, which may be a node's error. The next node is asked
 // only if the one before cannot be reached.
-func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (T, error) {
+func read[T any](ctx context.Context, a *app, ask question[T]) (T, error) {
 	var none T
 	clients, err := a.clients()
 	if err != nil {
@@ -64,14 +67,13 @@ func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Cli
 	return none, noAnswer(silent)
 }
 
-// just converts a client's method without arguments to the form that read and everywhere call.
-func just[T any](method func(*api.Client, context.Context) (T, error)) func(context.Context, *api.Client) (T, error) {
+// just converts a client's method without arguments to a question.
+func just[T any](method func(*api.Client, context.Context) (T, error)) question[T] {
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx) }
 }
 
-// with converts a client's method with one argument to the form that read and everywhere call.
-func with[T, About any](method func(*api.Client, context.Context, About) (T, error), about About) func(
-	context.Context, *api.Client) (T, error) {
+// with converts a client's method with one argument to a question.
+func with[T, About any](method func(*api.Client, context.Context, About) (T, error), about About) question[T] {
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx, about) }
 }
 
@@ -98,8 +100,7 @@ type reply[T any] struct {
 
 // everywhere asks all nodes at once and returns their replies in the order in which the nodes were
 // given.
-func everywhere[T any](ctx context.Context, clients []*api.Client,
-	ask func(context.Context, *api.Client) (T, error)) []reply[T] {
+func everywhere[T any](ctx context.Context, clients []*api.Client, ask question[T]) []reply[T] {
 	replies := make([]reply[T], len(clients))
 	atOnce(len(clients), func(i int) {
 		answer, err := ask(ctx, clients[i])
@@ -109,8 +110,7 @@ func everywhere[T any](ctx context.Context, clients []*api.Client,
 }
 
 // onAll asks all nodes at once. what describes that for people, with %s for the number of nodes.
-func onAll[T any](ctx context.Context, a *app, what string,
-	ask func(context.Context, *api.Client) (T, error)) ([]reply[T], error) {
+func onAll[T any](ctx context.Context, a *app, what string, ask question[T]) ([]reply[T], error) {
 	clients, err := a.clients()
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 
 // section is a group of a node's settings.
 type section struct {
-	show   func(context.Context, *api.Client) (any, error)
+	show   question[any]
 	change func(context.Context, *api.Client, []byte) (any, error) // nil: read-only
 	keys   []string                                                // changeable keys
 }
@@ -43,7 +43,7 @@ func sectionOf[T, A, B any](get func(*api.Client, context.Context) (A, error),
 }
 
 // shower returns the show function of a section.
-func shower[A any](get func(*api.Client, context.Context) (A, error)) func(context.Context, *api.Client) (any, error) {
+func shower[A any](get func(*api.Client, context.Context) (A, error)) question[any] {
 	return func(ctx context.Context, c *api.Client) (any, error) { return get(c, ctx) }
 }
 
