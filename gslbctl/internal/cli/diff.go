@@ -119,26 +119,21 @@ func (a *app) differing(ctx context.Context, clients []*api.Client) []difference
 	if len(clients) < 2 {
 		return nil
 	}
-	var first []difference
-	for range 2 {
+	look := func() []difference {
 		replies := slices.DeleteFunc(everywhere(ctx, clients, readFacts),
 			func(r reply[map[fact]string]) bool { return r.err != nil })
 		for _, r := range replies { // nodes report differing keys as a condition of their own
 			maps.DeleteFunc(r.answer, func(f fact, _ string) bool { return f.kind == "key" })
 		}
-		now := differences(replies)
-		if len(now) == 0 || len(replies) < 2 {
-			return nil
-		}
-		if first == nil {
-			first = now
-			continue
-		}
-		return slices.DeleteFunc(now, func(d difference) bool {
-			return !slices.ContainsFunc(first, func(f difference) bool { return f.Kind == d.Kind && f.Name == d.Name })
-		})
+		return differences(replies)
 	}
-	return nil
+	first := look()
+	if len(first) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(look(), func(d difference) bool {
+		return !slices.ContainsFunc(first, func(f difference) bool { return f.Kind == d.Kind && f.Name == d.Name })
+	})
 }
 
 func diffTable(report diffReport) *render.Table {
