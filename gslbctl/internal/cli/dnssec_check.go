@@ -60,26 +60,33 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	stop := a.progress("walking the chain of trust")
-	defer stop()
-	list := []checkedZone{}
 	var advice map[string][]zoneAdvice
 	if len(args) == 0 || len(o.servers) == 0 {
 		advice = a.advice(ctx, each(questions, func(q chain.Question) string { return q.Zone }))
 	}
+	list := []checkedZone{}
 	for _, q := range questions {
-		if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
+		q.Servers, q.Now = servers, a.Now()
+		findings, err := a.walk(ctx, o, q)
+		if err != nil {
 			return err
 		}
-		q.Servers, q.Now = servers, a.Now()
-		bound, cancel := context.WithTimeout(ctx, a.timeout)
-		for _, f := range chain.Check(bound, q) {
+		for _, f := range findings {
 			list = append(list, checkedZone{f, advice[f.Zone]})
 		}
-		cancel()
 	}
-	stop()
 	return a.sayFindings(list)
+}
+
+// walk validates the chain of trust of one zone.
+func (a *app) walk(ctx context.Context, o checkOptions, q chain.Question) (findings []chain.Finding, err error) {
+	defer a.progress("walking the chain of trust")()
+	if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	return chain.Check(ctx, q), nil
 }
 
 func (a *app) sayFindings(list []checkedZone) error {

@@ -72,7 +72,7 @@ func TestDNSSECCheck_ExitCodes(t *testing.T) {
 				words = append(words, part)
 			}
 		}
-		r := call(t, System{}, []*node{n}, append([]string{"dnssec"}, words...)...)
+		r := call(t, System{Tells: true}, []*node{n}, append([]string{"dnssec"}, words...)...)
 		if r.code != want.code || !strings.Contains(r.out+r.errors, want.said) {
 			t.Errorf("%s: code %d, want %d and %q\n%s%s", args, r.code, want.code, want.said, r.out, r.errors)
 		}

@@ -93,9 +93,7 @@ func (a *app) notificationsTestCommand() *cobra.Command {
 			if len(args) > 0 {
 				target = args[0]
 			}
-			stop := a.progress("sending")
 			g, err := gather(cmd.Context(), a, with((*api.Client).TestNotifications, target))
-			stop()
 			if err != nil {
 				return err
 			}
