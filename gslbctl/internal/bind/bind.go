@@ -22,17 +22,9 @@ const (
 	maxFiles   = 1000
 )
 
-// Zone is the result of Read.
-type Zone struct {
-	Records string // a zone file of the records that a node serves
-	Config  string // YAML for a file under `includes` of a node's configuration
-	Taken   int    // the number of Records
-	Left    []imports.Deviation
-}
-
-// Read converts the zone file at path. Its includes must be in the same folder or below. name is the name of the new
-// zone file, as Config has it.
-func Read(path, zone, name string) (*Zone, error) {
+// Read converts the zone file at path. Its includes must be in the same folder or below. It keeps the two TTLs of the
+// SOA; the other times of the SOA are the node's own.
+func Read(path, zone string) (*imports.Result, error) {
 	records, err := parse(path, zone)
 	if err != nil {
 		return nil, err
@@ -41,19 +33,10 @@ func Read(path, zone, name string) (*Zone, error) {
 	if soa == nil {
 		return nil, fmt.Errorf("%s: there is no SOA of %s: give the zone that the file is for in --zone", path, zone)
 	}
-	z := &Zone{Config: config(zone, name, soa), Taken: len(served), Left: left}
-	var b strings.Builder
-	for _, rr := range served {
-		fmt.Fprintln(&b, rr)
-	}
-	z.Records = b.String()
-	return z, nil
-}
-
-// config returns the YAML for a zone. It keeps the two TTLs of the SOA; the other times of the SOA are the node's own.
-func config(zone, name string, soa *dns.SOA) string {
-	return fmt.Sprintf("dns:\n  apex_ttl: %d\n  negative_ttl: %d\n  zones:\n    - name: %s\n      file: %s\n",
-		soa.Hdr.Ttl, soa.Minttl, strings.TrimSuffix(zone, "."), name)
+	result := &imports.Result{}
+	result.Config.DNS.ApexTTL, result.Config.DNS.NegativeTTL = soa.Hdr.Ttl, &soa.Minttl
+	result.Put(zone, served, left)
+	return result, nil
 }
 
 // parse returns the records of a zone file and its includes, at most maxRecords.

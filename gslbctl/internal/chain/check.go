@@ -352,25 +352,24 @@ func mismatch(list []*dns.DS, keys []*dns.DNSKEY) string {
 
 // describe lists DS records without their digests.
 func describe(list []*dns.DS) string {
-	var all []string
-	for _, ds := range list {
-		all = append(all, fmt.Sprintf("%d (algorithm %d, digest type %d)", ds.KeyTag, ds.Algorithm, ds.DigestType))
-	}
-	return strings.Join(all, ", ")
+	return listed(list, func(ds *dns.DS) string {
+		return fmt.Sprintf("%d (algorithm %d, digest type %d)", ds.KeyTag, ds.Algorithm, ds.DigestType)
+	})
 }
 
 func tags(list []*dns.DS) string {
-	var all []string
-	for _, ds := range list {
-		all = append(all, fmt.Sprint(ds.KeyTag))
-	}
-	return strings.Join(all, ", ")
+	return listed(list, func(ds *dns.DS) string { return fmt.Sprint(ds.KeyTag) })
 }
 
 func keyTags(list []*dns.DNSKEY) string {
+	return listed(list, func(k *dns.DNSKEY) string { return fmt.Sprint(k.KeyTag()) })
+}
+
+// listed returns the texts of a list, separated by commas.
+func listed[T any](list []T, text func(T) string) string {
 	var all []string
-	for _, k := range list {
-		all = append(all, fmt.Sprint(k.KeyTag()))
+	for _, one := range list {
+		all = append(all, text(one))
 	}
 	return strings.Join(all, ", ")
 }

@@ -99,15 +99,15 @@ func (a *app) storedContext(name string) (contexts.Context, error) {
 	if name == "" {
 		return adHoc([]string{api.DefaultAddress}, words(a.Getenv(environmentDNS)))
 	}
-	c, known := f.Contexts[name]
-	if !known {
-		return c, noContext(f, name)
-	}
-	return c, nil
+	return f.Contexts[name], checkKnown(f, name)
 }
 
-func noContext(f *contexts.File, name string) error {
+// checkKnown returns an error if there is no context of a name.
+func checkKnown(f *contexts.File, name string) error {
 	known := slices.Sorted(maps.Keys(f.Contexts))
+	if slices.Contains(known, name) {
+		return nil
+	}
 	if len(known) == 0 {
 		return fmt.Errorf(
 			"there is no context %q, and none at all in %s: make one with gslbctl context set %[1]s --api host:port", name,
@@ -188,14 +188,17 @@ func (a *app) targets() ([]target, error) {
 // clients returns a client for each node of the context, or for the one that --node chooses.
 func (a *app) clients() ([]*api.Client, error) {
 	nodes, err := a.targets()
-	var list []*api.Client
+	if err != nil || a.node == "" {
+		return clientList(nodes), err
+	}
+	return nodeOf(clientList(nodes), a.node)
+}
+
+func clientList(nodes []target) (list []*api.Client) {
 	for _, n := range nodes {
 		list = append(list, n.Client)
 	}
-	if err != nil || a.node == "" {
-		return list, err
-	}
-	return nodeOf(list, a.node)
+	return list
 }
 
 // nodeOf returns, as a list of one, the node whose address or host is text. No match, or several, is an error.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -25,19 +26,13 @@ func (a *app) agentsListCommand() *cobra.Command {
 
 func (a *app) agentsExpiringCommand() *cobra.Command {
 	var days int
-	cmd := a.listing(&cobra.Command{
-		Use:   "expiring",
-		Short: "List agents whose certificate ends soon, the first to end on top",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, with((*api.Client).ExpiringAgents, days))
-			if err != nil {
-				return err
-			}
-			return a.list(list, a.agentTable(list.Expiring,
-				fmt.Sprintf("No certificate ends within %s.", render.Count(days, "day", "days"))))
+	cmd := lists(a, "expiring", "List agents whose certificate ends soon, the first to end on top",
+		func(c *api.Client, ctx context.Context) (api.ExpiringAgents, error) {
+			return c.ExpiringAgents(ctx, days)
 		},
-	})
+		func(list api.ExpiringAgents) *render.Table {
+			return a.agentTable(list.Expiring, "No certificate ends within "+render.Count(days, "day", "days")+".")
+		})
 	cmd.Flags().IntVar(&days, "days", api.DefaultExpiringDays, "how soon is soon, in days")
 	return cmd
 }

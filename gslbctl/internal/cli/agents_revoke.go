@@ -22,7 +22,7 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 			"machine has its service tokens too, and could come back under another id. Locked tokens admit nobody\n" +
 			"new until they are changed; agents that are pinned go on.",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNames),
+		ValidArgsFunction: a.arguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.confirm(cmd.Context(), yes,
 				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {

@@ -32,7 +32,7 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			"With --service it deletes the pins of many: those that never reported, or that were pinned since a time,\n" +
 			"revoked ones excepted. These come back by themselves while their token admits them: lock or change it first.",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNames),
+		ValidArgsFunction: a.arguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("service") || len(args) == 0 {
 				ctx := cmd.Context()
@@ -103,18 +103,16 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 	if m.dryRun {
 		return a.tellUnpin(ctx, filter)
 	}
+	whom := "agents of " + m.service
 	if !yes && a.Asks {
 		most, err := a.countUnpin(ctx, filter)
 		if err != nil {
 			return err
 		}
-		if err := a.confirm(ctx, yes, "Unpinning "+render.Count(most, "agent",
-			"agents")+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
-			return err
-		}
-	} else if err := a.confirm(ctx, yes,
-		"Unpinning agents of "+m.service+" takes the backends that only they report out of DNS until they enrol "+
-			"again"); err != nil {
+		whom = render.Count(most, "agent", "agents")
+	}
+	if err := a.confirm(ctx, yes,
+		"Unpinning "+whom+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
 		return err
 	}
 	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
@@ -140,28 +138,24 @@ func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, 
 
 // countUnpin returns the number of selected agents on the node that has the most.
 func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err error) {
-	clients, err := a.clients()
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Unpinned,
-		error) {
-		return c.UnpinMany(ctx, f, true)
-	}) {
-		if r.err != nil && len(clients) == 1 {
+	replies, err := onAll(ctx, a, askingAll, selected(f))
+	for _, r := range replies {
+		if r.err != nil && len(replies) == 1 {
 			return 0, r.err
 		}
 		most = max(most, r.answer.Remaining)
 	}
-	return most, nil
+	return most, err
+}
+
+// selected returns the request that lists the selected agents.
+func selected(f api.UnpinFilter) question[api.Unpinned] {
+	return func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) }
 }
 
 // tellUnpin lists the agents that would be unpinned, as the first answering node knows them.
 func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
-	out, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Unpinned,
-		error) {
-		return c.UnpinMany(ctx, f, true)
-	})
+	out, err := read(ctx, a, selected(f))
 	if err != nil {
 		return err
 	}

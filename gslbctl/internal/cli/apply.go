@@ -27,31 +27,22 @@ func (a *app) exportCommand() *cobra.Command {
 			"API, with their owners, and the settings of dns and health-check that the API laid over the file, which\n" +
 			"have none. What is left out has its default. What the configuration file declares is not among them.",
 		Example: "  gslbctl export --owner shop",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			doc, err := read(cmd.Context(), a, just((*api.Client).Document))
 			if err != nil {
 				return err
 			}
 			if owner != "" {
-				doc = ownedBy(doc, owner)
+				doc = manifest.OwnedBy(doc, owner)
 			}
-			return a.print(doc, func() error { return render.YAML(a.Out, doc) })
+			if a.forPeople() {
+				a.output = outputYAML
+			}
+			return a.print(doc, nil)
 		},
 	}
 	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`, without settings")
 	return cmd
-}
-
-// ownedBy returns the objects of an owner, without settings, which have none.
-func ownedBy(doc api.Document, owner string) api.Document {
-	doc.Regions = slices.DeleteFunc(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner != owner })
-	doc.Domains = slices.DeleteFunc(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner != owner })
-	doc.Servers = slices.DeleteFunc(doc.Servers, func(o api.DocumentServer) bool { return o.Owner != owner })
-	doc.Mappings = slices.DeleteFunc(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner != owner })
-	doc.Agents = slices.DeleteFunc(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner != owner })
-	doc.Settings = nil
-	return doc
 }
 
 // applyFlags are the flags that plan and apply share.
@@ -91,13 +82,12 @@ func (a *app) planCommand() *cobra.Command {
 			"With --config it compares the configuration file of a node with the one in force: its keys, and answers.\n" +
 			"The exit code is 0 when there is nothing to do, 3 when there are changes.",
 		Example: "  gslbctl plan -f shop.yaml --owner shop --prune",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, err := a.planOf(cmd.Context(), &f, config)
 			if err != nil {
 				return err
 			}
-			if err := a.print(plan, func() error { return a.printPlan(plan) }); err != nil {
+			if err := a.print(plan, func() string { return a.planText(plan) }); err != nil {
 				return err
 			}
 			if len(plan.Changes) > 0 {
@@ -139,7 +129,6 @@ func (a *app) applyCommand() *cobra.Command {
 			"have stays, but for --prune. Running it again changes nothing. More than 30 % of what an owner has, or a name\n" +
 			"that would be left with too few backends, needs --force.",
 		Example: "  gslbctl apply -f shop.yaml --owner shop --prune",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, req, err := f.request(a)
 			if err != nil {
@@ -161,8 +150,7 @@ func (a *app) applyCommand() *cobra.Command {
 
 // applyOn calls ask, which applies the document of m, on one node that carries changes to all others, or else on every
 // node. There, a refusal of one node does not stop the others. With dry, ask is a plan and goes to every node.
-func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
-	ask func(context.Context, *api.Client) (api.Plan, error)) error {
+func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask question[api.Plan]) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err
@@ -186,7 +174,7 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool,
 	if len(report) == 0 {
 		return noneApplied(failed)
 	}
-	if err := a.print(report, func() error { return a.printPlans(replies) }); err != nil {
+	if err := a.print(report, func() string { return a.plansText(replies) }); err != nil {
 		return err
 	}
 	if via != nil && !dry {
@@ -206,7 +194,7 @@ func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
 	report := append([]changed{{Node: via.Node(), Success: true, Message: "the document is applied"}},
 		awaitPeers(ctx, via)...)
 	if a.forPeople() {
-		if err := a.printChanges(report); err != nil {
+		if err := a.say(changesText(report)); err != nil {
 			return err
 		}
 	}
@@ -225,28 +213,21 @@ func noneApplied(failed []error) error {
 	return &outcome{code, strings.Join(sentences, "; "), failed[0]}
 }
 
-// printPlans prints each different plan once. All but the first have a line with the first node that has it.
-func (a *app) printPlans(replies []reply[api.Plan]) error {
-	var printed []string
+// plansText shows each different plan once. All but the first have a line with the first node that has it.
+func (a *app) plansText(replies []reply[api.Plan]) (text string) {
+	var shown []string
 	for _, r := range replies {
-		if r.err != nil {
+		changes := fmt.Sprint(r.answer.Changes)
+		if r.err != nil || slices.Contains(shown, changes) {
 			continue
 		}
-		shown := fmt.Sprint(r.answer.Changes)
-		if slices.Contains(printed, shown) {
-			continue
+		shown = append(shown, changes)
+		if len(shown) > 1 {
+			text += fmt.Sprintf("\nOn %s:\n", r.node)
 		}
-		printed = append(printed, shown)
-		if len(printed) > 1 {
-			if _, err := fmt.Fprintf(a.Out, "\nOn %s:\n", r.node); err != nil {
-				return err
-			}
-		}
-		if err := a.printPlan(r.answer); err != nil {
-			return err
-		}
+		text += a.planText(r.answer)
 	}
-	return nil
+	return text
 }
 
 // placed returns err with the file and line of the first objects that a node refuses, if it names any.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,48 +10,25 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// printPlan shows a plan to people: its objects, then its answers, then a line that sums it up.
-func (a *app) printPlan(plan api.Plan) error {
+// planText shows a plan to people: its objects, then its answers, then a line that sums it up.
+func (a *app) planText(plan api.Plan) string {
 	if len(plan.Changes) == 0 {
-		_, err := fmt.Fprintf(a.Out, "Nothing to do: %s as the document says.\n",
-			isOrAre(plan.Unchanged, "object is", "objects are"))
-		return err
+		return fmt.Sprintf("Nothing to do: %s as the document says.\n",
+			render.Count(plan.Unchanged, "object is", "objects are"))
 	}
 	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "KIND"}, {Name: "WHICH"}, {Name: "CHANGE"}}}
 	for _, c := range plan.Changes {
 		t.Add(render.C(string(c.Action)), render.C(c.Kind), render.C(c.ID), orNone(fieldsOf(c.Fields)))
 	}
-	if err := a.table(t)(); err != nil {
-		return err
-	}
-	for _, line := range answerLines(plan) {
-		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func isOrAre(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + more
+	return a.text(t) + render.Lines(answerLines(plan))
 }
 
 func fieldsOf(fields []api.PlanField) string {
 	var list []string
 	for _, f := range fields {
-		list = append(list, f.Name+" "+orDash(f.Before)+" -> "+orDash(f.After))
+		list = append(list, f.Name+" "+cmp.Or(f.Before, render.None)+" -> "+cmp.Or(f.After, render.None))
 	}
 	return strings.Join(list, ", ")
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // answerLines returns sentences about the effect of a plan on answers, and about the number of objects that change.
@@ -108,19 +86,12 @@ func movesLine(answers api.PlanAnswers) string {
 	var moves []string
 	const shown = 5
 	for _, m := range answers.Moves[:min(len(answers.Moves), shown)] {
-		moves = append(moves, fmt.Sprintf("%s %% %s -> %s", part(m.Percent), orNobody(m.From), orNobody(m.To)))
+		moves = append(moves, fmt.Sprintf("%s %% %s -> %s", part(m.Percent), cmp.Or(m.From, "none"), cmp.Or(m.To, "none")))
 	}
 	if len(moves) > 0 {
 		line += ": " + strings.Join(moves, ", ")
 	}
 	return line + "."
-}
-
-func orNobody(region string) string {
-	if region == "" {
-		return "none"
-	}
-	return region
 }
 
 // part formats a percentage with one decimal, or more where it is small.

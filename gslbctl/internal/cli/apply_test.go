@@ -42,7 +42,7 @@ func inFolder(t *testing.T) {
 func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
 	inFolder(t)
 	n := startNode(t)
-	r := call(t, System{}, []*node{n}, "plan", "-f", "shop.yaml", "--api", documented(0))
+	r := ask(t, "plan -f shop.yaml", n)
 	for _, words := range []string{"ttl 60 -> 30", "shop.example.com A: 192.0.2.1 100.0 % -> nothing",
 		"Of the last hour's 12345 answers 8.1 % go elsewhere: 6.0 % eu -> us, 2.1 % us -> eu.",
 		"no client would be sent to shop.example.com:192.0.2.9:80", "0 to create, 1 to change, 0 to delete, 1 as they are."} {
@@ -53,7 +53,7 @@ func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
 	if r.code != 3 || r.errors != "" {
 		t.Errorf("%+v", r)
 	}
-	if r := call(t, System{}, []*node{n}, "plan", "--config", "shop.yaml", "--api", documented(0)); r.code != 3 ||
+	if r := ask(t, "plan --config shop.yaml", n); r.code != 3 ||
 		!strings.Contains(n.changes()[1], "POST /api/v1/config/plan") {
 		t.Errorf("of a configuration: %+v, %v", r, n.changes())
 	}
@@ -61,15 +61,13 @@ func TestPlan_SaysWhatBecomesOfAnswersAndEndsWith3(t *testing.T) {
 		!strings.Contains(r.errors, "unencrypted") {
 		t.Errorf("its secrets would cross the network: %+v", r)
 	}
-	if r := call(t, System{}, []*node{n}, "plan", "--api", documented(0)); r.code != 2 ||
-		!strings.Contains(r.errors, "--file is missing") {
+	if r := ask(t, "plan", n); r.code != 2 || !strings.Contains(r.errors, "--file is missing") {
 		t.Errorf("without a document: %+v", r)
 	}
 	nothing := documentPlan(false)
 	nothing.Changes = nil
 	n.answers["POST /api/v1/document/plan"] = nothing
-	if r := call(t, System{}, []*node{n}, "plan", "-f", "shop.yaml", "--api", documented(0)); r.code != 0 ||
-		!strings.HasPrefix(r.out, "Nothing to do") {
+	if r := ask(t, "plan -f shop.yaml", n); r.code != 0 || !strings.HasPrefix(r.out, "Nothing to do") {
 		t.Errorf("nothing to do: %+v", r)
 	}
 }
@@ -110,18 +108,17 @@ func TestApply_GoesToEveryNodeAndSaysWhichRefuses(t *testing.T) {
 func TestExport_PrintsWhatApplyTakes(t *testing.T) {
 	inFolder(t)
 	n := startNode(t)
-	r := call(t, System{}, []*node{n}, "export", "--api", documented(0))
+	r := ask(t, "export", n)
 	if r.code != 0 || !strings.Contains(r.out, "domains:\n") || !strings.Contains(r.out, "owner: shop") {
 		t.Fatalf("%+v", r)
 	}
 	if err := os.WriteFile("shop.yaml", []byte(r.out), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := call(t, System{}, []*node{n}, "apply", "-f", "shop.yaml", "--api", documented(0)); r.code != 0 {
+	if r := ask(t, "apply -f shop.yaml", n); r.code != 0 {
 		t.Errorf("what it printed: %+v", r)
 	}
-	if r := call(t, System{}, []*node{n}, "export", "--owner", "shop", "--api", documented(0)); r.code != 0 ||
-		strings.Contains(r.out, "www.example.com") {
+	if r := ask(t, "export --owner shop", n); r.code != 0 || strings.Contains(r.out, "www.example.com") {
 		t.Errorf("of one owner: %+v", r)
 	}
 }
@@ -130,7 +127,7 @@ func TestApply_GoesToOneNodeWhereNodesCarryItOn(t *testing.T) {
 	inFolder(t)
 	nodes := startNodes(t, 3)
 	replicating(nodes, 0, false)
-	r := call(t, System{}, nodes, append(threeNodes(), "apply", "-f", "shop.yaml")...)
+	r := ask(t, "apply -f shop.yaml", nodes...)
 	if r.code != 0 || !strings.Contains(r.out, "Done: 0 created, 1 changed") ||
 		!strings.Contains(r.out, "ns2, ns3: has it too") {
 		t.Errorf("%+v", r)
@@ -139,7 +136,7 @@ func TestApply_GoesToOneNodeWhereNodesCarryItOn(t *testing.T) {
 		t.Errorf("sent to %v", counts)
 	}
 	replicating(nodes, 1, true)
-	r = call(t, System{}, nodes, append(threeNodes(), "apply", "-f", "shop.yaml", "--all-nodes")...)
+	r = ask(t, "apply -f shop.yaml --all-nodes", nodes...)
 	if r.code != 1 || !strings.Contains(r.out, "is down: it gets it when it is back") {
 		t.Errorf("--all-nodes, and two are down: %+v", r)
 	}

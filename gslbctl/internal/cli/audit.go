@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,13 +23,38 @@ func (a *app) auditCommand() *cobra.Command {
 		a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
 }
 
+// auditFlags select audit entries.
+type auditFlags struct {
+	since   time.Duration
+	actors  []string
+	actions []string
+	search  string
+}
+
+// add adds the flags to a command.
+func (f *auditFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	spanVar(flags, &f.since, "since", 0, "only entries not older than this `time`, such as 10m or 2d")
+	flags.StringSliceVar(&f.actors, "actor", nil, "only by this `actor`, the name of a token or an address; or several")
+	flags.StringSliceVar(&f.actions, "action", nil,
+		"only of this `action`, or several; "+api.AuditRefused+" shows requests and agents that were refused")
+	flags.StringVar(&f.search, "search", "", "only entries with this `text`")
+	_ = cmd.RegisterFlagCompletionFunc("actor", cobra.NoFileCompletions)
+	offer(cmd, "action", api.AuditActions())
+}
+
+func (f *auditFlags) query(now time.Time) (url.Values, error) {
+	return query(now, "start_time", f.since, map[string]string{
+		"actors": strings.Join(f.actors, ","), "actions": strings.Join(f.actions, ","), "search": f.search,
+	})
+}
+
 func (a *app) auditListCommand() *cobra.Command {
 	var limit int
 	var f auditFlags
 	cmd := a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the latest changes, the newest first",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > api.MaxPageLimit {
 				return fmt.Errorf("--limit is %d: it must be from 1 to %d", limit, api.MaxPageLimit)
@@ -115,14 +142,13 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	return a.byNode(&cobra.Command{
 		Use:   "verify",
 		Short: "Compute the chains of the audit logs again, and name the first entry that breaks one",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := gather(cmd.Context(), a, readVerdict)
 			if err != nil {
 				return err
 			}
 			v := judgeAudit(g)
-			err = a.print(v, func() error { return a.printVerdict(v) })
+			err = a.print(v, v.text)
 			if err != nil || v.Sound {
 				return g.done(err)
 			}
@@ -148,24 +174,22 @@ func judgeAudit(g gathered[auditVerdict]) auditVerdicts {
 	return all
 }
 
-func (a *app) printVerdict(v auditVerdicts) error {
+func (v *auditVerdicts) text() string {
+	var lines []string
 	for _, n := range v.Nodes {
 		which := "The audit log"
 		if len(v.Nodes) > 1 {
 			which += " of " + n.Node
 		}
-		said := fmt.Sprintf("%s is whole: %s.", which, render.Count(n.Entries, "entry", "entries"))
 		switch {
 		case n.Error != "":
-			continue
-		case !n.Sound:
-			said = which + " is not as it was written: " + n.Problem + "."
-		}
-		if _, err := fmt.Fprintln(a.Out, render.Printable(said)); err != nil {
-			return err
+		case n.Sound:
+			lines = append(lines, fmt.Sprintf("%s is whole: %s.", which, render.Count(n.Entries, "entry", "entries")))
+		default:
+			lines = append(lines, which+" is not as it was written: "+n.Problem+".")
 		}
 	}
-	return nil
+	return render.Lines(lines)
 }
 
 // readVerdict checks the chains of a node: that of changes and that of refusals.
@@ -183,28 +207,15 @@ func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 		if err != nil {
 			return v, err
 		}
-		part := verifyAudit(list.Entries)
-		v.Entries += part.Entries
-		if !part.Sound {
-			v.Sound, v.Problem = false, part.Problem
-			break
+		v.Entries += len(list.Entries)
+		var before *api.AuditEntry
+		for i := range list.Entries {
+			if err := list.Entries[i].Follows(before); err != nil {
+				v.Sound, v.Problem = false, err.Error()
+				return v, nil
+			}
+			before = &list.Entries[i]
 		}
 	}
 	return v, nil
-}
-
-// verifyAudit returns the first entry that breaks the chain of hashes. entries must be sorted, the
-// oldest first.
-func verifyAudit(entries []api.AuditEntry) auditVerdict {
-	v := auditVerdict{Entries: len(entries)}
-	var before *api.AuditEntry
-	for i := range entries {
-		if err := entries[i].Follows(before); err != nil {
-			v.Problem = err.Error()
-			return v
-		}
-		before = &entries[i]
-	}
-	v.Sound = true
-	return v
 }

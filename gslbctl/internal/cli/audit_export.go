@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -25,7 +23,6 @@ func (a *app) auditExportCommand() *cobra.Command {
 		Short: "Write the audit log of a node to a file or to standard output",
 		Long: "export writes the log of one node, as audit verify of anybody can check it: that of --node, else of the\n" +
 			"first that answers, which it names.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(auditFormats(), format) {
 				return fmt.Errorf("--format is %q: it must be one of %s", format, strings.Join(auditFormats(), ", "))
@@ -48,28 +45,16 @@ func (a *app) auditExportCommand() *cobra.Command {
 			if path == "" {
 				return export(a.Out)
 			}
-			return exportTo(path, export)
+			if err := writeNew(path, export); err != nil {
+				return fmt.Errorf("--file: %w", err)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
 	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
 	f.add(cmd)
 	a.byNode(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("format",
-		cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "format", auditFormats())
 	return cmd
-}
-
-// exportTo writes an export to a new file, readable by its owner only. It removes the file if the
-// export fails.
-func exportTo(path string, export func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("--file: %w", err)
-	}
-	err = export(f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
 }

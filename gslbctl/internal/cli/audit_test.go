@@ -2,9 +2,14 @@ package cli // inside: it uses exitDegraded, exitNotAsked and exitWell
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/shared/api"
 )
@@ -49,7 +54,7 @@ func TestAuditVerify_NamesTheEntryThatBreaksTheChain(t *testing.T) {
 			list.Entries = test.spoil(list.Entries)
 			list.Total = len(list.Entries)
 			n.answers["GET /api/v1/audit-logs"] = list
-			r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify")
+			r := ask(t, "audit verify", n)
 			if r.code != test.code || !strings.Contains(r.out, test.says) || r.errors != "" {
 				t.Errorf("exit code %d: %s%s, want %q", r.code, r.out, r.errors, test.says)
 			}
@@ -70,18 +75,16 @@ func TestAuditVerify_ChecksRefusalsToo(t *testing.T) {
 		previous = e.Hash
 	}
 	n.answers[refused] = list
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitWell ||
-		!strings.Contains(r.out, "whole: 4 entries") {
+	if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 4 entries") {
 		t.Errorf("%+v", r)
 	}
 	list.Entries[1].Actor = "nobody"
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitDegraded ||
+	if r := ask(t, "audit verify", n); r.code != exitDegraded ||
 		!strings.Contains(r.out, "entry 1000000000002 was changed") {
 		t.Errorf("%+v", r)
 	}
 	n.answers[refused] = &api.Error{Status: 400, Message: `actions: "refused" is none`}
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "verify"); r.code != exitWell ||
-		!strings.Contains(r.out, "whole: 2 entries") {
+	if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 2 entries") {
 		t.Errorf("an earlier version: %+v", r)
 	}
 }
@@ -91,8 +94,7 @@ func TestAudit_FlagsChooseEntries(t *testing.T) {
 		"export": "/api/v1/audit-logs/export"} {
 		n := startNode(t)
 		n.answers["GET /api/v1/audit-logs/export"] = map[string]any{"entries": []any{}}
-		r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", command, "--since", "1d", "--actor", "deploy",
-			"--actor", "192.0.2.1", "--action", "drain,refused", "--search", "app")
+		r := ask(t, "audit "+command+" --since 1d --actor deploy --actor 192.0.2.1 --action drain,refused --search app", n)
 		n.mu.Lock()
 		asked := strings.Join(n.asked, "\n")
 		n.mu.Unlock()
@@ -101,9 +103,73 @@ func TestAudit_FlagsChooseEntries(t *testing.T) {
 			!strings.Contains(asked, "start_time=2026-01-01T03%3A04%3A05Z") {
 			t.Errorf("%s: %+v asked %s, want %s", command, r, asked, want)
 		}
-		if r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", command, "--since", "-1h"); r.code !=
-			exitNotAsked || !strings.Contains(r.errors, "--since") {
+		if r := ask(t, "audit "+command+" --since -1h", n); r.code != exitNotAsked || !strings.Contains(r.errors, "--since") {
 			t.Errorf("%s: %+v", command, r)
 		}
+	}
+}
+
+func TestAuditTail_TheNewestComesLast(t *testing.T) {
+	n := startNode(t)
+	list := fakeAudit()
+	slices.Reverse(list.Entries) // as a node answers unless it is told otherwise
+	n.answers["GET /api/v1/audit-logs"] = list
+	r := ask(t, "audit tail", n)
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if r.code != exitWell || len(lines) != 2 || !strings.Contains(lines[0], "override") ||
+		!strings.Contains(lines[1], "reload") {
+		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
+	}
+	r = ask(t, "-o json audit tail --lines 2", n)
+	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != exitWell || len(lines) != 2 ||
+		!strings.HasPrefix(lines[0], `{"id":1,`) {
+		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
+	}
+	var entries []map[string]any
+	r = ask(t, "-o yaml audit tail", n)
+	if err := yaml.Unmarshal([]byte(r.out), &entries); err != nil || len(entries) != 2 {
+		t.Errorf("%v: %s", err, r.out)
+	}
+	if r = ask(t, "-o name audit tail", n); r.out != "1\n2\n" {
+		t.Errorf("%+v", r)
+	}
+	if r = ask(t, "-o wide audit tail", n); strings.Count(r.out, "  from ") != 2 {
+		t.Errorf("%+v", r)
+	}
+	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"-o", "csv"}} {
+		if r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "tail"},
+			args...)...); r.code == exitWell {
+			t.Errorf("%v: %s", args, r.out)
+		}
+	}
+}
+
+func TestAuditExport_WritesANewFileThatIsWholeOrNone(t *testing.T) {
+	n := startNode(t)
+	n.answers["GET /api/v1/audit-logs/export"] = map[string]any{"entries": []any{}}
+	path := filepath.Join(t.TempDir(), "audit.json")
+	export := func(args ...string) int {
+		return call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "export"}, args...)...).code
+	}
+	if code := export("--file", path); code != exitWell {
+		t.Fatal(code)
+	}
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "entries") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if export("--file", path) == exitWell {
+		t.Error("a file that exists was overwritten")
+	}
+	if export("--format", "xml") == exitWell {
+		t.Error("a format that does not exist was taken")
+	}
+	delete(n.answers, "GET /api/v1/audit-logs/export")
+	if other := path + "2"; export("--file", other) == exitWell {
+		t.Error("an error was no error")
+	} else if _, err := os.Stat(other); err == nil {
+		t.Error("half a file stays")
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,33 +13,20 @@ import (
 )
 
 func (a *app) backendsCommand() *cobra.Command {
-	override := &cobra.Command{
-		Use:   "override",
-		Short: "Set or clear a verdict by hand",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	override.AddCommand(a.overrideSetCommand(), a.overrideClearCommand())
 	return group("backends", "Show what a node concluded about backends, and overrule it",
-		a.backendsListCommand(), a.backendsValidateCommand(), override)
+		a.backendsListCommand(), a.backendsValidateCommand(),
+		menu("override", "Set or clear a verdict by hand", "", a.overrideSetCommand(), a.overrideClearCommand()))
 }
 
 func (a *app) backendsListCommand() *cobra.Command {
 	var filter api.BackendFilter
 	var status string
-	cmd := a.listing(&cobra.Command{
-		Use:   "list",
-		Short: "List backends with every verdict about them",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter.Status = api.EffectiveStatus(status)
-			list, err := read(cmd.Context(), a, with((*api.Client).Backends, filter))
-			if err != nil {
-				return err
-			}
-			return a.list(list, orMeant(cmd, a.backendTable(list.Backends)))
-		},
-	})
+	ask := func(c *api.Client, ctx context.Context) (api.BackendList, error) {
+		filter.Status = api.EffectiveStatus(status)
+		return c.Backends(ctx, filter)
+	}
+	cmd := lists(a, "list", "List backends with every verdict about them", ask,
+		func(list api.BackendList) *render.Table { return a.backendTable(list.Backends) })
 	var statuses []string
 	for _, s := range api.EffectiveStatuses() {
 		statuses = append(statuses, string(s))
@@ -48,7 +36,7 @@ func (a *app) backendsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "status", statuses)
 	return cmd
 }
 
@@ -119,7 +107,6 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 		Short: "Have the node check backends now",
 		Long: "validate has the node check all backends, or those that the flags name, now, and shows what it found.\n" +
 			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			run, err := read(cmd.Context(), a, with((*api.Client).Validate, target))
 			if err != nil {
@@ -142,12 +129,8 @@ func validationTable(run api.ValidationRun) *render.Table {
 		Empty: "No backend was checked.",
 	}
 	for _, r := range run.Results {
-		problem := render.None
-		if r.Error != nil {
-			problem = *r.Error
-		}
 		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), verdictCell(&r.Healthy), latencyCell(&r.LatencyMS),
-			render.C(problem))
+			orNone(valueOf(r.Error)))
 	}
 	return t
 }

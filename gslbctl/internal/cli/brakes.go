@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +40,7 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 			"serve no more.\nIf the name would be left with too few, nothing is changed without --force.",
 		Example:           "  gslbctl brakes release app.example.com",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(brakedNames),
+		ValidArgsFunction: a.arguments(brakedNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			held, err := read(ctx, a, func(ctx context.Context, c *api.Client) ([]string, error) {
@@ -72,7 +71,7 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 func heldBackends(ctx context.Context, c *api.Client, name string) (held []string, err error) {
 	list, err := c.Brakes(ctx)
 	for _, b := range list.Brakes {
-		if strings.EqualFold(b.Service, strings.TrimSuffix(name, ".")) && b.Concern == api.BrakeUnhealthy {
+		if sameName(b.Service, name) && b.Concern == api.BrakeUnhealthy {
 			held = append(held, b.Backends...)
 		}
 	}

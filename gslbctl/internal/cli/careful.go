@@ -23,13 +23,10 @@ func forceFlag(cmd *cobra.Command, force *bool) {
 // error, or with force prints them. Without force, the returned context makes nodes check once more when they make the
 // change, and refuse it if it is not safe.
 func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceRequest) (context.Context, error) {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll+" what would be left", with((*api.Client).Consequences, change))
 	if err != nil {
 		return nil, err
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes") + " what would be left")
-	replies := everywhere(ctx, clients, with((*api.Client).Consequences, change))
-	stop()
 	var sentences []string
 	for _, r := range replies {
 		if _, silent := errors.AsType[*api.UnreachableError](r.err); silent {
@@ -77,13 +74,14 @@ func unsafe(r reply[api.ConsequenceList]) string {
 	return strings.Join(names, "; ")
 }
 
-// backendsOf returns the ids of the backends of a service at an address, with a port or all; none if no node knows any.
-func (a *app) backendsOf(ctx context.Context, service, address string) (found []string) {
-	servers, _ := a.serversNamed(ctx, address)
-	for _, s := range servers {
-		if strings.EqualFold(s.Service, strings.TrimSuffix(service, ".")) {
-			found = append(found, s.ID)
-		}
-	}
-	return found
+// backendsOf returns the backends of a service at an address, with a port or all. An error means that no node knows the
+// address.
+func (a *app) backendsOf(ctx context.Context, service, address string) ([]api.Backend, error) {
+	servers, err := a.serversNamed(ctx, address)
+	return slices.DeleteFunc(servers, func(s api.Backend) bool { return !sameName(s.Service, service) }), err
+}
+
+// sameName reports whether a name that a person has written is that of a node.
+func sameName(name, written string) bool {
+	return strings.EqualFold(name, strings.TrimSuffix(written, "."))
 }

@@ -69,7 +69,7 @@ func TestCareful_ANodeRefusesWhatIsNoLongerSafe(t *testing.T) {
 		"agents unpin --service app.example.com --never-reported -y",
 	} {
 		n, _ := drainingNode(t, server)
-		call(t, System{}, []*node{n}, append(strings.Fields(line), "--api", documented(0))...)
+		ask(t, line, n)
 		if len(n.changes()) != 1 || len(n.safe) < 1 {
 			t.Errorf("%s: %q, with if_safe %q", line, n.changes(), n.safe)
 		}
@@ -79,7 +79,7 @@ func TestCareful_ANodeRefusesWhatIsNoLongerSafe(t *testing.T) {
 		"undrain " + server.ID,
 	} {
 		n, _ := drainingNode(t, server)
-		call(t, System{}, []*node{n}, append(strings.Fields(line), "--api", documented(0))...)
+		ask(t, line, n)
 		if len(n.changes()) != 1 || len(n.safe) != 0 {
 			t.Errorf("%s takes nothing away: %q, with if_safe %q", line, n.changes(), n.safe)
 		}
@@ -93,8 +93,7 @@ func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
 	n.set("GET /api/v1/domains/app.example.com", api.DomainDetail{Domain: api.Domain{Name: "app.example.com"}})
 	n.set("GET /api/v1/routing/answers", api.RoutingAnswerList{})
 	dns.answer("app.example.com")
-	r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--force", "--wait", "--within", "1m", "--api", documented(0),
-		"--dns", dns.at)
+	r := ask(t, "drain "+leaving.ID+" --force --wait --within 1m --dns "+dns.at, n)
 	if r.code != 1 || !strings.Contains(r.errors, "http://"+documented(0)+" no longer answers app.example.com: ") ||
 		!strings.Contains(r.errors, "gslbctl undrain") {
 		t.Errorf("%+v", r)

@@ -23,20 +23,18 @@ type changed struct {
 	Message string `json:"message"`
 }
 
+// request makes a change on one node. It returns a sentence about what was done.
+type request = question[string]
+
 // change makes a change on every node and prints each result. A node without the object is a
 // failure only if no other node had it.
-func (a *app) change(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
-	return a.changeAll(ctx, apply, true)
-}
+func (a *app) change(ctx context.Context, apply request) error { return a.changeAll(ctx, apply, true) }
 
-func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
-	clients, err := a.clients()
+func (a *app) changeAll(ctx context.Context, apply request, say bool) error {
+	replies, err := onAll(ctx, a, "changing %s", apply)
 	if err != nil {
 		return err
 	}
-	stop := a.progress("changing " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, apply)
-	stop()
 	if len(replies) == 1 && replies[0].err != nil {
 		return unchanged(replies[0].err)
 	}
@@ -64,7 +62,7 @@ func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Cl
 		report = append(report, line)
 	}
 	if say {
-		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
+		if err := a.print(report, func() string { return changesText(report) }); err != nil {
 			return err
 		}
 	}
@@ -118,35 +116,23 @@ func nodeReason(node string, err error) (from, sentence string) {
 	return node, sentence
 }
 
-// printChanges prints the results of a change, one line for all nodes with the same result.
-func (a *app) printChanges(report []changed) error {
-	for _, line := range mergedLines(report, false) {
-		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// changesText returns the results of a change, one line for all nodes with the same result.
+func changesText(report []changed) string { return render.Lines(mergedLines(report, false)) }
 
 // mergedLines returns a line for each different result, which begins with the names of its nodes. If all nodes have the
 // same result, the line begins with their number, or with nothing for a single node; with named it has their names too.
 func mergedLines(report []changed, named bool) (lines []string) {
-	var messages []string
-	nodes := map[string][]string{}
-	for _, r := range report {
-		if nodes[r.Message] == nil {
-			messages = append(messages, r.Message)
-		}
-		nodes[r.Message] = append(nodes[r.Message], r.Node)
-	}
-	for _, message := range messages {
+	groups := grouped(report, func(r changed) string { return r.Message })
+	for _, nodes := range groups {
+		message := nodes[0].Message
 		switch {
 		case len(report) == 1 && !named:
 			lines = append(lines, message)
-		case len(messages) == 1 && !named:
+		case len(groups) == 1 && !named:
 			lines = append(lines, fmt.Sprintf("all %d nodes: %s", len(report), message))
 		default:
-			lines = append(lines, strings.Join(nodes[message], ", ")+": "+message)
+			names := each(nodes, func(r changed) string { return r.Node })
+			lines = append(lines, strings.Join(names, ", ")+": "+message)
 		}
 	}
 	return lines

@@ -146,12 +146,12 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"the override of app.example.com 192.0.2.11:443 is gone"},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
-		r := call(t, System{}, nodes[:1], append(strings.Fields(tc.args), "--api", documented(0))...)
+		r := ask(t, tc.args, nodes[0])
 		if r.code != 0 || r.out != tc.out+"\n" || r.errors != "" ||
 			fmt.Sprint(nodes[0].changes()) != fmt.Sprint([]string{tc.sent}) {
 			t.Errorf("%s: %+v, sent %q", tc.args, r, nodes[0].changes())
 		}
-		r = call(t, System{}, nodes, append(strings.Fields(tc.args), "--api", documented(0), "--api", documented(1))...)
+		r = ask(t, tc.args, nodes...)
 		if r.code != 0 || r.out != "all 2 nodes: "+tc.out+"\n" ||
 			len(nodes[1].changes()) != 1 {
 			t.Errorf("%s on two nodes: %+v", tc.args, r)
@@ -173,7 +173,7 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		nodes[1].answers[unpin] = tc.second
-		r := call(t, System{}, nodes, "agents", "unpin", "eu-1", "-y", "--api", documented(0), "--api", documented(1))
+		r := ask(t, "agents unpin eu-1 -y", nodes...)
 		if r.code != tc.code || !strings.Contains(r.out, tc.words) ||
 			(tc.code == 1) != strings.Contains(r.errors, "changed on 1 of 2 nodes; repeat it for the others") {
 			t.Errorf("%s: %+v", name, r)
@@ -183,16 +183,15 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 	for _, n := range nodes {
 		delete(n.answers, unpin)
 	}
-	if r := call(t, System{}, nodes, "agents", "unpin", "eu-1", "-y", "--api", documented(0), "--api",
-		documented(1)); r.code != 1 || !strings.Contains(r.errors, "gslbctl: nothing was changed\n") {
+	if r := ask(t, "agents unpin eu-1 -y", nodes...); r.code != 1 ||
+		!strings.Contains(r.errors, "gslbctl: nothing was changed\n") {
 		t.Errorf("nowhere: %+v", r)
 	}
-	if r := call(t, System{}, nodes[:1], "agents", "unpin", "eu-1", "-y", "--api", documented(0)); r.code != 1 ||
-		r.out != "" || !strings.Contains(r.errors, "answered 404") {
+	if r := ask(t, "agents unpin eu-1 -y", nodes[0]); r.code != 1 || r.out != "" ||
+		!strings.Contains(r.errors, "answered 404") {
 		t.Errorf("one node: %+v", r)
 	}
-	r := call(t, System{}, nodes[:1], "-o", "json", "overrides", "clear", "app.example.com", "192.0.2.11:443", "--api",
-		documented(0))
+	r := ask(t, "-o json overrides clear app.example.com 192.0.2.11:443", nodes[0])
 	if r.code != 0 || !strings.Contains(r.out, `"message": "the override of app.example.com 192.0.2.11:443 is gone"`) {
 		t.Errorf("as JSON: %+v", r)
 	}
@@ -238,8 +237,7 @@ func TestUnpinMany_WantsToKnowWho(t *testing.T) {
 	if r.code != 1 || !strings.Contains(r.errors, "nothing was changed") {
 		t.Errorf("%+v", r)
 	}
-	r = call(t, System{}, nodes, "agents", "unpin", "--service", "app.example.com", "--never-reported", "--dry-run", "-o",
-		"json", "--api", documented(0))
+	r = ask(t, "agents unpin --service app.example.com --never-reported --dry-run -o json", nodes...)
 	if r.code != 0 || !strings.Contains(r.out, `"eu-8"`) {
 		t.Errorf("%+v", r)
 	}
@@ -275,8 +273,7 @@ func TestDomainsSet_APartOfTheHTTPSRecords(t *testing.T) {
 		n := startNode(t)
 		n.set("GET /api/v1/domains/shop.example.com", api.DomainDetail{Domain: api.Domain{
 			Name: "shop.example.com", HTTPS: &api.DomainHTTPS{ALPN: []string{"h2"}, Port: 444, ECH: "AEX+"}}})
-		call(t, System{}, []*node{n}, append([]string{"domains", "set", "shop.example.com", "--api", documented(0)},
-			strings.Fields(args)...)...)
+		ask(t, "domains set shop.example.com "+args, n)
 		sent := strings.TrimPrefix(strings.Join(n.changes(), "; "), "PATCH /api/v1/domains/shop.example.com  ")
 		if sent != want {
 			t.Errorf("%s: sent %s, want %s", args, sent, want)
@@ -303,7 +300,7 @@ func TestDomains_HTTPSFlagsThatMeanNothingAreRefused(t *testing.T) {
 		"domains add shop.example.com --https-port many":               `--https-port is "many": it must be a whole number`,
 	} {
 		n := startNode(t)
-		r := call(t, System{}, []*node{n}, append(strings.Fields(args), "--api", documented(0))...)
+		r := ask(t, args, n)
 		if r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) > 0 {
 			t.Errorf("%s: %+v, sent %q", args, r, n.changes())
 		}
@@ -316,7 +313,7 @@ func TestDomainsAdd_AWildcardIsAskedFor(t *testing.T) {
 		"domains add shop.example.com --wildcard": "begins with *.",
 	} {
 		n := startNode(t)
-		r := call(t, System{}, []*node{n}, append(strings.Fields(args), "--api", documented(0))...)
+		r := ask(t, args, n)
 		if r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) > 0 {
 			t.Errorf("%s: %+v, sent %q", args, r, n.changes())
 		}

@@ -1,11 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 type askedNode struct {
 	Node  string `json:"node"`
 	Error string `json:"error,omitempty"` // why it is missing
+	err   error  // behind Error
 }
 
 // gathered holds the answers of several nodes, in the order in which the nodes were given.
@@ -26,19 +28,15 @@ type gathered[T any] struct {
 }
 
 // gather asks all nodes at once. An error means that none of them answered as it should.
-func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
-	error) {
+func gather[T any](ctx context.Context, a *app, ask question[T]) (gathered[T], error) {
 	var g gathered[T]
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, ask)
 	if err != nil {
 		return g, err
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, ask)
-	stop()
 	var silent []error
 	for _, r := range replies {
-		n := askedNode{Node: r.node}
+		n := askedNode{Node: r.node, err: r.err}
 		switch _, unreachable := errors.AsType[*api.UnreachableError](r.err); {
 		case r.err == nil:
 			g.replies = append(g.replies, r)
@@ -65,33 +63,22 @@ func gather[T any](ctx context.Context, a *app, ask func(context.Context, *api.C
 
 // gatherKnown does the same as gather for an object that not every node has. Nodes that answer 404 do not count as
 // missing, unless all do: then it returns that error.
-func gatherKnown[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (gathered[T],
-	error) {
+func gatherKnown[T any](ctx context.Context, a *app, ask question[T]) (gathered[T], error) {
+	g, err := gather(ctx, a, ask)
 	var unknown error
-	var mu sync.Mutex
-	g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (*T, error) {
-		answer, err := ask(ctx, c)
-		if isNotFound(err) {
-			mu.Lock()
-			defer mu.Unlock()
-			unknown = err
-			return nil, nil
-		}
-		return &answer, err
-	})
-	known := gathered[T]{nodes: g.nodes}
-	for _, r := range g.replies {
-		if r.answer != nil {
-			known.replies = append(known.replies, reply[T]{r.node, *r.answer, nil})
+	for i := range g.nodes {
+		if n := &g.nodes[i]; isNotFound(n.err) {
+			unknown, n.Error = n.err, ""
 		}
 	}
-	if err == nil && len(known.replies) == 0 {
-		if err = unknown; known.missing() != nil {
-			code, sentence := explain(unknown)
-			err = &outcome{code, sentence + "; " + known.missing().Error(), unknown}
-		}
+	if unknown == nil || len(g.replies) > 0 {
+		return g, err
 	}
-	return known, err
+	if missing := g.missing(); missing != nil {
+		code, sentence := explain(unknown)
+		return g, &outcome{code, sentence + "; " + missing.Error(), unknown}
+	}
+	return g, unknown
 }
 
 // several reports whether more than one node was asked, so that rows name theirs.
@@ -109,24 +96,42 @@ func (g *gathered[T]) missing() error {
 		return nil
 	}
 	return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%d of %d nodes %s missing here: %s", len(without),
-		len(g.nodes), isAre(len(without)), strings.Join(without, "; "))}
+		len(g.nodes), plural(len(without), "is", "are"), strings.Join(without, "; "))}
 }
 
-// tellMissing writes a line about the nodes that missing names, unless it is the line of before, and returns the line.
-// It is for commands that print a stream of entries.
-func (a *app) tellMissing(missing error, before string) (told string, err error) {
-	_, told = explain(missing)
-	if told != before && told != "" {
-		_, err = fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(told))
+// lookPace is the time between two looks of follow.
+const lookPace = time.Second
+
+// follow calls look once, or with goOn until ctx ends, for commands that print a stream of entries. missing is the
+// outcome for nodes that did not answer; while look goes on, it is told when it changes.
+func (a *app) follow(ctx context.Context, goOn bool, look func() (missing, err error)) error {
+	told := ""
+	for {
+		missing, err := look()
+		switch {
+		case goOn && ctx.Err() != nil:
+			return nil // interrupted by the user
+		case err != nil || !goOn:
+			return cmp.Or(err, missing)
+		}
+		if _, sentence := explain(missing); sentence != told {
+			if told = sentence; told != "" {
+				fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(told))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(lookPace):
+		}
 	}
-	return told, err
 }
 
-func isAre(n int) string {
+func plural(n int, one, more string) string {
 	if n == 1 {
-		return "is"
+		return one
 	}
-	return "are"
+	return more
 }
 
 // done returns the outcome of a command: the error of writing its output, else missing.

@@ -72,19 +72,19 @@ func TestCluster_AuditIsOneListByTime(t *testing.T) {
 	first.answers[path] = api.AuditList{Entries: []api.AuditEntry{entry(8, -1), entry(7, -5)}, Total: 8}
 	second.answers[path] = api.AuditList{Entries: []api.AuditEntry{entry(3, -2), entry(2, -9)}, Total: 3}
 	nodes := []*node{first, second}
-	r := call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "audit", "list", "--limit", "3")
+	r := ask(t, "audit list --limit 3", nodes...)
 	rows := strings.Split(strings.TrimSpace(r.out), "\n")
 	if r.code != exitWell || len(rows) != 4 || !strings.HasPrefix(rows[1], "http://"+documented(0)) ||
 		!strings.HasPrefix(rows[2], "http://"+documented(1)) || !strings.HasPrefix(rows[3], "http://"+documented(0)) {
 		t.Errorf("%d %s%s", r.code, r.out, r.errors)
 	}
-	r = call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "-o", "json", "audit", "list")
+	r = ask(t, "-o json audit list", nodes...)
 	var list auditList
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil || list.Total != 11 || len(list.Entries) != 4 ||
 		list.Entries[1].ID != 3 || list.Entries[1].Node != "http://"+documented(1) || len(list.Nodes) != 2 {
 		t.Errorf("%v %s", err, r.out)
 	}
-	r = call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "-o", "name", "audit", "tail")
+	r = ask(t, "-o name audit tail", nodes...)
 	if r.out != "2\n7\n3\n8\n" {
 		t.Errorf("the newest last: %q %s", r.out, r.errors)
 	}
@@ -96,7 +96,7 @@ func TestCluster_AuditVerifyJudgesEachNode(t *testing.T) {
 	list := fakeAudit()
 	list.Entries[1].Actor = "somebody else"
 	second.answers["GET /api/v1/audit-logs"] = list
-	r := call(t, System{}, []*node{first, second}, "--api", documented(0), "--api", documented(1), "audit", "verify")
+	r := ask(t, "audit verify", first, second)
 	if r.code != exitDegraded || r.errors != "" ||
 		!strings.Contains(r.out, "The audit log of http://"+documented(0)+" is whole: 2 entries.") ||
 		!strings.Contains(r.out, "The audit log of http://"+documented(1)+" is not as it was written: audit entry 2") {
@@ -115,8 +115,7 @@ func TestCluster_FlowsAreSummed(t *testing.T) {
 		Flows: []api.RoutingFlow{flow("a.example", 60, 0.6), flow("b.example", 40, 0.4)}}
 	second.answers["GET /api/v1/routing/flows"] = api.RoutingFlowList{Uncounted: 3, Total: 1,
 		Flows: []api.RoutingFlow{flow("b.example", 100, 1)}}
-	r := call(t, System{}, []*node{first, second}, "--api", documented(0), "--api", documented(1), "-o", "json", "routing",
-		"flows")
+	r := ask(t, "-o json routing flows", first, second)
 	var list flowList
 	err := json.Unmarshal([]byte(r.out), &list)
 	if err != nil || r.code != exitWell || list.Uncounted != 5 || len(list.Flows) != 2 || list.Total != 2 ||
@@ -129,13 +128,13 @@ func TestCluster_FlowsAreSummed(t *testing.T) {
 func TestCluster_DecisionsNameTheirNode(t *testing.T) {
 	first, second := startNode(t), startNode(t)
 	nodes := []*node{first, second}
-	r := call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "routing", "decisions")
+	r := ask(t, "routing decisions", nodes...)
 	if !strings.HasPrefix(r.out, "NODE") || !strings.Contains(r.out, "\nhttp://"+documented(1)) {
 		t.Errorf("%+v", r)
 	}
 	const path = "/api/v1/routing/decisions/0-2"
 	why := func() result {
-		return call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "routing", "why", "0-2")
+		return ask(t, "routing why 0-2", nodes...)
 	}
 	if r = why(); r.code != exitNotAsked || !strings.Contains(r.errors, "--node") {
 		t.Errorf("of two nodes: %+v", r)
@@ -187,13 +186,13 @@ func TestCluster_FiguresAreJoined(t *testing.T) {
 			{Timestamp: now.Truncate(time.Minute).Add(3 * time.Millisecond), Values: map[string]float64{"queries_per_sec": 4,
 				"error_rate": 0.5}}}, Total: 1}
 	}
-	r = call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "-o", "json", "metrics", "routing")
+	r = ask(t, "-o json metrics routing", nodes...)
 	var stats api.RoutingStatsAnswer
 	if err := json.Unmarshal([]byte(r.out), &stats); err != nil || stats.Stats.TotalDecisions != 10 ||
 		stats.Stats.ByRegion["eu.west"] != 10 || len(stats.Stats.ByRegion) != 3 {
 		t.Errorf("%v %s", err, r.out)
 	}
-	r = call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "-o", "json", "metrics", "history")
+	r = ask(t, "-o json metrics history", nodes...)
 	var history api.History
 	if err := json.Unmarshal([]byte(r.out), &history); err != nil || len(history.DataPoints) != 1 ||
 		history.DataPoints[0].Values["queries_per_sec"] != 8 || history.DataPoints[0].Values["error_rate"] != 0.5 {
@@ -212,19 +211,19 @@ func TestCluster_HealthShowsWhoSeesItOtherwise(t *testing.T) {
 	first.answers["GET /api/v1/health/servers"] = list(api.CheckHealthy)
 	second.answers["GET /api/v1/health/servers"] = list(api.CheckUnhealthy)
 	nodes := []*node{first, second}
-	r := call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "health", "servers")
+	r := ask(t, "health servers", nodes...)
 	rows := strings.Split(strings.TrimSpace(r.out), "\n")
 	if len(rows) != 4 || !strings.Contains(rows[1], "all 2") || !strings.Contains(rows[2], documented(0)) ||
 		!strings.Contains(rows[3], documented(1)) {
 		t.Errorf("%s%s", r.out, r.errors)
 	}
-	r = call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "-o", "name", "health", "servers")
+	r = ask(t, "-o name health servers", nodes...)
 	if r.out != "a:192.0.2.1:80\na:192.0.2.2:80\n" {
 		t.Errorf("%q", r.out)
 	}
 	second.answers["GET /api/health"] = api.Health{Status: api.ServiceUnhealthy, Message: "DNS is silent"}
 	first.answers["GET /api/health"] = api.Health{Status: api.ServiceHealthy}
-	r = call(t, System{}, nodes, "--api", documented(0), "--api", documented(1), "health")
+	r = ask(t, "health", nodes...)
 	if r.code != exitDegraded || !strings.Contains(r.out, "unhealthy") || !strings.Contains(r.out, "DNS is silent") ||
 		strings.Count(r.out, "\n") != 3 {
 		t.Errorf("%+v", r)

@@ -1,4 +1,4 @@
-package cli // inside: it uses environmentNodes, outputName and outputWide
+package cli // inside: it uses environmentNodes, outputName, outputWide and reason
 
 import (
 	"encoding/json"
@@ -77,7 +77,7 @@ var reads = []struct {
 func TestReads_PrintTables(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	for _, tc := range reads {
-		r := call(t, System{}, nodes, append([]string{"--api", documented(0)}, strings.Fields(tc.args)...)...)
+		r := ask(t, tc.args, nodes...)
 		if r.code != tc.code || r.errors != "" {
 			t.Errorf("%s: exit code %d, %s", tc.args, r.code, r.errors)
 		}
@@ -236,7 +236,7 @@ func TestRead_AsksTheFirstNodeThatAnswers(t *testing.T) {
 	if r := call(t, System{}, []*node{n}, "--api", dead(t), "--api", documented(0), "servers"); r.code != 0 {
 		t.Errorf("the first is dead: %+v", r)
 	}
-	r := call(t, System{}, []*node{first, n}, "--api", documented(0), "--api", documented(1), "servers")
+	r := ask(t, "servers", first, n)
 	if r.code != 1 || !strings.Contains(r.errors, "127.0.0.1:18080 answered 403") || len(n.asked) != 1 {
 		t.Errorf("a refusal is an answer: %+v", r)
 	}
@@ -315,5 +315,63 @@ func TestKeygen_MakesFreshSecretsWithoutANode(t *testing.T) {
 		if first.code != 0 || len(first.out) != length+1 || first.out == second.out {
 			t.Errorf("%s: %+v, %+v", args, first, second)
 		}
+	}
+}
+
+// What a node leaves out of an agent's check stands behind the reason of the backend's status.
+func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
+	b := api.Backend{Reason: "its agent says unhealthy", ValidationError: pointer("refused")}
+	if got := reason(b); got != "its agent says unhealthy: refused" {
+		t.Error(got)
+	}
+	b.ValidationNote = pointer("its agent alone judges expect")
+	if got := reason(b); got != "its agent says unhealthy: refused; its agent alone judges expect" {
+		t.Error(got)
+	}
+}
+
+// A tag chooses domains of the list, is completed from those that there are, and one that no domain has is answered
+// with those that are near.
+func TestDomainsList_ByTag(t *testing.T) {
+	n := startNode(t)
+	tagged := func(name string, tags ...string) api.Domain {
+		return api.Domain{ID: name, Name: name, RoutingPolicy: "weighted", Tags: tags}
+	}
+	shop, blog := tagged("shop.example.com", "prod", "money"), tagged("blog.example.com", "prod")
+	n.set("GET /api/v1/domains", api.DomainList{Domains: []api.Domain{shop, blog}, Total: 2})
+	n.set("GET /api/v1/domains?tag=money", api.DomainList{Domains: []api.Domain{shop}, Total: 1})
+	n.set("GET /api/v1/domains?tag=mony", api.DomainList{Domains: []api.Domain{}})
+	nodes := []*node{n}
+	if r := ask(t, "domains list --tag money", nodes...); r.code != 0 || !strings.Contains(r.out, "shop.example.com") ||
+		strings.Contains(r.out, "blog") {
+		t.Errorf("%+v", r)
+	}
+	if r := ask(t, "domains list --tag mony", nodes...); r.code != 0 ||
+		!strings.Contains(r.out, "No domain has the tag mony") || !strings.Contains(r.out, "money") {
+		t.Errorf("%+v", r)
+	}
+	r := call(t, System{}, nodes, "__complete", "--api", documented(0), "domains", "list", "--tag", "")
+	if got := strings.Fields(strings.Split(r.out, "\n:4")[0]); strings.Join(got, " ") != "money prod" {
+		t.Errorf("offered are %v (%+v)", got, r)
+	}
+}
+
+func TestGossipGenerateKey_PrintsTheKeyAloneSoThatAScriptCanTakeIt(t *testing.T) {
+	n := startNode(t)
+	r := call(t, System{}, []*node{n}, "--api", n.url, "gossip", "generate-key")
+	if r.code != 0 || r.out != "a2V5\n" || r.errors != "" {
+		t.Errorf("got %+v", r)
+	}
+	if asked := n.changes(); len(asked) != 1 || asked[0] != "POST /api/v1/gossip/generate-key" {
+		t.Errorf("asked %q", asked)
+	}
+}
+
+func TestServersCheck_ShowsHowAServerIsChecked(t *testing.T) {
+	n := startNode(t)
+	r := call(t, System{}, []*node{n}, "--api", n.url, "servers", "check", "app.example.com:192.0.2.12:443")
+	if r.code != 0 || r.errors != "" || len(n.changes()) != 0 ||
+		!strings.Contains(r.out, "yes      http  /up   5s     1s ") {
+		t.Errorf("got %+v after %q", r, n.changes())
 	}
 }

@@ -16,7 +16,7 @@ import (
 const completionTimeout = time.Second
 
 // names asks a node for the possible values of an argument.
-type names func(context.Context, *api.Client) ([]string, error)
+type names = question[[]string]
 
 // completion completes an argument with names from a node. Without an answer there are none.
 func (a *app) completion(of names) cobra.CompletionFunc {
@@ -31,14 +31,13 @@ func (a *app) completion(of names) cobra.CompletionFunc {
 	}
 }
 
-// firstArgument completes the first argument only.
-func (a *app) firstArgument(of names) cobra.CompletionFunc {
-	offer := a.completion(of)
+// arguments completes the first arguments, one for each of of.
+func (a *app) arguments(of ...names) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		if len(args) >= len(of) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return offer(cmd, args, typed)
+		return a.completion(of[len(args)])(cmd, args, typed)
 	}
 }
 

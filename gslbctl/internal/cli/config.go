@@ -12,18 +12,15 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show, check and change the configuration of nodes", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.configShowCommand(), a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(),
-		a.configReloadCommand(), a.configOverlaysCommand())
-	return cmd
+	return menu("config", "Show, check and change the configuration of nodes", "", a.configShowCommand(),
+		a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(), a.configReloadCommand(),
+		a.configOverlaysCommand())
 }
 
 func (a *app) configReloadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
 		Short: "Put what the file says now into force on every node",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				done, err := c.Reload(ctx)
@@ -45,17 +42,14 @@ func reloadSentence(done api.Reload) string {
 }
 
 func (a *app) gossipCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "gossip", Short: "Show how a node gossips; make a key", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.gossipNodesCommand(), a.gossipConfigCommand(), a.gossipKeyCommand())
-	return cmd
+	return menu("gossip", "Show how a node gossips; make a key", "", a.gossipNodesCommand(), a.gossipConfigCommand(),
+		a.gossipKeyCommand())
 }
 
 func (a *app) gossipConfigCommand() *cobra.Command {
 	return a.watchable(&cobra.Command{
 		Use:   "config",
 		Short: "Show how a node gossips, without the key",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shown, err := read(cmd.Context(), a, just((*api.Client).GossipSettings))
 			if err != nil {
@@ -79,16 +73,12 @@ func (a *app) gossipKeyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "generate-key",
 		Short: "Print a new random key for encryption_key; nothing changes",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			key, err := read(cmd.Context(), a, just((*api.Client).GenerateGossipKey))
 			if err != nil {
 				return err
 			}
-			return a.print(key, func() error {
-				_, err := fmt.Fprintln(a.Out, key.Key)
-				return err
-			})
+			return a.print(key, func() string { return key.Key + "\n" })
 		},
 	}
 }

@@ -42,13 +42,10 @@ func (a *app) configValidateCommand() *cobra.Command {
 	return cmd
 }
 
-// maxConfig bounds a file sent to a node, in octets.
-const maxConfig = api.MaxBody
-
 // configText reads a configuration file to send to a node. It returns an error if its secrets would cross a network
 // unencrypted.
 func (a *app) configText(path, flag string) ([]byte, error) {
-	text, err := readBounded(path, maxConfig)
+	text, err := readBounded(path, api.MaxBody)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +72,8 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	err = a.print(v, func() error {
+	err = a.print(v, func() string {
+		var lines []string
 		for _, e := range v.Errors {
 			at := path
 			if e.Line > 0 {
@@ -84,15 +82,12 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 			if e.Key != "" {
 				at += ": " + e.Key
 			}
-			if _, err := fmt.Fprintln(a.Out, render.Printable(at+": "+e.Message)); err != nil {
-				return err
-			}
+			lines = append(lines, at+": "+e.Message)
 		}
 		if v.Valid {
-			_, err := fmt.Fprintln(a.Out, render.Printable(path)+": the configuration is valid")
-			return err
+			lines = append(lines, path+": the configuration is valid")
 		}
-		return nil
+		return render.Lines(lines)
 	})
 	if err == nil && !v.Valid {
 		return &outcome{code: exitDegraded,
@@ -136,12 +131,8 @@ func (a *app) validateHere(ctx context.Context, path string) error {
 			v.Errors = append(v.Errors, api.ConfigError{Message: strings.TrimPrefix(line, filepath.Base(program)+": ")})
 		}
 	}
-	printed := a.print(v, func() error {
-		_, err := fmt.Fprintln(a.Out, render.PrintableLines(strings.Join(lines, "\n")))
+	if err := a.print(v, func() string { return render.Lines(lines) }); err != nil || v.Valid {
 		return err
-	})
-	if printed != nil || v.Valid {
-		return printed
 	}
 	return &outcome{code: exitDegraded}
 }

@@ -23,18 +23,15 @@ func (a *app) entityTags(ctx context.Context, yes bool,
 	if yes || !a.Asks {
 		return nil, nil
 	}
-	clients, err := a.clients()
-	if err != nil {
-		return nil, err
-	}
-	tags := make(map[string]string, len(clients))
-	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (tag string, err error) {
+	replies, err := onAll(ctx, a, askingAll, func(ctx context.Context, c *api.Client) (tag string, err error) {
 		err = look(api.NoteTag(ctx, &tag), c)
 		return tag, err
-	}) {
+	})
+	tags := make(map[string]string, len(replies))
+	for _, r := range replies {
 		tags[r.node] = r.answer
 	}
-	return tags, nil
+	return tags, err
 }
 
 // confirm asks before an irreversible change. Without a terminal to ask, only --yes confirms.

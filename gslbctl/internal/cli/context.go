@@ -40,7 +40,6 @@ func (a *app) contextListCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the contexts; a star marks the one in use",
-		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			f, err := a.loadContexts()
 			if err != nil {
@@ -106,8 +105,8 @@ func (a *app) contextShowCommand() *cobra.Command {
 			if name == "" {
 				return errors.New("no context is in use: name one, or choose one with gslbctl context use")
 			}
-			if _, known := f.Contexts[name]; !known {
-				return noContext(f, name)
+			if err := checkKnown(f, name); err != nil {
+				return err
 			}
 			shown := showContext(f, name)
 			return a.print(shown, a.table(contextFacts(shown)))
@@ -137,11 +136,8 @@ func (a *app) contextUseCommand() *cobra.Command {
 		ValidArgsFunction: a.contextArgument,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.changeContexts("gslbctl uses the context "+args[0], func(f *contexts.File) error {
-				if _, known := f.Contexts[args[0]]; !known {
-					return noContext(f, args[0])
-				}
 				f.Current = args[0]
-				return nil
+				return checkKnown(f, args[0])
 			})
 		},
 	}
@@ -156,20 +152,16 @@ func (a *app) changeContexts(done string, edit func(*contexts.File) error) error
 	if err := contexts.Change(path, edit); err != nil {
 		return err
 	}
-	return a.print(changed{Node: path, Success: true, Message: done}, func() error {
-		_, err := fmt.Fprintln(a.Out, render.Printable(done))
-		return err
-	})
+	return a.print(changed{Node: path, Success: true, Message: done},
+		func() string { return render.Printable(done) + "\n" })
 }
 
-// contextFlags are the flags for the settings of a context. Only given ones change it.
-type contextFlags struct {
-	ca, cert, key, serverName, tokenFile string
-	tokenStdin                           bool
-}
+// contextFlags are the flags for the settings of a context, nil where not given.
+type contextFlags struct{ ca, cert, key, serverName, tokenFile *string }
 
 func (a *app) contextSetCommand() *cobra.Command {
-	var flags contextFlags
+	var f contextFlags
+	var tokenStdin bool
 	cmd := &cobra.Command{
 		Use:   "set <name> --api <node> [--api <node> ...]",
 		Short: "Make a context or change one",
@@ -185,34 +177,35 @@ func (a *app) contextSetCommand() *cobra.Command {
 			if err := contexts.CheckName(args[0]); err != nil {
 				return err
 			}
-			token, err := a.readToken(cmd.Context(), flags.tokenStdin)
+			token, err := a.readToken(cmd.Context(), tokenStdin)
 			if err != nil {
 				return err
 			}
-			return a.changeContexts("context "+args[0]+" is kept", func(f *contexts.File) error {
-				c := f.Contexts[args[0]]
-				if err := flags.apply(cmd, &c, a.nodes, a.dns, token); err != nil {
+			return a.changeContexts("context "+args[0]+" is kept", func(file *contexts.File) error {
+				c := file.Contexts[args[0]]
+				if err := f.apply(&c, a.nodes, a.dns, token); err != nil {
 					return err
 				}
 				if err := c.Check(); err != nil {
 					return fmt.Errorf("context %q: %w", args[0], err)
 				}
-				f.Contexts[args[0]] = c
-				if len(f.Contexts) == 1 {
-					f.Current = args[0]
+				file.Contexts[args[0]] = c
+				if len(file.Contexts) == 1 {
+					file.Current = args[0]
 				}
 				return nil
 			})
 		},
 	}
-	cmd.Flags().StringVar(&flags.ca, "ca", "",
+	flags := cmd.Flags()
+	optional(cmd, flags.StringVar, &f.ca, "ca", "",
 		"`file` of the certificates, PEM, that are trusted in place of the system's")
-	cmd.Flags().StringVar(&flags.cert, "client-cert", "", "`file` of the client certificate, PEM")
-	cmd.Flags().StringVar(&flags.key, "client-key", "", "`file` of its key, PEM")
-	cmd.Flags().StringVar(&flags.serverName, "server-name", "",
+	optional(cmd, flags.StringVar, &f.cert, "client-cert", "", "`file` of the client certificate, PEM")
+	optional(cmd, flags.StringVar, &f.key, "client-key", "", "`file` of its key, PEM")
+	optional(cmd, flags.StringVar, &f.serverName, "server-name", "",
 		"the `name` that the nodes' certificates must have (default the host in their address)")
-	cmd.Flags().StringVar(&flags.tokenFile, "token-file", "", "`file` with the token, readable by its owner only")
-	cmd.Flags().BoolVar(&flags.tokenStdin, "token-stdin", false,
+	optional(cmd, flags.StringVar, &f.tokenFile, "token-file", "", "`file` with the token, readable by its owner only")
+	flags.BoolVar(&tokenStdin, "token-stdin", false,
 		"read the token from standard input and keep it in the file of contexts")
 	cmd.MarkFlagsMutuallyExclusive("token-file", "token-stdin")
 	return cmd
@@ -255,8 +248,7 @@ func (a *app) typed(ctx context.Context) (string, error) {
 	}
 }
 
-func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis, dns []string, token string) error {
-	given := cmd.Flags().Changed
+func (f *contextFlags) apply(c *contexts.Context, apis, dns []string, token string) error {
 	if len(apis) > 0 {
 		c.Nodes = nil
 		for _, text := range apis {
@@ -266,37 +258,30 @@ func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis, dns 
 	if err := setDNSAddresses(c, dns); err != nil {
 		return err
 	}
-	for flag, to := range map[string]struct{ from, into *string }{
-		"ca": {&f.ca, &c.CA}, "client-cert": {&f.cert, &c.ClientCert}, "client-key": {&f.key, &c.ClientKey},
-		"token-file": {&f.tokenFile, &c.TokenFile},
+	for _, path := range []struct{ given, into *string }{
+		{f.ca, &c.CA}, {f.cert, &c.ClientCert}, {f.key, &c.ClientKey}, {f.tokenFile, &c.TokenFile},
 	} {
-		if !given(flag) {
+		if path.given == nil {
 			continue
 		}
-		path, err := absolute(*to.from)
-		if err != nil {
-			return err
+		*path.into = *path.given
+		if *path.given != "" { // valid from any working directory
+			var err error
+			if *path.into, err = filepath.Abs(*path.given); err != nil {
+				return err
+			}
 		}
-		*to.into = path
 	}
-	if given("server-name") {
-		c.ServerName = f.serverName
+	if f.serverName != nil {
+		c.ServerName = *f.serverName
 	}
-	if given("token-file") {
+	if f.tokenFile != nil {
 		c.Token = ""
 	}
 	if token != "" {
 		c.Token, c.TokenFile = token, ""
 	}
 	return nil
-}
-
-// absolute returns a path that is valid from any working directory.
-func absolute(path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	return filepath.Abs(path)
 }
 
 func (a *app) contextDeleteCommand() *cobra.Command {
@@ -311,8 +296,8 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, known := f.Contexts[args[0]]; !known {
-				return noContext(f, args[0])
+			if err := checkKnown(f, args[0]); err != nil {
+				return err
 			}
 			if err := a.confirm(cmd.Context(), yes,
 				"deleting the context "+args[0]+" forgets its nodes and its token"); err != nil {

@@ -25,7 +25,6 @@ func (a *app) diffCommand() *cobra.Command {
 			"difference.\n" +
 			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when fewer than " +
 			"two can.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context()) },
 	})
 }
@@ -48,16 +47,13 @@ type diffReport struct {
 type fact struct{ kind, name string }
 
 func (a *app) diff(ctx context.Context) error {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, readFacts)
 	if err != nil {
 		return err
 	}
-	if len(clients) < 2 {
+	if len(replies) < 2 {
 		return errors.New("diff compares nodes: name two or more, such as with --api twice")
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, readFacts)
-	stop()
 	report := diffReport{Differences: []difference{}, Unasked: map[string]string{}}
 	var unasked []string
 	replies = slices.DeleteFunc(replies, func(r reply[map[fact]string]) bool {
@@ -123,26 +119,21 @@ func (a *app) differing(ctx context.Context, clients []*api.Client) []difference
 	if len(clients) < 2 {
 		return nil
 	}
-	var first []difference
-	for range 2 {
+	look := func() []difference {
 		replies := slices.DeleteFunc(everywhere(ctx, clients, readFacts),
 			func(r reply[map[fact]string]) bool { return r.err != nil })
 		for _, r := range replies { // nodes report differing keys as a condition of their own
 			maps.DeleteFunc(r.answer, func(f fact, _ string) bool { return f.kind == "key" })
 		}
-		now := differences(replies)
-		if len(now) == 0 || len(replies) < 2 {
-			return nil
-		}
-		if first == nil {
-			first = now
-			continue
-		}
-		return slices.DeleteFunc(now, func(d difference) bool {
-			return !slices.ContainsFunc(first, func(f difference) bool { return f.Kind == d.Kind && f.Name == d.Name })
-		})
+		return differences(replies)
 	}
-	return nil
+	first := look()
+	if len(first) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(look(), func(d difference) bool {
+		return !slices.ContainsFunc(first, func(f difference) bool { return f.Kind == d.Kind && f.Name == d.Name })
+	})
 }
 
 func diffTable(report diffReport) *render.Table {
@@ -169,8 +160,7 @@ func diffTable(report diffReport) *render.Table {
 // readFacts reads all facts of a node that diff compares.
 func readFacts(ctx context.Context, c *api.Client) (map[fact]string, error) {
 	all := map[fact]string{}
-	for _, part := range []func(context.Context, *api.Client) (map[fact]string, error){serverThings, domainThings,
-		placeThings, trustThings} {
+	for _, part := range []question[map[fact]string]{serverThings, domainThings, placeThings, trustThings} {
 		found, err := part(ctx, c)
 		if err != nil {
 			return nil, err

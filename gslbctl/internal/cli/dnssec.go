@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -23,18 +22,10 @@ func (a *app) dnssecCommand() *cobra.Command {
 // notSigned replaces an empty table of keys.
 const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 
-// notExchanged precedes the reason why a node takes no part in the exchange of keys.
-const notExchanged = "signing keys are not exchanged with the other nodes: "
-
-// notTold replaces the DS records until the nodes agree on keys.
-const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; " +
-	"gslbctl dnssec status shows what they say."
-
 func (a *app) dnssecStatusCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "status",
 		Short: "Show whether answers are signed, and with which keys",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			status, err := read(cmd.Context(), a, just((*api.Client).DNSSECStatus))
 			if err != nil {
@@ -49,18 +40,14 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 			if a.output == outputName {
 				return a.list(status, t)
 			}
-			return a.print(status, func() error {
-				if err := a.table(t)(); err != nil || !status.Sync.Enabled {
-					return err
+			return a.print(status, func() string {
+				switch off := status.Sync.OffReason; {
+				case !status.Sync.Enabled:
+					return a.text(t)
+				case off != nil:
+					return a.text(t) + "\nsigning keys are not exchanged with the other nodes: " + render.Printable(*off) + "\n"
 				}
-				if _, err := fmt.Fprintln(a.Out); err != nil {
-					return err
-				}
-				if off := status.Sync.OffReason; off != nil {
-					_, err := fmt.Fprintln(a.Out, render.Printable(notExchanged+*off))
-					return err
-				}
-				return a.table(a.peersTable(status.Sync.Peers))()
+				return a.text(t) + "\n" + a.text(a.peersTable(status.Sync.Peers))
 			})
 		},
 	})
@@ -71,7 +58,6 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 		Use: "ds",
 		Short: "List the DS records that the parent zones should have, and the zones that should have none; exit code 1 " +
 			"if there is neither, or nodes sign differently",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := read(cmd.Context(), a, just((*api.Client).DSRecords))
 			if err != nil {
@@ -79,7 +65,8 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
 			if list.Enabled {
-				t.Empty = notTold
+				t.Empty = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; " +
+					"gslbctl dnssec status shows what they say."
 			}
 			for _, ds := range list.DSRecords {
 				t.AddNamed(ds.DSRecord, render.C(ds.DSRecord))
@@ -123,12 +110,7 @@ func (a *app) peersTable(peers []api.DNSSECPeer) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"},
 		{Name: "REASON"}}}
 	for _, p := range peers {
-		reason, tone := render.None, render.Plain
-		if p.Error != nil {
-			reason, tone = *p.Error, render.Bad
-		}
-		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess),
-			render.Cell{Text: reason, Tone: tone})
+		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess), problemCell(p.Error))
 	}
 	return t
 }

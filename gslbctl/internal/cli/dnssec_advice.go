@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +35,7 @@ type zoneAdvice struct {
 // advice returns, by zone, the acts on its keys and whether each breaks something now, as the node says that is the
 // least far with a change of key. It returns nil if no nodes are configured.
 func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvice {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, just((*api.Client).Rolls))
 	if err != nil {
 		return nil
 	}
@@ -44,7 +43,7 @@ func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvic
 	stage := map[string]api.RollStage{}
 	order := []api.RollStage{api.RollSigning, api.RollPublished, api.RollOffered, api.RollAlone, api.RollUnsigned,
 		api.RollDone}
-	for _, r := range everywhere(ctx, clients, just((*api.Client).Rolls)) {
+	for _, r := range replies {
 		asked = asked || r.err == nil && r.answer.Enabled
 		ways := map[string]bool{}
 		for _, roll := range r.answer.Rolls {
@@ -96,25 +95,28 @@ func actOf(act api.RollAct, r *api.Roll) string {
 	return "gslbctl dnssec roll " + strings.TrimSuffix(r.Zone, ".") + " --cancel"
 }
 
-// sayAdvice prints which acts are safe now, and for the others when they will be.
-func (a *app) sayAdvice(zone string, list []zoneAdvice) error {
-	for _, one := range list {
-		line := "Safe now"
-		if !one.Safe {
-			line = "Not safe now"
-			if one.Until != nil {
-				line = "Not safe before " + a.clock(*one.Until)
+// adviceLines tells for each zone which acts are safe now, and for the others when they will be.
+func (a *app) adviceLines(list []checkedZone) (lines []string) {
+	for i, z := range list {
+		if i > 0 && list[i-1].Zone == z.Zone {
+			continue
+		}
+		for _, one := range z.Advice {
+			line := "Safe now"
+			if !one.Safe {
+				line = "Not safe now"
+				if one.Until != nil {
+					line = "Not safe before " + a.clock(*one.Until)
+				}
 			}
-		}
-		line += " for " + zone + ": " + one.what
-		if one.Reason != nil {
-			line += ": " + *one.Reason
-		}
-		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
-			return err
+			line += " for " + z.Zone + ": " + one.what
+			if one.Reason != nil {
+				line += ": " + *one.Reason
+			}
+			lines = append(lines, line)
 		}
 	}
-	return nil
+	return lines
 }
 
 // clock formats a future moment in local time.
@@ -126,15 +128,11 @@ func (a *app) clock(at time.Time) string {
 	return at.Local().Format(layout) + " (" + render.Until(at, a.Now()) + ")"
 }
 
-// saySchedule prints the stages of a change of key that are still to come.
-func (a *app) saySchedule(r *api.Roll) error {
+// scheduleText returns the stages of a change of key that are still to come.
+func (a *app) scheduleText(r *api.Roll) string {
 	t := &render.Table{Columns: []render.Column{{Name: "STAGE"}, {Name: "NOT BEFORE"}, {Name: "WAITS FOR"}}}
 	for _, step := range r.Schedule {
-		waits := render.None
-		if step.WaitsFor != nil {
-			waits = cmp.Or(*step.WaitsFor, waits)
-		}
-		t.Add(render.C(string(step.Stage)), render.C(a.clock(step.NotBefore)), render.C(waits))
+		t.Add(render.C(string(step.Stage)), render.C(a.clock(step.NotBefore)), orNone(valueOf(step.WaitsFor)))
 	}
-	return a.table(t)()
+	return a.text(t)
 }

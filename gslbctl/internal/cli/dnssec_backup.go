@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/miekg/dns"
@@ -86,10 +85,9 @@ func (a *app) dnssecBackup(ctx context.Context, path string, f keyBackupFlags) e
 	for _, k := range keys {
 		out.Keys = append(out.Keys, keptKeyOf(k))
 	}
-	return a.print(out, func() error {
-		_, err := fmt.Fprintf(a.Out, "%s has %s. Without its passphrase nobody can open it: keep that elsewhere.\n",
+	return a.print(out, func() string {
+		return fmt.Sprintf("%s has %s. Without its passphrase nobody can open it: keep that elsewhere.\n",
 			path, render.Count(len(keys), "key", "keys"))
-		return err
 	})
 }
 
@@ -153,27 +151,25 @@ func (a *app) dnssecRestore(ctx context.Context, path string, f keyBackupFlags) 
 		k.Action, k.Reason = string(s.Action), s.Reason
 		out.Keys = append(out.Keys, k)
 	}
-	if err := a.print(out, func() error { return a.printRestore(out) }); err != nil || !refused {
+	if err := a.print(out, func() string { return a.restoreText(out) }); err != nil || !refused {
 		return err
 	}
 	return &outcome{code: exitDegraded, sentence: nothingChanged + ": the folder has something newer; --zone restores " +
 		"other zones alone"}
 }
 
-func (a *app) printRestore(out keptKeys) error {
+func (a *app) restoreText(out keptKeys) string {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "MADE"},
 		{Name: "ACTION"}, {Name: "REASON"}}}
 	for _, k := range out.Keys {
-		reason, tone := render.None, render.Plain
+		reason := orNone(k.Reason)
 		if k.Reason != "" {
-			reason, tone = k.Reason, render.Bad
+			reason.Tone = render.Bad
 		}
-		t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), a.ago(k.CreatedAt), render.C(k.Action),
-			render.Cell{Text: reason, Tone: tone})
+		t.Add(render.C(k.Zone), number(k.KeyTag), a.ago(k.CreatedAt), render.C(k.Action), reason)
 	}
-	if err := a.table(t)(); err != nil || !out.Changed {
-		return err
+	if !out.Changed {
+		return a.text(t)
 	}
-	_, err := fmt.Fprintln(a.Out, "The keys are in their folder. A running node takes them by: gslbctl config reload")
-	return err
+	return a.text(t) + "The keys are in their folder. A running node takes them by: gslbctl config reload\n"
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -61,26 +60,33 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	stop := a.progress("walking the chain of trust")
-	defer stop()
-	list := []checkedZone{}
 	var advice map[string][]zoneAdvice
 	if len(args) == 0 || len(o.servers) == 0 {
 		advice = a.advice(ctx, each(questions, func(q chain.Question) string { return q.Zone }))
 	}
+	list := []checkedZone{}
 	for _, q := range questions {
-		if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
+		q.Servers, q.Now = servers, a.Now()
+		findings, err := a.walk(ctx, o, q)
+		if err != nil {
 			return err
 		}
-		q.Servers, q.Now = servers, a.Now()
-		bound, cancel := context.WithTimeout(ctx, a.timeout)
-		for _, f := range chain.Check(bound, q) {
+		for _, f := range findings {
 			list = append(list, checkedZone{f, advice[f.Zone]})
 		}
-		cancel()
 	}
-	stop()
 	return a.sayFindings(list)
+}
+
+// walk validates the chain of trust of one zone.
+func (a *app) walk(ctx context.Context, o checkOptions, q chain.Question) (findings []chain.Finding, err error) {
+	defer a.progress("walking the chain of trust")()
+	if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	return chain.Check(ctx, q), nil
 }
 
 func (a *app) sayFindings(list []checkedZone) error {
@@ -96,7 +102,7 @@ func (a *app) sayFindings(list []checkedZone) error {
 		silent = silent && f.Verdict == chain.Unanswered
 		t.Add(render.C(f.Zone), render.C(f.Server), render.Cell{Text: string(f.Verdict), Tone: tone}, render.C(f.Reason))
 	}
-	if err := a.print(list, func() error { return errors.Join(a.table(t)(), a.sayAllAdvice(list)) }); err != nil {
+	if err := a.print(list, func() string { return a.text(t) + render.Lines(a.adviceLines(list)) }); err != nil {
 		return err
 	}
 	switch {
@@ -105,18 +111,6 @@ func (a *app) sayFindings(list []checkedZone) error {
 			sentence: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
 	case wrong > 0:
 		return &outcome{code: exitDegraded, sentence: ""}
-	}
-	return nil
-}
-
-func (a *app) sayAllAdvice(list []checkedZone) error {
-	for i, f := range list {
-		if i > 0 && list[i-1].Zone == f.Zone {
-			continue
-		}
-		if err := a.sayAdvice(f.Zone, f.Advice); err != nil {
-			return err
-		}
 	}
 	return nil
 }

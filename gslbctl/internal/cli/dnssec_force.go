@@ -19,25 +19,23 @@ type nodeForce struct {
 // dnssecForce makes every node continue the change of a zone's key without the nodes that it does not hear of. Before
 // that it prints which nodes these are and what may break, and asks for confirmation unless yes is set.
 func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) error {
-	clients, err := a.clients()
-	if err != nil {
-		return err
-	}
-	forced := func(preview bool) (list []nodeForce, failed []error) {
-		for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.RollForce, error) {
+	force := func(preview bool) (list []nodeForce, err error) {
+		replies, err := onAll(ctx, a, askingAll, func(ctx context.Context, c *api.Client) (api.RollForce, error) {
 			return c.ForceRoll(ctx, zone, preview)
-		}) {
-			if r.err != nil {
-				failed = append(failed, r.err)
-			} else {
+		})
+		for _, r := range replies {
+			if r.err == nil {
 				list = append(list, nodeForce{r.node, r.answer})
 			}
 		}
-		return list, failed
+		if err == nil && len(list) == 0 {
+			err = replies[0].err
+		}
+		return list, err
 	}
-	list, failed := forced(true)
-	if len(list) == 0 {
-		return failed[0]
+	list, err := force(true)
+	if err != nil {
+		return err
 	}
 	if dryRun || a.forPeople() {
 		if err := a.print(list, a.table(forceTable(list))); err != nil {
@@ -60,13 +58,11 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 	if err := a.confirm(ctx, yes, render.Printable(risk)); err != nil {
 		return err
 	}
-	if list, failed = forced(false); len(list) == 0 {
-		return failed[0]
-	}
-	return a.print(list, func() error {
-		_, err := fmt.Fprintf(a.Out, "%s goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n",
-			list[0].Zone)
+	if list, err = force(false); err != nil {
 		return err
+	}
+	return a.print(list, func() string {
+		return list[0].Zone + " goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n"
 	})
 }
 

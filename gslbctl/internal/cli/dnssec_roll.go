@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,14 +14,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// noRolls replaces an empty table of rolls.
-const noRolls = "No signing key is being changed, none was, and no zone goes unsigned."
-
 func (a *app) dnssecRollsCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "rolls",
 		Short: "Show how far each node is with changes of signing keys, and what they wait for",
-		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecRolls(cmd.Context()) },
 	})
 }
@@ -32,42 +29,26 @@ type nodeRoll struct {
 }
 
 func (a *app) dnssecRolls(ctx context.Context) error {
-	clients, err := a.clients()
+	g, err := gather(ctx, a, just((*api.Client).Rolls))
 	if err != nil {
 		return err
 	}
-	replies := everywhere(ctx, clients, just((*api.Client).Rolls))
 	list := []nodeRoll{}
-	var silent []error
-	for _, r := range replies {
-		if r.err != nil {
-			silent = append(silent, r.err)
-		}
+	for _, r := range g.replies {
 		for _, one := range r.answer.Rolls {
 			list = append(list, nodeRoll{r.node, one})
 		}
 	}
-	if len(silent) == len(replies) {
-		return noAnswer(silent)
-	}
 	slices.SortStableFunc(list, func(a, b nodeRoll) int { return strings.Compare(a.Zone, b.Zone) })
-	if err := a.list(list, a.rollsTable(list)); err != nil || len(silent) == 0 {
-		return err
-	}
-	return &outcome{code: exitDegraded, sentence: noAnswer(silent).Error()}
+	return g.done(a.list(list, a.rollsTable(list)))
 }
 
 func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "NODE"}, {Name: "STAGE"}, {Name: "SINCE"},
-		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "WAITS FOR"}}, Empty: noRolls}
+		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "WAITS FOR"}},
+		Empty: "No signing key is being changed, none was, and no zone goes unsigned."}
 	for _, r := range list {
-		old, waits := render.None, render.None
-		if len(r.OldKeys) > 0 {
-			old = strings.Join(each(r.OldKeys, strconv.Itoa), ", ")
-		}
-		if r.WaitsFor != nil {
-			waits = *r.WaitsFor
-		}
+		waits := cmp.Or(valueOf(r.WaitsFor), render.None)
 		if r.WaitsUntil != nil {
 			waits += " (" + render.Until(*r.WaitsUntil, a.Now()) + ")"
 		}
@@ -76,7 +57,7 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 			key = render.C("goes " + string(r.Way))
 		}
 		t.AddNamed(r.Zone, render.C(r.Zone), render.C(r.Node), render.C(string(r.Stage)), a.ago(&r.Since),
-			key, render.C(old), render.C(waits))
+			key, orNone(strings.Join(each(r.OldKeys, strconv.Itoa), ", ")), render.C(waits))
 	}
 	return t
 }
@@ -99,7 +80,7 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 			"records, give it the record of `gslbctl dnssec ds` at stage\n\"offered\", and take the old one out.",
 		Example:           "  gslbctl dnssec roll example.com\n  gslbctl dnssec roll example.com --cancel",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.firstArgument(signedZones),
+		ValidArgsFunction: a.arguments(signedZones),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.now && !o.force &&
@@ -130,8 +111,7 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	yesFlag(cmd, &o.yes)
 	flags.StringVar(&o.algorithm, "algorithm", "",
 		"`name` of the new key's algorithm, ECDSAP256SHA256 or ED25519; without it that of the configuration")
-	_ = cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"ECDSAP256SHA256", "ED25519"},
-		cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "algorithm", []string{"ECDSAP256SHA256", "ED25519"})
 	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency", "force")
 	for _, other := range []string{"status", "cancel", "confirm"} {
 		cmd.MarkFlagsMutuallyExclusive(other, "now")
@@ -188,12 +168,10 @@ func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool)
 		return c.PreviewRoll(ctx, wanted)
 	})
 	switch {
-	case only && err == nil:
-		err = a.print(preview, func() error { return a.saySchedule(&preview) })
 	case err == nil:
-		err = a.saySchedule(&preview)
-	case !only:
-		err = nil // the roll itself will fail as well; or the node is older and has no preview
+		return a.print(preview, func() string { return a.scheduleText(&preview) })
+	case only:
+		return err
 	}
-	return err
+	return nil // the roll itself will fail as well; or the node is older and has no preview
 }

@@ -19,7 +19,7 @@ func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 		"dnssec roll example.com --status":          "",
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
-		r := call(t, System{}, nodes, append(strings.Fields(args), "--api", documented(0), "--api", documented(1))...)
+		r := ask(t, args, nodes...)
 		if r.code != 0 || r.errors != "" || !strings.Contains(r.out, "23456") {
 			t.Errorf("%s: %+v", args, r)
 		}
@@ -39,12 +39,10 @@ func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 func TestDNSSECRoll_SaysWhatIsWrong(t *testing.T) {
 	n := startNode(t)
 	n.set("POST /api/v1/dnssec/rollover", &api.Error{Status: 409, Message: "example.com: a roll is under way"})
-	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--api", documented(0)); r.code != 1 ||
-		!strings.Contains(r.errors, "a roll is under way") {
+	if r := ask(t, "dnssec roll example.com", n); r.code != 1 || !strings.Contains(r.errors, "a roll is under way") {
 		t.Errorf("refused: %+v", r)
 	}
-	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "--cancel", "--api", documented(0)); r.code != 2 ||
-		!strings.Contains(r.errors, "name the zone") {
+	if r := ask(t, "dnssec roll --cancel", n); r.code != 2 || !strings.Contains(r.errors, "name the zone") {
 		t.Errorf("without a zone: %+v", r)
 	}
 }
@@ -53,22 +51,22 @@ func TestDNSSECRoll_SaysWhatIsWrong(t *testing.T) {
 // all the same.
 func TestDNSSECRoll_TellsWhenEachStageComes(t *testing.T) {
 	n := startNode(t)
-	r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--emergency", "--dry-run", "--api", documented(0))
+	r := ask(t, "dnssec roll example.com --emergency --dry-run", n)
 	if r.code != 0 || !strings.Contains(r.out, "(in 1d2h)") || !strings.Contains(r.out, "the parent to have") ||
 		len(n.changes()) != 0 {
 		t.Errorf("dry run: %+v, %v", r, n.changes())
 	}
-	r = call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--api", documented(0))
+	r = ask(t, "dnssec roll example.com", n)
 	if stages, begun := strings.Index(r.out, "(in 1d2h)"), strings.Index(r.out, "rolls to key 23456"); stages < 0 ||
 		begun < stages {
 		t.Errorf("begun: %+v", r)
 	}
 	n.set("POST /api/v1/dnssec/rollover?dry_run=true", &api.Error{Status: 400, Message: "dry_run is unknown"})
-	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--api", documented(0)); r.code != 0 {
+	if r := ask(t, "dnssec roll example.com", n); r.code != 0 {
 		t.Errorf("of an older node: %+v", r)
 	}
-	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--dry-run", "--api", documented(0)); r.code !=
-		1 || !strings.Contains(r.errors, "dry_run is unknown") {
+	if r := ask(t, "dnssec roll example.com --dry-run", n); r.code != 1 ||
+		!strings.Contains(r.errors, "dry_run is unknown") {
 		t.Errorf("of an older node, dry run: %+v", r)
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -21,19 +20,15 @@ func (a *app) dnssecSyncCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync",
 		Short: "Have every node ask its peers for their keys now",
-		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecSync(cmd.Context()) },
 	}
 }
 
 func (a *app) dnssecSync(ctx context.Context) error {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll+" for keys", just((*api.Client).SyncDNSSEC))
 	if err != nil {
 		return err
 	}
-	stop := a.progress("asking for keys")
-	replies := everywhere(ctx, clients, just((*api.Client).SyncDNSSEC))
-	stop()
 	if len(replies) == 1 && replies[0].err != nil {
 		return replies[0].err
 	}
@@ -65,12 +60,7 @@ func syncTable(list []syncedPeer) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}, {Name: "PEER"}, {Name: "WELL"},
 		{Name: "NEW KEYS", Right: true}, {Name: "REASON"}}}
 	for _, p := range list {
-		reason, tone := render.None, render.Plain
-		if p.Error != nil {
-			reason, tone = *p.Error, render.Bad
-		}
-		t.Add(render.C(p.Node), orNone(p.Peer), render.C(render.YesNo(p.OK)), render.C(strconv.Itoa(p.Imported)),
-			render.Cell{Text: reason, Tone: tone})
+		t.Add(render.C(p.Node), orNone(p.Peer), render.C(render.YesNo(p.OK)), number(p.Imported), problemCell(p.Error))
 	}
 	return t
 }

@@ -19,13 +19,12 @@ func TestDNSSECSync_SaysWhatCameOfEachPeer(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.out, "http://192.0.2.2:8080") || !strings.Contains(r.out, "yes") {
 		t.Errorf("%+v", r)
 	}
-	r = call(t, System{}, []*node{well, ill}, "dnssec", "sync", "--api", documented(0), "--api", documented(1))
+	r = ask(t, "dnssec sync", well, ill)
 	if r.code != 1 || !strings.Contains(r.out, reason) || !strings.Contains(r.errors, "1 of 2 exchanges failed") {
 		t.Errorf("%+v", r)
 	}
 	ill.set("POST /api/v1/dnssec/sync", &api.Error{Status: 400, Message: "no peer is configured"})
-	if r = call(t, System{}, []*node{ill}, "dnssec", "sync", "--api", documented(0)); r.code != 1 ||
-		!strings.Contains(r.errors, "no peer is configured") {
+	if r = ask(t, "dnssec sync", ill); r.code != 1 || !strings.Contains(r.errors, "no peer is configured") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -73,7 +72,7 @@ func TestDNSSECCheck_ExitCodes(t *testing.T) {
 				words = append(words, part)
 			}
 		}
-		r := call(t, System{}, []*node{n}, append([]string{"dnssec"}, words...)...)
+		r := call(t, System{Tells: true}, []*node{n}, append([]string{"dnssec"}, words...)...)
 		if r.code != want.code || !strings.Contains(r.out+r.errors, want.said) {
 			t.Errorf("%s: code %d, want %d and %q\n%s%s", args, r.code, want.code, want.said, r.out, r.errors)
 		}
@@ -84,12 +83,10 @@ func TestDNSSECDS_EndsWithOneWithoutARecord(t *testing.T) {
 	n := startNode(t)
 	for enabled, words := range map[bool]string{true: "There is no DS record yet", false: "not signed"} {
 		n.answers["GET /api/v1/dnssec/ds"] = api.DSRecords{Enabled: enabled, DSRecords: []api.DSRecord{}}
-		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 ||
-			!strings.Contains(r.out, words) {
+		if r := ask(t, "dnssec ds", n); r.code != 1 || !strings.Contains(r.out, words) {
 			t.Errorf("%+v", r)
 		}
-		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0), "-o", "name"); r.code != 1 ||
-			r.out != "" {
+		if r := ask(t, "dnssec ds -o name", n); r.code != 1 || r.out != "" {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -103,12 +100,11 @@ func TestDNSSEC_KeysThatAreNotExchangedAreTold(t *testing.T) {
 			Peers: []api.DNSSECPeer{{Peer: "http://192.0.2.3:8080", Error: &reason}}}}
 	ds := api.DSRecord{DSRecord: "example.com. IN DS 34505 13 2 B07E"}
 	n.answers["GET /api/v1/dnssec/ds"] = api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{ds}, Warning: &warning}
-	if r := call(t, System{}, []*node{n}, "dnssec", "status", "--api", documented(0)); r.code != 0 ||
-		strings.Count(r.out, reason) != 1 {
+	if r := ask(t, "dnssec status", n); r.code != 0 || strings.Count(r.out, reason) != 1 {
 		t.Errorf("status: %d %s %s", r.code, r.out, r.errors)
 	}
-	if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 ||
-		!strings.Contains(r.out, "34505") || !strings.Contains(r.errors, warning) {
+	if r := ask(t, "dnssec ds", n); r.code != 1 || !strings.Contains(r.out, "34505") ||
+		!strings.Contains(r.errors, warning) {
 		t.Errorf("ds: %d %s %s", r.code, r.out, r.errors)
 	}
 }

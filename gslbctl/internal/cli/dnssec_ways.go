@@ -36,7 +36,7 @@ func (a *app) dnssecSignCommand() *cobra.Command {
 func (a *app) wayCommand(cmd *cobra.Command, way api.RollWay) *cobra.Command {
 	var dryRun, yes bool
 	cmd.Args = cobra.ExactArgs(1)
-	cmd.ValidArgsFunction = a.firstArgument(signedZones)
+	cmd.ValidArgsFunction = a.arguments(signedZones)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.dnssecWay(cmd.Context(), args[0], way, dryRun, yes)
 	}
@@ -54,7 +54,7 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 	if dryRun || a.forPeople() {
 		coming, err := read(ctx, a, preview)
 		if err == nil {
-			err = a.print(coming, func() error { return a.saySchedule(&coming) })
+			err = a.print(coming, func() string { return a.scheduleText(&coming) })
 		}
 		if err != nil || dryRun {
 			return err
@@ -77,20 +77,16 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 
 // syncAndPrint makes all nodes exchange the state of their keys now, and prints the roll.
 func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
-	clients, err := a.clients()
-	if err != nil {
+	// A node that misses this asks later by itself.
+	if _, err := onAll(ctx, a, "telling %s", just((*api.Client).SyncDNSSEC)); err != nil {
 		return err
 	}
-	stop := a.progress("telling the other nodes")
-	everywhere(ctx, clients, just((*api.Client).SyncDNSSEC)) // a node that misses this asks later by itself
-	stop()
-	return a.print(r, func() error {
+	return a.print(r, func() string {
 		where := fmt.Sprintf("rolls to key %d", r.KeyTag)
 		if isWay(r) {
 			where = "goes " + string(r.Way)
 		}
-		_, err := fmt.Fprintf(a.Out, "%s %s: it is %s. See how far it is: gslbctl dnssec rolls\n", r.Zone, where, r.Stage)
-		return err
+		return fmt.Sprintf("%s %s: it is %s. See how far it is: gslbctl dnssec rolls\n", r.Zone, where, r.Stage)
 	})
 }
 

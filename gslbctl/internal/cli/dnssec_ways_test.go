@@ -37,8 +37,7 @@ func TestDNSSECUnsign_SaysFirstWhatComes(t *testing.T) {
 		}
 	}
 	n := startNode(t)
-	if r := call(t, System{}, []*node{n}, "dnssec", "unsign", "example.com", "--api", documented(0)); r.code != 2 ||
-		len(n.changes()) > 0 {
+	if r := ask(t, "dnssec unsign example.com", n); r.code != 2 || len(n.changes()) > 0 {
 		t.Errorf("without a terminal: %+v", r)
 	}
 }
@@ -106,8 +105,8 @@ func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
 	}
 	n := startNode(t)
 	n.set(sent+"?dry_run=true", &api.Error{Status: 409, Message: "no node that is not heard of holds it up"})
-	if r := call(t, System{}, []*node{n}, "dnssec", "roll", "example.com", "--force", "--yes", "--api",
-		documented(0)); r.code != 1 || !strings.Contains(r.errors, "holds it up") || len(n.changes()) > 0 {
+	if r := ask(t, "dnssec roll example.com --force --yes", n); r.code != 1 ||
+		!strings.Contains(r.errors, "holds it up") || len(n.changes()) > 0 {
 		t.Errorf("nothing to force: %+v", r)
 	}
 }

@@ -22,14 +22,13 @@ func (a *app) domainsCommand() *cobra.Command {
 
 func (a *app) domainsListCommand() *cobra.Command {
 	var tag string
-	var cmd *cobra.Command
 	ask := func(c *api.Client, ctx context.Context) (api.DomainList, error) {
 		if tag == "" {
 			return c.Domains(ctx)
 		}
 		return c.TaggedDomains(ctx, tag)
 	}
-	cmd = lists(a, "list", "List all domains",
+	cmd := lists(a, "list", "List all domains",
 		ask, func(list api.DomainList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2},
@@ -48,7 +47,7 @@ func (a *app) domainsListCommand() *cobra.Command {
 					orNone(strings.Join(d.Tags, ",")), orNone(d.Description),
 					sourceCell(d.Source, d.Overlay))
 			}
-			return orMeant(cmd, t)
+			return t
 		})
 	cmd.Flags().StringVar(&tag, "tag", "", "only domains that have this `tag`")
 	_ = cmd.RegisterFlagCompletionFunc("tag", a.completion(tagNames))
@@ -66,7 +65,7 @@ func (a *app) domainsShowCommand() *cobra.Command {
 		Use:               "show <name>",
 		Short:             "Show one domain and its backends",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			report, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (domainReport, error) {
 				return readDomain(ctx, c, args[0])
@@ -74,7 +73,7 @@ func (a *app) domainsShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(report, func() error { return a.printDomain(report) })
+			return a.print(report, func() string { return a.domainText(report) })
 		},
 	})
 }
@@ -88,28 +87,19 @@ func readDomain(ctx context.Context, c *api.Client, name string) (domainReport, 
 	return domainReport{detail.Domain, backends.Backends}, err
 }
 
-func (a *app) printDomain(r domainReport) error {
+func (a *app) domainText(r domainReport) string {
 	d := r.Domain
-	if _, err := fmt.Fprintf(a.Out, "%s  policy %s, TTL %ds, %d of %s healthy, signed: %s\n\n", render.Printable(d.Name),
-		render.Printable(d.RoutingPolicy), d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
-		render.YesNo(d.DNSSECEnabled)); err != nil {
-		return err
-	}
+	lines := []string{fmt.Sprintf("%s  policy %s, TTL %ds, %d of %s healthy, signed: %s", d.Name, d.RoutingPolicy, d.TTL,
+		d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"), render.YesNo(d.DNSSECEnabled)), ""}
 	if d.Overlay != nil {
-		if _, err := fmt.Fprintf(a.Out, "%s laid over the configuration by %s: gslbctl domains reset %s takes it away\n\n",
-			render.Count(len(d.Overlay.Fields), "value", "values"), render.Printable(d.Overlay.By),
-			render.Printable(d.Name)); err != nil {
-			return err
-		}
+		lines = append(lines, fmt.Sprintf("%s laid over the configuration by %s: gslbctl domains reset %s takes it away",
+			render.Count(len(d.Overlay.Fields), "value", "values"), d.Overlay.By, d.Name), "")
 	}
 	if d.MinHealthy != "" {
-		if _, err := fmt.Fprintf(a.Out, "with fewer than %s fit to serve, it goes to its last resort\n\n",
-			render.Printable(d.MinHealthy)); err != nil {
-			return err
-		}
+		lines = append(lines, "with fewer than "+d.MinHealthy+" fit to serve, it goes to its last resort", "")
 	}
-	if err := a.printRecords(d); err != nil {
-		return err
+	if records := recordLines(d); len(records) > 0 {
+		lines = append(append(lines, records...), "")
 	}
 	t := &render.Table{
 		Columns: []render.Column{{Name: "ADDRESS"}, {Name: "REGION"}, {Name: "PRIORITY", Right: true},
@@ -122,31 +112,25 @@ func (a *app) printDomain(r domainReport) error {
 			goodCell(b.Healthy),
 			render.C(render.YesNo(b.Enabled)), a.ago(b.LastCheck))
 	}
-	return t.Write(a.Out, a.style())
+	return render.Lines(lines) + a.text(t)
 }
 
-// printRecords prints which records a domain has in place of addresses or beside them.
-func (a *app) printRecords(d api.Domain) error {
-	var lines string
+// recordLines tells which records a domain has in place of addresses or beside them.
+func recordLines(d api.Domain) (lines []string) {
 	if d.Answer != "" {
-		lines += "Answers: " + render.Printable(d.Answer) + ", the host names of its servers\n"
+		lines = append(lines, "Answers: "+d.Answer+", the host names of its servers")
 	}
 	if h := d.HTTPS; h != nil {
-		lines += "HTTPS records: " + render.Printable(strings.Join(h.ALPN, ", ")) + " at port " +
-			strconv.Itoa(cmp.Or(h.Port, 443))
+		line := fmt.Sprintf("HTTPS records: %s at port %d", strings.Join(h.ALPN, ", "), cmp.Or(h.Port, 443))
 		if h.ECH != "" {
-			lines += ", with ECH"
+			line += ", with ECH"
 		}
-		lines += "\n"
+		lines = append(lines, line)
 	}
 	if len(d.SRV) > 0 {
-		lines += "SRV records: " + render.Printable(strings.Join(d.SRV, ", ")) + "\n"
+		lines = append(lines, "SRV records: "+strings.Join(d.SRV, ", "))
 	}
-	if lines == "" {
-		return nil
-	}
-	_, err := fmt.Fprintln(a.Out, lines)
-	return err
+	return lines
 }
 
 func goodCell(good bool) render.Cell {

@@ -11,93 +11,56 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// domainFlags are the flags for the settings of a domain. Only given ones are sent.
-type domainFlags struct {
-	ttl         int
-	policy      string
-	fallback    string
-	minHealthy  string
-	tolerance   float64
-	ipv4Prefix  int
-	ipv6Prefix  int
-	description string
-	enabled     bool
-	signed      bool
-	regions     []string
-	tags        []string
-	srv         []string
-	answer      string
-	https       httpsFlags
-}
-
-func (f *domainFlags) add(cmd *cobra.Command, a *app) {
-	cmd.Flags().IntVar(&f.ttl, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
-	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen: see gslbctl routing algorithms")
-	cmd.Flags().StringVar(&f.fallback, "fallback", "", "how, where --policy lacks data; empty for none")
-	cmd.Flags().StringVar(&f.minHealthy, "min-healthy", "",
+// domainFlags adds the flags for the settings of a domain but for its HTTPS records. Only given ones are in req.
+func (a *app) domainFlags(cmd *cobra.Command, req *api.DomainChange) {
+	flags := cmd.Flags()
+	optional(cmd, flags.IntVar, &req.TTL, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
+	optional(cmd, flags.StringVar, &req.RoutingPolicy, "policy", "",
+		"how addresses are chosen: see gslbctl routing algorithms")
+	optional(cmd, flags.StringVar, &req.FallbackAlgorithm, "fallback", "",
+		"how, where --policy lacks data; empty for none")
+	optional(cmd, flags.StringVar, &req.MinHealthy, "min-healthy", "",
 		"with fewer backends fit to serve, go to the last resort: a number or a part as in 50%; empty for none")
-	cmd.Flags().Float64Var(&f.tolerance, "proximity-tolerance", 0,
+	optional(cmd, flags.Float64Var, &req.ProximityToleranceKm, "proximity-tolerance", 0,
 		"with proximity: how many kilometres farther than the nearest a region may be and still share (default 100)")
-	cmd.Flags().IntVar(&f.ipv4Prefix, "client-ipv4-prefix", 0,
+	optional(cmd, flags.IntVar, &req.ClientHashIPv4Prefix, "client-ipv4-prefix", 0,
 		"with client-hash: bits of an IPv4 address that make a client's network (default 24)")
-	cmd.Flags().IntVar(&f.ipv6Prefix, "client-ipv6-prefix", 0,
+	optional(cmd, flags.IntVar, &req.ClientHashIPv6Prefix, "client-ipv6-prefix", 0,
 		"with client-hash: bits of an IPv6 address that make a client's network (default 56)")
-	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
-	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
-	cmd.Flags().BoolVar(&f.signed, "signed", true, "false: not signed, where its zone has nothing that is")
-	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
-	cmd.Flags().StringSliceVar(&f.tags, "tags", nil, "words to find it by, separated by commas; empty for none")
-	cmd.Flags().StringSliceVar(&f.srv, "srv", nil,
+	optional(cmd, flags.StringVar, &req.Description, "description", "", "what it is, for people")
+	optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true, "whether it is answered")
+	optional(cmd, flags.BoolVar, &req.DNSSECEnabled, "signed", true,
+		"false: not signed, where its zone has nothing that is")
+	optional(cmd, flags.StringSliceVar, &req.Regions, "regions", nil,
+		"its regions in order of preference, separated by commas")
+	optional(cmd, flags.StringSliceVar, &req.Tags, "tags", nil,
+		"words to find it by, separated by commas; empty for none")
+	optional(cmd, flags.StringSliceVar, &req.SRV, "srv", nil,
 		"`services` with SRV records, such as _sip._tcp, separated by commas; empty for none")
-	cmd.Flags().StringVar(&f.answer, "answer", "",
+	optional(cmd, flags.StringVar, &req.Answer, "answer", "",
 		"address, or cname to answer with the host names of its servers (default address)")
-	f.https.add(cmd, a)
-	_ = cmd.RegisterFlagCompletionFunc("answer",
-		cobra.FixedCompletions([]string{"address", "cname"}, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "answer", []string{"address", "cname"})
 	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("tags", a.severalOf(tagNames))
 }
 
-func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
-	return api.DomainChange{
-		TTL: given(cmd, "ttl", &f.ttl), RoutingPolicy: given(cmd, "policy", &f.policy),
-		FallbackAlgorithm:    given(cmd, "fallback", &f.fallback),
-		MinHealthy:           given(cmd, "min-healthy", &f.minHealthy),
-		ProximityToleranceKm: given(cmd, "proximity-tolerance", &f.tolerance),
-		ClientHashIPv4Prefix: given(cmd, "client-ipv4-prefix", &f.ipv4Prefix),
-		ClientHashIPv6Prefix: given(cmd, "client-ipv6-prefix", &f.ipv6Prefix),
-		Description:          given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled),
-		DNSSECEnabled: given(cmd, "signed", &f.signed),
-		Regions:       given(cmd, "regions", &f.regions), Tags: given(cmd, "tags", &f.tags),
-		SRV: given(cmd, "srv", &f.srv), Answer: given(cmd, "answer", &f.answer),
-	}
-}
-
-// given returns the value of a flag, nil if the flag was not given.
-func given[T any](cmd *cobra.Command, flag string, value *T) *T {
-	if !cmd.Flags().Changed(flag) {
-		return nil
-	}
-	return value
-}
-
 func (a *app) domainsAddCommand() *cobra.Command {
-	var f domainFlags
+	var req api.DomainChange
+	var https httpsFlags
 	var wildcard, newZone bool
 	cmd := &cobra.Command{
 		Use:   "add <name>",
 		Short: "Have every node answer a name; DNS has it when this returns",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := f.request(cmd)
 			req.Name = args[0]
-			err := f.https.check(cmd)
+			err := https.check()
 			if err != nil {
 				return err
 			}
-			if req.HTTPS, err = f.https.over(cmd, nil); err != nil {
+			if req.HTTPS, err = https.over(nil); err != nil {
 				return err
 			}
 			if err := checkWildcard(req.Name, wildcard); err != nil {
@@ -112,7 +75,8 @@ func (a *app) domainsAddCommand() *cobra.Command {
 			})
 		},
 	}
-	f.add(cmd, a)
+	a.domainFlags(cmd, &req)
+	https.add(cmd, a)
 	cmd.Flags().BoolVar(&wildcard, "wildcard", false,
 		"the name begins with *. and answers for every name below that has none of its own")
 	cmd.Flags().BoolVar(&newZone, "new-zone", false,
@@ -159,12 +123,13 @@ func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 }
 
 func (a *app) domainsSetCommand() *cobra.Command {
-	var f domainFlags
+	var req api.DomainChange
+	var https httpsFlags
 	cmd := &cobra.Command{
 		Use:               "set <name>",
 		Short:             "Change a domain; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().NFlag() == 0 {
 				return errors.New(
@@ -173,17 +138,17 @@ func (a *app) domainsSetCommand() *cobra.Command {
 						"--description, " +
 						"--enabled, --signed, --regions or --tags")
 			}
-			if err := f.https.check(cmd); err != nil {
+			if err := https.check(); err != nil {
 				return err
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				req := f.request(cmd)
-				if f.https.given(cmd) {
+				req := req // of this node
+				if https != (httpsFlags{}) {
 					before, err := c.Domain(ctx, args[0])
 					if err != nil {
 						return "", err
 					}
-					if req.HTTPS, err = f.https.over(cmd, before.Domain.HTTPS); err != nil {
+					if req.HTTPS, err = https.over(before.Domain.HTTPS); err != nil {
 						return "", err
 					}
 				}
@@ -192,7 +157,8 @@ func (a *app) domainsSetCommand() *cobra.Command {
 			})
 		},
 	}
-	f.add(cmd, a)
+	a.domainFlags(cmd, &req)
+	https.add(cmd, a)
 	return cmd
 }
 
@@ -202,7 +168,7 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 		Use:               "remove <name>",
 		Short:             "Delete a domain that was added with add",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tags, err := a.entityTags(cmd.Context(), yes, func(ctx context.Context, c *api.Client) error {
 				_, err := c.Domain(ctx, args[0])

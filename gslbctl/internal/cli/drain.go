@@ -97,7 +97,7 @@ func (a *app) drainCommand() *cobra.Command {
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(drainNames),
+		ValidArgsFunction: a.arguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.order.over < 0 || f.within < 0 || cmd.Flags().Changed("within") && f.within == 0 {
 				return errors.New("--over and --within must be above zero, such as 2m")
@@ -129,35 +129,35 @@ func (a *app) undrainCommand() *cobra.Command {
 		Use:               "undrain <id>|<ip>|<ip>:<port>|<agent>|<region>",
 		Short:             "Give drained servers their traffic back",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(drainNames),
+		ValidArgsFunction: a.arguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			servers, err := a.serversNamed(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return eachServer(servers, "takes traffic again", func(id string) (string, error) {
-					drain, err := c.UndrainServer(ctx, id)
-					if drain.Draining {
-						return "still drains, since its agent asks for it", err
-					}
-					return "", err
-				})
+				return eachServer(servers, func(id string) (string, error) { return undrain(ctx, c, id) })
 			})
 		},
 	}
 }
 
+// undrain ends the drain of a server on one node. said has what the server does now.
+func undrain(ctx context.Context, c *api.Client, id string) (said string, err error) {
+	drain, err := c.UndrainServer(ctx, id)
+	if drain.Draining {
+		return "still drains, since its agent asks for it", err
+	}
+	return "takes traffic again", err
+}
+
 // serversNamed returns the backends of all nodes that a name on the command line selects: by id,
 // address, address and port, agent or region, in this order.
 func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, error) {
-	clients, err := a.clients()
+	replies, err := onAll(ctx, a, askingAll, with((*api.Client).Backends, api.BackendFilter{}))
 	if err != nil {
 		return nil, err
 	}
-	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-	replies := everywhere(ctx, clients, with((*api.Client).Backends, api.BackendFilter{}))
-	stop()
 	var all []api.Backend
 	var failed []error
 	for _, r := range replies {
@@ -233,27 +233,21 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 			return err
 		}
 	}
-	say := a.share
-	if w != nil {
-		say = a.shareQuietly // one document says how it ended
-	}
-	err = say(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-		return eachServer(servers, "is draining", func(id string) (string, error) {
+	say := w == nil || a.forPeople() // to programs, one document says how waiting ended
+	err = a.shareAll(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+		return eachServer(servers, func(id string) (string, error) {
 			drain, err := c.DrainServer(ctx, id, req)
 			return drainSentence(req, drain, a.Now()), err
 		})
-	})
+	}, say)
 	if err != nil || w == nil {
 		return err
 	}
 	return w.run(ctx)
 }
 
-func allIDs(servers []api.Backend) (list []string) {
-	for _, s := range servers {
-		list = append(list, s.ID)
-	}
-	return list
+func allIDs(servers []api.Backend) []string {
+	return each(servers, func(s api.Backend) string { return s.ID })
 }
 
 func ids(servers []api.Backend) string {
@@ -265,9 +259,9 @@ func ids(servers []api.Backend) string {
 	return strings.Join(list, ", ")
 }
 
-// eachServer calls do for each server on one node and joins what do says, or done, into a sentence. It skips servers
-// that the node does not know; if it knows none, that is an error.
-func eachServer(servers []api.Backend, done string, do func(id string) (said string, err error)) (string, error) {
+// eachServer calls do for each server on one node and joins what do says into a sentence. It skips servers that the
+// node does not know; if it knows none, that is an error.
+func eachServer(servers []api.Backend, do func(id string) (said string, err error)) (string, error) {
 	var sentences []string
 	var missing error
 	for _, s := range servers {
@@ -278,9 +272,6 @@ func eachServer(servers []api.Backend, done string, do func(id string) (said str
 		}
 		if err != nil {
 			return "", err
-		}
-		if said == "" {
-			said = done
 		}
 		sentences = append(sentences, "server "+s.ID+" "+said)
 	}

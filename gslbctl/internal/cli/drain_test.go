@@ -62,7 +62,7 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 		"192.0.2.1":         "",
 	} {
 		n, _ := drainingNode(t, a, b, c, d)
-		r := call(t, System{}, []*node{n}, "drain", name, "--yes", "--api", documented(0))
+		r := ask(t, "drain "+name+" --yes", n)
 		changes := n.changes()
 		wanted := strings.Fields(want)
 		if len(changes) != len(wanted) || (r.code == 0) != (want != "") {
@@ -78,13 +78,12 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 			continue
 		}
 		if name != a.ID {
-			if r := call(t, System{}, []*node{n}, "drain", name, "--api", documented(0)); r.code != 2 ||
-				!strings.Contains(r.errors, "add --yes") || len(n.changes()) != len(changes) {
+			if r := ask(t, "drain "+name, n); r.code != 2 || !strings.Contains(r.errors, "add --yes") ||
+				len(n.changes()) != len(changes) {
 				t.Errorf("%s without --yes: %+v", name, r)
 			}
 		}
-		if r := call(t, System{}, []*node{n}, "undrain", name, "--api", documented(0)); r.code != 0 ||
-			!strings.Contains(r.out, "takes traffic again") {
+		if r := ask(t, "undrain "+name, n); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
 			t.Errorf("undrain %s: %+v", name, r)
 		}
 	}
@@ -126,8 +125,7 @@ func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
 		changed <- time.Now()
 		dns.answer("app.example.com", [4]byte{192, 0, 2, 11})
 	}()
-	r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "1m", "--api", documented(0), "--dns",
-		dns.at)
+	r := ask(t, "drain "+leaving.ID+" --wait --within 1m --dns "+dns.at, n)
 	if r.code != 0 || !strings.Contains(r.out, "is draining") ||
 		!strings.Contains(r.out, "drained: app.example.com:192.0.2.10:443 no longer has traffic") {
 		t.Errorf("%+v", r)
@@ -205,8 +203,7 @@ func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 			t.Parallel()
 			n, dns := drainingNode(t, tc.backends...)
 			n.set("GET /api/v1/routing/answers", answersTo(map[string]string{"": "192.0.2.10"}))
-			r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "10ms", "--api", documented(0),
-				"--dns", dns.at, "-o", "json")
+			r := ask(t, "drain "+leaving.ID+" --wait --within 10ms --dns "+dns.at+" -o json", n)
 			if r.code != 1 || !strings.Contains(r.errors, "not drained: ") || !strings.Contains(r.errors, tc.words) ||
 				!strings.Contains(r.out, `"drained": false`) {
 				t.Errorf("%+v", r)

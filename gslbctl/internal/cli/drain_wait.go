@@ -35,7 +35,7 @@ type drainWait struct {
 	until   time.Time     // when waiting ends without success
 	quiet   time.Time     // since when no node answers with a server; zero while one does
 	reason  string        // why a node still does
-	said    string        // the last line of progress without a terminal
+	said    string        // what the last line of progress was about: traffic or ttl
 }
 
 // drained is the outcome of waiting.
@@ -58,10 +58,7 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 	stop := a.progress("asking " + render.Count(len(nodes), "node", "nodes"))
 	atOnce(len(nodes), func(i int) { ttls[i], failed[i] = w.prepared(ctx, nodes[i]) })
 	stop()
-	for _, err := range failed {
-		if err == nil {
-			continue
-		}
+	if err := cmp.Or(failed...); err != nil {
 		sentence := "nothing was drained, since --wait must ask every node: " + err.Error()
 		if len(nodes) > 1 {
 			sentence += "; if it is out of service, name the others alone with --api"
@@ -294,23 +291,15 @@ func (n target) unanswered(ctx context.Context, service string, six bool, timeou
 
 // tell shows progress: one changing line on a terminal, else a new line whenever the text changes.
 func (w *drainWait) tell(left time.Duration) {
-	what, state := w.reason, "traffic"
-	if what == "" {
-		what, state = "no node answers with it any more; resolvers forget it", "ttl"
+	text, state := w.reason, "traffic"
+	if text == "" {
+		text, state = "no node answers with it any more; resolvers forget it in "+render.Span(left), "ttl"
 	}
-	if w.app.Tells {
-		text := what
-		if state == "ttl" {
-			text += " in " + render.Span(left)
-		}
+	switch {
+	case w.app.Tells:
 		fmt.Fprintf(w.app.Err, "\r\x1b[K%s", render.Printable(text))
-		return
-	}
-	if state == "ttl" && w.said != state {
-		fmt.Fprintf(w.app.Err, "%s in %s\n", render.Printable(what), render.Span(left))
-	}
-	if state == "traffic" && w.said != state {
-		fmt.Fprintln(w.app.Err, render.Printable(what))
+	case w.said != state:
+		fmt.Fprintln(w.app.Err, render.Printable(text))
 	}
 	w.said = state
 }
@@ -322,15 +311,11 @@ func (w *drainWait) clear() {
 }
 
 func (w *drainWait) report(d drained, began time.Time) error {
-	for _, s := range w.servers {
-		d.Servers = append(d.Servers, s.ID)
-	}
-	d.WaitSeconds = int64(time.Since(began).Seconds())
+	d.Servers, d.WaitSeconds = allIDs(w.servers), int64(time.Since(began).Seconds())
 	if d.Drained || !w.app.forPeople() {
-		err := w.app.print(d, func() error {
-			_, err := fmt.Fprintf(w.app.Out, "drained: %s no longer %s traffic, after %s\n", render.Printable(ids(w.servers)),
-				has(len(w.servers)), render.Span(time.Since(began)))
-			return err
+		err := w.app.print(d, func() string {
+			return fmt.Sprintf("drained: %s no longer %s traffic, after %s\n", render.Printable(ids(w.servers)),
+				plural(len(w.servers), "has", "have"), render.Span(time.Since(began)))
 		})
 		if err != nil {
 			return err
@@ -344,11 +329,4 @@ func (w *drainWait) report(d drained, began time.Time) error {
 			sentence: strings.Join(d.Unanswered, "; ") + "; gslbctl undrain takes the drain back"}
 	}
 	return nil
-}
-
-func has(n int) string {
-	if n == 1 {
-		return "has"
-	}
-	return "have"
 }

@@ -1,6 +1,7 @@
 package cli // inside: it shares fake_test.go
 
 import (
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -16,6 +17,21 @@ func dead(t *testing.T) string {
 	return strings.TrimPrefix(srv.URL, "http://")
 }
 
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestOutput_ThatCannotBeWrittenIsAnError(t *testing.T) {
+	for _, format := range []string{outputTable, outputJSON, outputYAML} {
+		var said strings.Builder
+		sys := System{Out: brokenPipe{}, Err: &said, Getenv: func(string) string { return "" }}
+		if code := Run(t.Context(), sys, []string{"version", "-o", format}); code != 1 ||
+			said.String() != "gslbctl: writing the output: broken pipe\n" {
+			t.Errorf("-o %s: exit code %d, %q", format, code, said.String())
+		}
+	}
+}
+
 func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 	n := startNode(t)
 	nodes := []*node{n}
@@ -28,7 +44,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 			message = "192.0.2.1 is not in api.allowed_networks"
 		}
 		n.answers["GET /api/v1/servers"] = &api.Error{Status: status, Message: message}
-		r := call(t, System{}, nodes, "--api", documented(0), "servers")
+		r := ask(t, "servers", nodes...)
 		if r.code != 1 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: http://127.0.0.1:18080 answered ") ||
 			!strings.Contains(r.errors, words) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%d: %+v", status, r)
@@ -39,8 +55,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"":                                 "no overwatch node answers so",
 	} {
 		n.answers["GET /api/v1/servers"] = &api.Error{Status: 403, Message: message}
-		if r := call(t, System{}, nodes, "--api", documented(0), "servers"); r.code != 1 ||
-			!strings.Contains(r.errors, words) {
+		if r := ask(t, "servers", nodes...); r.code != 1 || !strings.Contains(r.errors, words) {
 			t.Errorf("%q: %+v", message, r)
 		}
 	}
@@ -71,18 +86,10 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"servers add a 192.0.2.1 80":                 "--region is missing: where the server is, such as --region eu",
 		"servers add a 192.0.2.1 x --region eu":      "the port is",
 		"servers set a:192.0.2.1:80":                 "nothing to change",
-		"servers remove x":                           "add --yes",
 		"domains set x":                              "nothing to change",
-		"domains remove x":                           "add --yes",
-		"agents unpin eu-1":                          "add --yes",
 		"regions remove eu":                          "ask on; nothing was changed",
 		"regions set eu":                             "nothing to change",
-		"geo remove 10.1.0.0/16":                     "add --yes",
-		"nodes deregister eu-1":                      "add --yes",
-		"nodes reissue eu-1":                         "add --yes",
-		"nodes revoke eu-1":                          "add --yes",
 		"diff":                                       "name two or more",
-		"config reset dns":                           "add --yes",
 		"config reset system":                        "must be one of dns, gossip, health-check, logging",
 		"config show nothing":                        "must be one of dns, gossip, health-check, logging, system",
 		"config set system a=b":                      `no section "system" to change`,

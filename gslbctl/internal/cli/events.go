@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -24,13 +23,8 @@ type eventFlags struct {
 }
 
 func (f *eventFlags) query(now time.Time) (url.Values, error) {
-	q, err := query(now, f.since, map[string]string{"kinds": strings.Join(f.kinds, ","),
+	return query(now, "since", f.since, map[string]string{"kinds": strings.Join(f.kinds, ","),
 		"names": strings.Join(f.names, ","), "severity": f.severity})
-	if at := q.Get("start_time"); at != "" {
-		q.Set("since", at)
-		q.Del("start_time")
-	}
-	return q, err
 }
 
 func (a *app) eventsCommand() *cobra.Command {
@@ -42,7 +36,6 @@ func (a *app) eventsCommand() *cobra.Command {
 		Short: "Print what happened, the newest last",
 		Long: "events prints the latest events of all nodes, one a line, the newest last; with -o json each line is one " +
 			"event, with -o yaml\nit is one more of a list. With -f it goes on with those that come, until Ctrl-C.",
-		Args:        cobra.NoArgs,
 		Annotations: map[string]string{isList: isList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {
@@ -64,11 +57,9 @@ func (a *app) eventsCommand() *cobra.Command {
 	flags.StringSliceVar(&f.names, "name", nil, "only events that concern this `domain`, or several")
 	flags.StringVar(&f.severity, "severity", "", "only of this `severity` or a worse one: "+
 		strings.Join(api.EventSeverities(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("kind",
-		cobra.FixedCompletions(api.EventKindNames(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "kind", api.EventKindNames())
 	_ = cmd.RegisterFlagCompletionFunc("name", a.completion(domainNames))
-	_ = cmd.RegisterFlagCompletionFunc("severity",
-		cobra.FixedCompletions(api.EventSeverities(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "severity", api.EventSeverities())
 	return a.byNode(cmd)
 }
 
@@ -78,12 +69,11 @@ type nodeEvent struct {
 	Node string `json:"node"`
 }
 
-// events prints the latest events of the nodes and, with follow, later ones as they come. If a node did not answer for
-// a while, it prints the events missed in between once the node answers.
-func (a *app) events(ctx context.Context, from url.Values, lines int, follow bool) error {
-	var lacks string             // the last line about missing nodes
+// events prints the latest events of the nodes and, with goOn, later ones as they come. If a node did not answer for a
+// while, it prints the events missed in between once the node answers.
+func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool) error {
 	after := map[string]uint64{} // the newest sequence of each node that has answered
-	for {
+	return a.follow(ctx, goOn, func() (missing, err error) {
 		g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (api.EventList, error) {
 			query := maps.Clone(from)
 			query.Set("limit", strconv.Itoa(lines))
@@ -94,23 +84,10 @@ func (a *app) events(ctx context.Context, from url.Values, lines int, follow boo
 			return c.Events(ctx, query)
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := a.printEvents(g, after); err != nil {
-			return err
-		}
-		if !follow {
-			return g.missing()
-		}
-		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil // interrupted by the user
-		case <-time.After(auditPace):
-		}
-	}
+		return g.missing(), a.printEvents(g, after)
+	})
 }
 
 // printEvents prints events of several nodes by time. It sets after, by node, to the sequence number to go on from.
@@ -126,10 +103,7 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) er
 		}
 		after[r.node] = read
 		if r.answer.Missed {
-			_, err := fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.node)
-			if err != nil {
-				return err
-			}
+			fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.node)
 		}
 	}
 	slices.SortStableFunc(list, func(x, y nodeEvent) int { return x.Time.Compare(y.Time) })
@@ -139,10 +113,9 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) er
 		if g.several() {
 			where = "  " + e.Node
 		}
-		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() error {
-			_, err := fmt.Fprintf(a.Out, "%s%s  %-8s  %-12s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05"), where,
-				e.Severity, render.Printable(string(e.Kind)), render.Printable(e.Sentence))
-			return err
+		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() string {
+			return fmt.Sprintf("%s%s  %-8s  %-12s  %s", e.Time.Local().Format("2006-01-02 15:04:05"), where, e.Severity,
+				e.Kind, e.Sentence)
 		})
 		if err != nil {
 			return err

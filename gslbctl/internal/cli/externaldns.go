@@ -23,7 +23,6 @@ func (a *app) externalDNSCommand() *cobra.Command {
 			"of a cluster's Services, Ingresses and Gateways become servers of --owner. Each cluster has an owner of its\n" +
 			"own, and the servers of all clusters answer for one name.",
 		Example: "  gslbctl external-dns --owner eu-1 --region eu --api ns1.example.net:8080",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.Owner == "" || len(p.Owner) > api.MaxOwner {
 				return fmt.Errorf("--owner is %.80q: it must be a name of this cluster, with at most %d characters, such as eu-1",

@@ -43,6 +43,9 @@ func TestExternalDNS_ServesUntilItIsStopped(t *testing.T) {
 	if code := <-ended; code != exitWell {
 		t.Errorf("exit code %d", code)
 	}
+	if _, err := http.Get("http://" + told.Listen + "/records"); err == nil {
+		t.Error("it still listens")
+	}
 }
 
 func TestExternalDNS_RefusesFlagsBeforeItListens(t *testing.T) {

@@ -1,14 +1,12 @@
 package cli // inside: tests that look inside start it
 
 import (
-	"encoding/binary"
-	"io"
 	"net"
 	"strings"
 	"sync"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
+	"github.com/miekg/dns"
 )
 
 // dnsServer is a stand-in for a node's DNS over TCP: fixed IPv4 addresses by
@@ -26,59 +24,31 @@ func startDNS(t *testing.T, answers map[string][][4]byte) *dnsServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
 	s := &dnsServer{at: l.Addr().String(), answers: answers}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(conn)
-		}
-	}()
+	ready := make(chan struct{})
+	server := &dns.Server{Listener: l, Handler: s, NotifyStartedFunc: func() { close(ready) }}
+	go func() { _ = server.ActivateAndServe() }()
+	<-ready
+	t.Cleanup(func() { _ = server.Shutdown() })
 	return s
 }
 
-func (s *dnsServer) serve(conn net.Conn) {
-	defer conn.Close()
-	for {
-		var length [2]byte
-		if _, err := io.ReadFull(conn, length[:]); err != nil {
-			return
-		}
-		query := make([]byte, binary.BigEndian.Uint16(length[:]))
-		if _, err := io.ReadFull(conn, query); err != nil {
-			return
-		}
-		reply := s.reply(query)
-		if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)); err != nil {
-			return
-		}
-	}
-}
-
-func (s *dnsServer) reply(query []byte) []byte {
-	var m dnsmessage.Message
-	if err := m.Unpack(query); err != nil {
-		return nil
-	}
-	m.Response = true
-	q := m.Questions[0]
+func (s *dnsServer) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
+	reply := new(dns.Msg).SetReply(query)
+	q := query.Question[0]
 	s.mu.Lock()
-	addresses, known := s.answers[strings.TrimSuffix(q.Name.String(), ".")]
+	addresses, known := s.answers[strings.TrimSuffix(q.Name, ".")]
 	s.mu.Unlock()
 	if !known {
-		m.RCode = dnsmessage.RCodeNameError
+		reply.Rcode = dns.RcodeNameError
 	}
 	for _, address := range addresses {
-		if q.Type == dnsmessage.TypeA {
-			m.Answers = append(m.Answers, dnsmessage.Resource{
-				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 30}, Body: &dnsmessage.AResource{A: address}})
+		if q.Qtype == dns.TypeA {
+			reply.Answer = append(reply.Answer, &dns.A{A: address[:],
+				Hdr: dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 30}})
 		}
 	}
-	packed, _ := m.Pack()
-	return packed
+	_ = w.WriteMsg(reply)
 }
 
 // answer changes what is answered for a name.

@@ -143,6 +143,16 @@ func call(t *testing.T, sys System, nodes []*node, args ...string) result {
 	return r
 }
 
+// ask runs a command line, without quotes, on nodes.
+func ask(t *testing.T, line string, nodes ...*node) result {
+	t.Helper()
+	words := strings.Fields(line)
+	for k := range nodes {
+		words = append(words, "--api", documented(k))
+	}
+	return call(t, System{}, nodes, words...)
+}
+
 // documented returns the address of a node in the documentation: as long as that of a test server, whose port has five
 // digits.
 func documented(k int) string { return fmt.Sprintf("127.0.0.1:%d8080", k+1) }

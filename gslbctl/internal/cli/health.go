@@ -20,7 +20,6 @@ func (a *app) healthCommand() *cobra.Command {
 		Long: "health shows what each node says of itself, and needs no place in their allowed networks.\n" +
 			"The exit code is 0 when all are healthy, 1 when one is degraded or unhealthy or does not answer, 2 when none\n" +
 			"answers.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showHealth(cmd.Context()) },
 	}))
 	cmd.AddCommand(a.healthServersCommand(), a.healthRegionsCommand())
@@ -61,11 +60,11 @@ func (a *app) showHealth(ctx context.Context) error {
 		return err
 	}
 	all := joinHealth(g)
-	err = a.print(all, func() error {
+	err = a.print(all, func() string {
 		if g.several() {
-			return healthTable(all).Write(a.Out, a.style())
+			return a.text(healthTable(all))
 		}
-		return a.printHealth(&g.replies[0].answer)
+		return a.healthText(all.healthReport)
 	})
 	if err != nil || all.Status == api.ServiceHealthy {
 		return g.done(err)
@@ -109,19 +108,16 @@ func healthTable(all clusterHealth) *render.Table {
 	return t
 }
 
-// printHealth prints the state of a single node.
-func (a *app) printHealth(report *healthReport) error {
-	status := statusCell(report.Health.Status)
-	ready, why := "ready", ""
+// healthText returns the state of a single node.
+func (a *app) healthText(report *healthReport) string {
+	ready := "ready"
 	if !report.Readiness.Ready {
 		ready = "not ready: " + report.Readiness.Message
 	}
+	lines := []string{fmt.Sprintf(", %s, version %s, up %s", ready, report.Health.Version,
+		render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second))}
 	if report.Health.Message != "" {
-		why = render.Printable(report.Health.Message) + "\n"
+		lines = append(lines, report.Health.Message)
 	}
-	_, err := fmt.Fprintf(a.Out, "%s, %s, version %s, up %s\n%s",
-		render.Paint(render.Printable(status.Text), status.Tone, a.colour()),
-		render.Printable(ready), render.Printable(report.Health.Version),
-		render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second), why)
-	return err
+	return a.painted(report.Health.Status) + render.Lines(lines)
 }

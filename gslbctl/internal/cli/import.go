@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -28,11 +29,9 @@ type importReport struct {
 }
 
 func (a *app) importCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "import", Short: "Write a configuration from that of another name server",
-		Long: "import reads files of other programs. It asks no node and changes no file that is there.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.importBindCommand(), a.importGdnsdCommand(), a.importRoute53Command())
-	return cmd
+	return menu("import", "Write a configuration from that of another name server",
+		"import reads files of other programs. It asks no node and changes no file that is there.",
+		a.importBindCommand(), a.importGdnsdCommand(), a.importRoute53Command())
 }
 
 func (a *app) importBindCommand() *cobra.Command {
@@ -48,20 +47,11 @@ func (a *app) importBindCommand() *cobra.Command {
 			if _, ok := dns.IsDomainName(name); !ok || name == "." || strings.ContainsAny(name, "/\\ \n") {
 				return fmt.Errorf("--zone %q: give a zone, such as example.com", zone)
 			}
-			base := strings.TrimSuffix(name, ".")
-			read, err := bind.Read(args[0], name, base+".zone")
+			read, err := bind.Read(args[0], name)
 			if err != nil {
 				return err
 			}
-			report := importReport{Taken: read.Taken, Left: append([]imports.Deviation{}, read.Left...)}
-			for _, f := range []struct{ name, text string }{{base + ".zone", read.Records}, {base + ".yaml", read.Config}} {
-				path := filepath.Join(into, f.name)
-				if err := writeNew(path, f.text); err != nil {
-					return err
-				}
-				report.Files = append(report.Files, path)
-			}
-			return a.print(report, func() error { return a.printImport(&report) })
+			return a.writeImport(read, into, strings.TrimSuffix(name, ".")+".yaml")
 		},
 	}
 	cmd.Flags().StringVar(&zone, "zone", "", "the `zone` that the file is for")
@@ -139,41 +129,39 @@ func (a *app) writeImport(read *imports.Result, into, config string) error {
 	report := importReport{Taken: read.Taken, Left: append([]imports.Deviation{}, read.Left...), Differ: read.Differ}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(into, name)
-		if err := writeNew(path, files[name]); err != nil {
+		if err := writeNew(path, func(w io.Writer) error {
+			_, err := io.WriteString(w, files[name])
+			return err
+		}); err != nil {
 			return err
 		}
 		report.Files = append(report.Files, path)
 	}
-	return a.print(report, func() error { return a.printImport(&report) })
+	return a.print(report, report.text)
 }
 
-// printImport prints a line for each record that is left out or differs, then the files that were written.
-func (a *app) printImport(report *importReport) error {
-	for _, l := range report.Left {
-		line := "left out: " + l.Record + ": " + l.Why
-		if _, err := fmt.Fprintln(a.Out, render.Printable(line)); err != nil {
-			return err
-		}
+// text returns a line for each record that is left out or differs, then the files that were written.
+func (r *importReport) text() string {
+	var lines []string
+	for _, l := range r.Left {
+		lines = append(lines, "left out: "+l.Record+": "+l.Why)
 	}
-	for _, d := range report.Differ {
-		if _, err := fmt.Fprintln(a.Out, render.Printable("differs: "+d.Record+": "+d.Why)); err != nil {
-			return err
-		}
+	for _, d := range r.Differ {
+		lines = append(lines, "differs: "+d.Record+": "+d.Why)
 	}
-	_, err := fmt.Fprintf(a.Out, "%d taken, %d left out; wrote %s\n", report.Taken, len(report.Left),
-		strings.Join(report.Files, " and "))
-	return err
+	return render.Lines(lines) + fmt.Sprintf("%d taken, %d left out; wrote %s\n", r.Taken, len(r.Left),
+		strings.Join(r.Files, " and "))
 }
 
-// writeNew writes a new file. An existing file is an error.
-func writeNew(path, text string) error {
+// writeNew makes a file, readable by its owner only, of what write writes. It removes the file if that fails. A file
+// that is there is an error.
+func writeNew(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
-	if closing := f.Close(); err == nil {
-		err = closing
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
 	}
-	return err
+	return nil
 }

@@ -77,7 +77,7 @@ func (a *app) initCommand() *cobra.Command {
 			}
 			report := reportOf(files, &plan)
 			report.Context = kept.name
-			return a.print(report, func() error { return a.printNextSteps(report, &plan, kept) })
+			return a.print(report, func() string { return nextSteps(report, &plan, kept) })
 		},
 	}
 	flags := cmd.Flags()

@@ -79,13 +79,13 @@ func (k keptContext) save() error {
 func (k keptContext) status(tokenFile string, at []pair.Reached) string {
 	switch {
 	case k.name == "" && len(at) > 0:
-		return "  GSLB_TOKEN=$(cat " + tokenFile + ") gslbctl --api " + at[0].API + " status"
+		return "GSLB_TOKEN=$(cat " + tokenFile + ") gslbctl --api " + at[0].API + " status"
 	case k.name == "":
-		return "  gslbctl context set gslb --api https://NODE --token-file " + tokenFile
+		return "gslbctl context set gslb --api https://NODE --token-file " + tokenFile
 	case k.current:
-		return "  gslbctl status"
+		return "gslbctl status"
 	}
-	return "  gslbctl --context " + k.name + " status"
+	return "gslbctl --context " + k.name + " status"
 }
 
 // remark returns a sentence about the context: made, made and not current, or why not made.

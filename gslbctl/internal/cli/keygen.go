@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/pair"
@@ -15,26 +13,16 @@ type freshSecret struct {
 }
 
 func (a *app) keygenCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "keygen", Short: "Make a fresh gossip key or service token", Args: cobra.NoArgs,
-		Long: "keygen makes secrets on this machine. It asks no node and changes nothing.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	for _, kind := range []struct {
-		use, short string
-		make       func() freshSecret
-	}{
-		{"gossip", "Print a fresh key for encryption_key: 32 random bytes in base64",
-			func() freshSecret { return freshSecret{Key: pair.GossipKey()} }},
-		{"token", "Print a fresh service token: 52 random letters and digits",
-			func() freshSecret { return freshSecret{Token: pair.Token()} }},
-	} {
-		cmd.AddCommand(&cobra.Command{Use: kind.use, Short: kind.short, Args: cobra.NoArgs,
-			RunE: func(*cobra.Command, []string) error {
-				secret := kind.make()
-				return a.print(secret, func() error {
-					_, err := fmt.Fprintln(a.Out, secret.Key+secret.Token)
-					return err
-				})
-			}})
+	kind := func(use, short string, fresh func() freshSecret) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, RunE: func(*cobra.Command, []string) error {
+			secret := fresh()
+			return a.print(secret, func() string { return secret.Key + secret.Token + "\n" })
+		}}
 	}
-	return cmd
+	return menu("keygen", "Make a fresh gossip key or service token",
+		"keygen makes secrets on this machine. It asks no node and changes nothing.",
+		kind("gossip", "Print a fresh key for encryption_key: 32 random bytes in base64",
+			func() freshSecret { return freshSecret{Key: pair.GossipKey()} }),
+		kind("token", "Print a fresh service token: 52 random letters and digits",
+			func() freshSecret { return freshSecret{Token: pair.Token()} }))
 }

@@ -42,19 +42,12 @@ func (f *liveFlags) check() error {
 	return nil
 }
 
-// view is the content of a live view.
-type view struct {
-	title  string
-	tabs   []string // names of the tabs; none for a view without tabs
-	gather func(context.Context) (screen.Picture, error)
-}
-
 // allTabs asks a picture for the lines of all its tabs, one below the other.
 const allTabs = -1
 
-// live shows a view until its end: on the whole screen where there is a
-// terminal, else one look below the other.
-func (a *app) live(ctx context.Context, v view, f liveFlags) error {
+// live shows a view, of which the caller gives Title, Tabs and Gather, until its end: on the whole screen where there
+// is a terminal, else one look below the other.
+func (a *app) live(ctx context.Context, v screen.Live, f liveFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -62,9 +55,8 @@ func (a *app) live(ctx context.Context, v view, f liveFlags) error {
 		return a.livePlain(ctx, v, f)
 	}
 	a.quiet = true
-	return a.ShowLive(ctx, screen.Live{
-		Title: v.title, Tabs: v.tabs, Interval: f.interval, Count: f.count, Now: a.Now, Gather: v.gather, Trouble: a.trouble,
-	})
+	v.Interval, v.Count, v.Now, v.Trouble = f.interval, f.count, a.Now, a.trouble
+	return a.ShowLive(ctx, v)
 }
 
 // trouble returns, for the live screen, why a look failed, and whether the failure
@@ -75,15 +67,15 @@ func (a *app) trouble(err error, first bool) (sentence string, ends bool) {
 }
 
 // livePlain writes one look after another.
-func (a *app) livePlain(ctx context.Context, v view, f liveFlags) error {
+func (a *app) livePlain(ctx context.Context, v screen.Live, f liveFlags) error {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
 	for n := 1; ; n++ {
-		p, err := v.gather(ctx)
+		p, err := v.Gather(ctx)
 		if ctx.Err() != nil {
 			return nil // asked to stop
 		}
-		if err := a.plainLook(p, err, n == 1, v.title); err != nil {
+		if err := a.plainLook(p, err, n == 1, v.Title); err != nil {
 			return err
 		}
 		if n == f.count {
@@ -108,8 +100,8 @@ func (a *app) plainLook(p screen.Picture, failed error, first bool, title string
 		if first {
 			separator = ""
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s%s  %s\n", separator, a.Now().UTC().Format(time.RFC3339), title); err != nil {
-			return written(err)
+		if err := a.say(separator + a.Now().UTC().Format(time.RFC3339) + "  " + title + "\n"); err != nil {
+			return err
 		}
 	}
 	if failed != nil {
@@ -119,8 +111,8 @@ func (a *app) plainLook(p screen.Picture, failed error, first bool, title string
 	}
 	top, body := p.Lines(allTabs)
 	for _, line := range append(top, body...) {
-		if _, err := fmt.Fprintln(a.Out, line); err != nil {
-			return written(err)
+		if err := a.say(line + "\n"); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -155,20 +147,13 @@ func (a *app) watchable(cmd *cobra.Command) *cobra.Command {
 			}
 			return once(cmd, args)
 		}
-		return a.live(cmd.Context(), view{title: cmd.CommandPath(), gather: a.captured(cmd, args, once)}, f)
+		gather := func(ctx context.Context) (screen.Picture, error) {
+			cmd.SetContext(ctx)
+			return a.capture(func() error { return once(cmd, args) })
+		}
+		return a.live(cmd.Context(), screen.Live{Title: cmd.CommandPath(), Gather: gather}, f)
 	}
 	return cmd
-}
-
-// captured returns a function that runs a command once and returns its output as
-// a picture.
-func (a *app) captured(
-	cmd *cobra.Command, args []string, once func(*cobra.Command, []string) error,
-) func(context.Context) (screen.Picture, error) {
-	return func(ctx context.Context) (screen.Picture, error) {
-		cmd.SetContext(ctx)
-		return a.capture(func() error { return once(cmd, args) })
-	}
 }
 
 // capture calls print and returns its output as a picture. Nothing else may

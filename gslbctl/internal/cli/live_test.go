@@ -17,7 +17,7 @@ func TestLive_TerminalShowsTheView(t *testing.T) {
 		Now: time.Now, Getenv: func(string) string { return "" },
 		ShowLive: func(_ context.Context, l screen.Live) error { shown = l; return nil },
 	}, output: outputTable}
-	v := view{title: "test", tabs: []string{"one"}}
+	v := screen.Live{Title: "test", Tabs: []string{"one"}}
 	if err := a.live(t.Context(), v, liveFlags{interval: time.Minute, count: 7}); err != nil {
 		t.Fatal(err)
 	}
@@ -42,12 +42,11 @@ func TestLive_TerminalShowsTheView(t *testing.T) {
 
 func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 	nodes := []*node{startNode(t)}
-	r := call(t, System{}, nodes, "agents", "--watch", "--count", "2", "--interval", "100ms", "-o", "name", "--api",
-		documented(0))
+	r := ask(t, "agents --watch --count 2 --interval 100ms -o name", nodes...)
 	if r.code != 0 || r.out != "eu-1\nlab-7\nus-1\neu-1\nlab-7\nus-1\n" {
 		t.Errorf("%+v", r)
 	}
-	r = call(t, System{}, nodes, "status", "-w", "--count", "2", "--interval", "100ms", "--api", documented(0))
+	r = ask(t, "status -w --count 2 --interval 100ms", nodes...)
 	if r.code != 0 || strings.Count(r.out, "2026-01-02T03:04:05Z  gslbctl status\n") != 2 ||
 		strings.Count(r.out, "3 things need attention") != 2 {
 		t.Errorf("%+v", r)

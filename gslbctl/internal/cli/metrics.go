@@ -39,7 +39,7 @@ func figures[T any](a *app, cmd *cobra.Command,
 }
 
 func (a *app) metricsOverviewCommand() *cobra.Command {
-	return figures(a, &cobra.Command{Use: "overview", Short: "Sum up what the nodes do now", Args: cobra.NoArgs},
+	return figures(a, &cobra.Command{Use: "overview", Short: "Sum up what the nodes do now"},
 		func(ctx context.Context, c *api.Client, _ []string) (api.OverviewAnswer, error) {
 			return c.Overview(ctx)
 		})
@@ -48,7 +48,7 @@ func (a *app) metricsOverviewCommand() *cobra.Command {
 func (a *app) metricsNodeCommand() *cobra.Command {
 	return a.byNode(a.watchable(&cobra.Command{
 		Use: "node <id>", Short: "Show what one node or agent does", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNodeNames),
+		ValidArgsFunction: a.arguments(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := gatherKnown(cmd.Context(), a, with((*api.Client).NodeMetrics, args[0]))
 			if err != nil {
@@ -72,14 +72,14 @@ func (a *app) metricsNodeCommand() *cobra.Command {
 
 func (a *app) metricsRegionCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "region <name>", Short: "Show what one region does", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(allRegionNames)}
+		ValidArgsFunction: a.arguments(allRegionNames)}
 	return figures(a, cmd, func(ctx context.Context, c *api.Client, args []string) (api.RegionMetricsAnswer, error) {
 		return c.RegionMetrics(ctx, args[0])
 	})
 }
 
 func (a *app) metricsRoutingCommand() *cobra.Command {
-	return figures(a, &cobra.Command{Use: "routing", Short: "Count how answers were chosen", Args: cobra.NoArgs},
+	return figures(a, &cobra.Command{Use: "routing", Short: "Count how answers were chosen"},
 		func(ctx context.Context, c *api.Client, _ []string) (api.RoutingStatsAnswer, error) {
 			return c.RoutingMetrics(ctx)
 		})

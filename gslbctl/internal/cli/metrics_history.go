@@ -28,7 +28,6 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 		Use:     "history",
 		Short:   "Show what the nodes did in the last hours or days",
 		Example: "  gslbctl metrics history --since 24h --resolution 1h --metrics queries_per_sec,error_rate",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if duration <= 0 {
 				return errors.New("--since must be above zero, such as 1h")

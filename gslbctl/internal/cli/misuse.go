@@ -17,16 +17,18 @@ func (m *misuse) Error() string {
 }
 
 // explainMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
-// a count, and ask for the flags that they need.
+// a count, and ask for the flags that they need. A command without Args takes no arguments.
 func explainMisuse(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), wrongFlag(err)} })
-	if accepts := cmd.Args; accepts != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if accepts(cmd, args) == nil {
-				return nil
-			}
-			return &misuse{cmd.CommandPath(), wrongArguments(cmd, args)}
+	accepts := cmd.Args
+	if accepts == nil {
+		accepts = cobra.NoArgs
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if accepts(cmd, args) == nil {
+			return nil
 		}
+		return &misuse{cmd.CommandPath(), wrongArguments(cmd, args)}
 	}
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -38,17 +39,19 @@ func (a *app) notificationsListCommand() *cobra.Command {
 	return a.byNode(a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the receivers of notifications, what waits for them, and why",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := gather(cmd.Context(), a, just((*api.Client).Notifications))
 			if err != nil {
 				return err
 			}
-			list := targetList{Targets: []nodeTarget{}, Nodes: g.nodes}
-			list.Total = inOrder(g, func(l *api.NotificationList) []api.NotificationTarget { return l.Targets },
-				func(t *api.NotificationTarget) string { return t.Name }, func(node string, t api.NotificationTarget) {
-					list.Targets = append(list.Targets, nodeTarget{t, node})
-				})
+			var all []nodeTarget
+			for _, r := range g.replies {
+				for _, t := range r.answer.Targets {
+					all = append(all, nodeTarget{t, r.node})
+				}
+			}
+			byName := grouped(all, func(t nodeTarget) string { return t.Name })
+			list := targetList{append([]nodeTarget{}, slices.Concat(byName...)...), len(byName), g.nodes}
 			return g.done(a.list(list, a.targetTable(list, g.several())))
 		},
 	}))
@@ -84,15 +87,13 @@ func (a *app) notificationsTestCommand() *cobra.Command {
 			"tells which have\ntaken it. What waits for a receiver is not touched.",
 		Example:           "  gslbctl notifications test on-call",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.firstArgument(targetNames),
+		ValidArgsFunction: a.arguments(targetNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := ""
 			if len(args) > 0 {
 				target = args[0]
 			}
-			stop := a.progress("sending")
 			g, err := gather(cmd.Context(), a, with((*api.Client).TestNotifications, target))
-			stop()
 			if err != nil {
 				return err
 			}

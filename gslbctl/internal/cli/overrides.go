@@ -61,8 +61,9 @@ func (a *app) overrideSetCommand() *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			if taken := a.backendsOf(ctx, args[0], args[1]); !healthy && len(taken) > 0 {
-				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: taken, Removed: true}); err != nil {
+			if taken, _ := a.backendsOf(ctx, args[0], args[1]); !healthy && len(taken) > 0 {
+				change := api.ConsequenceRequest{Backends: allIDs(taken), Removed: true}
+				if ctx, err = a.careful(ctx, force, change); err != nil {
 					return err
 				}
 			}

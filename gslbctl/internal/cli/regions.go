@@ -70,38 +70,24 @@ func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
 	return each(list.Regions, func(r api.Region) string { return r.ID }), err
 }
 
-// regionFlags are the flags for the settings of a region. Only given ones are sent.
-type regionFlags struct {
-	code, description, continent string
-	latitude, longitude          float64
-	countries                    []string
-	enabled                      bool
-	priority                     int
-}
-
-func (f *regionFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.code, "code", "", "a short code: the id, where the name has other characters than one")
-	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
-	cmd.Flags().Float64Var(&f.latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
-	cmd.Flags().Float64Var(&f.longitude, "longitude", 0, "where it is: degrees east, from -180 to 180")
-	cmd.Flags().StringVar(&f.continent, "continent", "",
+// regionFlags adds the flags for the settings of a region but for its name. Only given ones are in req.
+func regionFlags(cmd *cobra.Command, req *api.RegionChange) {
+	flags := cmd.Flags()
+	optional(cmd, flags.StringVar, &req.Code, "code", "",
+		"a short code: the id, where the name has other characters than one")
+	optional(cmd, flags.StringVar, &req.Description, "description", "", "what it is, for people")
+	optional(cmd, flags.Float64Var, &req.Latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
+	optional(cmd, flags.Float64Var, &req.Longitude, "longitude", 0, "where it is: degrees east, from -180 to 180")
+	optional(cmd, flags.StringVar, &req.Continent, "continent", "",
 		"the continent whose clients are near: AF, AN, AS, EU, NA, OC or SA")
-	cmd.Flags().StringSliceVar(&f.countries, "countries", nil, "the countries whose clients are near, such as DE,FR")
-	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether clients are placed in it")
-	cmd.Flags().IntVar(&f.priority, "priority", 0, "of regions that were added, the lowest comes first")
-}
-
-func (f *regionFlags) request(cmd *cobra.Command) api.RegionChange {
-	return api.RegionChange{
-		Code: given(cmd, "code", &f.code), Description: given(cmd, "description", &f.description),
-		Latitude: given(cmd, "latitude", &f.latitude), Longitude: given(cmd, "longitude", &f.longitude),
-		Continent: given(cmd, "continent", &f.continent), Countries: given(cmd, "countries", &f.countries),
-		Enabled: given(cmd, "enabled", &f.enabled), Priority: given(cmd, "priority", &f.priority),
-	}
+	optional(cmd, flags.StringSliceVar, &req.Countries, "countries", nil,
+		"the countries whose clients are near, such as DE,FR")
+	optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true, "whether clients are placed in it")
+	optional(cmd, flags.IntVar, &req.Priority, "priority", 0, "of regions that were added, the lowest comes first")
 }
 
 func (a *app) regionsAddCommand() *cobra.Command {
-	var f regionFlags
+	var req api.RegionChange
 	cmd := &cobra.Command{
 		Use:   "add <name>",
 		Short: "Create a region on every node",
@@ -109,7 +95,6 @@ func (a *app) regionsAddCommand() *cobra.Command {
 			"  gslbctl regions add \"US East\" --code us-east --countries US",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := f.request(cmd)
 			req.Name = &args[0]
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateRegion(ctx, req)
@@ -117,22 +102,19 @@ func (a *app) regionsAddCommand() *cobra.Command {
 			})
 		},
 	}
-	f.add(cmd)
+	regionFlags(cmd, &req)
 	return cmd
 }
 
 func (a *app) regionsSetCommand() *cobra.Command {
-	var f regionFlags
+	var req api.RegionChange
 	var force bool
-	var name string
 	cmd := &cobra.Command{
 		Use:               "set <id>",
 		Short:             "Change a region; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(allRegionNames),
+		ValidArgsFunction: a.arguments(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := f.request(cmd)
-			req.Name = given(cmd, "name", &name)
 			if req == (api.RegionChange{}) {
 				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help shows")
 			}
@@ -149,8 +131,8 @@ func (a *app) regionsSetCommand() *cobra.Command {
 			})
 		},
 	}
-	f.add(cmd)
-	cmd.Flags().StringVar(&name, "name", "", "its name, for people")
+	regionFlags(cmd, &req)
+	optional(cmd, cmd.Flags().StringVar, &req.Name, "name", "", "its name, for people")
 	forceFlag(cmd, &force)
 	return cmd
 }

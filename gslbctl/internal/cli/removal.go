@@ -43,7 +43,7 @@ func (a *app) removal(r removal) *cobra.Command {
 		},
 	}
 	if r.names != nil {
-		cmd.ValidArgsFunction = a.firstArgument(r.names)
+		cmd.ValidArgsFunction = a.arguments(r.names)
 	}
 	yesFlag(cmd, &yes)
 	if r.consequence != nil {

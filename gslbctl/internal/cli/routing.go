@@ -47,7 +47,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 			}
 			return a.printExplanation(test)
 		},
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 	})
 	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask")
 	cmd.Flags().StringVar(&place, "place", "",
@@ -57,8 +57,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&subnet, "ecs", "",
 		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
 	cmd.MarkFlagsMutuallyExclusive("client", "place")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(
-		[]string{"A", "AAAA", "HTTPS", "SRV"}, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "type", []string{"A", "AAAA", "HTTPS", "SRV"})
 	return cmd
 }
 
@@ -96,14 +95,9 @@ func (a *app) routingWhyCommand() *cobra.Command {
 // client.
 func (a *app) printExplanation(test api.RoutingTest) error {
 	r := &test.Result
-	err := a.print(test, func() error {
-		for _, write := range []func() error{a.explanationFacts(r), a.explanationBackends(r), a.explanationFactors(r),
-			a.explanationWouldBe(r)} {
-			if err := write(); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := a.print(test, func() string {
+		return a.text(explanationFacts(r)) + a.section(explanationBackends(r)) + a.section(explanationFactors(r)) +
+			a.section(explanationWouldBe(r))
 	})
 	switch {
 	case err == nil && r.Decision == api.RoutingNotFound:
@@ -115,8 +109,8 @@ func (a *app) printExplanation(test api.RoutingTest) error {
 	return err
 }
 
-// explanationFacts writes the facts of an explanation, one per line.
-func (a *app) explanationFacts(r *api.RoutingResult) func() error {
+// explanationFacts has the facts of an explanation, one per line.
+func explanationFacts(r *api.RoutingResult) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: r.Domain + " " + r.QueryType}}}
 	client := r.ClientIP
 	if r.ClientSubnet != "" {
@@ -144,7 +138,7 @@ func (a *app) explanationFacts(r *api.RoutingResult) func() error {
 	}
 	t.Add(render.C("ecs scope"), number(r.ECSScope))
 	t.Add(render.C("snapshot"), render.C(fmt.Sprintf("%d, found in %.1f us", r.Generation, r.TimeMicros)))
-	return a.table(t)
+	return t
 }
 
 func inBrackets(text string) string {
@@ -165,7 +159,7 @@ func decisionCell(kind api.RoutingDecisionKind) render.Cell {
 	return render.Cell{Text: string(kind), Tone: tone}
 }
 
-func (a *app) explanationBackends(r *api.RoutingResult) func() error {
+func explanationBackends(r *api.RoutingResult) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "BACKEND"}, {Name: "REGION"}, {Name: "SHARE", Right: true},
 		{Name: "WHY"}}}
 	add := func(b *api.RoutingBackend, why string) {
@@ -181,40 +175,35 @@ func (a *app) explanationBackends(r *api.RoutingResult) func() error {
 	for _, x := range r.Excluded {
 		t.Add(render.C(endpoint(x.Address, x.Port)), orNone(x.Region), render.C(render.None), render.C(x.Reason))
 	}
-	return a.section(t)
+	return t
 }
 
 func percentCell(share float64) render.Cell {
 	return render.C(strconv.FormatFloat(100*share, 'f', 1, 64) + "%")
 }
 
-func (a *app) explanationFactors(r *api.RoutingResult) func() error {
+func explanationFactors(r *api.RoutingResult) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "FACTOR"}, {Name: "TYPE"}, {Name: "VALUE"}, {Name: "IMPACT"}}}
 	for _, f := range r.Factors {
 		t.Add(render.C(f.Name), render.C(f.Type), render.C(f.Value), render.C(f.Impact))
 	}
-	return a.section(t)
+	return t
 }
 
-func (a *app) explanationWouldBe(r *api.RoutingResult) func() error {
+func explanationWouldBe(r *api.RoutingResult) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "IF UP"}, {Name: "WOULD BE"}, {Name: "ANSWERS"}}}
 	for _, w := range r.WouldBe {
 		t.Add(render.C(w.IfUp), decisionCell(w.Decision), orNone(shares(w.Answers)))
 	}
-	return a.section(t)
+	return t
 }
 
-// section writes a table below another one, or nothing for a table without rows.
-func (a *app) section(t *render.Table) func() error {
-	return func() error {
-		if len(t.Rows) == 0 {
-			return nil
-		}
-		if _, err := fmt.Fprintln(a.Out); err != nil {
-			return err
-		}
-		return a.table(t)()
+// section returns a table to stand below another one, "" for a table without rows.
+func (a *app) section(t *render.Table) string {
+	if len(t.Rows) == 0 {
+		return ""
 	}
+	return "\n" + a.text(t)
 }
 
 func (a *app) routingAlgorithmsCommand() *cobra.Command {

@@ -34,10 +34,10 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 			}
 			return a.list(list, t)
 		},
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 	})
 	cmd.Flags().StringVar(&kind, "type", "A", "A or AAAA")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(families, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "type", families)
 	return cmd
 }
 

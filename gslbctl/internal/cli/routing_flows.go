@@ -18,10 +18,9 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 	cmd := a.listing(&cobra.Command{
 		Use:   "flows",
 		Short: "List how many answers sent clients of which region where",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := query(a.Now(), since, map[string]string{"source_region": source, "dest_region": destination,
-				"domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
+			q, err := query(a.Now(), "start_time", since, map[string]string{"source_region": source,
+				"dest_region": destination, "domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
 			if err != nil {
 				return err
 			}

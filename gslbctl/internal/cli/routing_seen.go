@@ -14,9 +14,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// followPace is the time between two requests of routing decisions --follow.
-const followPace = time.Second
-
 // decisionFlags select sampled answers.
 type decisionFlags struct {
 	domain, algorithm, region, outcome string
@@ -29,14 +26,14 @@ func (f *decisionFlags) query(now time.Time) (url.Values, error) {
 	if f.limit < 1 || f.limit > api.MaxPageLimit {
 		return nil, fmt.Errorf("--limit is %d: it must be from 1 to %d", f.limit, api.MaxPageLimit)
 	}
-	return query(now, f.since, map[string]string{
+	return query(now, "start_time", f.since, map[string]string{
 		"domain": f.domain, "algorithm": f.algorithm, "region": f.region, "outcome": f.outcome,
 		"limit": strconv.Itoa(f.limit),
 	})
 }
 
-// query returns the fields that are not empty as a query.
-func query(now time.Time, since time.Duration, fields map[string]string) (url.Values, error) {
+// query returns the fields that are not empty as a query. Its field begin is the moment that is so long ago as since.
+func query(now time.Time, begin string, since time.Duration, fields map[string]string) (url.Values, error) {
 	q := url.Values{}
 	for name, value := range fields {
 		if value != "" {
@@ -47,7 +44,7 @@ func query(now time.Time, since time.Duration, fields map[string]string) (url.Va
 		return nil, fmt.Errorf("--since is %s: it must be a time that has passed, such as 10m", since)
 	}
 	if since > 0 {
-		q.Set("start_time", now.Add(-since).UTC().Format(time.RFC3339))
+		q.Set(begin, now.Add(-since).UTC().Format(time.RFC3339))
 	}
 	return q, nil
 }
@@ -57,14 +54,13 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	cmd := a.listing(&cobra.Command{
 		Use:   "decisions",
 		Short: "List sampled real answers, the newest first",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := f.query(a.Now())
 			if err != nil {
 				return err
 			}
 			if f.follow {
-				return a.follow(cmd.Context(), q, f.limit)
+				return a.followDecisions(cmd.Context(), q, f.limit)
 			}
 			g, err := gather(cmd.Context(), a, with((*api.Client).RoutingDecisions, q))
 			if err != nil {
@@ -92,8 +88,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
 	_ = cmd.RegisterFlagCompletionFunc("algorithm", a.completion(policyNames))
 	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("outcome",
-		cobra.FixedCompletions(outcomeNames(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "outcome", outcomeNames())
 	return a.byNode(cmd)
 }
 
@@ -144,20 +139,13 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
 }
 
-// follow prints new decisions as they come, until it is interrupted.
-func (a *app) follow(ctx context.Context, q url.Values, limit int) error {
+// followDecisions prints new decisions as they come, until it is interrupted.
+func (a *app) followDecisions(ctx context.Context, q url.Values, limit int) error {
 	seen := map[string]bool{}
-	lacks := "" // the last line about missing nodes
-	for {
+	return a.follow(ctx, true, func() (missing, err error) {
 		g, err := gather(ctx, a, with((*api.Client).RoutingDecisions, q))
-		if ctx.Err() != nil {
-			return nil
-		}
 		if err != nil {
-			return err
-		}
-		if lacks, err = a.tellMissing(g.missing(), lacks); err != nil {
-			return err
+			return nil, err
 		}
 		now := map[string]bool{}
 		for _, d := range slices.Backward(mergeDecisions(g, limit*len(g.nodes)).Decisions) {
@@ -166,21 +154,17 @@ func (a *app) follow(ctx context.Context, q url.Values, limit int) error {
 			if seen[key] {
 				continue
 			}
-			if err := a.followed(&d, g.several()); err != nil {
-				return err
+			if err := a.printDecision(&d, g.several()); err != nil {
+				return nil, err
 			}
 		}
 		seen = now
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(followPace):
-		}
-	}
+		return g.missing(), nil
+	})
 }
 
-func (a *app) followed(d *nodeDecision, several bool) error {
-	return a.entry(d, d.ID, func() error {
+func (a *app) printDecision(d *nodeDecision, several bool) error {
+	return a.entry(d, d.ID, func() string {
 		server, where := "nobody", ""
 		if d.SelectedServer != "" {
 			server = d.SelectedServer + inBrackets(d.SelectedRegion)
@@ -188,9 +172,7 @@ func (a *app) followed(d *nodeDecision, several bool) error {
 		if several {
 			where = "  " + d.Node
 		}
-		_, err := fmt.Fprintf(a.Out, "%s%s  %s  %s %s  %s%s  %s  to %s  %s\n", d.Timestamp.Local().Format("15:04:05.000"),
-			where, render.Printable(d.ID), render.Printable(d.Domain), d.QueryType, d.ClientSubnet,
-			render.Printable(inBrackets(d.ClientRegion)), d.Algorithm, render.Printable(server), d.Outcome)
-		return err
+		return fmt.Sprintf("%s%s  %s  %s %s  %s%s  %s  to %s  %s", d.Timestamp.Local().Format("15:04:05.000"), where, d.ID,
+			d.Domain, d.QueryType, d.ClientSubnet, inBrackets(d.ClientRegion), d.Algorithm, server, d.Outcome)
 	})
 }

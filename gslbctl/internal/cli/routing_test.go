@@ -71,8 +71,7 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 		e.Decision = kind
 		n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
 		for _, format := range []string{"table", "json", "yaml"} {
-			r := call(t, System{}, []*node{n}, "--api", documented(0), "-o", format, "routing", "test", "app.example.com",
-				"--client", "203.0.113.7", "--type", "AAAA")
+			r := ask(t, "-o "+format+" routing test app.example.com --client 203.0.113.7 --type AAAA", n)
 			silent := r.errors == "" || kind == api.RoutingNotFound && strings.Contains(r.errors, "no domain")
 			if r.code != want || !silent || !strings.Contains(r.out, string(kind)) {
 				t.Errorf("%s as %s: %+v, want exit code %d", kind, format, r, want)
@@ -82,8 +81,8 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 	e := fakeExplanation()
 	e.Decision, e.Domain = api.RoutingNotFound, "ap.example.com"
 	n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", "ap.example.com", "--client",
-		"203.0.113.7"); !strings.HasSuffix(r.errors, "configured; did you mean app.example.com?\n") {
+	if r := ask(t, "routing test ap.example.com --client 203.0.113.7", n); !strings.HasSuffix(r.errors,
+		"configured; did you mean app.example.com?\n") {
 		t.Errorf("a name that is mistyped: %+v", r)
 	}
 	if asked := n.changes()[0]; !strings.Contains(asked,
@@ -97,8 +96,7 @@ func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 			t.Errorf("with %q: %+v, want exit code 2 and %q", flags, r, want)
 		}
 	}
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "decisions", "--limit", "0"); r.code != 2 ||
-		!strings.Contains(r.errors, "--limit is 0") {
+	if r := ask(t, "routing decisions --limit 0", n); r.code != 2 || !strings.Contains(r.errors, "--limit is 0") {
 		t.Errorf("a limit of 0: %+v", r)
 	}
 }
@@ -111,8 +109,7 @@ func TestRoutingTest_SRV(t *testing.T) {
 	e.Answer = []string{"_sip._tcp.app.example.com. 25 IN SRV 0 100 443 app.example.com."}
 	e.Alternatives, e.SelectedBackend = append(e.Alternatives, *e.SelectedBackend), nil
 	n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
-	r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", e.Domain, "--type", "SRV", "--client",
-		"203.0.113.7")
+	r := ask(t, "routing test "+e.Domain+" --type SRV --client 203.0.113.7", n)
 	if r.code != 0 || !strings.Contains(r.out, e.Answer[0]) || !strings.Contains(r.out, "25 s") {
 		t.Errorf("%+v", r)
 	}

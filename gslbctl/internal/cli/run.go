@@ -82,7 +82,6 @@ func (a *app) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       a.Build.Version,
-		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.checkFlags(cmd) },
@@ -100,7 +99,7 @@ func (a *app) rootCommand() *cobra.Command {
 	spanVar(flags, &a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
 	flags.BoolVar(&a.allNodes, "all-nodes", false, "fail where a change that nodes carry to one another is not on all of "+
 		"them")
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
+	offer(root, "output", outputs())
 	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("dns", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("context", a.contextArgument)
@@ -172,13 +171,13 @@ func (a *app) listing(cmd *cobra.Command) *cobra.Command {
 func lists[T any](a *app, use, short string, ask func(*api.Client, context.Context) (T, error),
 	table func(T) *render.Table) *cobra.Command {
 	return a.listing(&cobra.Command{
-		Use: use, Short: short, Args: cobra.NoArgs,
+		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := read(cmd.Context(), a, just(ask))
 			if err != nil {
 				return err
 			}
-			return a.list(list, table(list))
+			return a.list(list, orMeant(cmd, table(list)))
 		},
 	})
 }
@@ -198,14 +197,22 @@ func shows[T any](a *app, use, short string, of names, ask func(*api.Client, con
 		},
 	}
 	if of != nil {
-		cmd.ValidArgsFunction = a.firstArgument(of)
+		cmd.ValidArgsFunction = a.arguments(of)
 	}
 	return a.watchable(cmd)
 }
 
+// menu returns a command that has subcommands and does nothing on its own.
+func menu(use, short, long string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(children...)
+	return cmd
+}
+
 // group returns a command with subcommands. On its own it does the same as list.
 func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: list.RunE, Annotations: list.Annotations}
+	cmd := &cobra.Command{Use: use, Short: short, RunE: list.RunE, Annotations: list.Annotations}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list)
 	cmd.AddCommand(others...)

@@ -13,9 +13,7 @@ import (
 )
 
 func (a *app) serversAddCommand() *cobra.Command {
-	var weight int
-	var region, agent string
-	var allow []string
+	var given api.ServerPatch
 	cmd := &cobra.Command{
 		Use:   "add <service> <ip or host name> <port> --region <region>",
 		Short: "Register a server on every node; DNS has it when this returns",
@@ -29,8 +27,8 @@ func (a *app) serversAddCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
 			}
-			req := api.ServerCreate{Service: args[0], Port: port, Region: region, Weight: given(cmd, "weight", &weight),
-				Agent: agent, AllowedCIDRs: allow}
+			req := api.ServerCreate{Service: args[0], Port: port, Region: valueOf(given.Region), Weight: given.Weight,
+				Agent: valueOf(given.Agent), AllowedCIDRs: valueOf(given.AllowedCIDRs)}
 			if _, err := netip.ParseAddr(args[1]); err == nil {
 				req.Address = args[1]
 			} else { // which a node checks
@@ -41,40 +39,35 @@ func (a *app) serversAddCommand() *cobra.Command {
 				return "server " + created.ID + " is registered", err
 			})
 		},
-		ValidArgsFunction: a.firstArgument(domainNames),
+		ValidArgsFunction: a.arguments(domainNames),
 	}
-	a.serverFlags(cmd, &weight, &region, &agent)
-	allowFlag(cmd, &allow)
+	a.serverFlags(cmd, &given)
 	need(cmd, [2]string{"region", "where the server is, such as --region eu"})
 	return cmd
 }
 
-func (a *app) serverFlags(cmd *cobra.Command, weight *int, region, agent *string) {
-	cmd.Flags().IntVar(weight, "weight", api.DefaultServerWeight, "its share beside the others, from 1 to 1000")
-	cmd.Flags().StringVar(region, "region", "", "the region that it is in")
-	cmd.Flags().StringVar(agent, "agent", "",
+// serverFlags adds the flags for the settings of a server. Only given ones are in req.
+func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
+	flags := cmd.Flags()
+	optional(cmd, flags.IntVar, &req.Weight, "weight", api.DefaultServerWeight,
+		"its share beside the others, from 1 to 1000")
+	optional(cmd, flags.StringVar, &req.Region, "region", "", "the region that it is in")
+	optional(cmd, flags.StringVar, &req.Agent, "agent", "",
 		"the agent whose own server it is: what another one says does not count against checks that succeed; empty for none")
+	optional(cmd, flags.StringSliceVar, &req.AllowedCIDRs, "allow", nil,
+		"the networks where addresses of a host name may be, such as 10.0.0.0/8; by default where those of agents may be")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("agent", a.completion(agentNames))
 }
 
-func allowFlag(cmd *cobra.Command, allow *[]string) {
-	cmd.Flags().StringSliceVar(allow, "allow", nil,
-		"the networks where addresses of a host name may be, such as 10.0.0.0/8; by default where those of agents may be")
-}
-
 func (a *app) serversSetCommand() *cobra.Command {
-	var weight int
-	var region, agent string
-	var allow []string
+	var req api.ServerPatch
 	cmd := &cobra.Command{
 		Use:               "set <id> [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
 		Short:             "Change a server; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := api.ServerPatch{Weight: given(cmd, "weight", &weight), Region: given(cmd, "region", &region),
-				Agent: given(cmd, "agent", &agent), AllowedCIDRs: given(cmd, "allow", &allow)}
 			if req == (api.ServerPatch{}) {
 				return errors.New("nothing to change: give --weight, --region, --agent or --allow")
 			}
@@ -87,8 +80,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			})
 		},
 	}
-	a.serverFlags(cmd, &weight, &region, &agent)
-	allowFlag(cmd, &allow)
+	a.serverFlags(cmd, &req)
 	return cmd
 }
 
@@ -112,7 +104,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 		Use:               "drain <id>",
 		Short:             "Lower the traffic of a server to nothing, or to a share",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := order.request(cmd, a.Now())
 			if err != nil {
@@ -140,14 +132,11 @@ func (a *app) serversUndrainCommand() *cobra.Command {
 		Use:               "undrain <id>",
 		Short:             "Give a drained server its traffic back",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				drain, err := c.UndrainServer(ctx, args[0])
-				if drain.Draining {
-					return "server " + args[0] + " still drains, since its agent asks for it", err
-				}
-				return "server " + args[0] + " takes traffic again", err
+				said, err := undrain(ctx, c, args[0])
+				return "server " + args[0] + " " + said, err
 			})
 		},
 	}

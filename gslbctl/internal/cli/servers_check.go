@@ -11,46 +11,14 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// checkFlags are the flags for the settings of a health check. Only given ones are sent.
-type checkFlags struct {
-	kind, path, interval, timeout, expected string
-	healthy, unhealthy                      int
-	enabled                                 bool
-}
-
-func (f *checkFlags) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "false: the nodes do not check the server, and go by agents alone")
-	cmd.Flags().StringVar(&f.kind, "type", "", check.Types())
-	cmd.Flags().StringVar(&f.path, "path", "", "what http and https ask for")
-	cmd.Flags().StringVar(&f.interval, "interval", "", "time between two checks, such as 5s")
-	cmd.Flags().StringVar(&f.timeout, "check-timeout", "", "longest time that one check may take, such as 2s")
-	cmd.Flags().StringVar(&f.expected, "expected-status", "", "healthy statuses of http and https, such as 200,301-308")
-	cmd.Flags().IntVar(&f.healthy, "healthy-threshold", 0, "successes in a row that make it healthy")
-	cmd.Flags().IntVar(&f.unhealthy, "unhealthy-threshold", 0, "failures in a row that make it unhealthy")
-}
-
-func (f *checkFlags) request(cmd *cobra.Command) api.HealthCheckChange {
-	return api.HealthCheckChange{
-		Enabled:            given(cmd, "enabled", &f.enabled),
-		Type:               given(cmd, "type", &f.kind),
-		Path:               given(cmd, "path", &f.path),
-		Interval:           given(cmd, "interval", &f.interval),
-		Timeout:            given(cmd, "check-timeout", &f.timeout),
-		ExpectedStatus:     given(cmd, "expected-status", &f.expected),
-		HealthyThreshold:   given(cmd, "healthy-threshold", &f.healthy),
-		UnhealthyThreshold: given(cmd, "unhealthy-threshold", &f.unhealthy),
-	}
-}
-
 func (a *app) serversCheckCommand() *cobra.Command {
-	var f checkFlags
+	var req api.HealthCheckChange
 	cmd := &cobra.Command{
 		Use:               "check <id>",
 		Short:             "Show how a server is checked, or change it with flags",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(serverIDs),
+		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := f.request(cmd)
 			if req != (api.HealthCheckChange{}) {
 				return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 					_, err := c.ChangeServerHealthCheck(ctx, args[0], req)
@@ -64,7 +32,18 @@ func (a *app) serversCheckCommand() *cobra.Command {
 			return a.print(shown, a.table(checkTable(shown.HealthCheck)))
 		},
 	}
-	f.add(cmd)
+	flags := cmd.Flags()
+	optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true,
+		"false: the nodes do not check the server, and go by agents alone")
+	optional(cmd, flags.StringVar, &req.Type, "type", "", check.Types())
+	optional(cmd, flags.StringVar, &req.Path, "path", "", "what http and https ask for")
+	optional(cmd, flags.StringVar, &req.Interval, "interval", "", "time between two checks, such as 5s")
+	optional(cmd, flags.StringVar, &req.Timeout, "check-timeout", "", "longest time that one check may take, such as 2s")
+	optional(cmd, flags.StringVar, &req.ExpectedStatus, "expected-status", "",
+		"healthy statuses of http and https, such as 200,301-308")
+	optional(cmd, flags.IntVar, &req.HealthyThreshold, "healthy-threshold", 0, "successes in a row that make it healthy")
+	optional(cmd, flags.IntVar, &req.UnhealthyThreshold, "unhealthy-threshold", 0,
+		"failures in a row that make it unhealthy")
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -42,9 +43,12 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
+// question asks one node.
+type question[T any] = func(context.Context, *api.Client) (T, error)
+
 // read asks one node after the other and returns the first answer, which may be a node's error. The next node is asked
 // only if the one before cannot be reached.
-func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (T, error) {
+func read[T any](ctx context.Context, a *app, ask question[T]) (T, error) {
 	var none T
 	clients, err := a.clients()
 	if err != nil {
@@ -63,14 +67,13 @@ func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Cli
 	return none, noAnswer(silent)
 }
 
-// just converts a client's method without arguments to the form that read and everywhere call.
-func just[T any](method func(*api.Client, context.Context) (T, error)) func(context.Context, *api.Client) (T, error) {
+// just converts a client's method without arguments to a question.
+func just[T any](method func(*api.Client, context.Context) (T, error)) question[T] {
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx) }
 }
 
-// with converts a client's method with one argument to the form that read and everywhere call.
-func with[T, About any](method func(*api.Client, context.Context, About) (T, error), about About) func(
-	context.Context, *api.Client) (T, error) {
+// with converts a client's method with one argument to a question.
+func with[T, About any](method func(*api.Client, context.Context, About) (T, error), about About) question[T] {
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx, about) }
 }
 
@@ -97,8 +100,7 @@ type reply[T any] struct {
 
 // everywhere asks all nodes at once and returns their replies in the order in which the nodes were
 // given.
-func everywhere[T any](ctx context.Context, clients []*api.Client,
-	ask func(context.Context, *api.Client) (T, error)) []reply[T] {
+func everywhere[T any](ctx context.Context, clients []*api.Client, ask question[T]) []reply[T] {
 	replies := make([]reply[T], len(clients))
 	atOnce(len(clients), func(i int) {
 		answer, err := ask(ctx, clients[i])
@@ -106,6 +108,19 @@ func everywhere[T any](ctx context.Context, clients []*api.Client,
 	})
 	return replies
 }
+
+// onAll asks all nodes at once. what describes that for people, with %s for the number of nodes.
+func onAll[T any](ctx context.Context, a *app, what string, ask question[T]) ([]reply[T], error) {
+	clients, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	defer a.progress(fmt.Sprintf(what, render.Count(len(clients), "node", "nodes")))()
+	return everywhere(ctx, clients, ask), nil
+}
+
+// askingAll is the description of a question to all nodes.
+const askingAll = "asking %s"
 
 // atOnce calls do n times concurrently and waits for all calls. A panic of a call continues in the
 // caller, which can give a terminal back.
@@ -126,41 +141,43 @@ func atOnce(n int, do func(i int)) {
 	}
 }
 
-// print writes a value in the chosen format. table writes it for people.
-func (a *app) print(value any, table func() error) error {
-	var err error
+// print writes a value in the chosen format. text returns it for people, ready to be printed.
+func (a *app) print(value any, text func() string) error {
 	switch a.output {
 	case outputJSON:
-		err = render.JSON(a.Out, value)
+		return written(render.JSON(a.Out, value))
 	case outputYAML:
-		err = render.YAML(a.Out, value)
-	default:
-		err = table()
+		return written(render.YAML(a.Out, value))
 	}
-	return written(err)
+	return a.say(text())
 }
 
 // list writes a list in the chosen format. t is the list for people, with its names.
 func (a *app) list(value any, t *render.Table) error {
 	if a.output == outputName {
-		return written(t.WriteNames(a.Out))
+		return a.say(t.Names())
 	}
 	return a.print(value, a.table(t))
 }
 
-// entry writes one element of a stream: in JSON a line, in YAML an element of a list. line writes
+// entry writes one element of a stream: in JSON a line, in YAML an element of a list. line returns
 // it for people.
-func (a *app) entry(value any, name string, line func() error) error {
+func (a *app) entry(value any, name string, line func() string) error {
 	switch a.output {
 	case outputJSON:
 		return written(json.NewEncoder(a.Out).Encode(value))
 	case outputYAML:
 		return written(render.YAML(a.Out, []any{value}))
 	case outputName:
-		_, err := fmt.Fprintln(a.Out, render.Printable(name))
-		return written(err)
+		return a.say(render.Printable(name) + "\n")
 	}
-	return written(line())
+	return a.say(render.Printable(line()) + "\n")
+}
+
+// say writes a text to standard output.
+func (a *app) say(text string) error {
+	_, err := io.WriteString(a.Out, text)
+	return written(err)
 }
 
 // written wraps an error of writing the output.
@@ -176,12 +193,11 @@ func (a *app) colour() bool {
 	return a.Terminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }
 
-func (a *app) table(t *render.Table) func() error {
-	return func() error { return t.Write(a.Out, a.style()) }
-}
+// table returns a function with the text of a table, for print.
+func (a *app) table(t *render.Table) func() string { return func() string { return a.text(t) } }
 
-func (a *app) style() render.Style {
-	return render.Style{Colour: a.colour(), Wide: a.output == outputWide, Width: a.room()}
+func (a *app) text(t *render.Table) string {
+	return t.Text(render.Style{Colour: a.colour(), Wide: a.output == outputWide, Width: a.room()})
 }
 
 // room returns the width that tables must fit, 0 for any: in a pipe, with -o wide, and on the live

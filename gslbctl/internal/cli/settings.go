@@ -15,22 +15,22 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/gslbctl/internal/manifest"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 // section is a group of a node's settings.
 type section struct {
-	show   func(context.Context, *api.Client) (any, error)
+	show   question[any]
 	change func(context.Context, *api.Client, []byte) (any, error) // nil: read-only
 	keys   []string                                                // changeable keys
-	reset  bool                                                    // whether the settings can be reset to the file's
 }
 
-// changer returns the change function of a section with changes of type T.
-func changer[T, A any](send func(*api.Client, context.Context, T) (A, error)) func(context.Context, *api.Client,
-	[]byte) (any, error) {
-	return func(ctx context.Context, c *api.Client, body []byte) (any, error) {
+// sectionOf returns a section that get reads and send changes.
+func sectionOf[T, A, B any](get func(*api.Client, context.Context) (A, error),
+	send func(*api.Client, context.Context, T) (B, error)) section {
+	change := func(ctx context.Context, c *api.Client, body []byte) (any, error) {
 		var change T
 		dec := json.NewDecoder(bytes.NewReader(body))
 		dec.DisallowUnknownFields()
@@ -39,35 +39,34 @@ func changer[T, A any](send func(*api.Client, context.Context, T) (A, error)) fu
 		}
 		return send(c, ctx, change)
 	}
+	return section{shower(get), change, manifest.KeysOf(reflect.TypeFor[T]())}
 }
 
 // shower returns the show function of a section.
-func shower[A any](get func(*api.Client, context.Context) (A, error)) func(context.Context, *api.Client) (any, error) {
+func shower[A any](get func(*api.Client, context.Context) (A, error)) question[any] {
 	return func(ctx context.Context, c *api.Client) (any, error) { return get(c, ctx) }
 }
 
 // configSections returns the sections of the configuration in the API.
 func configSections() map[string]section {
 	return map[string]section{
-		"dns": {shower((*api.Client).DNSConfig), changer((*api.Client).ChangeDNSConfig), keysOf(api.DNSConfigChange{}), true},
-		"health-check": {shower((*api.Client).HealthCheckConfig), changer((*api.Client).ChangeHealthCheckConfig),
-			keysOf(api.HealthCheckConfigChange{}), true},
-		"logging": {shower((*api.Client).LoggingConfig), changer((*api.Client).ChangeLoggingConfig),
-			keysOf(api.LoggingConfigChange{}), true},
-		"gossip": {shower((*api.Client).GossipSettings), changer((*api.Client).ChangeGossipSettings),
-			keysOf(api.GossipConfigChange{}), true},
-		"system": {shower((*api.Client).SystemConfig), nil, nil, false},
+		"dns":          sectionOf((*api.Client).DNSConfig, (*api.Client).ChangeDNSConfig),
+		"health-check": sectionOf((*api.Client).HealthCheckConfig, (*api.Client).ChangeHealthCheckConfig),
+		"logging":      sectionOf((*api.Client).LoggingConfig, (*api.Client).ChangeLoggingConfig),
+		"gossip":       sectionOf((*api.Client).GossipSettings, (*api.Client).ChangeGossipSettings),
+		"system":       {show: shower((*api.Client).SystemConfig)},
 	}
 }
 
-// keysOf returns the JSON names of a struct's fields.
-func keysOf(of any) []string {
-	var keys []string
-	for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		keys = append(keys, name)
+// changeableSections returns the names of the sections that can be changed, and reset to the file's settings.
+func changeableSections() (names []string) {
+	for name, s := range configSections() {
+		if s.change != nil {
+			names = append(names, name)
+		}
 	}
-	return keys
+	slices.Sort(names)
+	return names
 }
 
 // assignments parses "key=value" words into the JSON of a change. Values are YAML; a list is [a, b]
@@ -230,9 +229,7 @@ func (a *app) showSection(ctx context.Context, name string, s section) error {
 }
 
 func (a *app) configSetCommand() *cobra.Command {
-	sections := configSections()
-	names := slices.Sorted(maps.Keys(sections))
-	names = slices.DeleteFunc(names, func(name string) bool { return sections[name].change == nil })
+	sections, names := configSections(), changeableSections()
 	return &cobra.Command{
 		Use:   "set <section> <key>=<value> ...",
 		Short: "Change settings on every node, over what the file says: " + strings.Join(names, ", "),
@@ -267,11 +264,7 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	if err != nil {
 		return err
 	}
-	change := a.change
-	if sharedSection(name) {
-		change = a.share
-	}
-	return change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	return a.sectionChange(name)(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		answer, err := s.change(ctx, c, body)
 		if err != nil {
 			return "", settingError(err, words)
@@ -284,8 +277,13 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	})
 }
 
-// sharedSection reports whether nodes carry the settings of a section to one another.
-func sharedSection(name string) bool { return name == "dns" || name == "health-check" }
+// sectionChange returns share for a section whose settings nodes carry to one another, else change.
+func (a *app) sectionChange(name string) func(context.Context, request) error {
+	if name == "dns" || name == "health-check" {
+		return a.share
+	}
+	return a.change
+}
 
 // settingError names the "key=value" word whose value has the wrong type.
 func settingError(err error, words []string) error {
@@ -318,9 +316,7 @@ func kindOf(t reflect.Type) string {
 
 func (a *app) configResetCommand() *cobra.Command {
 	var yes bool
-	sections := configSections()
-	names := slices.Sorted(maps.Keys(sections))
-	names = slices.DeleteFunc(names, func(name string) bool { return !sections[name].reset })
+	names := changeableSections()
 	cmd := &cobra.Command{
 		Use:       "reset <section>",
 		Short:     "Give a section the settings of the file back: " + strings.Join(names, ", "),
@@ -334,11 +330,7 @@ func (a *app) configResetCommand() *cobra.Command {
 				"resetting "+args[0]+" forgets every setting of it that was changed through the API"); err != nil {
 				return err
 			}
-			change := a.change
-			if sharedSection(args[0]) {
-				change = a.share
-			}
-			return change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+			return a.sectionChange(args[0])(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return args[0] + " is as the file says", c.ResetConfig(ctx, args[0])
 			})
 		},
@@ -348,12 +340,10 @@ func (a *app) configResetCommand() *cobra.Command {
 }
 
 func (a *app) preferencesCommand() *cobra.Command {
-	s := section{shower((*api.Client).Preferences), changer((*api.Client).ChangePreferences),
-		keysOf(api.PreferencesChange{}), false}
+	s := sectionOf((*api.Client).Preferences, (*api.Client).ChangePreferences)
 	show := a.watchable(&cobra.Command{
 		Use:   "show",
 		Short: "Show how people want a node shown",
-		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showSection(cmd.Context(), "preference", s) },
 	})
 	set := &cobra.Command{

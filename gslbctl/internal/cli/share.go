@@ -20,16 +20,10 @@ const (
 
 // share makes a change that nodes carry to one another: on one node where replication there names all nodes of the
 // context, else on every node, as change does.
-func (a *app) share(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
-	return a.shareAll(ctx, apply, true)
-}
+func (a *app) share(ctx context.Context, apply request) error { return a.shareAll(ctx, apply, true) }
 
-// shareQuietly does the same as share for one of several steps. Programs get the command's final report only.
-func (a *app) shareQuietly(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
-	return a.shareAll(ctx, apply, a.forPeople())
-}
-
-func (a *app) shareAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
+// shareAll does the same as share. With say unset it prints no results.
+func (a *app) shareAll(ctx context.Context, apply request, say bool) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err
@@ -44,8 +38,7 @@ func (a *app) shareAll(ctx context.Context, apply func(context.Context, *api.Cli
 
 // shareOn makes a change on the node via, which carries it to the others. If via breaks off, it tries the next of
 // others: a change that is made twice does no harm. If that one refuses it, the error says that via may have made it.
-func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client,
-	apply func(context.Context, *api.Client) (string, error), say bool) error {
+func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client, apply request, say bool) error {
 	var broke *api.Client
 	stop := a.progress("changing " + via.Node())
 	message, err := apply(ctx, via)
@@ -76,7 +69,7 @@ func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client
 	report := append([]changed{{Node: via.Node(), Success: true, Message: message}}, awaitPeers(ctx, via)...)
 	stop()
 	if say {
-		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
+		if err := a.print(report, func() string { return changesText(report) }); err != nil {
 			return err
 		}
 	}

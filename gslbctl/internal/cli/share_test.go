@@ -134,7 +134,7 @@ func TestShare_WhatStaysOnANodeGoesToEach(t *testing.T) {
 		}
 	}
 	nodes[0].answers[added] = &api.Error{Status: 409, Message: "it is there already"}
-	r := call(t, System{}, nodes, append(threeNodes(), "domains", "add", "shop.example.com")...)
+	r := ask(t, "domains add shop.example.com", nodes...)
 	if r.code != exitDegraded || !strings.Contains(r.errors, "it is there already") {
 		t.Errorf("a refusal: exit %d, %s%s", r.code, r.out, r.errors)
 	}
@@ -145,7 +145,7 @@ func TestShare_WhatTheToldNodeDoesNotKnowGoesToEach(t *testing.T) {
 	nodes := startNodes(t, 3)
 	replicating(nodes, 0, false)
 	nodes[0].answers["DELETE /api/v1/overwatch/agents/eu-1"] = &api.Error{Status: 404, Message: "no agent is pinned"}
-	r := call(t, System{}, nodes, append(threeNodes(), "agents", "unpin", "eu-1", "--yes", "--force")...)
+	r := ask(t, "agents unpin eu-1 --yes --force", nodes...)
 	if r.code != exitWell || !slices.Equal(sentTo(nodes), []int{2, 1, 1}) {
 		t.Errorf("exit %d, sent to %v: %s%s", r.code, sentTo(nodes), r.out, r.errors)
 	}
@@ -175,7 +175,7 @@ func TestShare_TheNextNodeIsToldWhereOneBreaksOff(t *testing.T) {
 		if tc.next == breaksOff {
 			want[2] = 1
 		}
-		r := call(t, System{}, nodes, append(threeNodes(), "domains", "add", "shop.example.com")...)
+		r := ask(t, "domains add shop.example.com", nodes...)
 		if r.code != tc.code || !slices.Equal(sentTo(nodes), want) {
 			t.Errorf("%s: exit %d, sent to %v: %s%s", tc.name, r.code, sentTo(nodes), r.out, r.errors)
 		}

@@ -35,7 +35,7 @@ func TestSpan_DaysReachTheNode(t *testing.T) {
 		"servers drain app.example.com:192.0.2.12:443 --over 1d2h":                                `{"duration":"26h0m0s"}`,
 	} {
 		n := startNode(t)
-		r := call(t, System{}, []*node{n}, append(strings.Fields(args), "--api", documented(0))...)
+		r := ask(t, args, n)
 		if list := n.changes(); r.code != 0 || len(list) != 1 || !strings.Contains(list[0], sent) {
 			t.Errorf("%s: %+v, sent %q", args, r, list)
 		}

@@ -18,7 +18,6 @@ func (a *app) statusCommand() *cobra.Command {
 			"The word at the end follows from the list: healthy; attention and how many, such as overrides and drains in\n" +
 			"force or a certificate that ends soon; degraded; unhealthy. The exit code is 0 for the\n" +
 			"first two, 1 when it is degraded or unhealthy, 2 when no node answers.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
 	})
 }
@@ -54,7 +53,11 @@ func (a *app) showStatus(ctx context.Context) error {
 		return err
 	}
 	report.addDifferences(a.differing(ctx, clients))
-	if err := a.print(report, func() error { return a.printStatus(report) }); err != nil {
+	err = a.print(report, func() string {
+		return a.text(nodesTable(report.Nodes)) + "\n" +
+			a.problemsText(report, maxProblems, "gslbctl status -o json lists all")
+	})
+	if err != nil {
 		return err
 	}
 	if report.Status != api.ServiceHealthy {
@@ -121,15 +124,8 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	return s, err
 }
 
-func (a *app) printStatus(report statusReport) error {
-	if err := a.nodesTable(report.Nodes).Write(a.Out, a.style()); err != nil {
-		return err
-	}
-	return a.printProblems(report)
-}
-
 // nodesTable has a column for each node and a row for each fact.
-func (a *app) nodesTable(nodes []nodeStatus) *render.Table {
+func nodesTable(nodes []nodeStatus) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
 	facts := nodeFacts()
 	rows := make([][]render.Cell, len(facts))

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"gslb.internal/gslbctl/internal/render"
@@ -31,25 +30,17 @@ func nodeFacts() []nodeFact {
 		}},
 		{"version", ofHealth(func(h api.Health) string { return h.Version })},
 		{"up", ofHealth(func(h api.Health) string { return render.Span(time.Duration(h.UptimeSeconds) * time.Second) })},
-		{"cluster", func(n nodeStatus) render.Cell {
-			if n.Stats == nil {
-				return render.C(render.None)
-			}
-			return orNone(n.Stats.ClusterName)
-		}},
+		{"cluster", ofStats(func(s *api.Stats) render.Cell { return orNone(s.ClusterName) })},
 		{"domains up", domainsUp},
-		{"backends healthy", func(n nodeStatus) render.Cell {
-			if n.Stats == nil {
-				return render.C(render.None)
-			}
-			return healthyOf(n.Stats.HealthyBackends, n.Stats.TotalBackends)
-		}},
-		{"unhealthy", count(func(s api.Stats) int { return s.UnhealthyBackends })},
-		{"stale", count(func(s api.Stats) int { return s.StaleBackends })},
-		{"draining", count(func(s api.Stats) int { return s.DrainingBackends })},
-		{"overrides", count(func(s api.Stats) int { return s.ActiveOverrides })},
-		{"active agents", count(func(s api.Stats) int { return s.ActiveAgents })},
-		{"own checks", ownChecks},
+		{"backends healthy", ofStats(func(s *api.Stats) render.Cell {
+			return healthyOf(s.HealthyBackends, s.TotalBackends)
+		})},
+		{"unhealthy", ofStats(func(s *api.Stats) render.Cell { return number(s.UnhealthyBackends) })},
+		{"stale", ofStats(func(s *api.Stats) render.Cell { return number(s.StaleBackends) })},
+		{"draining", ofStats(func(s *api.Stats) render.Cell { return number(s.DrainingBackends) })},
+		{"overrides", ofStats(func(s *api.Stats) render.Cell { return number(s.ActiveOverrides) })},
+		{"active agents", ofStats(func(s *api.Stats) render.Cell { return number(s.ActiveAgents) })},
+		{"own checks", ofStats(ownChecks)},
 		{"replication", replicated},
 	}
 }
@@ -63,12 +54,12 @@ func ofHealth(text func(api.Health) string) func(nodeStatus) render.Cell {
 	}
 }
 
-func count(of func(api.Stats) int) func(nodeStatus) render.Cell {
+func ofStats(cell func(*api.Stats) render.Cell) func(nodeStatus) render.Cell {
 	return func(n nodeStatus) render.Cell {
 		if n.Stats == nil {
 			return render.C(render.None)
 		}
-		return render.C(strconv.Itoa(of(*n.Stats)))
+		return cell(n.Stats)
 	}
 }
 
@@ -86,17 +77,14 @@ func domainsUp(n nodeStatus) render.Cell {
 	return healthyOf(up, len(n.Domains))
 }
 
-func ownChecks(n nodeStatus) render.Cell {
-	switch s := n.Stats; {
-	case s == nil:
-		return render.C(render.None)
+func ownChecks(s *api.Stats) render.Cell {
+	switch {
 	case s.ValidationSuspended:
 		return render.Cell{Text: "set aside", Tone: render.Warn}
 	case !s.ValidationEnabled:
 		return render.C("off")
-	default:
-		return render.C(fmt.Sprintf("%d/%d", s.ValidatedBackends, s.TotalBackends))
 	}
+	return render.C(fmt.Sprintf("%d/%d", s.ValidatedBackends, s.TotalBackends))
 }
 
 // replicated returns a cell with the number of peers that answer, and of operators' decisions without effect.

@@ -15,20 +15,18 @@ const maxProblems = 20
 // judge computes the overall status and the list of problems. A problem of several nodes is listed
 // once with their names.
 func (r *statusReport) judge() {
-	seen := map[string][]string{}
-	var order []string
+	type seen struct{ problem, node string }
+	var all []seen
 	for _, n := range r.Nodes {
 		r.Status = worse(r.Status, n)
 		for _, problem := range nodeProblems(n) {
-			if seen[problem] == nil {
-				order = append(order, problem)
-			}
-			seen[problem] = append(seen[problem], n.Node)
+			all = append(all, seen{problem, n.Node})
 		}
 	}
-	for _, problem := range order {
-		if nodes := seen[problem]; len(nodes) < len(r.Nodes) && (len(nodes) > 1 || !strings.Contains(problem, nodes[0])) {
-			problem += " (on " + strings.Join(nodes, ", ") + ")"
+	for _, on := range grouped(all, func(s seen) string { return s.problem }) {
+		problem := on[0].problem
+		if len(on) < len(r.Nodes) && (len(on) > 1 || !strings.Contains(problem, on[0].node)) {
+			problem += " (on " + strings.Join(each(on, func(s seen) string { return s.node }), ", ") + ")"
 		}
 		r.Problems = append(r.Problems, problem)
 	}
@@ -93,21 +91,17 @@ func (a *app) headline(r statusReport) string {
 	}
 }
 
-func (a *app) printProblems(report statusReport) error {
-	if _, err := fmt.Fprintf(a.Out, "\n%s\n", a.headline(report)); err != nil {
-		return err
+// problemsText returns the headline and the problems below it, at most a number of them. all is the command that lists
+// all.
+func (a *app) problemsText(r statusReport, most int, all string) string {
+	lines := []string{""} // ends the headline
+	for _, problem := range r.Problems[:min(len(r.Problems), most)] {
+		lines = append(lines, "  - "+problem)
 	}
-	shown := report.Problems[:min(len(report.Problems), maxProblems)]
-	for _, problem := range shown {
-		if _, err := fmt.Fprintln(a.Out, "  - "+render.Printable(problem)); err != nil {
-			return err
-		}
+	if more := len(r.Problems) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("  - and %d more: %s", more, all))
 	}
-	if more := len(report.Problems) - len(shown); more > 0 {
-		_, err := fmt.Fprintf(a.Out, "  - and %d more: gslbctl status -o json lists all\n", more)
-		return err
-	}
-	return nil
+	return a.headline(r) + render.Lines(lines)
 }
 
 func (a *app) painted(status api.ServiceStatus) string {

@@ -60,7 +60,7 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 		nodes := []*node{startNode(t), startNode(t)}
 		tc.first(nodes[0])
 		tc.second(nodes[1])
-		r := call(t, System{}, nodes, "status", "--api", documented(0), "--api", documented(1))
+		r := ask(t, "status", nodes...)
 		if r.code != tc.code || r.errors != "" {
 			t.Errorf("%s: exit code %d, %s", tc.name, r.code, r.errors)
 		}
@@ -76,7 +76,7 @@ func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
 	}
 	many.Total = len(many.Conditions)
 	n.answers["GET /api/v1/overwatch/conditions"] = many
-	r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
+	r := ask(t, "status", n)
 	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "504 things need attention") ||
 		!strings.Contains(r.out, "and 484 more") {
 		t.Errorf("%s", r.out)
@@ -113,7 +113,7 @@ func TestStatus_WordAndExitCodeFollowTheTableOfConditions(t *testing.T) {
 		n.answers["GET /api/health"] = api.Health{Status: status}
 		n.answers["GET /api/v1/overwatch/conditions"] = api.ConditionList{Conditions: []api.Condition{
 			{Kind: kind.Kind, Severity: kind.Severity, Sentence: "what is so", Command: "gslbctl mend"}}}
-		r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
+		r := ask(t, "status", n)
 		if r.code != code || !strings.HasSuffix(r.out, "\n"+head+"  - what is so (gslbctl mend)\n") {
 			t.Errorf("%s: %+v", kind.Kind, r)
 		}

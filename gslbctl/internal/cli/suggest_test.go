@@ -33,7 +33,7 @@ func TestErrors_SayWhatMayBeMeant(t *testing.T) {
 		if tc.refuses != "" {
 			n.answers[tc.refuses] = &api.Error{Status: 400, Message: "no"}
 		}
-		r := call(t, System{}, []*node{n}, append(strings.Fields(tc.args), "--api", documented(0))...)
+		r := ask(t, tc.args, n)
 		if r.code != 1 || !strings.HasSuffix(r.errors, tc.words) || strings.Count(r.errors, "did you mean") > 1 {
 			t.Errorf("%s: %+v, want %q", tc.args, r, tc.words)
 		}
@@ -60,7 +60,7 @@ func TestLists_SayWhatMayBeMeant(t *testing.T) {
 	} {
 		n := startNode(t)
 		n.answers[tc.asked] = tc.list
-		r := call(t, System{}, []*node{n}, append(strings.Fields(tc.args), "--api", documented(0))...)
+		r := ask(t, tc.args, n)
 		if r.code != 0 || !strings.HasSuffix(r.out, tc.words) {
 			t.Errorf("%s: %+v, want %q", tc.args, r, tc.words)
 		}
@@ -112,7 +112,7 @@ func TestDomainsAdd_ANewZoneIsAskedFor(t *testing.T) {
 	} {
 		n := startNode(t)
 		n.answers["GET /api/v1/config/dns"] = api.DNSConfigAnswer{Config: api.DNSConfig{Zones: []string{"example.com"}}}
-		r := call(t, System{}, []*node{n}, append(strings.Fields("domains add "+args), "--api", documented(0))...)
+		r := ask(t, "domains add "+args, n)
 		if changed := len(n.changes()) > 0; changed != sent ||
 			strings.Contains(r.errors, "--new-zone") == sent || !sent && !strings.Contains(r.errors, "nothing was changed") {
 			t.Errorf("%s: %+v, sent %q", args, r, n.changes())

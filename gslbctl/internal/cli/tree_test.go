@@ -127,7 +127,7 @@ func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "nodes revoke eu-1", "regions remove eu",
 		"servers remove app.example.com:192.0.2.10:443"} {
 		n := startNode(t)
-		r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0)}, strings.Fields(line)...)...)
+		r := ask(t, line, n)
 		if r.code != exitNotAsked || !strings.Contains(r.errors, "--yes") || len(n.changes()) > 0 ||
 			strings.Count(strings.TrimSpace(r.errors), "\n") > 0 {
 			t.Errorf("%s: %+v, %q", line, r, n.changes())

@@ -52,7 +52,7 @@ func (a *app) undoCommand() *cobra.Command {
 }
 
 // undoing returns the request that undoes the change of an audit entry.
-func undoing(entry string) func(context.Context, *api.Client) (string, error) {
+func undoing(entry string) request {
 	return func(ctx context.Context, c *api.Client) (string, error) {
 		undone, err := c.Undo(ctx, entry)
 		return undone.Message, err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -27,38 +26,30 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := a.watchable(&cobra.Command{
 		Use:   "version",
 		Short: "Show the version of gslbctl, and with --nodes of the nodes",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := a.Build
 			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit,
 				BuildDate: b.BuildDate}}
-			if nodes {
-				clients, err := a.clients()
-				if err != nil {
-					return err
+			if !nodes {
+				return a.print(report, a.table(versionTable(report)))
+			}
+			replies, err := onAll(cmd.Context(), a, askingAll, just((*api.Client).Version))
+			if err != nil {
+				return err
+			}
+			for _, r := range replies {
+				node := nodeVersion{Node: r.node, Version: &r.answer}
+				if r.err != nil {
+					_, node.Error = explain(r.err)
+					node.Version = nil
 				}
-				stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
-				report.Nodes = nodeVersions(cmd.Context(), clients)
-				stop()
+				report.Nodes = append(report.Nodes, node)
 			}
 			return a.print(report, a.table(versionTable(report)))
 		},
 	})
 	cmd.Flags().BoolVar(&nodes, "nodes", false, "ask the nodes as well")
 	return cmd
-}
-
-func nodeVersions(ctx context.Context, clients []*api.Client) []nodeVersion {
-	var list []nodeVersion
-	for _, r := range everywhere(ctx, clients, just((*api.Client).Version)) {
-		node := nodeVersion{Node: r.node, Version: &r.answer}
-		if r.err != nil {
-			_, node.Error = explain(r.err)
-			node.Version = nil
-		}
-		list = append(list, node)
-	}
-	return list
 }
 
 func versionTable(report versionReport) *render.Table {

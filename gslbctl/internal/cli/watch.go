@@ -24,15 +24,14 @@ func (a *app) watchCommand() *cobra.Command {
 			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes one look " +
 			"below the other.\n" +
 			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.", maxAsked),
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			nodes, err := a.targets()
 			if err != nil {
 				return err
 			}
-			return a.live(cmd.Context(), view{
-				title: "gslb", tabs: []string{"backends", "answers", "agents"},
-				gather: func(ctx context.Context) (screen.Picture, error) {
+			return a.live(cmd.Context(), screen.Live{
+				Title: "gslb", Tabs: []string{"backends", "answers", "agents"},
+				Gather: func(ctx context.Context) (screen.Picture, error) {
 					p, err := a.gatherOverview(ctx, nodes, domains)
 					if err != nil || a.forPeople() {
 						return p, err
@@ -64,10 +63,7 @@ type nodeOverview struct {
 }
 
 func (a *app) gatherOverview(ctx context.Context, nodes []target, domains []string) (*overview, error) {
-	var clients []*api.Client
-	for _, n := range nodes {
-		clients = append(clients, n.Client)
-	}
+	clients := clientList(nodes)
 	report, err := a.gatherStatus(ctx, clients)
 	if err != nil {
 		return nil, err
@@ -116,21 +112,17 @@ func (p *overview) Lines(tab int) (top, body []string) {
 	if cluster := p.cluster(); cluster != "" {
 		top = []string{"cluster " + render.Printable(cluster), ""}
 	}
-	top = append(top, strings.Split(p.nodes(), "\n")...)
-	problems := p.Report.Problems
-	top = append(top, "", p.app.headline(p.Report))
-	for _, problem := range problems[:min(len(problems), maxTop)] {
-		top = append(top, "  - "+render.Printable(problem))
-	}
-	if more := len(problems) - maxTop; more > 0 {
-		top = append(top, fmt.Sprintf("  - and %d more: gslbctl status", more))
-	}
-	top = append(top, "")
+	problems := p.app.problemsText(p.Report, maxTop, "gslbctl status")
+	top = append(top, strings.Split(p.app.text(p.nodes())+"\n"+problems, "\n")...)
 	tables := []*render.Table{p.backends(), p.answers(), p.agents()}
-	if tab == allTabs {
-		return top, strings.Split(p.text(tables[0])+"\n\n"+p.text(tables[1])+"\n\n"+p.text(tables[2]), "\n")
+	if tab != allTabs {
+		tables = tables[tab : tab+1]
 	}
-	return top, strings.Split(p.text(tables[tab]), "\n")
+	texts := make([]string, len(tables))
+	for i, t := range tables {
+		texts[i] = p.app.text(t)
+	}
+	return top, strings.Split(strings.TrimSuffix(strings.Join(texts, "\n"), "\n"), "\n")
 }
 
 // cluster returns the name of the cluster, several names if the nodes disagree, "" if there is none.
@@ -144,14 +136,8 @@ func (p *overview) cluster() string {
 	return strings.Join(names, ", ")
 }
 
-func (p *overview) text(t *render.Table) string {
-	var b strings.Builder
-	_ = t.Write(&b, p.app.style()) // a Builder never fails
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// nodes returns a table with one line per node.
-func (p *overview) nodes() string {
+// nodes has one line per node.
+func (p *overview) nodes() *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
 	var facts []nodeFact
 	for _, column := range [][2]string{{"status", "STATUS"}, {"ready", "READY"}, {"domains up", "DOMAINS"},
@@ -169,5 +155,5 @@ func (p *overview) nodes() string {
 		}
 		t.Add(row...)
 	}
-	return p.text(t)
+	return t
 }

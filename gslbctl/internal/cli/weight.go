@@ -78,15 +78,9 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 }
 
 func (a *app) setWeights(ctx context.Context, service, address string, req api.WeightRequest, force bool) error {
-	servers, err := a.serversNamed(ctx, address)
+	chosen, err := a.backendsOf(ctx, service, address)
 	if err != nil {
 		return err
-	}
-	var chosen []api.Backend
-	for _, s := range servers {
-		if strings.EqualFold(s.Service, strings.TrimSuffix(service, ".")) {
-			chosen = append(chosen, s)
-		}
 	}
 	if len(chosen) == 0 {
 		return &outcome{exitDegraded, fmt.Sprintf("no node knows a backend of %s at %s; "+nothingChanged, service, address),
@@ -99,7 +93,7 @@ func (a *app) setWeights(ctx context.Context, service, address string, req api.W
 		}
 	}
 	return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-		return eachServer(chosen, "", func(id string) (string, error) {
+		return eachServer(chosen, func(id string) (string, error) {
 			b := chosen[slices.IndexFunc(chosen, func(b api.Backend) bool { return b.ID == id })]
 			o, err := c.SetWeight(ctx, b.Service, b.Address, b.Port, req)
 			return weightSentence(b, o, a.Now()), err
@@ -135,7 +129,7 @@ func clearWeights(ctx context.Context, c *api.Client, service, address string) (
 	for _, o := range list.Orders {
 		at, err := netip.ParseAddrPort(o.Address)
 		if err != nil || o.Kind != api.OrderWeight || at.Addr().String() != strings.Trim(address, "[]") ||
-			!strings.EqualFold(o.Service, strings.TrimSuffix(service, ".")) {
+			!sameName(o.Service, service) {
 			continue
 		}
 		if err := c.ClearWeight(ctx, o.Service, at.Addr().String(), int(at.Port())); err != nil {

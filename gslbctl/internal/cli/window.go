@@ -89,42 +89,34 @@ func parseMoment(text string, now time.Time) (at time.Time, err error) {
 
 // parseLocal reads a clock time in the zone of now, after "today", "tomorrow" or a date, or alone for today.
 func parseLocal(text string, now time.Time) (time.Time, error) {
-	fields := strings.Fields(strings.ToLower(text))
-	day, clock := now, ""
-	switch {
-	case len(fields) == 1:
-		clock = fields[0]
-	case len(fields) == 2 && fields[0] == "today":
-		clock = fields[1]
-	case len(fields) == 2 && fields[0] == "tomorrow":
-		day, clock = now.AddDate(0, 0, 1), fields[1]
-	case len(fields) == 2:
-		date, err := time.ParseInLocation(time.DateOnly, fields[0], now.Location())
-		if err != nil {
-			return time.Time{}, notMoment(text)
-		}
-		day, clock = date, fields[1]
+	date, clock, dated := strings.Cut(strings.ToLower(text), " ")
+	if !dated {
+		date, clock = "today", date
+	}
+	var day time.Time
+	var err error
+	switch date {
+	case "today":
+		day = now
+	case "tomorrow":
+		day = now.AddDate(0, 0, 1)
 	default:
-		return time.Time{}, notMoment(text)
+		day, err = time.ParseInLocation(time.DateOnly, date, now.Location())
 	}
 	layout := "15:04"
 	if strings.Count(clock, ":") == 2 {
 		layout = time.TimeOnly
 	}
-	of, err := time.Parse(layout, clock)
-	if err != nil {
-		return time.Time{}, notMoment(text)
+	of, wrong := time.Parse(layout, strings.TrimSpace(clock))
+	if err != nil || wrong != nil {
+		return time.Time{}, fmt.Errorf("%q is no time: give one such as 22:00, \"tomorrow 02:00\", \"2026-01-31 22:00\" or "+
+			"2026-01-31T22:00:00Z", text)
 	}
 	at := time.Date(day.Year(), day.Month(), day.Day(), of.Hour(), of.Minute(), of.Second(), 0, now.Location())
 	if at.Hour() != of.Hour() || at.Minute() != of.Minute() {
 		return at, fmt.Errorf("%q does not exist: the clock of %s jumps over it", text, now.Location())
 	}
 	return at, nil
-}
-
-func notMoment(text string) error {
-	return fmt.Errorf("%q is no time: give one such as 22:00, \"tomorrow 02:00\", \"2026-01-31 22:00\" or "+
-		"2026-01-31T22:00:00Z", text)
 }
 
 func (a *app) ordersCommand() *cobra.Command {

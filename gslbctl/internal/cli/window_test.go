@@ -56,7 +56,7 @@ func TestUndo_OfAnEntryAsksOneNodeAndOnlyForceTakesTheLast(t *testing.T) {
 	if r.code != 0 || r.out != "the drain of server y is undone\n" || len(nodes[0].safe) != 1 {
 		t.Errorf("%+v, %q", r, nodes[0].safe)
 	}
-	r = call(t, System{}, nodes, "undo", "7", "--api", documented(0), "--api", documented(1))
+	r = ask(t, "undo 7", nodes...)
 	if r.code == 0 || !strings.Contains(r.errors, "each node's own") || len(nodes[1].changes()) != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -85,7 +85,7 @@ func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 		nodes[i].answers[undo+"9/undo"] = api.Undone{Message: "undone"}
 		nodes[i].answers[undo+"7/undo"] = api.Undone{Message: "undone"}
 	}
-	r := call(t, System{}, nodes, append(threeNodes(), "undo")...)
+	r := ask(t, "undo", nodes...)
 	if r.code != 0 || !slices.Equal(sentTo(nodes), []int{1, 0, 1}) ||
 		!strings.Contains(r.out, "server another: it stays") || !strings.Contains(nodes[2].changes()[0], "/9/undo") {
 		t.Errorf("%+v, %v", r, sentTo(nodes))
@@ -94,7 +94,7 @@ func TestUndo_OfTheLastChangeLeavesAnother(t *testing.T) {
 	nodes = startNodes(t, 3)
 	replicating(nodes, 0, false)
 	nodes[0].answers[last] = api.Undone{Entry: 5, At: now.Add(-time.Hour), Action: "drain", ResourceID: "another"}
-	r = call(t, System{}, nodes, append(threeNodes(), "undo")...)
+	r = ask(t, "undo", nodes...)
 	if counts := sentTo(nodes); r.code != 0 || counts[0] != 0 || counts[1]+counts[2] != 1 {
 		t.Errorf("%+v, %v", r, counts)
 	}

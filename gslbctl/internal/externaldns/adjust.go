@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gslb.internal/shared/api"
@@ -162,7 +161,8 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	if err != nil {
 		return nil, []error{err}
 	}
-	if err := p.place(made, e, k); err != nil {
+	port, err := p.place(made, e, k)
+	if err != nil {
 		return k.records[made.key()], []error{err}
 	}
 	var problems []error
@@ -172,8 +172,8 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 			err = fmt.Errorf("its target is %.260q, in a zone of the nodes, so it may lead to itself: give the name of the "+
 				"servers behind it", host)
 		}
-		if err == nil {
-			err = checkFree(made, host, k)
+		if owner, taken := k.others[serverID{name, host, port}]; err == nil && taken {
+			err = fmt.Errorf("the server %s port %d belongs to %s", host, port, owner)
 		}
 		if err != nil {
 			problems = append(problems, err)
@@ -187,36 +187,19 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 	return made, problems
 }
 
-// place gives an endpoint its region and port: those of the annotations, or of the flags.
-func (p *Provider) place(made, e *endpoint, k *nodeState) error {
-	region := e.region()
-	if region == "" {
-		region = p.Region
-	}
+// place gives made the region and the port of e: those of the annotations, or of the flags. It returns the port.
+func (p *Provider) place(made, e *endpoint, k *nodeState) (port int, err error) {
+	region := cmp.Or(e.region(), p.Region)
 	if !slices.Contains(k.regions, region) && (region != "" || len(k.regions) > 0) {
-		return fmt.Errorf("its region is %.64q: it must be one of %s, in the annotation webhook-gslb-region or in --region",
-			region, strings.Join(k.regions, ", "))
+		return 0, fmt.Errorf("its region is %.64q: it must be one of %s, in the annotation webhook-gslb-region or in "+
+			"--region", region, strings.Join(k.regions, ", "))
 	}
-	made.ProviderSpecific = e.ProviderSpecific
-	port := p.Port
-	if made.property(propertyPort) != "" {
-		var err error
-		if port, err = made.port(); err != nil {
-			return err
+	port = p.Port
+	if e.property(propertyPort) != "" {
+		if port, err = e.port(); err != nil {
+			return 0, err
 		}
 	}
 	made.setProperties(region, port)
-	return nil
-}
-
-// checkFree returns an error if a server of the name at this host and port belongs to another owner or to the file.
-func checkFree(made *endpoint, host string, k *nodeState) error {
-	port, err := strconv.Atoi(made.property(propertyPort))
-	if err != nil {
-		return err
-	}
-	if owner, taken := k.others[serverID{made.DNSName, host, port}]; taken {
-		return fmt.Errorf("the server %s port %d belongs to %s", host, port, owner)
-	}
-	return nil
+	return port, nil
 }

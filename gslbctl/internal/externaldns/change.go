@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gslb.internal/gslbctl/internal/manifest"
 	"gslb.internal/shared/api"
 )
 
@@ -44,33 +45,10 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 // document returns the owner's objects as they are to be after the changes. Servers that stay keep settings, such as a
 // weight, that ExternalDNS does not know.
 func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
-	wanted := api.Document{}
-	for _, r := range doc.Regions {
-		if r.Owner == p.Owner {
-			wanted.Regions = append(wanted.Regions, r)
-		}
-	}
-	for _, d := range doc.Domains {
-		if d.Owner == p.Owner {
-			wanted.Domains = append(wanted.Domains, d)
-		}
-	}
-	for _, m := range doc.Mappings {
-		if m.Owner == p.Owner {
-			wanted.Mappings = append(wanted.Mappings, m)
-		}
-	}
-	for _, a := range doc.Agents {
-		if a.Owner == p.Owner {
-			wanted.Agents = append(wanted.Agents, a)
-		}
-	}
+	wanted := manifest.OwnedBy(doc, p.Owner)
 	before := map[serverID]api.DocumentServer{}
-	for _, s := range doc.Servers {
-		if s.Owner == p.Owner {
-			before[idOf(&s)] = s
-			wanted.Servers = append(wanted.Servers, s)
-		}
+	for _, s := range wanted.Servers {
+		before[idOf(&s)] = s
 	}
 	for _, e := range slices.Concat(c.Delete, c.UpdateOld) {
 		name := strings.ToLower(strings.TrimSuffix(e.DNSName, "."))
@@ -185,23 +163,23 @@ func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Do
 			continue
 		}
 		seen[name] = true
-		now, err := node.Domain(ctx, name)
-		var named bool // by a host name that has no address yet
-		if err == nil && now.Domain.BackendCount == 0 {
-			named, err = hasTarget(ctx, node, name)
-		}
-		if err == nil && now.Domain.BackendCount == 0 && !named {
-			err = node.DeleteDomain(ctx, name)
-		}
-		if err != nil {
+		if err := removeUnused(ctx, node, name); err != nil {
 			p.Log.Warn("a name without servers stays: remove it with gslbctl domains remove", "name", name, "error", err)
 		}
 	}
 }
 
-func hasTarget(ctx context.Context, node *api.Client, name string) (bool, error) {
+// removeUnused removes a name that has no backend, and no server by a host name, which may have no address yet.
+func removeUnused(ctx context.Context, node *api.Client, name string) error {
+	now, err := node.Domain(ctx, name)
+	if err != nil || now.Domain.BackendCount > 0 {
+		return err
+	}
 	list, err := node.Servers(ctx)
-	return slices.ContainsFunc(list.Targets, func(t api.ServerTarget) bool { return t.Service == name }), err
+	if err != nil || slices.ContainsFunc(list.Targets, func(t api.ServerTarget) bool { return t.Service == name }) {
+		return err
+	}
+	return node.DeleteDomain(ctx, name)
 }
 
 // made reports whether a Provider has made a name, and nobody has taken it over.

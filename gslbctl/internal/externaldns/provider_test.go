@@ -3,8 +3,6 @@ package externaldns // inside: it uses the types of the protocol
 import (
 	"context"
 	"encoding/json"
-	"net"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -229,35 +227,6 @@ func TestHandler_ANodeThatIsAwayOrRefusesIsAskedAgain(t *testing.T) {
 		if code, body := i.ask(r[0], r[1], r[2]); code != 500 {
 			t.Errorf("%s %s: %d %s", r[0], r[1], code, body)
 		}
-	}
-}
-
-func TestServe_AnswersOnTwoPortsUntilItIsStopped(t *testing.T) {
-	i := startInstance(t, startFake(t), "eu-1", "eu")
-	listeners := make([]net.Listener, 2)
-	for k := range listeners {
-		var config net.ListenConfig
-		var err error
-		if listeners[k], err = config.Listen(t.Context(), "tcp", "127.0.0.1:0"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- i.Serve(ctx, listeners[0], listeners[1]) }()
-	for k, path := range []string{"/records", "/healthz"} {
-		answer, err := http.Get("http://" + listeners[k].Addr().String() + path)
-		if err != nil || answer.StatusCode != 200 {
-			t.Fatalf("%s: %v, %v", path, answer, err)
-		}
-		answer.Body.Close()
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if _, err := listeners[0].Accept(); err == nil {
-		t.Error("it still listens")
 	}
 }
 

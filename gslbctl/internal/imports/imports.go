@@ -183,9 +183,15 @@ func (r *Result) AddZone(zone string, records []dns.RR) error {
 		r.Differs("SOA of "+zone, "its TTL is %d and %d for what does not exist, not %d and %d: a node has one for all zones",
 			d.ApexTTL, *d.NegativeTTL, apex, negative)
 	}
+	r.Put(zone, served, left)
+	return nil
+}
+
+// Put adds a zone with the records of it that a node serves, and those that are left out.
+func (r *Result) Put(zone string, served []dns.RR, left []Deviation) {
 	name := strings.TrimSuffix(zone, ".")
 	file := strings.ReplaceAll(name, "/", "@") + ".zone"
-	d.Zones = append(d.Zones, Zone{name, file})
+	r.Config.DNS.Zones = append(r.Config.DNS.Zones, Zone{name, file})
 	var b strings.Builder
 	for _, rr := range served {
 		fmt.Fprintln(&b, rr)
@@ -196,5 +202,4 @@ func (r *Result) AddZone(zone string, records []dns.RR) error {
 	r.Zones[file] = b.String()
 	r.Taken += len(served)
 	r.Left = append(r.Left, left...)
-	return nil
 }

@@ -114,10 +114,7 @@ func readOnce(dir string) (files []File, err error) {
 
 // keysOf returns the keys in files, in the order of their public halves. An error names the file.
 func keysOf(files []File) (keys []Key, err error) {
-	content := make(map[string][]byte, len(files))
-	for _, f := range files {
-		content[f.Name] = f.Content
-	}
+	content := contents(files)
 	for _, f := range files {
 		base, is := strings.CutSuffix(f.Name, publicEnding)
 		if !is {

@@ -40,15 +40,7 @@ type Backup struct {
 	Keys   []Key
 }
 
-// Seal encrypts a backup with a passphrase and writes it.
-func Seal(w io.Writer, passphrase string, b *Backup) error {
-	to, err := age.NewScryptRecipient(passphrase)
-	if err != nil {
-		return err
-	}
-	return seal(w, to, b)
-}
-
+// seal encrypts a backup and writes it.
 func seal(w io.Writer, to age.Recipient, b *Backup) error {
 	sealed, err := age.Encrypt(w, to)
 	if err != nil {
@@ -71,7 +63,7 @@ func seal(w io.Writer, to age.Recipient, b *Backup) error {
 	return errors.Join(archive.Close(), sealed.Close())
 }
 
-// errForeign means that the passphrase opens the file and that it is no backup by Seal.
+// errForeign means that the passphrase opens the file and that it is no backup by Write.
 var errForeign = errors.New("it opens, and is no backup of signing keys by gslbctl dnssec backup")
 
 // Open decrypts a backup. It checks the whole file before it returns, so the content was made by somebody who knew the
@@ -145,12 +137,15 @@ func unpack(content []byte) (*Backup, error) {
 
 // Write seals a backup into a new file, which only its owner may read. A file that is there is an error.
 func Write(path, passphrase string, b *Backup) (err error) {
+	to, err := age.NewScryptRecipient(passphrase)
+	if err != nil {
+		return fmt.Errorf("writing the backup: %w", err)
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing the backup: %w", err)
 	}
-	err = Seal(f, passphrase, b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(seal(f, to, b), f.Sync(), f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("writing the backup: %w", err), os.Remove(path))
 	}
 	return nil

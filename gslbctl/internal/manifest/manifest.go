@@ -57,6 +57,26 @@ func Read(path string, stdin io.Reader) (*Manifest, error) {
 	return m, nil
 }
 
+// OwnedBy returns the objects of an owner in a document, without settings, which have none.
+func OwnedBy(doc api.Document, owner string) api.Document {
+	return api.Document{
+		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner == owner }),
+		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner == owner }),
+		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Owner == owner }),
+		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner == owner }),
+		Agents:   filter(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner == owner }),
+	}
+}
+
+func filter[T any](list []T, keep func(T) bool) (kept []T) {
+	for _, one := range list {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
 func filesOf(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -130,7 +150,7 @@ func (m *Manifest) add(name string, text []byte) error {
 	}
 }
 
-func documentKeys() string { return strings.Join(keysOf(reflect.TypeFor[api.Document]()), ", ") }
+func documentKeys() string { return strings.Join(KeysOf(reflect.TypeFor[api.Document]()), ", ") }
 
 // take adds the lists of one YAML document.
 func (m *Manifest) take(name string, top *yaml.Node) error {
@@ -216,7 +236,7 @@ func embedded(t reflect.Type) string {
 
 // refuseUnknown returns an error for the first key of n, or of an object in it, that the struct type t lacks.
 func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
-	known := keysOf(t)
+	known := KeysOf(t)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if !slices.Contains(known, key.Value) {
@@ -231,8 +251,8 @@ func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// keysOf lists the JSON names of a struct's fields, those of embedded structs among them.
-func keysOf(t reflect.Type) (names []string) {
+// KeysOf lists the JSON names of a struct's fields, those of embedded structs among them.
+func KeysOf(t reflect.Type) (names []string) {
 	for _, field := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)

@@ -89,49 +89,39 @@ func (p *Plan) completeNodes() error {
 			n.Addresses = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 		}
 	}
-	for _, l := range []struct {
-		flag      string
-		given     []string
-		otherwise func(i int) string
-		of        func(*Node) *string
-	}{
-		{"--dns-listen", p.DNS, func(i int) string {
-			return p.listener(&nodes[i], i, fmt.Sprintf(":%d", dnsPort),
-				localDNSPort)
-		}, func(n *Node) *string { return &n.DNS }},
-		{"--gossip-listen", p.Gossip, func(i int) string {
-			return p.listener(&nodes[i], i, anywhere(&nodes[i], gossipPort),
-				gossipPort)
-		}, func(n *Node) *string { return &n.Gossip }},
-		{"--api-listen", p.API, func(i int) string { return p.listener(&nodes[i], i, apiListener(len(nodes)), apiPort) },
+	p.Nodes = nodes
+	for _, l := range []listener{
+		{"--dns-listen", p.DNS, func(*Node) string { return fmt.Sprintf(":%d", dnsPort) }, localDNSPort,
+			func(n *Node) *string { return &n.DNS }},
+		{"--gossip-listen", p.Gossip, gossipListener, gossipPort, func(n *Node) *string { return &n.Gossip }},
+		{"--api-listen", p.API, func(*Node) string { return apiListener(len(nodes)) }, apiPort,
 			func(n *Node) *string { return &n.API }},
-		{"--metrics-listen", p.Metrics, func(i int) string {
-			return p.listener(&nodes[i], i, fmt.Sprintf("127.0.0.1:%d", metricsPort), metricsPort)
-		}, func(n *Node) *string { return &n.Metrics }},
+		{"--metrics-listen", p.Metrics, func(*Node) string { return fmt.Sprintf("127.0.0.1:%d", metricsPort) }, metricsPort,
+			func(n *Node) *string { return &n.Metrics }},
 	} {
-		if err := listen(nodes, l.flag, l.given, l.otherwise, l.of); err != nil {
+		if err := p.listen(&l); err != nil {
 			return err
 		}
 	}
-	p.Nodes = nodes
 	return p.exchange()
 }
 
-// listener returns the default listener of a node.
-func (p *Plan) listener(n *Node, i int, there string, localPort int) string {
-	if p.Local {
-		return net.JoinHostPort(n.Addresses[0].String(), strconv.Itoa(localPort+i))
-	}
-	return there
+// listener is a kind of listener that each node has.
+type listener struct {
+	flag      string
+	given     []string           // one for all nodes, or one for each; none: the defaults
+	otherwise func(*Node) string // the default of a plan that is not local
+	localPort int                // the port of a local plan's first node; each has the next one
+	of        func(*Node) *string
 }
 
-// anywhere returns the listener on all addresses of a node's family.
-func anywhere(n *Node, port int) string {
+// gossipListener returns the default listener of gossip: on all addresses of a node's family.
+func gossipListener(n *Node) string {
 	all := netip.IPv4Unspecified()
 	if n.Addresses[0].Is6() {
 		all = netip.IPv6Unspecified()
 	}
-	return netip.AddrPortFrom(all, uint16(port)).String()
+	return netip.AddrPortFrom(all, gossipPort).String()
 }
 
 // apiListener returns the default API listener: loopback only, unless other nodes need it.
@@ -142,27 +132,31 @@ func apiListener(nodes int) string {
 	return fmt.Sprintf("127.0.0.1:%d", apiPort)
 }
 
-// listen sets every node's listener of one kind. A single given value is for all nodes.
-func listen(nodes []Node, flag string, given []string, otherwise func(int) string, of func(*Node) *string) error {
-	if len(given) > 1 && len(given) != len(nodes) {
-		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", flag,
-			len(given), len(nodes))
+// listen sets every node's listener of one kind.
+func (p *Plan) listen(l *listener) error {
+	nodes := p.Nodes
+	if len(l.given) > 1 && len(l.given) != len(nodes) {
+		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", l.flag,
+			len(l.given), len(nodes))
 	}
 	for i := range nodes {
-		text := otherwise(i)
-		if len(given) > 0 {
-			text = given[min(i, len(given)-1)]
+		text := l.otherwise(&nodes[i])
+		switch {
+		case len(l.given) > 0:
+			text = l.given[min(i, len(l.given)-1)]
+		case p.Local:
+			text = net.JoinHostPort(nodes[i].Addresses[0].String(), strconv.Itoa(l.localPort+i))
 		}
 		if err := checkListen(text); err != nil {
-			return fmt.Errorf("%s is %q: %w", flag, text, err)
+			return fmt.Errorf("%s is %q: %w", l.flag, text, err)
 		}
 		for k := range nodes[:i] {
-			if shared, at := sameMachine(&nodes[k], &nodes[i]); shared && overlap(*of(&nodes[k]), text) {
-				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order", flag, text,
-					nodes[k].Name, nodes[i].Name, at)
+			if shared, at := sameMachine(&nodes[k], &nodes[i]); shared && overlap(*l.of(&nodes[k]), text) {
+				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order", l.flag,
+					text, nodes[k].Name, nodes[i].Name, at)
 			}
 		}
-		*of(&nodes[i]) = text
+		*l.of(&nodes[i]) = text
 	}
 	return nil
 }
@@ -257,6 +251,3 @@ func (n *Node) here(listener string) string {
 	}
 	return n.reach(listener)
 }
-
-// agentAt returns the address at which agents reach a node.
-func (n *Node) agentAt() string { return n.reach(n.Gossip) }

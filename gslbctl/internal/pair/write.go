@@ -2,7 +2,9 @@ package pair
 
 import (
 	"bytes"
+	"crypto/rand"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,7 +123,7 @@ func (f facts) node(i int, base string) nodeFacts {
 // AgentsReach returns the addresses at which agents reach the nodes.
 func (f facts) AgentsReach() (list []string) {
 	for i := range f.Nodes {
-		list = append(list, f.Nodes[i].agentAt())
+		list = append(list, f.Nodes[i].reach(f.Nodes[i].Gossip))
 	}
 	return list
 }
@@ -200,3 +202,17 @@ func create(path string, text []byte) error {
 	}
 	return nil
 }
+
+// gossipKeySize is the size of a gossip key in octets: AES-256.
+const gossipKeySize = 32
+
+// GossipKey returns a random gossip key in the form of encryption_key.
+func GossipKey() string {
+	key := make([]byte, gossipKeySize)
+	_, _ = rand.Read(key) // never fails
+	return base64.StdEncoding.EncodeToString(key)
+}
+
+// Token returns a random service token: 52 characters of 5 random bits each, which need no quotes
+// anywhere. At least 32 characters are recommended.
+func Token() string { return rand.Text() + rand.Text() }

@@ -24,53 +24,27 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 		{true, "NAME        WEIGHT  STATUS\ndüsseldorf       5  \x1b[32mhealthy\x1b[m\nb             1000  " +
 			"\x1b[33mstale\x1b[m\n"},
 	} {
-		var b strings.Builder
-		if err := table.Write(&b, render.Style{Colour: tc.colour}); err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != tc.want {
-			t.Errorf("colour %v: got\n%q\nwant\n%q", tc.colour, b.String(), tc.want)
+		if got := table.Text(render.Style{Colour: tc.colour}); got != tc.want {
+			t.Errorf("colour %v: got\n%q\nwant\n%q", tc.colour, got, tc.want)
 		}
 	}
 }
 
 func TestTable_WithoutRowsSaysSo(t *testing.T) {
-	var b strings.Builder
-	if err := (&render.Table{Columns: []render.Column{{Name: "X"}}, Empty: "No agents are pinned."}).Write(&b,
-		render.Style{Colour: true}); err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != "No agents are pinned.\n" {
-		t.Errorf("got %q", b.String())
+	table := render.Table{Columns: []render.Column{{Name: "X"}}, Empty: "No agents are pinned."}
+	if got := table.Text(render.Style{Colour: true}); got != "No agents are pinned.\n" {
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestTable_TextOfANodeCannotSteerTheTerminal(t *testing.T) {
 	table := render.Table{Columns: []render.Column{{Name: "ERROR"}}}
 	table.Add(render.C("a\x1b[2Jb\r\nc\u202ed"))
-	var b strings.Builder
-	if err := table.Write(&b, render.Style{Colour: true}); err != nil {
-		t.Fatal(err)
-	}
-	if want := "ERROR\na\ufffd[2Jb\ufffd\ufffdc\ufffdd\n"; b.String() != want {
-		t.Errorf("got %q, want %q", b.String(), want)
+	got, want := table.Text(render.Style{Colour: true}), "ERROR\na\ufffd[2Jb\ufffd\ufffdc\ufffdd\n"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
-
-func TestTable_ReportsThatTheOutputIsGone(t *testing.T) {
-	table := render.Table{Columns: []render.Column{{Name: "X"}}}
-	if table.Write(broken{}, render.Style{}) == nil {
-		t.Error("no error for a table without rows")
-	}
-	table.Add(render.C("x"))
-	if table.Write(broken{}, render.Style{}) == nil || render.YAML(broken{}, 1) == nil || render.JSON(broken{}, 1) == nil {
-		t.Error("no error")
-	}
-}
-
-type broken struct{}
-
-func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestSpan_TwoLargestUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
@@ -167,12 +141,8 @@ func TestTable_LeavesOutWhatHasNoRoom(t *testing.T) {
 				"NOTE; -o wide shows all\x1b[m\n"},
 		{render.Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide shows all\n"},
 	} {
-		var b strings.Builder
-		if err := table.Write(&b, tc.style); err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != tc.want {
-			t.Errorf("%+v: got\n%s\nwant\n%s", tc.style, b.String(), tc.want)
+		if got := table.Text(tc.style); got != tc.want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", tc.style, got, tc.want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"io"
 	"slices"
 	"strings"
 
@@ -74,21 +73,17 @@ const gap = "  "
 // Add adds a row, one cell for each column.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
+// Name adds the name of an object that the next rows are about.
+func (t *Table) Name(name string) { t.names = append(t.names, name) }
+
 // AddNamed adds a row about an object with a name.
 func (t *Table) AddNamed(name string, cells ...Cell) {
-	t.names = append(t.names, name)
+	t.Name(name)
 	t.Add(cells...)
 }
 
-// WriteNames writes the names of the rows, one per line.
-func (t *Table) WriteNames(w io.Writer) error {
-	var b strings.Builder
-	for _, name := range t.names {
-		b.WriteString(Printable(name) + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
+// Names returns the names of the objects, one per line.
+func (t *Table) Names() string { return Lines(t.names) }
 
 // only returns the table with the columns that keep selects.
 func (t *Table) only(keep func(i int) bool) *Table {
@@ -142,7 +137,7 @@ func (t *Table) head() []Cell {
 	return head
 }
 
-// Style describes how to write a table.
+// Style describes the form of a table.
 type Style struct {
 	Colour bool
 	Wide   bool // with its wide columns
@@ -151,11 +146,10 @@ type Style struct {
 	Width int
 }
 
-// Write writes the table with its columns aligned.
-func (t *Table) Write(w io.Writer, style Style) error {
+// Text returns the table as lines with aligned columns.
+func (t *Table) Text(style Style) string {
 	if len(t.Rows) == 0 {
-		_, err := io.WriteString(w, t.Empty+"\n")
-		return err
+		return t.Empty + "\n"
 	}
 	if !style.Wide {
 		columns := t.Columns
@@ -175,8 +169,7 @@ func (t *Table) Write(w io.Writer, style Style) error {
 	if len(left) > 0 {
 		b.WriteString(Paint("no room for "+strings.Join(left, ", ")+"; -o wide shows all", Dim, style.Colour) + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func (t *Table) widths(rows [][]Cell) []int {

@@ -76,11 +76,11 @@ func YesNo(b bool) string {
 	return "no"
 }
 
-// PrintableLines applies Printable to each line of a text.
-func PrintableLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = Printable(line)
+// Lines joins lines to a printable text.
+func Lines(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(Printable(line) + "\n")
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
 }

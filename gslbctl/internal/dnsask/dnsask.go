@@ -1,0 +1,93 @@
+// Package dnsask owns the DNS queries of gslbctl for the addresses of names, over TCP (RFC 7766),
+// which loses nothing and works through an SSH tunnel. Package cli calls it. It never resolves: it
+// returns the server's own answer.
+package dnsask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Answer is a server's answer.
+type Answer struct {
+	Addresses []netip.Addr
+	TTL       time.Duration // the shortest; 0 without addresses
+	Failure   string        // such as SERVFAIL; empty for success, which may be without addresses
+}
+
+// Conn is a connection to one server. It belongs to one goroutine.
+type Conn struct {
+	conn dns.Conn
+}
+
+// Dial connects to a server at host:port.
+func Dial(ctx context.Context, address string) (*Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("DNS at %s: %w", address, err)
+	}
+	return &Conn{dns.Conn{Conn: conn}}, nil
+}
+
+// Close ends the connection.
+func (c *Conn) Close() { c.conn.Close() }
+
+// Ask queries the IPv4 or IPv6 addresses of a name and waits for the answer until ctx ends. After
+// an error the connection must not be used.
+func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
+	if _, ok := dns.IsDomainName(name); !ok {
+		return Answer{}, fmt.Errorf("%q cannot be asked for: it is no domain name", name)
+	}
+	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
+	if v6 {
+		q.Question[0].Qtype = dns.TypeAAAA
+	}
+	q.RecursionDesired = false
+	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	err := c.conn.WriteMsg(q)
+	var reply *dns.Msg
+	if err == nil {
+		reply, err = c.conn.ReadMsg()
+	}
+	if err == nil && (!reply.Response || reply.Id != q.Id) {
+		err = errors.New("the answer is about something else")
+	}
+	if err != nil {
+		return Answer{}, fmt.Errorf("DNS at %s: %w", c.conn.RemoteAddr(), cmp.Or(ctx.Err(), err))
+	}
+	return answerOf(reply), nil
+}
+
+// answerOf returns the addresses of a reply, or its failure.
+func answerOf(reply *dns.Msg) (a Answer) {
+	if reply.Rcode != dns.RcodeSuccess {
+		return Answer{Failure: cmp.Or(dns.RcodeToString[reply.Rcode], fmt.Sprintf("response code %d", reply.Rcode))}
+	}
+	for _, rr := range reply.Answer {
+		var address netip.Addr
+		switch rr := rr.(type) {
+		case *dns.A:
+			address, _ = netip.AddrFromSlice(rr.A)
+			address = address.Unmap()
+		case *dns.AAAA:
+			address, _ = netip.AddrFromSlice(rr.AAAA)
+		}
+		if !address.IsValid() {
+			continue
+		}
+		ttl := time.Duration(rr.Header().Ttl) * time.Second
+		if len(a.Addresses) == 0 || ttl < a.TTL {
+			a.TTL = ttl
+		}
+		a.Addresses = append(a.Addresses, address)
+	}
+	return a
+}
