@@ -117,10 +117,7 @@ func (r *reader) includes(doc *document) {
 
 // expand returns the files of an entry.
 func (r *reader) expand(entry string, at Position) []string {
-	pattern := entry
-	if !filepath.IsAbs(pattern) {
-		pattern = filepath.Join(filepath.Dir(at.File), pattern)
-	}
+	pattern := beside(at.File, entry)
 	if !strings.ContainsAny(entry, `*?[\`) {
 		if _, err := os.Stat(pattern); err != nil {
 			r.wrong(at, entry, plain(err).Error()+

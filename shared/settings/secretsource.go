@@ -3,7 +3,6 @@ package settings
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 )
@@ -65,10 +64,7 @@ func (s *secrets) readFrom(leaf leaf, from given) {
 
 // readSecret reads the file that a _file key gives for a secret.
 func (d *decoder) readSecret(key string, from given) (text, path string, ok bool) {
-	path = from.text
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(from.at.File), path)
-	}
+	path = beside(from.at.File, from.text)
 	wrong := func(message string) (string, string, bool) {
 		p := Problem{Key: key + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message}
 		d.report.append(p.in(from.at))
