@@ -6,15 +6,12 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// envPrefix is the prefix of the environment variables that may hold secrets.
-const envPrefix = "GSLB"
-
 // Load reads a configuration file and the files it includes. The error is of type settings.Problems
 // and lists every problem, one line each.
 func Load(path string) (*Config, error) {
 	c := Default()
 	err := settings.Load(path, c, settings.Options{
-		Mode: Mode, EnvPrefix: envPrefix,
+		Mode: Mode,
 		Validate: func(report *settings.Report) {
 			c.complete(report)
 			c.validate(report)
