@@ -184,15 +184,12 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 	return logger.With().Str("component", name).Logger()
 }
 
-// backends converts the configured backends for the monitor.
-func backends(cfg *config.Config) []monitor.Backend { return monitored(cfg.Agent.Backends) }
-
 // watched is a backend at one of its addresses, with its part of the weight.
 func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
 	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec()}
 }
 
-// monitored returns the backends that have an address.
+// monitored returns those of the configured backends that have an address.
 func monitored(configured []config.Backend) []monitor.Backend {
 	list := make([]monitor.Backend, 0, len(configured))
 	for i := range configured {

@@ -132,7 +132,7 @@ func (d *discovery) settle() {
 			}
 			kept := s.backends
 			s.backends = s.next
-			err := monitor.Check(append(backends(d.config), d.discovered()...))
+			err := monitor.Check(append(monitored(d.config.Agent.Backends), d.discovered()...))
 			if err != nil {
 				s.backends, s.fault = kept, err.Error()
 			} else {

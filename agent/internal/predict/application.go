@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gslb.internal/agent/internal/config"
+	"gslb.internal/shared/wire"
 )
 
 // application reads the errors that the application itself counts.
@@ -55,7 +56,7 @@ func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (c
 		w.tell(signalErrors, &a.trend.threshold, value, "")
 	}
 	if a.trend.threshold.set {
-		next.all.ErrorRateMillis = millis(w.options.ErrorRate.BleedDuration)
+		next.all.ErrorRateMillis = wire.Millis(w.options.ErrorRate.BleedDuration)
 	}
 	w.active.WithLabelValues(signalErrors).Set(number(a.trend.threshold.set))
 	return changed

@@ -122,10 +122,10 @@ func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 		changed = w.lookAtErrors(next, now) || changed
 	}
 	if w.cpu.set {
-		next.all.CPUMillis = millis(w.options.CPU.BleedDuration)
+		next.all.CPUMillis = wire.Millis(w.options.CPU.BleedDuration)
 	}
 	if w.memory.set {
-		next.all.MemoryMillis = millis(w.options.Memory.BleedDuration)
+		next.all.MemoryMillis = wire.Millis(w.options.Memory.BleedDuration)
 	}
 	w.state.Store(next)
 	return changed
@@ -208,7 +208,7 @@ func (w *Watch) Warnings(t Target) wire.Warnings {
 	now := w.state.Load()
 	warnings := now.all
 	if now.errors[t] {
-		warnings.ErrorRateMillis = millis(w.options.ErrorRate.BleedDuration)
+		warnings.ErrorRateMillis = wire.Millis(w.options.ErrorRate.BleedDuration)
 	}
 	return warnings
 }
@@ -217,11 +217,6 @@ func (w *Watch) Warnings(t Target) wire.Warnings {
 func (w *Watch) Figures() (cpu, memory float64) {
 	now := w.state.Load()
 	return now.cpu, now.memory
-}
-
-// millis is never 0 for a time that is set: 0 would mean that there is no warning.
-func millis(d time.Duration) uint32 {
-	return uint32(min(max(d.Milliseconds(), 1), math.MaxUint32))
 }
 
 func number(yes bool) float64 {
