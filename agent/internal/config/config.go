@@ -111,16 +111,23 @@ type Predictive struct {
 	Enabled bool `key:"enabled"`
 	// How often the thresholds are looked at.
 	CheckInterval time.Duration `key:"check_interval" default:"10s" min:"1s" max:"1h"`
-	CPU           Resource      `key:"cpu"`
-	Memory        Resource      `key:"memory"`
+	CPU           CPU           `key:"cpu"`
+	Memory        Memory        `key:"memory"`
 	ErrorRate     ErrorRate     `key:"error_rate"`
 }
 
-// Resource is the threshold of one resource of the host.
-type Resource struct {
-	// Percent of the processor or memory, above 0 and up to 100: of what the container may use if it has a limit, else of
-	// the host.
+// CPU is the threshold of the processor's load.
+type CPU struct {
+	// Percent of the processor, above 0 and up to 100: of what the container may use if it has a limit, else of the host.
 	Threshold float64 `key:"threshold" default:"85"`
+	// Over which time the traffic is reduced.
+	BleedDuration time.Duration `key:"bleed_duration" default:"30s" min:"1s" max:"1h"`
+}
+
+// Memory is the threshold of the memory in use.
+type Memory struct {
+	// Percent of the memory, above 0 and up to 100: of what the container may use if it has a limit, else of the host.
+	Threshold float64 `key:"threshold" default:"90"`
 	// Over which time the traffic is reduced.
 	BleedDuration time.Duration `key:"bleed_duration" default:"30s" min:"1s" max:"1h"`
 }

@@ -147,8 +147,8 @@ func newSourced(t *testing.T, kind string) *sourced {
 	w, err := New(Options{
 		Predictive: config.Predictive{
 			Enabled: true, CheckInterval: 10 * time.Second,
-			CPU:    config.Resource{Threshold: 85, BleedDuration: time.Second},
-			Memory: config.Resource{Threshold: 90, BleedDuration: time.Second},
+			CPU:    config.CPU{Threshold: 85, BleedDuration: time.Second},
+			Memory: config.Memory{Threshold: 90, BleedDuration: time.Second},
 			ErrorRate: config.ErrorRate{Threshold: 10, BleedDuration: 40 * time.Second, Window: time.Minute,
 				Source: config.ErrorSource{URL: server.URL, Field: "errors", Kind: kind, Timeout: 5 * time.Second}},
 		},

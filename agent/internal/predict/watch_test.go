@@ -82,8 +82,8 @@ func inSceneOf(t *testing.T, s *scene, enabled bool, test func(s *scene)) {
 		w, err := New(Options{
 			Predictive: config.Predictive{
 				Enabled: enabled, CheckInterval: cmp.Or(s.interval, 10*time.Second),
-				CPU:       config.Resource{Threshold: 85, BleedDuration: 30 * time.Second},
-				Memory:    config.Resource{Threshold: 90, BleedDuration: 31 * time.Second},
+				CPU:       config.CPU{Threshold: 85, BleedDuration: 30 * time.Second},
+				Memory:    config.Memory{Threshold: 90, BleedDuration: 31 * time.Second},
 				ErrorRate: config.ErrorRate{Threshold: 10, BleedDuration: time.Minute, Window: time.Minute},
 			},
 			Meter: s, Failures: s.failed, Registerer: s.registry, Logger: zerolog.New(&s.log),
