@@ -8,7 +8,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/netip"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
@@ -89,10 +87,7 @@ func Run(ctx context.Context, o Options) error {
 				"the agent")
 	}
 
-	figures, err := newFigures(build, id.NotAfter)
-	if err != nil {
-		return err
-	}
+	figures := newFigures(build, id.NotAfter)
 	userAgent := "gslb/" + build.Version
 	found := newDiscovery(cfg.Agent.Resolver, part(logger, "discovery"))
 	found.configure(cfg)
@@ -104,7 +99,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	warnings, err := predict.New(predict.Options{
-		Settings: predictive(cfg, userAgent), Meter: predict.NewGauge(),
+		Predictive: cfg.Agent.Predictive, UserAgent: userAgent, Meter: predict.NewGauge(),
 		Failures:   func() map[predict.Target]uint64 { return failures(watched) },
 		Registerer: figures, Logger: part(logger, "predict"),
 	})
@@ -127,7 +122,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	reporter, err := report.New(report.Options{
 		Nodes: cfg.Agent.Gossip.OverwatchNodes, Keys: cfg.GossipKeys(),
-		Identity: id, AgentID: id.CommonName, Epoch: epoch, Region: cfg.Agent.Identity.Region, Version: build.Version,
+		Identity: id, Epoch: epoch, Region: cfg.Agent.Identity.Region, Version: build.Version,
 		DataDir: cfg.DataDir, Tokens: cfg.Tokens(),
 		Interval: cfg.Agent.Heartbeat.Interval, MissedThreshold: cfg.Agent.Heartbeat.MissedThreshold,
 		State: view.backends, Figures: view.figures,
@@ -140,12 +135,7 @@ func Run(ctx context.Context, o Options) error {
 		path: o.ConfigPath, started: cfg, found: found, view: view, reporter: reporter, outcomes: newReloads(),
 		logger: part(logger, "reload"),
 	}
-	for _, c := range []prometheus.Collector{registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes,
-		found.count} {
-		if err := figures.Register(c); err != nil {
-			return fmt.Errorf("registering metrics: %w", err)
-		}
-	}
+	figures.MustRegister(registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes, found.count)
 	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends",
 		len(all)).Msg("agent started")
 	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
@@ -194,15 +184,12 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 	return logger.With().Str("component", name).Logger()
 }
 
-// backends converts the configured backends for the monitor.
-func backends(cfg *config.Config) []monitor.Backend { return monitored(cfg.Agent.Backends) }
-
 // watched is a backend at one of its addresses, with its part of the weight.
 func watched(b *config.Backend, at netip.Addr, weight int) monitor.Backend {
 	return monitor.Backend{Service: b.Service, Address: at, Port: b.Port, Weight: weight, Check: b.HealthCheck.Spec()}
 }
 
-// monitored returns the backends that have an address.
+// monitored returns those of the configured backends that have an address.
 func monitored(configured []config.Backend) []monitor.Backend {
 	list := make([]monitor.Backend, 0, len(configured))
 	for i := range configured {
@@ -211,23 +198,4 @@ func monitored(configured []config.Backend) []monitor.Backend {
 		}
 	}
 	return list
-}
-
-// predictive converts agent.predictive of the configuration for package predict.
-func predictive(cfg *config.Config, userAgent string) predict.Settings {
-	p := cfg.Agent.Predictive
-	s := predict.Settings{
-		Enabled: p.Enabled, Interval: p.CheckInterval,
-		CPU:    predict.Resource{Threshold: p.CPU.Threshold, Bleed: p.CPU.BleedDuration},
-		Memory: predict.Resource{Threshold: p.Memory.Threshold, Bleed: p.Memory.BleedDuration},
-		Errors: predict.Resource{Threshold: p.ErrorRate.Threshold, Bleed: p.ErrorRate.BleedDuration},
-		Window: p.ErrorRate.Window,
-	}
-	if source := &p.ErrorRate.Source; source.Given() {
-		s.Source = &predict.Source{
-			URL: source.URL, Metric: source.Metric, Labels: source.Matchers(), Field: source.Path(),
-			PerMinute: source.Kind == config.KindRate, Timeout: source.Timeout, UserAgent: userAgent,
-		}
-	}
-	return s
 }

@@ -87,7 +87,7 @@ func (d *discovery) look(atOnce bool) bool {
 			break
 		}
 		if s == nil {
-			s = &source{}
+			s = &source{logger: d.logger.With().Str("file", path).Logger()}
 			d.files[path] = s
 		}
 		s.from = named[path]
@@ -95,8 +95,7 @@ func (d *discovery) look(atOnce bool) bool {
 	}
 	d.findTargets()
 	d.settle()
-	d.recordFileFaults(len(named))
-	d.logTargetFaults()
+	d.recordFaults(len(named))
 	return d.depart(before)
 }
 
@@ -133,7 +132,7 @@ func (d *discovery) settle() {
 			}
 			kept := s.backends
 			s.backends = s.next
-			err := monitor.Check(append(backends(d.config), d.discovered()...))
+			err := monitor.Check(append(monitored(d.config.Agent.Backends), d.discovered()...))
 			if err != nil {
 				s.backends, s.fault = kept, err.Error()
 			} else {
@@ -161,27 +160,19 @@ func (d *discovery) discovered() (all []monitor.Backend) {
 	return all
 }
 
-// recordFileFaults sets the metric of files and logs changes of their faults, a bounded number of lines for each file.
-// named is the number of files that the configuration names; it logs once if that is too many.
-func (d *discovery) recordFileFaults(named int) {
+// recordFaults sets the metric of files and logs changes of the faults of files and targets. named is the number of
+// files that the configuration names; it logs once if that is too many.
+func (d *discovery) recordFaults(named int) {
 	wrong := 0
-	for path, s := range d.files {
+	for _, s := range d.files {
 		if s.fault != "" {
 			wrong++
 		}
-		if s.fault == s.told {
-			continue
-		}
-		ok, last := s.lines.Take(time.Now())
-		if !ok {
-			continue
-		}
-		s.told = s.fault
-		event, message := d.logger.Info(), "the file with backends is right again"
-		if s.fault != "" {
-			event, message = d.logger.Warn().Str("error", s.fault), "a file with backends is refused: what it said before counts"
-		}
-		event.Str("file", path).Int("backends", len(s.backends)).Msg(message + often(last))
+		s.logFault("a file with backends is refused: what it said before counts", "the file with backends is right again")
+	}
+	for _, s := range d.targets {
+		s.logFault("the target of a backend is not as it should be: its addresses of before count",
+			"the target of a backend is right again")
 	}
 	d.count.WithLabelValues("read").Set(float64(len(d.files) - wrong))
 	d.count.WithLabelValues("refused").Set(float64(wrong))

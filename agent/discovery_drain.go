@@ -23,7 +23,7 @@ func (d *discovery) depart(before []monitor.Backend) bool {
 	}
 	changed := !slices.Equal(before, after)
 	maps.DeleteFunc(d.leaving, func(b monitor.Backend, ends time.Time) bool {
-		gone := !time.Now().Before(ends) || names(after, b) || names(backends(d.config), b)
+		gone := !time.Now().Before(ends) || names(after, b) || names(monitored(d.config.Agent.Backends), b)
 		changed = changed || gone
 		return gone
 	})
@@ -33,7 +33,7 @@ func (d *discovery) depart(before []monitor.Backend) bool {
 // all returns the backends to check, and which of them drain: those of the configuration, of files, of targets, and the
 // draining ones. A draining backend is dropped, the one that ends first before others, if there would be too many.
 func (d *discovery) all() (all []monitor.Backend, drained []predict.Target) {
-	all = append(backends(d.config), d.discovered()...)
+	all = append(monitored(d.config.Agent.Backends), d.discovered()...)
 	ends := func(a, b monitor.Backend) int { return d.leaving[b].Compare(d.leaving[a]) }
 	for _, b := range slices.SortedFunc(maps.Keys(d.leaving), ends) {
 		if monitor.Check(append(all, b)) != nil {

@@ -5,6 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/monitor"
@@ -22,7 +25,25 @@ type source struct {
 	backends []monitor.Backend    // in force
 	fault    string               // the reason why the newest content is not in force; "" if it is
 	told     string               // the fault that was logged last
-	lines    logging.Lines
+	logger   zerolog.Logger
+	lines    logging.Lines // bounds the log lines about fault
+}
+
+// logFault logs a change of the fault: wrong for a new one, right if there is none any more.
+func (s *source) logFault(wrong, right string) {
+	if s.fault == s.told {
+		return
+	}
+	ok, last := s.lines.Take(time.Now())
+	if !ok {
+		return
+	}
+	s.told = s.fault
+	event, message := s.logger.Info(), right
+	if s.fault != "" {
+		event, message = s.logger.Warn().Str("error", s.fault), wrong
+	}
+	event.Int("backends", len(s.backends)).Msg(message + often(last))
 }
 
 // existenceUnknown reports whether this process cannot find out if a file exists, such as without permission for its

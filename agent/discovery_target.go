@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/monitor"
@@ -37,7 +36,7 @@ func (d *discovery) followTargets() {
 		key := fmt.Sprintf("%s %s:%d", b.Service, b.Target, b.Port)
 		s := before[key]
 		if s == nil {
-			s = &source{}
+			s = &source{logger: d.logger.With().Str("service", b.Service).Str("target", b.Target).Logger()}
 		}
 		s.target, names[b.Target], d.targets[key] = b, true, s
 	}
@@ -99,25 +98,4 @@ func (s *source) spread(found []netip.Addr) (list []monitor.Backend) {
 		list = append(list, watched(s.target, a, max(1, (s.target.Weight+len(found)/2)/len(found))))
 	}
 	return list
-}
-
-// logTargetFaults logs changes of the targets' faults, a bounded number of lines for each target.
-func (d *discovery) logTargetFaults() {
-	for _, s := range d.targets {
-		if s.fault == s.told {
-			continue
-		}
-		ok, last := s.lines.Take(time.Now())
-		if !ok {
-			continue
-		}
-		s.told = s.fault
-		event, message := d.logger.Info(), "the target of a backend is right again"
-		if s.fault != "" {
-			event = d.logger.Warn().Str("error", s.fault)
-			message = "the target of a backend is not as it should be: its addresses of before count"
-		}
-		event.Str("service", s.target.Service).Str("target", s.target.Target).Int("backends", len(s.backends)).
-			Msg(message + often(last))
-	}
 }

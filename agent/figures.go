@@ -14,7 +14,7 @@ import (
 
 // newFigures returns a metrics registry with the process's own metrics: version, runtime and the
 // end of the certificate.
-func newFigures(build buildinfo.Info, certificateEnds time.Time) (*prometheus.Registry, error) {
+func newFigures(build buildinfo.Info, certificateEnds time.Time) *prometheus.Registry {
 	figures := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "gslb_build_info", Help: "Always 1; the labels say what this program was built from.",
@@ -25,14 +25,9 @@ func newFigures(build buildinfo.Info, certificateEnds time.Time) (*prometheus.Re
 		Name: "gslb_agent_certificate_expiry_days",
 		Help: "Days until the agent's certificate expires; below 0 overwatch nodes refuse the agent.",
 	}, func() float64 { return time.Until(certificateEnds.Round(0)).Hours() / 24 })
-	for _, c := range []prometheus.Collector{
-		info, expiry, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	} {
-		if err := figures.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return figures, nil
+	figures.MustRegister(info, expiry, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return figures
 }
 
 // registeredGauge returns a metric of the number of registered backends.

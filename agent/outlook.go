@@ -41,20 +41,16 @@ func (o *outlook) backends() []wire.Backend {
 
 // drain marks every backend as draining over the given time, which must be above zero.
 func (o *outlook) drain(over time.Duration) {
-	o.draining.Store(millis(over))
+	o.draining.Store(wire.Millis(over))
 }
 
 // leave marks these backends, and no others, as draining over the given time.
 func (o *outlook) leave(gone []predict.Target, over time.Duration) {
 	leaving := make(map[predict.Target]uint32, len(gone))
 	for _, b := range gone {
-		leaving[b] = millis(over)
+		leaving[b] = wire.Millis(over)
 	}
 	o.leaving.Store(&leaving)
-}
-
-func millis(over time.Duration) uint32 {
-	return uint32(min(max(over.Milliseconds(), 1), math.MaxUint32))
 }
 
 // figures returns the agent's own measurements in their wire form.

@@ -109,6 +109,6 @@ func (r *reload) apply() (monitor.Changes, error) {
 		return did, err
 	}
 	r.view.leave(drained, r.found.config.Agent.DrainTime)
-	// Load has counted the services, so this cannot fail.
-	return did, r.reporter.Renew(r.found.config.Tokens())
+	r.reporter.Renew(r.found.config.Tokens())
+	return did, nil
 }

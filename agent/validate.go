@@ -45,7 +45,7 @@ func Validate(path string) error {
 	} else if err := datadir.CheckSchema(cfg.DataDir); err != nil {
 		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: err.Error()})
 	}
-	if err := monitor.Check(backends(cfg)); err != nil {
+	if err := monitor.Check(monitored(cfg.Agent.Backends)); err != nil {
 		found = append(found, settings.Problem{File: path, Key: "agent.backends",
 			Message: strings.TrimPrefix(err.Error(), "agent.backends: ")})
 	}

@@ -26,11 +26,24 @@ func probe(t *testing.T, kind Type, d Detail, at string) Result {
 	if kind != HTTP {
 		spec.Path = ""
 	}
+	return probeBy(t, spec, at)
+}
+
+func probeBy(t *testing.T, spec Spec, at string) Result {
+	t.Helper()
 	p, err := NewProber(spec, netip.MustParseAddrPort(at), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p.Probe(t.Context())
+}
+
+// expect checks that a result is a success, or else has the given part of a reason.
+func expect(t *testing.T, name string, r Result, reason string) {
+	t.Helper()
+	if (reason == "") != (r.Outcome == Success) || !strings.Contains(r.Err, reason) {
+		t.Errorf("%s: %s, %q", name, r.Outcome, r.Err)
+	}
 }
 
 func TestHTTP_DetailsDecide(t *testing.T) {
@@ -62,10 +75,7 @@ func TestHTTP_DetailsDecide(t *testing.T) {
 		{"pattern", Detail{BodyMatches: `^all \d+ parts`}, ""},
 		{"pattern that does not match", Detail{BodyMatches: `^all parts`}, "does not match"},
 	} {
-		r := probe(t, HTTP, c.detail, server.Listener.Addr().String())
-		if (c.want == "") != (r.Outcome == Success) || !strings.Contains(r.Err, c.want) {
-			t.Errorf("%s: %s, %q", c.name, r.Outcome, r.Err)
-		}
+		expect(t, c.name, probe(t, HTTP, c.detail, server.Listener.Addr().String()), c.want)
 	}
 }
 
@@ -81,13 +91,7 @@ func TestHTTPS_TrustsTheAuthoritiesThatItIsGiven(t *testing.T) {
 		{"another's", anotherAuthority(t), "certificate refused"},
 	} {
 		spec.Detail = Detail{Authorities: c.authorities}.Details()
-		p, err := NewProber(spec, netip.MustParseAddrPort(server.Listener.Addr().String()), "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := p.Probe(t.Context()); (c.want == "") != (r.Outcome == Success) || !strings.Contains(r.Err, c.want) {
-			t.Errorf("%s: %s, %q", c.name, r.Outcome, r.Err)
-		}
+		expect(t, c.name, probeBy(t, spec, server.Listener.Addr().String()), c.want)
 	}
 }
 
@@ -141,10 +145,7 @@ func TestTCP_SendAndExpect(t *testing.T) {
 		{"only sent", Detail{Send: "PING\r\n"}, ""},
 		{"another answer", Detail{Send: "PING\r\n", Expect: "+OK"}, "the expected text is not in the answer"},
 	} {
-		r := probe(t, TCP, c.detail, listener.Addr().String())
-		if (c.want == "") != (r.Outcome == Success) || !strings.Contains(r.Err, c.want) {
-			t.Errorf("%s: %s, %q", c.name, r.Outcome, r.Err)
-		}
+		expect(t, c.name, probe(t, TCP, c.detail, listener.Addr().String()), c.want)
 	}
 }
 
@@ -230,11 +231,7 @@ func TestGRPCS_VerifiesTheCertificateAndNeedsHTTP2(t *testing.T) {
 		spec := valid()
 		spec.Type, spec.Path, spec.ServerName, spec.InsecureSkipVerify = GRPCS, "", c.serverName, c.skip
 		spec.Detail = Detail{Authorities: c.authorities}.Details()
-		p, err := NewProber(spec, netip.MustParseAddrPort(c.at), "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := p.Probe(t.Context())
+		r := probeBy(t, spec, c.at)
 		healthy := c.want == "" && c.name != "no HTTP/2"
 		if healthy != (r.Outcome == Success) || !strings.Contains(r.Err, c.want) || !healthy && r.Outcome != Failure {
 			t.Errorf("%s: %s, %q", c.name, r.Outcome, r.Err)

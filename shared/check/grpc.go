@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 )
 
@@ -33,18 +32,11 @@ type grpc struct {
 }
 
 func prepareGRPC(t target) func(*attempt) error {
-	return newGRPC(t.spec, t.at, t.userAgent, t.connect).ask
-}
-
-func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*attempt) (net.Conn, error)) *grpc {
+	spec, connect := t.spec, t.connect
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(spec.Type == GRPC)
 	protocols.SetHTTP2(spec.Type == GRPCS)
-	host := spec.Host
-	if host == "" {
-		host = netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()).String()
-	}
-	location := &url.URL{Scheme: "http", Host: host, Path: grpcPath}
+	location := &url.URL{Scheme: "http", Host: t.host(), Path: grpcPath}
 	g := &grpc{
 		message: grpcRequest(spec.Detail.Detail().GRPCService),
 		transport: &http.Transport{
@@ -60,7 +52,7 @@ func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*a
 		},
 		request: http.Request{
 			Method: http.MethodPost, URL: location,
-			Header: http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "User-Agent": {userAgent}},
+			Header: http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "User-Agent": {t.userAgent}},
 		},
 	}
 	if spec.Type == GRPCS {
@@ -71,7 +63,7 @@ func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*a
 			return dialHTTP2(attemptOf(ctx), config, connect)
 		}
 	}
-	return g
+	return g.ask
 }
 
 // errNoHTTP2 means that the server did not agree to HTTP/2 in the TLS handshake. gRPC needs HTTP/2.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"slices"
@@ -24,6 +25,11 @@ type target struct {
 	userAgent string
 	patterns  *Patterns
 	connect   func(*attempt) (net.Conn, error) // opens a connection to at, which the caller closes
+}
+
+// host returns the Host header: the spec's, or else the address.
+func (t target) host() string {
+	return cmp.Or(t.spec.Host, netip.AddrPortFrom(t.at.Addr().WithZone(""), t.at.Port()).String())
 }
 
 // Keys that several types take.

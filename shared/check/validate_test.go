@@ -1,4 +1,4 @@
-package check // inside: it uses newWeb and target
+package check // inside: it uses requestURL and target
 
 import (
 	"net/netip"
@@ -121,7 +121,7 @@ func FuzzSpec_WhatIsValidMakesOneRequest(f *testing.F) {
 		if err != nil || spec.Type != HTTP && spec.Type != HTTPS {
 			return
 		}
-		location := newWeb(spec, prober.target, "test", nil, prober.connect).request.URL
+		location := requestURL(target{spec: spec, at: prober.target})
 		if host != "" && location.Host != host {
 			t.Errorf("host %q became %q", host, location.Host)
 		}

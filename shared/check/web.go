@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -59,14 +58,10 @@ type web struct {
 	patterns *Patterns      // matches in turn; nil: at once
 }
 
+// prepareWeb prepares the request. t.connect opens every connection, so neither Host nor a redirect can lead it to
+// another address.
 func prepareWeb(t target) func(*attempt) error {
-	return newWeb(t.spec, t.at, t.userAgent, t.patterns, t.connect).get
-}
-
-// newWeb prepares the request. connect opens every connection, so neither Host nor a redirect can
-// lead it to another address.
-func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patterns,
-	connect func(*attempt) (net.Conn, error)) *web {
+	spec, connect := t.spec, t.connect
 	transport := &http.Transport{
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
@@ -83,7 +78,7 @@ func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patter
 			return newGate(conn), nil
 		},
 	}
-	location := requestURL(spec, target)
+	location := requestURL(t)
 	if spec.Type == HTTPS {
 		config := tlsConfig(spec, location.Hostname())
 		transport.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -101,9 +96,9 @@ func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patter
 		request: http.Request{
 			Method: cmp.Or(d.Method, http.MethodGet),
 			URL:    location,
-			Header: http.Header{"User-Agent": {userAgent}, "Accept": {"*/*"}},
+			Header: http.Header{"User-Agent": {t.userAgent}, "Accept": {"*/*"}},
 		},
-		contains: []byte(d.BodyContains), matches: patterns.compile(d.BodyMatches), patterns: patterns,
+		contains: []byte(d.BodyContains), matches: t.patterns.compile(d.BodyMatches), patterns: t.patterns,
 	}
 	// Validate has read the statuses, the expression and the headers before.
 	w.healthy, _ = parseStatuses(d.ExpectedStatus)
@@ -111,22 +106,18 @@ func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patter
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		w.request.Header.Set(name, value)
 	}
-	return w
+	return w.get
 }
 
 // requestURL returns the URL of the request. Its host is the Host header; the connection goes to
 // the checked address anyway.
-func requestURL(spec Spec, target netip.AddrPort) *url.URL {
+func requestURL(t target) *url.URL {
 	// Validate has parsed the path before.
-	location, err := url.ParseRequestURI(spec.Path)
+	location, err := url.ParseRequestURI(t.spec.Path)
 	if err != nil {
-		location = &url.URL{Path: spec.Path}
+		location = &url.URL{Path: t.spec.Path}
 	}
-	location.Scheme = string(spec.Type)
-	location.Host = spec.Host
-	if spec.Host == "" {
-		location.Host = netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()).String()
-	}
+	location.Scheme, location.Host = string(t.spec.Type), t.host()
 	return location
 }
 

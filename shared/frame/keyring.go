@@ -46,7 +46,7 @@ func NewKeyring(label string, keys [][]byte) (*Keyring, error) {
 		if err != nil {
 			return nil, fmt.Errorf("gossip key %d: %w", i+1, err)
 		}
-		aead, err := cipher.NewGCM(block)
+		aead, err := cipher.NewGCMWithRandomNonce(block)
 		if err != nil {
 			return nil, fmt.Errorf("gossip key %d: %w", i+1, err)
 		}
@@ -57,9 +57,8 @@ func NewKeyring(label string, keys [][]byte) (*Keyring, error) {
 
 // open decrypts version, nonce, ciphertext and tag, and appends the plain text to dst.
 func (k *Keyring) open(dst, sealed, authenticated []byte) ([]byte, bool) {
-	nonce, text := sealed[1:1+nonceSize], sealed[1+nonceSize:]
 	for _, aead := range k.aeads {
-		if plain, err := aead.Open(dst, nonce, text, authenticated); err == nil {
+		if plain, err := aead.Open(dst, nil, sealed[1:], authenticated); err == nil {
 			return plain, true
 		}
 	}

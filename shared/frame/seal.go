@@ -1,9 +1,6 @@
 package frame
 
-import (
-	"crypto/rand"
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // SealPacket encrypts a message with the first key and appends the packet to dst. Receivers refuse
 // packets longer than MaxPacket. plain and dst must not share memory.
@@ -20,12 +17,9 @@ func (k *Keyring) SealReply(dst, plain []byte) []byte {
 	return k.seal(dst, plain, authenticated)
 }
 
-// seal is the counterpart of open.
+// seal is the counterpart of open. The nonce is random.
 func (k *Keyring) seal(dst, plain, authenticated []byte) []byte {
-	var nonce [nonceSize]byte
-	rand.Read(nonce[:]) // never fails: crypto/rand ends the process rather than return weak octets
-	dst = append(append(dst, cipherVersion), nonce[:]...)
-	return k.aeads[0].Seal(dst, dst[len(dst)-nonceSize:], plain, authenticated)
+	return k.aeads[0].Seal(append(dst, cipherVersion), nil, plain, authenticated)
 }
 
 // AppendAck appends the acknowledgement of a ping, as memberlist writes it, to dst. The payload has at most 31 octets.

@@ -224,32 +224,3 @@ func FuzzParseCertificate(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkSeal(b *testing.B) {
-	id, e := fixed(), testEnvelope()
-	e.Payload = make([]byte, 250)
-	b.ReportAllocs()
-	for b.Loop() {
-		id.Seal(AgentToNode, e)
-	}
-}
-
-func BenchmarkParseAndVerify(b *testing.B) {
-	id, e := fixed(), testEnvelope()
-	e.Payload = make([]byte, 250)
-	message := id.Seal(AgentToNode, e)
-	b.ReportAllocs()
-	for b.Loop() {
-		s, err := Parse(message)
-		if err != nil || !s.Verify(AgentToNode, id.PublicKey) {
-			b.Fatal("refused")
-		}
-	}
-}
-
-func BenchmarkProof(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		Proof("0123456789abcdef0123456789abcdef", "app.gslb.test", KeyID{1}, Nonce{2}, 3)
-	}
-}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"gslb.internal/shared/durable"
 )
 
 // maxFile bounds an identity file, in octets. Ours have a few hundred.
@@ -55,39 +56,10 @@ func ownerOnly(path string) error {
 	return nil
 }
 
-// writeFile writes a file so that after a crash it has either the old or the new content, complete.
+// writeFile replaces a file as durable.WriteFile does.
 func writeFile(path string, text []byte, mode os.FileMode) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
+	if err := durable.WriteFile(path, text, mode); err != nil {
 		return fmt.Errorf("writing %s: %w; the directory must be writable for this user", path, err)
-	}
-	defer os.Remove(f.Name()) // fails after the rename, which is as it should be
-	defer f.Close()
-	if err := f.Chmod(mode); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if _, err := f.Write(text); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes a rename in dir durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("syncing %s: %w", dir, err)
 	}
 	return nil
 }

@@ -14,12 +14,6 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Defaults of the logging keys.
-const (
-	DefaultLevel  = "info"
-	DefaultFormat = FormatJSON
-)
-
 // Formats of the log.
 const (
 	FormatJSON    = "json"    // one JSON object per line, for collectors

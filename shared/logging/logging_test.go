@@ -12,7 +12,7 @@ import (
 
 func TestNew_WritesOneObjectPerLineWithItsTime(t *testing.T) {
 	var out bytes.Buffer
-	logger, err := logging.New(logging.Config{Level: logging.DefaultLevel, Format: logging.DefaultFormat}, &out)
+	logger, err := logging.New(logging.Config{Level: "info", Format: logging.FormatJSON}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}

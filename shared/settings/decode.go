@@ -33,16 +33,9 @@ func newDecoder(report *Report) *decoder {
 		budget: math.MaxInt}
 }
 
-// decode reads one whole file into v.
+// decode reads one whole file, a mapping or nothing, into v.
 func (d *decoder) decode(doc *document, v reflect.Value) {
 	d.document = doc
-	if doc.root.isNull() {
-		return
-	}
-	if doc.root.kind != mapping {
-		d.wrong(&doc.root, "", "the file must be a map of keys, found "+doc.root.describe())
-		return
-	}
 	d.structure(d.schema.of(v.Type()).keys, v, &doc.root, false)
 }
 

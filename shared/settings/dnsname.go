@@ -18,9 +18,6 @@ const (
 // ParseName returns the canonical form of a domain name, in which names are compared: lower case, no final dot. For
 // an invalid text, remedy tells how to correct it.
 func ParseName(text string) (name, remedy string) {
-	if isCanonical(text) {
-		return text, ""
-	}
 	name = strings.ToLower(strings.TrimSuffix(text, "."))
 	switch {
 	case name == "":
@@ -50,27 +47,6 @@ func ParseHost(text string) (name, remedy string) {
 			"app-1.example.net"
 	}
 	return name, remedy
-}
-
-// isCanonical is a fast check that accepts most canonical names. It refuses those that begin with a digit, which may
-// be addresses.
-func isCanonical(text string) bool {
-	if text == "" || len(text) > maxName || text[0] >= '0' && text[0] <= '9' {
-		return false
-	}
-	label := 0 // where it begins
-	for i := 0; i <= len(text); i++ {
-		switch {
-		case i == len(text) || text[i] == '.':
-			if n := i - label; n == 0 || n > maxLabel || text[label] == '-' || text[i-1] == '-' {
-				return false
-			}
-			label = i + 1
-		case notInLabel(rune(text[i])):
-			return false
-		}
-	}
-	return true
 }
 
 // ParseService is ParseName for the name of a service, which may also be a wildcard: "*." before a name.

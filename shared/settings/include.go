@@ -117,10 +117,7 @@ func (r *reader) includes(doc *document) {
 
 // expand returns the files of an entry.
 func (r *reader) expand(entry string, at Position) []string {
-	pattern := entry
-	if !filepath.IsAbs(pattern) {
-		pattern = filepath.Join(filepath.Dir(at.File), pattern)
-	}
+	pattern := beside(at.File, entry)
 	if !strings.ContainsAny(entry, `*?[\`) {
 		if _, err := os.Stat(pattern); err != nil {
 			r.wrong(at, entry, plain(err).Error()+
@@ -129,14 +126,19 @@ func (r *reader) expand(entry string, at Position) []string {
 		}
 		return []string{pattern}
 	}
-	matches, err := filepath.Glob(pattern)
+	matches, err := Glob(pattern)
 	if err != nil {
 		r.wrong(at, entry, "not a pattern: close each [ with a ]")
-		return nil
 	}
-	return slices.DeleteFunc(matches, func(path string) bool { // editors leave hidden files
+	return matches
+}
+
+// Glob is filepath.Glob without hidden files, which editors leave, unless the pattern begins with a dot too.
+func Glob(pattern string) ([]string, error) {
+	matches, err := filepath.Glob(pattern)
+	return slices.DeleteFunc(matches, func(path string) bool {
 		return strings.HasPrefix(filepath.Base(path), ".") && !strings.HasPrefix(filepath.Base(pattern), ".")
-	})
+	}), err
 }
 
 func (r *reader) wrong(at Position, value, message string) {

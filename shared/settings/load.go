@@ -9,9 +9,6 @@ import (
 type Options struct {
 	// Mode is the value that the key `mode` must have.
 	Mode string
-	// EnvPrefix begins the names of environment variables for secrets: with "GSLB", the key agent.identity.service_token
-	// may come from GSLB_AGENT_IDENTITY_SERVICE_TOKEN.
-	EnvPrefix string
 	// Validate, unless nil, checks the filled struct and adds further problems to the report.
 	Validate func(*Report)
 }
@@ -69,16 +66,16 @@ func decodeAll(report *Report, into any, o Options, alone bool) error {
 		}
 	}
 	leaves := d.schema.leaves("", root)
-	sources, err := newLayers(o.EnvPrefix, leaves, d.scalars, alone)
+	store, err := joinSources(leaves, d.scalars, alone)
 	if err != nil {
 		return fmt.Errorf("joining the files: %w", err)
 	}
 	if alone {
 		refuseSecretFiles(report, d)
 	} else {
-		(&secrets{report, d, sources}).collect(leaves)
+		(&secrets{report, d, store}).collect(leaves)
 	}
-	sources.apply(report, leaves)
+	apply(store, report, leaves)
 	if o.Validate != nil {
 		o.Validate(report)
 	}

@@ -61,13 +61,11 @@ func quoteValue(v string) string {
 	return strconv.Quote(v)
 }
 
-// Position is a place in the configuration files. Load sets it in a list element's struct that embeds one. The zero
-// Position means "not from a file".
+// Position is a place in the configuration files. The zero Position means "not from a file".
 type Position struct {
-	File string `json:"-"` // as the file was opened: the path given, or the path its includes line led to
-	Line int    `json:"-"` // counted from 1
-	// Column is counted from 1, in octets. It is 0 for YAML.
-	Column int `json:"-"`
+	File   string // as the file was opened: the path given, or the path its includes line led to
+	Line   int    // counted from 1; 0 when unknown
+	Column int    // counted from 1, in octets; 0 when unknown, and for YAML
 }
 
 // String returns "file:line", for JSON "file:line:column", and "" for the zero Position.

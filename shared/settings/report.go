@@ -57,9 +57,6 @@ func (r *Report) append(p Problem) {
 		r.more++
 		return
 	}
-	if r.problemKeys == nil {
-		r.problemKeys = map[string]bool{}
-	}
 	r.problemKeys[p.Key] = p.Key != ""
 	r.problems = append(r.problems, p)
 }
@@ -112,7 +109,7 @@ func (r *Report) err() error {
 
 // Inspect calls validate for a struct that does not come from files, and returns the problems.
 func Inspect(validate func(*Report)) Problems {
-	report := &Report{}
+	report := newReport()
 	validate(report)
 	problems, _ := errors.AsType[Problems](report.err())
 	return problems

@@ -62,7 +62,7 @@ func load(t *testing.T, files map[string]string) (sample, []string) {
 		write(t, filepath.Join(dir, name), text, 0o600)
 	}
 	s := sample{Allowed: []string{"by default"}, Server: server{Count: 7}}
-	err := Load(filepath.Join(dir, "main.yaml"), &s, Options{Mode: "test", EnvPrefix: "T"})
+	err := Load(filepath.Join(dir, "main.yaml"), &s, Options{Mode: "test"})
 	return s, lines(dir, err)
 }
 

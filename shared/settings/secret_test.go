@@ -53,15 +53,15 @@ func TestSecrets_ComeFromFilesAndEnvironment(t *testing.T) {
 		checkSecrets(t, got, problems, "  s3cret==")
 	})
 	t.Run("environment", func(t *testing.T) {
-		t.Setenv("T_SERVER_KEY", "s3cret==")
-		t.Setenv("T_SERVER_TOKENS", `{"App.example.com": "one", "b.c": "two"}`)
-		t.Setenv("T_SERVER_OLD_KEYS", `["x", "y"]`)
+		t.Setenv("GSLB_SERVER_KEY", "s3cret==")
+		t.Setenv("GSLB_SERVER_TOKENS", `{"App.example.com": "one", "b.c": "two"}`)
+		t.Setenv("GSLB_SERVER_OLD_KEYS", `["x", "y"]`)
 		got, problems := load(t, map[string]string{"main.yaml": "mode: test\n"})
 		checkSecrets(t, got, problems, "s3cret==")
 	})
 	t.Run("only secrets come from the environment", func(t *testing.T) {
-		t.Setenv("T_SERVER_NAME", "x")
-		t.Setenv("T_SERVER_KEY", "") // as good as not there
+		t.Setenv("GSLB_SERVER_NAME", "x")
+		t.Setenv("GSLB_SERVER_KEY", "") // as good as not there
 		got, problems := load(t, map[string]string{"main.yaml": "mode: test\nserver: {key: k}\n"})
 		if problems != nil || got.Server.Name != "" || got.Server.Key != "k" {
 			t.Errorf("got %+v, %q", got, problems)
@@ -92,10 +92,10 @@ func TestSecrets_TellWhatIsWrong(t *testing.T) {
 				`main.yaml:3: server.key: is given in 2 ways (at main.yaml:3, by server.key_file at main.yaml:4): keep one`}},
 		{"three ways", map[string]string{"main.yaml": "mode: test\nserver:\n  tokens: {a: abcdef}\n  tokens_file: key\n",
 			"key": "a: abcdef"},
-			map[string]string{"T_SERVER_TOKENS": "a: abcdef"},
+			map[string]string{"GSLB_SERVER_TOKENS": "a: abcdef"},
 			[]string{
 				`main.yaml:3: server.tokens: is given in 3 ways (at main.yaml:3, by server.tokens_file at main.yaml:4, by the ` +
-					`environment variable T_SERVER_TOKENS): keep one`}},
+					`environment variable GSLB_SERVER_TOKENS): keep one`}},
 		{"two files", map[string]string{"main.yaml": "mode: test\nincludes: [b.yaml]\nserver: {key_file: key}\n",
 			"b.yaml": "server: {key_file: key}\n", "key": "abcdef"}, nil,
 			[]string{`b.yaml:1: server.key_file: is already set at main.yaml:3: keep one`}},
@@ -112,12 +112,12 @@ func TestSecrets_TellWhatIsWrong(t *testing.T) {
 			"key": "a: *abcdef\n"}, nil,
 			[]string{`key:1: server.tokens: not valid YAML; expected a map such as {"app.example.com": "token"}`}},
 		{"no map in the environment", map[string]string{"main.yaml": "mode: test\n"},
-			map[string]string{"T_SERVER_TOKENS": "abcdef"},
+			map[string]string{"GSLB_SERVER_TOKENS": "abcdef"},
 			[]string{
-				`environment variable T_SERVER_TOKENS:1: server.tokens: expected a map of names to values, found a single value`}},
+				`environment variable GSLB_SERVER_TOKENS:1: server.tokens: expected a map of names to values, found a single value`}},
 		{"a map in place of a list", map[string]string{"main.yaml": "mode: test\n"},
-			map[string]string{"T_SERVER_OLD_KEYS": "{a: abcdef}"},
-			[]string{`environment variable T_SERVER_OLD_KEYS:1: server.old_keys: expected a list, found a map of keys`}},
+			map[string]string{"GSLB_SERVER_OLD_KEYS": "{a: abcdef}"},
+			[]string{`environment variable GSLB_SERVER_OLD_KEYS:1: server.old_keys: expected a list, found a map of keys`}},
 		{"a list in place of a token", map[string]string{"main.yaml": "mode: test\nserver: {tokens: {a: [abcdef]}}\n"}, nil,
 			[]string{`main.yaml:2: server.tokens["a"]: expected a single value, found a list`}},
 		{"_file of what is no secret", map[string]string{"main.yaml": "mode: test\nserver: {name_file: x}\n"}, nil,
@@ -223,10 +223,10 @@ func TestSecrets_InListsOfAMap(t *testing.T) {
 			write(t, filepath.Join(dir, "main.yaml"), text, 0o600)
 			write(t, filepath.Join(dir, "former.yaml"), "a.example: [one, two]\nb.example: [three]\n", 0o600)
 			if name == "environment" {
-				t.Setenv("T_FORMER", `{"a.example": ["one", "two"], "b.example": ["three"]}`)
+				t.Setenv("GSLB_FORMER", `{"a.example": ["one", "two"], "b.example": ["three"]}`)
 			}
 			var got lists
-			if err := Load(filepath.Join(dir, "main.yaml"), &got, Options{Mode: "test", EnvPrefix: "T"}); err != nil {
+			if err := Load(filepath.Join(dir, "main.yaml"), &got, Options{Mode: "test"}); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Former["a.example"], []Secret{"one", "two"}) || !slices.Equal(got.Former["b.example"],

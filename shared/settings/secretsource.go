@@ -3,16 +3,17 @@ package settings
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
+
+	"github.com/spf13/viper"
 )
 
 // secrets finds secrets outside the configuration's own files.
 type secrets struct {
 	report  *Report
 	decoder *decoder
-	layers  *layers
+	store   *viper.Viper
 }
 
 // collect sets each secret from its source. Lists and maps are written there as in the configuration: YAML or JSON.
@@ -21,7 +22,7 @@ func (s *secrets) collect(leaves []leaf) {
 		if !leaf.field.secret {
 			continue
 		}
-		variable := Variable(s.layers.prefix, leaf.path)
+		variable := Variable(leaf.path)
 		fromFile, hasFile := s.decoder.secretFiles[leaf.path]
 		hasVariable := os.Getenv(variable) != ""
 		if s.severalSources(leaf.path, variable, hasFile, hasVariable) {
@@ -29,10 +30,11 @@ func (s *secrets) collect(leaves []leaf) {
 		}
 		switch {
 		case hasFile:
-			s.readFrom(leaf, fromFile)
+			if text, source, ok := s.decoder.readSecret(leaf.path, fromFile); ok {
+				s.take(leaf, text, source)
+			}
 		case hasVariable:
-			text, _ := s.layers.get(leaf.path)
-			s.take(leaf, text, "environment variable "+variable)
+			s.take(leaf, s.store.GetString(leaf.path), "environment variable "+variable)
 		}
 	}
 }
@@ -56,19 +58,9 @@ func (s *secrets) severalSources(key, variable string, hasFile, hasVariable bool
 	return true
 }
 
-// readFrom reads the file of a _file key.
-func (s *secrets) readFrom(leaf leaf, from given) {
-	if text, source, ok := s.decoder.readSecret(leaf.path, from); ok {
-		s.take(leaf, text, source)
-	}
-}
-
 // readSecret reads the file that a _file key gives for a secret.
 func (d *decoder) readSecret(key string, from given) (text, path string, ok bool) {
-	path = from.text
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(from.at.File), path)
-	}
+	path = beside(from.at.File, from.text)
 	wrong := func(message string) (string, string, bool) {
 		p := Problem{Key: key + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message}
 		d.report.append(p.in(from.at))
@@ -92,7 +84,7 @@ func (d *decoder) readSecret(key string, from given) (text, path string, ok bool
 func (s *secrets) take(leaf leaf, text, source string) {
 	s.report.outside[leaf.path] = Position{File: source}
 	if leaf.field.shape == scalarShape {
-		s.layers.store.Set(leaf.path, text)
+		s.store.Set(leaf.path, text)
 		return
 	}
 	root, problems := parse(source, text)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -51,6 +52,21 @@ func readFile(path string, limit int64) (file, error) {
 		return file{}, fmt.Errorf("has more than %d octets, which is the limit", limit)
 	}
 	return file{text.String(), info.Mode().Perm()}, nil
+}
+
+// ReadFile returns the text of a file of at most limit octets that the value of a key names. A relative path begins at
+// the file that has the key. The error does not repeat the path.
+func (r *Report) ReadFile(key, path string, limit int64) (string, error) {
+	content, err := readFile(beside(r.Locate(key).File, path), limit)
+	return content.text, err
+}
+
+// beside returns the path that a file names, which is relative to that file.
+func beside(file, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(file), path)
 }
 
 // plain removes the path from a file error, because the message begins with it, and adds a hint.

@@ -1,6 +1,10 @@
 package wire
 
-import "net/netip"
+import (
+	"math"
+	"net/netip"
+	"time"
+)
 
 // Hello is an overwatch node's introduction to an agent that dialled it.
 type Hello struct {
@@ -79,6 +83,11 @@ type Warnings struct {
 	CPUMillis       uint32
 	MemoryMillis    uint32
 	ErrorRateMillis uint32
+}
+
+// Millis returns the milliseconds of a warning or a drain: at least 1, since 0 means that there is none.
+func Millis(over time.Duration) uint32 {
+	return uint32(min(max(over.Milliseconds(), 1), math.MaxUint32))
 }
 
 // Drain reports at once that all backends of the agent are to be drained, as at its shutdown. The

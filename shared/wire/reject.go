@@ -1,7 +1,5 @@
 package wire
 
-import "strconv"
-
 // RejectCode is the reason why a node refused a message.
 type RejectCode uint8
 
@@ -24,37 +22,22 @@ const (
 	CodeLocked      RejectCode = 14 // the service's token admits no new agents: an operator locked it
 )
 
-// String returns the code's name as it stands in logs, metrics and the API.
-func (c RejectCode) String() string {
-	switch c {
-	case CodeWrongToken:
-		return "wrong_token"
-	case CodeUnknownService:
-		return "unknown_service"
-	case CodeRevoked:
-		return "revoked"
-	case CodeExpired:
-		return "expired"
-	case CodeNotYetValid:
-		return "not_yet_valid"
-	case CodePinMismatch:
-		return "pin_mismatch"
-	case CodeConflictingClaim:
-		return "conflicting_claim"
-	case CodeVersion:
-		return "version"
-	case CodeBootNonce:
-		return "boot_nonce"
-	case CodeNotEnrolled:
-		return "not_enrolled"
-	case CodeLimit:
-		return "limit"
-	case CodePolicy:
-		return "policy"
-	case CodeUnavailable:
-		return "unavailable"
-	case CodeLocked:
-		return "locked"
-	}
-	return "code " + strconv.Itoa(int(c))
+var codeNames = []string{
+	CodeWrongToken:       "wrong_token",
+	CodeUnknownService:   "unknown_service",
+	CodeRevoked:          "revoked",
+	CodeExpired:          "expired",
+	CodeNotYetValid:      "not_yet_valid",
+	CodePinMismatch:      "pin_mismatch",
+	CodeConflictingClaim: "conflicting_claim",
+	CodeVersion:          "version",
+	CodeBootNonce:        "boot_nonce",
+	CodeNotEnrolled:      "not_enrolled",
+	CodeLimit:            "limit",
+	CodePolicy:           "policy",
+	CodeUnavailable:      "unavailable",
+	CodeLocked:           "locked",
 }
+
+// String returns the code's name as it stands in logs, metrics and the API.
+func (c RejectCode) String() string { return named(c, codeNames, "code") }

@@ -26,29 +26,27 @@ const (
 	TypeDrain      Type = 9 // agent to node: all of its backends are to be drained
 )
 
+var typeNames = []string{
+	TypeHello:      "hello",
+	TypeEnrol:      "enrol",
+	TypeHeartbeat:  "heartbeat",
+	TypeTransition: "transition",
+	TypeDeregister: "deregister",
+	TypeAck:        "ack",
+	TypeReject:     "reject",
+	TypeSignal:     "signal",
+	TypeDrain:      "drain",
+}
+
 // String returns the name of the message, for logs and metric labels.
-func (t Type) String() string {
-	switch t {
-	case TypeHello:
-		return "hello"
-	case TypeEnrol:
-		return "enrol"
-	case TypeHeartbeat:
-		return "heartbeat"
-	case TypeTransition:
-		return "transition"
-	case TypeDeregister:
-		return "deregister"
-	case TypeAck:
-		return "ack"
-	case TypeReject:
-		return "reject"
-	case TypeSignal:
-		return "signal"
-	case TypeDrain:
-		return "drain"
+func (t Type) String() string { return named(t, typeNames, "type") }
+
+// named returns the name of a number, or what it is and the number if a later version has added it.
+func named[T ~uint8](n T, names []string, what string) string {
+	if int(n) < len(names) && names[n] != "" {
+		return names[n]
 	}
-	return "type " + strconv.Itoa(int(t))
+	return what + " " + strconv.Itoa(int(n))
 }
 
 // Claim is an agent's report of a backend's health.
@@ -62,14 +60,4 @@ const (
 )
 
 // String returns "none", "healthy" or "unhealthy".
-func (c Claim) String() string {
-	switch c {
-	case ClaimNone:
-		return "none"
-	case ClaimHealthy:
-		return "healthy"
-	case ClaimUnhealthy:
-		return "unhealthy"
-	}
-	return "claim " + strconv.Itoa(int(c))
-}
+func (c Claim) String() string { return named(c, []string{"none", "healthy", "unhealthy"}, "claim") }

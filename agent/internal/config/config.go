@@ -43,9 +43,9 @@ type Agent struct {
 	Heartbeat    Heartbeat      `key:"heartbeat" reload:"restart"`
 	// Over which time overwatch nodes lead traffic away after SIGTERM or SIGINT before the agent says goodbye and
 	// stops: the backends' shares fall linearly to zero. The default is the default TTL of answers; give the TTL of
-	// your domains where it is longer. `0s`: goodbye at once. At most 24h. A second signal ends the drain; so does
-	// having no overwatch node to lead traffic away.
-	DrainTime time.Duration `key:"drain_time" default:"30s" reload:"restart"`
+	// your domains where it is longer. `0s`: goodbye at once. A second signal ends the drain; so does having no
+	// overwatch node to lead traffic away.
+	DrainTime time.Duration `key:"drain_time" default:"30s" min:"0s" max:"24h" reload:"restart"`
 }
 
 // Identity has the agent's name and region, and the tokens that prove its services.
@@ -109,30 +109,37 @@ type HealthCheck = healthcheck.Block
 type Predictive struct {
 	// Whether traffic is led away before checks fail.
 	Enabled bool `key:"enabled"`
-	// How often the thresholds are looked at. 1s to 1h.
-	CheckInterval time.Duration `key:"check_interval" default:"10s"`
-	CPU           Resource      `key:"cpu"`
-	Memory        Resource      `key:"memory"`
+	// How often the thresholds are looked at.
+	CheckInterval time.Duration `key:"check_interval" default:"10s" min:"1s" max:"1h"`
+	CPU           CPU           `key:"cpu"`
+	Memory        Memory        `key:"memory"`
 	ErrorRate     ErrorRate     `key:"error_rate"`
 }
 
-// Resource is the threshold of one resource of the host.
-type Resource struct {
-	// Percent of the processor or memory, above 0 and up to 100: of what the container may use if it has a limit, else of
-	// the host.
+// CPU is the threshold of the processor's load.
+type CPU struct {
+	// Percent of the processor, above 0 and up to 100: of what the container may use if it has a limit, else of the host.
 	Threshold float64 `key:"threshold" default:"85"`
-	// Over which time the traffic is reduced, 1s to 1h.
-	BleedDuration time.Duration `key:"bleed_duration" default:"30s"`
+	// Over which time the traffic is reduced.
+	BleedDuration time.Duration `key:"bleed_duration" default:"30s" min:"1s" max:"1h"`
+}
+
+// Memory is the threshold of the memory in use.
+type Memory struct {
+	// Percent of the memory, above 0 and up to 100: of what the container may use if it has a limit, else of the host.
+	Threshold float64 `key:"threshold" default:"90"`
+	// Over which time the traffic is reduced.
+	BleedDuration time.Duration `key:"bleed_duration" default:"30s" min:"1s" max:"1h"`
 }
 
 // ErrorRate is the threshold of failing checks, or of the errors that the application itself counts.
 type ErrorRate struct {
 	// Failed checks of one backend per minute, or errors per minute of the application with `source`.
 	Threshold float64 `key:"threshold" default:"10"`
-	// Over which time they are counted; from `check_interval` to 1h.
-	Window time.Duration `key:"window" default:"1m"`
-	// Over which time the traffic is reduced, 1s to 1h.
-	BleedDuration time.Duration `key:"bleed_duration" default:"1m"`
+	// Over which time they are counted, at least `check_interval`.
+	Window time.Duration `key:"window" default:"1m" max:"1h"`
+	// Over which time the traffic is reduced.
+	BleedDuration time.Duration `key:"bleed_duration" default:"1m" min:"1s" max:"1h"`
 	Source        ErrorSource   `key:"source"`
 }
 
@@ -170,10 +177,10 @@ type Gossip struct {
 
 // Heartbeat has the interval of the agent's full reports, and the number that may be missing before it counts as gone.
 type Heartbeat struct {
-	// How often the agent reports everything it knows; a change is reported at once. 100ms to 1h.
-	Interval time.Duration `key:"interval" default:"10s"`
-	// How many reports may be missing before the agent counts as gone. 1 to 1000.
-	MissedThreshold int `key:"missed_threshold" default:"3"`
+	// How often the agent reports everything it knows; a change is reported at once.
+	Interval time.Duration `key:"interval" default:"10s" min:"100ms" max:"1h"`
+	// How many reports may be missing before the agent counts as gone.
+	MissedThreshold int `key:"missed_threshold" default:"3" min:"1" max:"1000"`
 }
 
 // Metrics is the Prometheus endpoint.

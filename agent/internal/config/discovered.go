@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"gslb.internal/shared/settings"
@@ -149,8 +148,6 @@ func (v *validator) discovered(key string, b Backend, from *BackendsFrom) Backen
 
 // Files returns the sorted paths of the files that match the pattern. Names with a leading dot need a pattern with one.
 func (from *BackendsFrom) Files() []string {
-	matches, _ := filepath.Glob(from.File) // the pattern was checked
-	return slices.DeleteFunc(matches, func(path string) bool {
-		return filepath.Base(path)[0] == '.' && filepath.Base(from.File)[0] != '.'
-	})
+	matches, _ := settings.Glob(from.File) // the pattern was checked
+	return matches
 }

@@ -6,15 +6,12 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// envPrefix is the prefix of the environment variables that may hold secrets.
-const envPrefix = "GSLB"
-
 // Load reads a configuration file and the files it includes. The error is of type settings.Problems
 // and lists every problem, one line each.
 func Load(path string) (*Config, error) {
 	c := Default()
 	err := settings.Load(path, c, settings.Options{
-		Mode: Mode, EnvPrefix: envPrefix,
+		Mode: Mode,
 		Validate: func(report *settings.Report) {
 			c.complete(report)
 			c.validate(report)
@@ -72,14 +69,9 @@ func (c *Config) Warnings() []string { return c.warnings }
 // DefaultDataDir is the default of data_dir, which holds the agent's identity.
 const DefaultDataDir = "/var/lib/gslb"
 
-// defaultMemoryThreshold is a percentage. The processor's default is in the tag of Resource, which
-// both share.
-const defaultMemoryThreshold = 90
-
 // Default returns the configuration with every key at its default.
 func Default() *Config {
 	c := &Config{}
 	settings.SetDefaults(c)
-	c.Agent.Predictive.Memory.Threshold = defaultMemoryThreshold
 	return c
 }

@@ -1,12 +1,13 @@
-package config // inside: it uses envPrefix
+package config_test
 
 import (
 	"testing"
 
+	"gslb.internal/agent/internal/config"
 	"gslb.internal/shared/settings/settingstest"
 )
 
 // The reference table has every key with its type and default, and nothing else.
 func TestReference_IsWhatTheProgramReads(t *testing.T) {
-	settingstest.CheckReference(t, "../../docs/configuration.md", Default(), envPrefix)
+	settingstest.CheckReference(t, "../../docs/configuration.md", config.Default())
 }

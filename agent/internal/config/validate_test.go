@@ -47,19 +47,19 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 				`one with: head -c 32 /dev/urandom | base64`,
 			`4: agent.gossip.previous_encryption_keys[1]: is the same as encryption_key: remove it`}},
 		{"heartbeat", smallest + "  heartbeat: {interval: 10ms, missed_threshold: 0}\n", []string{
-			`6: agent.heartbeat.interval: "10ms": give a time from 100ms to 1h0m0s`,
+			`6: agent.heartbeat.interval: "10ms": give a time from 100ms to 1h`,
 			`6: agent.heartbeat.missed_threshold: "0": give a number from 1 to 1000`}},
 		{"predictive",
 			smallest +
 				"  predictive:\n    check_interval: 90s\n    cpu: {threshold: 101, bleed_duration: 0s}\n    memory: {threshold: " +
 				"0, bleed_duration: 1ms}\n    error_rate: {threshold: -1, bleed_duration: 0s}\n", []string{
+				`8: agent.predictive.cpu.bleed_duration: "0s": give a time from 1s to 1h`,
 				`8: agent.predictive.cpu.threshold: "101": give a percentage above 0 and up to 100`,
-				`8: agent.predictive.cpu.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
+				`9: agent.predictive.memory.bleed_duration: "1ms": give a time from 1s to 1h`,
 				`9: agent.predictive.memory.threshold: "0": give a percentage above 0 and up to 100`,
-				`9: agent.predictive.memory.bleed_duration: "1ms": give a time from 1s to 1h0m0s`,
+				`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h`,
 				`10: agent.predictive.error_rate.threshold: "-1": give a number of errors per minute above 0`,
-				`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
-				`10: agent.predictive.error_rate.window: "1m0s": give a time from check_interval, which is 1m30s, to 1h0m0s`}},
+				`10: agent.predictive.error_rate.window: "1m0s": give at least check_interval, which is 1m30s`}},
 		{"no numbers",
 			smallest +
 				"  predictive:\n    cpu: {threshold: .nan}\n    memory: {threshold: NaN}\n    error_rate: {threshold: Inf}\n",
@@ -87,7 +87,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 					`such as errors.total`,
 				`6: agent.predictive.error_rate.source.labels: only a metric has labels: give metric, or remove them`}},
 		{"drain_time", smallest + "  drain_time: 25h\n", []string{
-			`6: agent.drain_time: "25h0m0s": give a time from 0s to 24h0m0s`}},
+			`6: agent.drain_time: "25h": give a time from 0s to 24h`}},
 		{"backends",
 			head + "  backends:\n  - {}\n  - {service: a b, address: '::', port: 80, weight: 0, health_check: {type: " +
 				"http}}\n  - " + backend + "\n  - " + backend + "\n", []string{

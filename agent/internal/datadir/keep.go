@@ -6,14 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-)
 
-// newEnding is the suffix of a file or directory that is still being written. After a kill it is
-// left behind, and the next start deletes it.
-const newEnding = ".being-written"
+	"gslb.internal/shared/durable"
+)
 
 // Bounds of a copy. An agent's files are small, and it has one pin for each overwatch node.
 const (
@@ -25,7 +22,7 @@ const (
 // subdirectory kept (0700). The copy gets that name when it is complete, and replaces an older one.
 // If none of the names exists, keep makes no copy.
 func keep(path string, names []string, kept string) error {
-	temporary := kept + newEnding
+	temporary := kept + durable.Unfinished
 	found := 0
 	for _, name := range slices.Concat(names, []string{schemaFile}) {
 		info, err := os.Stat(filepath.Join(path, name))
@@ -48,10 +45,10 @@ func keep(path string, names []string, kept string) error {
 	if found == 0 {
 		return nil
 	}
-	if err := errors.Join(syncDir(temporary), os.RemoveAll(kept), os.Rename(temporary, kept)); err != nil {
+	if err := errors.Join(durable.SyncDir(temporary), os.RemoveAll(kept), os.Rename(temporary, kept)); err != nil {
 		return err
 	}
-	return syncDir(path)
+	return durable.SyncDir(path)
 }
 
 // keepOne copies a file, or a directory with the files in it.
@@ -82,7 +79,7 @@ func keepOne(from string, info fs.FileInfo, to string) error {
 			return err
 		}
 	}
-	return syncDir(to)
+	return durable.SyncDir(to)
 }
 
 // copyFile copies a file, readable by its owner only.
@@ -95,39 +92,7 @@ func copyFile(from string, info fs.FileInfo, to string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(to, content)
-}
-
-// writeFile writes a file (0600) under a temporary name and renames it once it is on the disk.
-func writeFile(path string, content []byte) error {
-	temporary := path + newEnding
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names in a directory durable. Windows has no such call and does not need it.
-func syncDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.WriteFile(to, content, 0o600)
 }
 
 // clearLeftovers deletes unfinished files of a process that was killed.
@@ -137,7 +102,7 @@ func clearLeftovers(path string) error {
 		return fmt.Errorf("data_dir %s: %w", path, plain(err))
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), newEnding) {
+		if strings.HasSuffix(e.Name(), durable.Unfinished) {
 			if err := os.RemoveAll(filepath.Join(path, e.Name())); err != nil {
 				return fmt.Errorf("data_dir %s: deleting what was half written: %w", path, err)
 			}

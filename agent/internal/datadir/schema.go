@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"gslb.internal/shared/durable"
 )
 
 // schema is the version of the directory's format. Any change that an older agent would misread,
@@ -131,5 +133,6 @@ func isDir(path string) bool {
 
 // writeSchema writes the schema file.
 func writeSchema(path string, number int, program string) error {
-	return writeFile(filepath.Join(path, schemaFile), fmt.Appendf(nil, "schema: %d\nprogram: %s\n", number, program))
+	text := fmt.Appendf(nil, "schema: %d\nprogram: %s\n", number, program)
+	return durable.WriteFile(filepath.Join(path, schemaFile), text, 0o600)
 }

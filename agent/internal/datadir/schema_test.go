@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gslb.internal/shared/durable"
 )
 
 const (
@@ -154,7 +156,7 @@ func TestOpen_KilledInTheMiddleOfAStepIsDoneByTheNextStart(t *testing.T) {
 	}
 	wantAll(t, path, kept...)
 	// And one that was killed while it wrote a copy.
-	half := keptName(path, 0) + newEnding
+	half := keptName(path, 0) + durable.Unfinished
 	if err := os.MkdirAll(filepath.Join(half, "overwatch_pins"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // measure registers the monitor's metrics and returns the function that counts a check. Labels of
 // backends come from the configuration, so there are at most wire.MaxBackends of them.
-func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result), err error) {
+func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result)) {
 	checks := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "gslb_agent_checks_total",
 		Help: "Health checks made, by outcome; unknown ones could not be made for a reason of this host.",
@@ -25,18 +25,14 @@ func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result), er
 		Help: "Health checks that ended without an answer while this process was stopped or had no time; up to three in a " +
 			"row say nothing.",
 	})
-	for _, c := range []prometheus.Collector{checks, heldUp, newHealth(m)} {
-		if err := r.Register(c); err != nil {
-			return nil, err
-		}
-	}
+	r.MustRegister(checks, heldUp, newHealth(m))
 	return func(r check.Result) {
 		m.checks.Add(1)
 		by[r.Outcome].Inc()
 		if r.HeldUp {
 			heldUp.Inc()
 		}
-	}, nil
+	}
 }
 
 // health is a collector that reads the state of each backend at the time of the scrape.

@@ -30,10 +30,7 @@ func New(o Options) (*Monitor, error) {
 		return nil, errors.New("monitor: Registerer must be set")
 	}
 	m := &Monitor{options: o}
-	var err error
-	if m.count, err = m.measure(o.Registerer); err != nil {
-		return nil, err
-	}
+	m.count = m.measure(o.Registerer)
 	watches, err := m.prepare(o.Backends)
 	if err != nil {
 		return nil, err

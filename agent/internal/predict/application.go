@@ -2,26 +2,28 @@ package predict
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"gslb.internal/agent/internal/config"
+	"gslb.internal/shared/wire"
 )
 
 // application reads the errors that the application itself counts.
 type application struct {
 	*reader
-	trend  trend
+	trend  *trend
 	silent bool // the newest reading failed, and that was logged
 	up     prometheus.Gauge
 	value  prometheus.Gauge
 }
 
-// newApplication returns the reader of Options.Source, or nil without a source. It registers the
+// newApplication returns the reader of error_rate.source, or nil without a source. It registers the
 // metrics in both cases.
-func newApplication(o Options) (*application, error) {
+func newApplication(o Options) *application {
 	a := &application{
-		trend: trend{rate: rate{window: o.Window}, threshold: threshold{limit: o.Errors.Threshold}},
+		trend: newTrend(o.ErrorRate),
 		up: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gslb_agent_error_source_up", Help: "1 if the newest reading of error_rate.source gave a number.",
 		}),
@@ -29,16 +31,12 @@ func newApplication(o Options) (*application, error) {
 			Name: "gslb_agent_errors_per_minute", Help: "Errors per minute as error_rate.source tells them.",
 		}),
 	}
-	for _, c := range []prometheus.Collector{a.up, a.value} {
-		if err := o.Registerer.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics: %w", err)
-		}
+	o.Registerer.MustRegister(a.up, a.value)
+	if !o.ErrorRate.Source.Given() {
+		return nil
 	}
-	if o.Source == nil {
-		return nil, nil
-	}
-	a.reader = newReader(*o.Source)
-	return a, nil
+	a.reader = newReader(o.ErrorRate.Source, o.UserAgent)
+	return a
 }
 
 // lookAtSource reads the application's errors, which concern all backends. A failed reading leaves
@@ -47,7 +45,7 @@ func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (c
 	a := w.source
 	value, err := a.read(ctx)
 	if err == nil {
-		if !a.source.PerMinute {
+		if a.source.Kind == config.KindCounter {
 			value = a.trend.rate.perMinute(value, now)
 		}
 		changed = a.trend.threshold.observe(value)
@@ -58,7 +56,7 @@ func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (c
 		w.tell(signalErrors, &a.trend.threshold, value, "")
 	}
 	if a.trend.threshold.set {
-		next.all.ErrorRateMillis = millis(w.options.Errors.Bleed)
+		next.all.ErrorRateMillis = wire.Millis(w.options.ErrorRate.BleedDuration)
 	}
 	w.active.WithLabelValues(signalErrors).Set(number(a.trend.threshold.set))
 	return changed

@@ -9,8 +9,8 @@ import (
 	"net"
 	"net/http"
 	"regexp"
-	"strings"
-	"time"
+
+	"gslb.internal/agent/internal/config"
 )
 
 const (
@@ -20,36 +20,19 @@ const (
 	maxSourceHeader = 32 << 10
 )
 
-// Source is a number behind a URL: the errors that the application itself counts.
-type Source struct {
-	// URL is requested with GET.
-	URL string
-	// Metric names a metric in Prometheus' text format. Field names a number in a JSON document, as
-	// the names on the way to it. Exactly one of the two is set.
-	Metric string
-	Field  []string
-	// Labels select series of Metric: each expression must match the whole value of its label. The
-	// selected series are added up.
-	Labels map[string]*regexp.Regexp
-	// PerMinute is true if the number is a rate of errors per minute, and false if it is a counter.
-	PerMinute bool
-	// Timeout bounds one reading.
-	Timeout time.Duration
-	// UserAgent is the User-Agent header of the request.
-	UserAgent string
-}
-
-// reader reads a Source.
+// reader reads the number behind error_rate.source: the errors that the application itself counts.
 type reader struct {
-	source Source
-	client *http.Client
+	source    config.ErrorSource
+	labels    map[string]*regexp.Regexp
+	userAgent string
+	client    *http.Client
 }
 
 // newReader returns a reader that connects to the source's own address, ignoring proxies in the
 // environment. It follows no redirects.
-func newReader(s Source) *reader {
+func newReader(s config.ErrorSource, userAgent string) *reader {
 	dialer := &net.Dialer{Timeout: s.Timeout}
-	return &reader{source: s, client: &http.Client{
+	return &reader{source: s, labels: s.Matchers(), userAgent: userAgent, client: &http.Client{
 		Timeout:       s.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -70,7 +53,7 @@ func (r *reader) read(ctx context.Context) (float64, error) {
 		accept = "text/plain; version=0.0.4"
 	}
 	request.Header.Set("Accept", accept)
-	request.Header.Set("User-Agent", r.source.UserAgent)
+	request.Header.Set("User-Agent", r.userAgent)
 	answer, err := r.client.Do(request)
 	if err != nil {
 		return 0, err
@@ -82,9 +65,9 @@ func (r *reader) read(ctx context.Context) (float64, error) {
 	body := &bounded{from: answer.Body, left: maxSourceBody}
 	var value float64
 	if r.source.Metric != "" {
-		value, err = metricValue(body, r.source.Metric, r.source.Labels)
+		value, err = metricValue(body, r.source.Metric, r.labels)
 	} else {
-		value, err = fieldValue(body, r.source.Field)
+		value, err = fieldValue(body, r.source.Path())
 	}
 	switch {
 	case err != nil:
@@ -100,7 +83,7 @@ func (r *reader) what() string {
 	if r.source.Metric != "" {
 		return "metric " + r.source.Metric
 	}
-	return "field " + strings.Join(r.source.Field, ".")
+	return "field " + r.source.Field
 }
 
 // errLargeSource means that the answer is longer than maxSourceBody.

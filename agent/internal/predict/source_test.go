@@ -17,6 +17,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+
+	"gslb.internal/agent/internal/config"
 )
 
 const exposition = `# HELP http_requests_total requests
@@ -38,36 +40,35 @@ below -1
 `
 
 func TestRead_FindsTheNumber(t *testing.T) {
-	labels := func(code string) map[string]*regexp.Regexp {
-		return map[string]*regexp.Regexp{"code": regexp.MustCompile("^(?:" + code + ")$")}
-	}
+	labels := func(code string) map[string]string { return map[string]string{"code": code} }
 	document := `{"errors": {"total": 12, "text": "12", "list": [1]}, "rate": 0.5, "minus": -1}`
 	for _, c := range []struct {
 		name, body string
-		source     Source
+		source     config.ErrorSource
 		want       float64
 		trouble    string // part of
 	}{
-		{"series that match are added up", exposition, Source{Metric: "http_requests_total", Labels: labels("5..")}, 7.5, ""},
-		{"all series", exposition, Source{Metric: "http_requests_total"}, 97.5, ""},
-		{"no such series yet", exposition, Source{Metric: "http_requests_total", Labels: labels("502")}, 0, ""},
-		{"a series without the label", exposition, Source{Metric: "queue", Labels: labels("5..")}, 0, ""},
-		{"gauge", exposition, Source{Metric: "queue"}, 7, ""},
-		{"untyped, with a time", exposition, Source{Metric: "failures_untyped"}, 2, ""},
-		{"observations of a histogram", exposition, Source{Metric: "latency_count"}, 5, ""},
-		{"a histogram", exposition, Source{Metric: "latency"}, 0, "latency is a histogram: name a counter"},
-		{"no such metric", exposition, Source{Metric: "nothing"}, 0, "it has no metric nothing"},
-		{"not a number", exposition, Source{Metric: "broken"}, 0, "metric broken is NaN"},
-		{"below zero", exposition, Source{Metric: "below"}, 0, "metric below is -1"},
-		{"not the text format", "<html>", Source{Metric: "queue"}, 0, "not Prometheus' text format"},
-		{"field", document, Source{Field: []string{"errors", "total"}}, 12, ""},
-		{"field at the top", document, Source{Field: []string{"rate"}}, 0.5, ""},
-		{"no such field", document, Source{Field: []string{"errors", "none"}}, 0, "it has no field errors.none"},
-		{"field below a number", document, Source{Field: []string{"rate", "x"}}, 0, `in front of "x"`},
-		{"field that is text", document, Source{Field: []string{"errors", "text"}}, 0, "field errors.text is not a number"},
-		{"field below zero", document, Source{Field: []string{"minus"}}, 0, "field minus is -1"},
-		{"not JSON", "queue 7", Source{Field: []string{"rate"}}, 0, "not JSON"},
-		{"empty", "", Source{Field: []string{"rate"}}, 0, "not JSON"},
+		{"series that match are added up", exposition,
+			config.ErrorSource{Metric: "http_requests_total", Labels: labels("5..")}, 7.5, ""},
+		{"all series", exposition, config.ErrorSource{Metric: "http_requests_total"}, 97.5, ""},
+		{"no such series yet", exposition, config.ErrorSource{Metric: "http_requests_total", Labels: labels("502")}, 0, ""},
+		{"a series without the label", exposition, config.ErrorSource{Metric: "queue", Labels: labels("5..")}, 0, ""},
+		{"gauge", exposition, config.ErrorSource{Metric: "queue"}, 7, ""},
+		{"untyped, with a time", exposition, config.ErrorSource{Metric: "failures_untyped"}, 2, ""},
+		{"observations of a histogram", exposition, config.ErrorSource{Metric: "latency_count"}, 5, ""},
+		{"a histogram", exposition, config.ErrorSource{Metric: "latency"}, 0, "latency is a histogram: name a counter"},
+		{"no such metric", exposition, config.ErrorSource{Metric: "nothing"}, 0, "it has no metric nothing"},
+		{"not a number", exposition, config.ErrorSource{Metric: "broken"}, 0, "metric broken is NaN"},
+		{"below zero", exposition, config.ErrorSource{Metric: "below"}, 0, "metric below is -1"},
+		{"not the text format", "<html>", config.ErrorSource{Metric: "queue"}, 0, "not Prometheus' text format"},
+		{"field", document, config.ErrorSource{Field: "errors.total"}, 12, ""},
+		{"field at the top", document, config.ErrorSource{Field: "rate"}, 0.5, ""},
+		{"no such field", document, config.ErrorSource{Field: "errors.none"}, 0, "it has no field errors.none"},
+		{"field below a number", document, config.ErrorSource{Field: "rate.x"}, 0, `in front of "x"`},
+		{"field that is text", document, config.ErrorSource{Field: "errors.text"}, 0, "field errors.text is not a number"},
+		{"field below zero", document, config.ErrorSource{Field: "minus"}, 0, "field minus is -1"},
+		{"not JSON", "queue 7", config.ErrorSource{Field: "rate"}, 0, "not JSON"},
+		{"empty", "", config.ErrorSource{Field: "rate"}, 0, "not JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
@@ -76,7 +77,7 @@ func TestRead_FindsTheNumber(t *testing.T) {
 			}))
 			defer server.Close()
 			c.source.URL, c.source.Timeout = server.URL, 5*time.Second
-			got, err := newReader(c.source).read(t.Context())
+			got, err := newReader(c.source, "").read(t.Context())
 			if c.trouble == "" && (err != nil || got != c.want) {
 				t.Errorf("%v, %v; want %v", got, err, c.want)
 			}
@@ -114,7 +115,7 @@ func TestRead_IsBounded(t *testing.T) {
 			if c.name == "silent" {
 				timeout = 50 * time.Millisecond
 			}
-			_, err := newReader(Source{URL: server.URL, Metric: "a", Timeout: timeout}).read(t.Context())
+			_, err := newReader(config.ErrorSource{URL: server.URL, Metric: "a", Timeout: timeout}, "").read(t.Context())
 			if err == nil || !strings.Contains(err.Error(), c.trouble) {
 				t.Errorf("%v, want an error with %q", err, c.trouble)
 			}
@@ -131,7 +132,7 @@ type sourced struct {
 	now      time.Time
 }
 
-func newSourced(t *testing.T, perMinute bool) *sourced {
+func newSourced(t *testing.T, kind string) *sourced {
 	t.Helper()
 	s := &sourced{registry: prometheus.NewRegistry(), now: time.Unix(1e9, 0)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -144,10 +145,12 @@ func newSourced(t *testing.T, perMinute bool) *sourced {
 	}))
 	t.Cleanup(server.Close)
 	w, err := New(Options{
-		Settings: Settings{
-			Enabled: true, Interval: 10 * time.Second, CPU: Resource{85, time.Second}, Memory: Resource{90, time.Second},
-			Errors: Resource{10, 40 * time.Second}, Window: time.Minute,
-			Source: &Source{URL: server.URL, Field: []string{"errors"}, PerMinute: perMinute, Timeout: 5 * time.Second},
+		Predictive: config.Predictive{
+			Enabled: true, CheckInterval: 10 * time.Second,
+			CPU:    config.CPU{Threshold: 85, BleedDuration: time.Second},
+			Memory: config.Memory{Threshold: 90, BleedDuration: time.Second},
+			ErrorRate: config.ErrorRate{Threshold: 10, BleedDuration: 40 * time.Second, Window: time.Minute,
+				Source: config.ErrorSource{URL: server.URL, Field: "errors", Kind: kind, Timeout: 5 * time.Second}},
 		},
 		Meter: noMeter{}, Failures: func() map[Target]uint64 { return map[Target]uint64{target: 1000} },
 		Registerer: s.registry, Logger: zerolog.New(&s.log),
@@ -163,7 +166,7 @@ func newSourced(t *testing.T, perMinute bool) *sourced {
 func (s *sourced) reads(t *testing.T, value float64) uint32 {
 	t.Helper()
 	s.counter.Store(math.Float64bits(value))
-	s.now = s.now.Add(s.options.Interval)
+	s.now = s.now.Add(s.options.CheckInterval)
 	s.look(t.Context(), s.now)
 	return s.Warnings(target).ErrorRateMillis
 }
@@ -186,7 +189,7 @@ func (s *sourced) up(t *testing.T) float64 {
 var down = math.NaN()
 
 func TestSource_ACounterThatGrowsTooFastSetsTheWarning(t *testing.T) {
-	s := newSourced(t, false)
+	s := newSourced(t, config.KindCounter)
 	for i, c := range []struct {
 		value float64
 		want  uint32
@@ -203,7 +206,7 @@ func TestSource_ACounterThatGrowsTooFastSetsTheWarning(t *testing.T) {
 }
 
 func TestSource_ARateIsTakenAsItIs(t *testing.T) {
-	s := newSourced(t, true)
+	s := newSourced(t, config.KindRate)
 	for i, c := range []struct {
 		value float64
 		want  uint32
@@ -215,7 +218,7 @@ func TestSource_ARateIsTakenAsItIs(t *testing.T) {
 }
 
 func TestSource_AnOutageIsToldOnceAndShown(t *testing.T) {
-	s := newSourced(t, false)
+	s := newSourced(t, config.KindCounter)
 	s.reads(t, 1)
 	if s.up(t) != 1 {
 		t.Error("the source is shown as down")

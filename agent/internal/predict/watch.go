@@ -3,13 +3,13 @@ package predict
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gslb.internal/agent/internal/config"
 	"gslb.internal/shared/wire"
 )
 
@@ -40,6 +40,10 @@ type trend struct {
 	threshold threshold
 }
 
+func newTrend(e config.ErrorRate) *trend {
+	return &trend{rate: rate{window: e.Window}, threshold: threshold{limit: e.Threshold}}
+}
+
 // state is the readers' view. It is never edited.
 type state struct {
 	cpu, memory float64 // percent, 0 when unknown
@@ -49,8 +53,7 @@ type state struct {
 
 // New returns a Watch without any warning.
 func New(o Options) (*Watch, error) {
-	err := o.check()
-	if err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	w := &Watch{
@@ -66,14 +69,8 @@ func New(o Options) (*Watch, error) {
 				"absent while it cannot be read.",
 		}, []string{"resource"}),
 	}
-	for _, c := range []prometheus.Collector{w.active, w.percent} {
-		if err := o.Registerer.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics: %w", err)
-		}
-	}
-	if w.source, err = newApplication(o); err != nil {
-		return nil, err
-	}
+	o.Registerer.MustRegister(w.active, w.percent)
+	w.source = newApplication(o)
 	for _, signal := range []string{signalCPU, signalMemory, signalErrors} {
 		w.active.WithLabelValues(signal).Set(0)
 	}
@@ -87,7 +84,7 @@ const secondReading = time.Second
 
 // Run looks at the figures until ctx ends. changed is called whenever a warning was set or cleared; it must not block.
 func (w *Watch) Run(ctx context.Context, changed func()) error {
-	ticker := time.NewTicker(w.options.Interval)
+	ticker := time.NewTicker(w.options.CheckInterval)
 	defer ticker.Stop()
 	for {
 		if w.look(ctx, time.Now()) {
@@ -101,7 +98,7 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 		case <-ctx.Done():
 			return nil
 		case <-second:
-			ticker.Reset(w.options.Interval) // the load of no time at all says nothing
+			ticker.Reset(w.options.CheckInterval) // the load of no time at all says nothing
 		case <-ticker.C:
 		}
 	}
@@ -125,10 +122,10 @@ func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 		changed = w.lookAtErrors(next, now) || changed
 	}
 	if w.cpu.set {
-		next.all.CPUMillis = millis(w.options.CPU.Bleed)
+		next.all.CPUMillis = wire.Millis(w.options.CPU.BleedDuration)
 	}
 	if w.memory.set {
-		next.all.MemoryMillis = millis(w.options.Memory.Bleed)
+		next.all.MemoryMillis = wire.Millis(w.options.Memory.BleedDuration)
 	}
 	w.state.Store(next)
 	return changed
@@ -168,7 +165,7 @@ func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
 	for target, total := range failures {
 		one := w.errors[target]
 		if one == nil {
-			one = &trend{rate: rate{window: w.options.Window}, threshold: threshold{limit: w.options.Errors.Threshold}}
+			one = newTrend(w.options.ErrorRate)
 			w.errors[target] = one
 		}
 		if perMinute := one.rate.perMinute(float64(total), now); one.threshold.observe(perMinute) {
@@ -211,7 +208,7 @@ func (w *Watch) Warnings(t Target) wire.Warnings {
 	now := w.state.Load()
 	warnings := now.all
 	if now.errors[t] {
-		warnings.ErrorRateMillis = millis(w.options.Errors.Bleed)
+		warnings.ErrorRateMillis = wire.Millis(w.options.ErrorRate.BleedDuration)
 	}
 	return warnings
 }
@@ -220,11 +217,6 @@ func (w *Watch) Warnings(t Target) wire.Warnings {
 func (w *Watch) Figures() (cpu, memory float64) {
 	now := w.state.Load()
 	return now.cpu, now.memory
-}
-
-// millis is never 0 for a time that is set: 0 would mean that there is no warning.
-func millis(d time.Duration) uint32 {
-	return uint32(min(max(d.Milliseconds(), 1), math.MaxUint32))
 }
 
 func number(yes bool) float64 {

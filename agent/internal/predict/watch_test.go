@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/agent/internal/config"
 	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/wire"
 )
@@ -79,10 +80,11 @@ func inSceneOf(t *testing.T, s *scene, enabled bool, test func(s *scene)) {
 	synctest.Test(t, func(t *testing.T) {
 		s.failures, s.registry = map[Target]uint64{target: 0}, prometheus.NewRegistry()
 		w, err := New(Options{
-			Settings: Settings{
-				Enabled: enabled, Interval: cmp.Or(s.interval, 10*time.Second), CPU: Resource{85, 30 * time.Second},
-				Memory: Resource{90, 31 * time.Second},
-				Errors: Resource{10, time.Minute}, Window: time.Minute,
+			Predictive: config.Predictive{
+				Enabled: enabled, CheckInterval: cmp.Or(s.interval, 10*time.Second),
+				CPU:       config.CPU{Threshold: 85, BleedDuration: 30 * time.Second},
+				Memory:    config.Memory{Threshold: 90, BleedDuration: 31 * time.Second},
+				ErrorRate: config.ErrorRate{Threshold: 10, BleedDuration: time.Minute, Window: time.Minute},
 			},
 			Meter: s, Failures: s.failed, Registerer: s.registry, Logger: zerolog.New(&s.log),
 		})

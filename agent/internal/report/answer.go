@@ -11,18 +11,14 @@ import (
 // certificate or not for this process of the agent. It also drops a Reject about another
 // certificate, which anyone with the gossip key could provoke.
 func (l *link) answer(message []byte, now time.Time) {
-	s := l.session
-	if s == nil {
+	if l.session == nil {
 		return
 	}
-	sealed, err := identity.Parse(message)
-	if err != nil || sealed.Major != wire.Major || sealed.KeyID != s.node.KeyID || sealed.Epoch != l.options.Epoch {
+	sealed, ok := l.open(message)
+	if !ok {
 		return
 	}
-	if !s.genuine(&sealed) {
-		return
-	}
-	current := sealed.BootNonce == s.boot
+	current := sealed.BootNonce == l.session.boot
 	switch wire.Type(sealed.Type) {
 	case wire.TypeAck:
 		var ack wire.Ack
@@ -36,6 +32,14 @@ func (l *link) answer(message []byte, now time.Time) {
 			l.rejected(&reject, now)
 		}
 	}
+}
+
+// open opens a message of the session's node for this process. It reports whether it is one.
+func (l *link) open(message []byte) (sealed identity.Sealed, ok bool) {
+	s := l.session
+	sealed, err := identity.Parse(message)
+	return sealed, err == nil && sealed.Major == wire.Major && sealed.KeyID == s.node.KeyID &&
+		sealed.Epoch == l.options.Epoch && s.genuine(&sealed)
 }
 
 // genuine reports whether the node sealed an answer, by its signature or, for an Ack, by the

@@ -279,7 +279,7 @@ type testLink struct {
 func testOptions(t testing.TB) Options {
 	id := testIdentity(t, "a1")
 	return Options{
-		Nodes: []string{"ow.example.com:7946"}, Keys: [][]byte{gossipKey}, Identity: id, AgentID: "a1", Epoch: 77,
+		Nodes: []string{"ow.example.com:7946"}, Keys: [][]byte{gossipKey}, Identity: id, Epoch: 77,
 		Region: "eu", Version: "1",
 		DataDir: t.TempDir(), Tokens: map[string]string{testService: testToken}, Interval: 10 * time.Second,
 		MissedThreshold: 3,
@@ -315,11 +315,7 @@ func startLinkWith(t *testing.T, n *fakeNode, change func(*Options)) *testLink {
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics, err := newMetrics(o.Registerer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := newLink(newSelf(o), o.Nodes[0], pins, metrics)
+	l := newLink(newSelf(o), o.Nodes[0], pins, newMetrics(o.Registerer))
 	l.peer, n.answered = n, l
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

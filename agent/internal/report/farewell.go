@@ -3,7 +3,6 @@ package report
 import (
 	"time"
 
-	"gslb.internal/shared/identity"
 	"gslb.internal/shared/wire"
 )
 
@@ -56,11 +55,8 @@ func (l *link) goodbye() []byte {
 
 // goodbyeTaken reports whether an answer is the node's Ack to one of this link's goodbyes.
 func (l *link) goodbyeTaken(message []byte) bool {
-	sealed, err := identity.Parse(message)
-	if err != nil || sealed.KeyID != l.session.node.KeyID || sealed.Epoch != l.options.Epoch ||
-		wire.Type(sealed.Type) != wire.TypeAck || !sealed.Verify(identity.NodeToAgent, l.session.node.PublicKey) {
-		return false
-	}
+	sealed, ok := l.open(message)
 	var ack wire.Ack
-	return ack.UnmarshalBinary(sealed.Payload) == nil && ack.AckedType == wire.TypeDeregister
+	return ok && wire.Type(sealed.Type) == wire.TypeAck && ack.UnmarshalBinary(sealed.Payload) == nil &&
+		ack.AckedType == wire.TypeDeregister
 }

@@ -53,7 +53,7 @@ func (s *self) sealWith(seal func(identity.Direction, identity.Envelope) []byte,
 // session asks the node for a session.
 func (s *self) enrol(boot identity.Nonce, session bool) *wire.Enrol {
 	o := s.options
-	m := &wire.Enrol{AgentID: o.AgentID, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
+	m := &wire.Enrol{AgentID: o.Identity.CommonName, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
 	for service, token := range *s.tokens.Load() {
 		service = wire.CanonicalService(service)
 		m.Proofs = append(m.Proofs, wire.Proof{Service: service,

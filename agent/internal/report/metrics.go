@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gslb.internal/shared/frame"
@@ -19,7 +17,7 @@ type metrics struct {
 	dropped   *prometheus.CounterVec
 }
 
-func newMetrics(r prometheus.Registerer) (*metrics, error) {
+func newMetrics(r prometheus.Registerer) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
@@ -39,15 +37,11 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		dropped: counter("gslb_agent_gossip_dropped_total",
 			"Packets dropped because they are not what an overwatch node sends, by reason.", "reason"),
 	}
-	for _, c := range []prometheus.Collector{m.sent, m.failed, m.connected, m.rtt, m.rejected, m.contact, m.dropped} {
-		if err := r.Register(c); err != nil {
-			return nil, fmt.Errorf("registering the metrics of reports: %w", err)
-		}
-	}
+	r.MustRegister(m.sent, m.failed, m.connected, m.rtt, m.rejected, m.contact, m.dropped)
 	for _, f := range []frame.Fault{frame.Size, frame.Label, frame.Cipher, frame.Key, frame.Malformed} {
 		m.dropped.WithLabelValues(string(f))
 	}
-	return m, nil
+	return m
 }
 
 // appear creates the series of a node at 0, so that a rate includes the first event.

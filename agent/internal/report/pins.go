@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"gslb.internal/shared/durable"
 	"gslb.internal/shared/identity"
 )
 
@@ -69,7 +70,7 @@ func (p *pins) first(path, address string, shown identity.KeyID) error {
 		"# Certificate of the overwatch node at %s, pinned at first use.\n# Delete this file to let the agent accept "+
 			"another one.\n%s\n",
 		address, shown.Fingerprint())
-	if err := writeFile(path, []byte(text)); err != nil {
+	if err := durable.WriteFile(path, []byte(text), 0o600); err != nil {
 		p.unkept[address] = shown
 		return fmt.Errorf("%w: %w", errNotKept, err)
 	}
@@ -104,29 +105,4 @@ func readPin(path string) (key identity.KeyID, err error) {
 		fmt.Errorf(
 			"%s is damaged: it must hold sha256:<64 hexadecimal digits>; restore it, or delete it to pin the node's "+
 				"certificate anew", path)
-}
-
-// writeFile writes a file so that after a crash it is complete or absent.
-func writeFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".pin.*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, which is as it should be
-	defer f.Close()
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
 }

@@ -3,8 +3,7 @@ package report
 import (
 	"context"
 	"maps"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"gslb.internal/shared/frame"
 	"gslb.internal/shared/wire"
@@ -25,15 +24,10 @@ func New(o Options) (*Reporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := newMetrics(o.Registerer)
-	if err != nil {
-		return nil, err
-	}
-	r := &Reporter{}
-	agent := newSelf(o)
-	r.agent = agent
+	metrics := newMetrics(o.Registerer)
+	r := &Reporter{agent: newSelf(o)}
 	for _, address := range o.Nodes {
-		l := newLink(agent, address, pins, metrics)
+		l := newLink(r.agent, address, pins, metrics)
 		dropped := func(f frame.Fault) { metrics.dropped.WithLabelValues(string(f)).Inc() }
 		l.peer, err = newMemberPeer(address, frame.AgentName(o.Identity.KeyID, o.Epoch), o.Keys, l.hear, dropped)
 		if err != nil {
@@ -49,14 +43,12 @@ func New(o Options) (*Reporter, error) {
 // must be called once.
 func (r *Reporter) Run(ctx context.Context) error {
 	defer r.close()
-	var g errgroup.Group
+	var all sync.WaitGroup
 	for _, l := range r.links {
-		g.Go(func() error {
-			l.run(ctx)
-			return nil
-		})
+		all.Go(func() { l.run(ctx) })
 	}
-	return g.Wait()
+	all.Wait()
+	return nil
 }
 
 // Changed reports a backend's change to all nodes at once. It never blocks.
@@ -83,11 +75,8 @@ func (r *Reporter) Drained() {
 }
 
 // Renew reports the current set of backends of Options.State to all nodes at once, and proves the
-// tokens of their services if they differ from before. It never blocks. On error nothing changes.
-func (r *Reporter) Renew(tokens map[string]string) error {
-	if err := checkTokens(tokens); err != nil {
-		return err
-	}
+// tokens of their services, as in Options, if they differ from before. It never blocks.
+func (r *Reporter) Renew(tokens map[string]string) {
 	tokens = maps.Clone(tokens)
 	prove := !maps.Equal(tokens, *r.agent.tokens.Swap(&tokens))
 	for _, l := range r.links {
@@ -97,7 +86,6 @@ func (r *Reporter) Renew(tokens map[string]string) error {
 		l.restate.Store(true)
 		l.hurry()
 	}
-	return nil
 }
 
 // Nodes returns the state of the nodes as the agent sees it, in the order of the configuration.

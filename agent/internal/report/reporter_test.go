@@ -92,15 +92,9 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 		edit func(*Options)
 		want string
 	}{
-		{"no nodes", func(o *Options) { o.Nodes = nil }, "overwatch_nodes"},
-		{"no port", func(o *Options) { o.Nodes = []string{"ow"} }, `"ow"`},
-		{"slash", func(o *Options) { o.Nodes = []string{"../ow:1"} }, "overwatch_nodes"},
-		{"twice", func(o *Options) { o.Nodes = []string{"ow:1", "ow:1"} }, "twice"},
 		{"no key", func(o *Options) { o.Keys = nil }, "encryption_key"},
 		{"short key", func(o *Options) { o.Keys = [][]byte{gossipKey[1:]} }, "encryption_key"},
-		{"another id", func(o *Options) { o.AgentID = "a2" }, "agent_id"},
 		{"no identity", func(o *Options) { o.Identity = nil }, "Identity"},
-		{"no tokens", func(o *Options) { o.Tokens = nil }, "service_token"},
 		{"data_dir is a file", func(o *Options) {
 			o.DataDir = filepath.Join(o.DataDir, "f")
 			os.WriteFile(o.DataDir, nil,

@@ -5,12 +5,8 @@ package healthcheck
 
 import (
 	"errors"
-	"io"
-	"io/fs"
 	"maps"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,32 +130,15 @@ func (b *Block) readAuthorities(report *settings.Report, key string) {
 	if b.CAFile == "" {
 		return
 	}
-	path := b.CAFile
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(report.Locate(key).File), path)
+	text, err := report.ReadFile(key, b.CAFile, check.MaxAuthoritiesLength)
+	if err == nil && text == "" {
+		err = errors.New("is empty")
 	}
-	file, err := os.Open(path)
 	if err != nil {
-		report.Add(key, b.CAFile, "cannot be read ("+reason(err)+"): give a file with certificates in PEM form")
-		return
+		report.Add(key, b.CAFile, err.Error()+
+			": give a file with the certificates of the authorities that sign this backend's, in PEM form")
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, check.MaxAuthoritiesLength+1))
-	switch {
-	case err != nil:
-		report.Add(key, b.CAFile, "cannot be read ("+reason(err)+"): give a file with certificates in PEM form")
-	case len(text) == 0:
-		report.Add(key, b.CAFile, "it is empty: give a file with certificates in PEM form")
-	}
-	b.authorities = string(text)
-}
-
-// reason returns the text of an error without the path of the file.
-func reason(err error) string {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err.Error()
-	}
-	return err.Error()
+	b.authorities = text
 }
 
 // refuseUnused adds a problem for a key that has a value and that this type of check ignores.

@@ -123,9 +123,9 @@ func TestBlock_ReadsItsAuthorities(t *testing.T) {
 	write("empty.pem", "")
 	write("other.pem", "no certificate")
 	for file, want := range map[string]string{
-		"missing.pem":                  "cannot be read (no such file or directory)",
+		"missing.pem":                  "cannot be read: no such file or directory",
 		filepath.Join(dir, "none.pem"): "cannot be read",
-		"empty.pem":                    "it is empty",
+		"empty.pem":                    "is empty: give a file with the certificates",
 		"other.pem":                    "it has no certificate in PEM form",
 	} {
 		var config struct {

@@ -18,14 +18,14 @@ var update = flag.Bool("update", false, "write the lists of keys instead of comp
 var list = regexp.MustCompile(`(?s)<!-- keys (.*?) -->\n.*?<!-- end of keys -->\n`)
 
 // CheckReference compares the lists of keys of the Markdown file at path with the struct that of points to, or writes
-// them with the flag -update. envPrefix begins the environment variables of secrets.
-func CheckReference(t *testing.T, path string, of any, envPrefix string) {
+// them with the flag -update.
+func CheckReference(t *testing.T, path string, of any) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := rowsOf(t, of, envPrefix)
+	rows := rowsOf(t, of)
 	lists := list.FindAllStringSubmatch(string(text), -1)
 	var prefixes []string
 	for _, l := range lists {

@@ -48,16 +48,15 @@ func wrapped(text, indent string) string {
 
 // walker makes the rows of a struct.
 type walker struct {
-	t         *testing.T
-	comments  comments
-	envPrefix string
-	rows      []row
-	seen      map[reflect.Type]bool // blocks that several keys have
+	t        *testing.T
+	comments comments
+	rows     []row
+	seen     map[reflect.Type]bool // blocks that several keys have
 }
 
-func rowsOf(t *testing.T, of any, envPrefix string) []row {
+func rowsOf(t *testing.T, of any) []row {
 	t.Helper()
-	w := &walker{t: t, comments: comments{}, envPrefix: envPrefix, seen: map[reflect.Type]bool{}}
+	w := &walker{t: t, comments: comments{}, seen: map[reflect.Type]bool{}}
 	w.walk("", "", reflect.TypeOf(of).Elem())
 	return w.rows
 }
@@ -127,7 +126,7 @@ func (w *walker) add(key, option, effect string, of reflect.Type, f reflect.Stru
 		r.facts = append(r.facts, "counts at the next start")
 	}
 	if strings.Contains(r.facts[0], "secret") && !strings.Contains(key, "[]") { // elements of lists have no variables
-		r.meaning += " Environment: `" + settings.Variable(w.envPrefix, key) + "`."
+		r.meaning += " Environment: `" + settings.Variable(key) + "`."
 	}
 	if r.meaning == "" {
 		w.t.Errorf("%s: the field %s.%s needs a comment with what it means", key, of, f.Name)

@@ -10,9 +10,6 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// envPrefix begins the environment variables that secrets may come from.
-const envPrefix = "GSLB"
-
 // Check returns faults that this package cannot know of. They need no File and Line.
 type Check func(*Config) settings.Problems
 
@@ -20,7 +17,7 @@ type Check func(*Config) settings.Problems
 // those of checks too, one line each.
 func Load(path string, checks ...Check) (*Config, error) {
 	c := Default()
-	options := settings.Options{Mode: Mode, EnvPrefix: envPrefix, Validate: c.validator(c.readZoneFiles, checks)}
+	options := settings.Options{Mode: Mode, Validate: c.validator(c.readZoneFiles, checks)}
 	if err := settings.Load(path, c, options); err != nil {
 		return nil, err
 	}
