@@ -275,7 +275,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, Orders: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
-		Statuses: restore.Statuses{Store: n.store},
+		Statuses: n.store,
 		Changed:  n.changed,
 		Began:    timed.Began,
 		Expired:  timed.Expired,

@@ -3,6 +3,7 @@ package registry
 import (
 	"time"
 
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/wire"
 )
 
@@ -91,13 +92,13 @@ func (b *bleed) follow(over time.Duration, now time.Time) {
 type bleeds [warningKinds]bleed
 
 // stored returns the bleeds as they are saved: their beginnings by the wall clock.
-func (b *bleeds) stored() (saved [warningKinds]Bleed) {
+func (b *bleeds) stored() (saved [warningKinds]store.Bleed) {
 	if b == nil {
 		return saved
 	}
 	for kind, one := range b {
 		if one.over > 0 {
-			saved[kind] = Bleed{Over: one.over, Depth: one.depth, Since: one.since.Round(0), Ended: one.rising}
+			saved[kind] = store.Bleed{Over: one.over, Depth: one.depth, Since: one.since.Round(0), Ended: one.rising}
 		}
 	}
 	return saved
