@@ -215,7 +215,7 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 
 // openAudit opens the audit log, and the log of refused requests, which adds bounded entries to it.
 func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
-	n.audit, err = audit.Open(audit.Options{Store: n.store, Refusals: n.store.Refusals(), Retention: cfg.Audit.Retention,
+	n.audit, err = audit.Open(audit.Options{Store: n.store, Retention: cfg.Audit.Retention,
 		Logger: n.part("audit")})
 	if err != nil {
 		return err

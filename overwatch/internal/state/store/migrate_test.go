@@ -82,7 +82,7 @@ func hasAll(t testing.TB, s *Store) {
 		!statuses[0].LastHealthyAt.Equal(at) {
 		t.Errorf("statuses %+v (%v)", statuses, err)
 	}
-	entries, err := s.AuditFrom(1, 10)
+	entries, err := s.Changes().From(1, 10)
 	if err != nil || len(entries) != 3 || string(entries[2]) != `{"entry":3}` {
 		t.Errorf("audit log %q (%v)", entries, err)
 	}
