@@ -39,7 +39,7 @@ func (s *Store) Object(key replica.Key) (replica.Object, bool) {
 func (s *Store) Objects() []replica.Object {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
-	return s.table.Since(0)
+	return s.table.All()
 }
 
 // ChangedSince returns the number of objects that have changed after the given change number.
