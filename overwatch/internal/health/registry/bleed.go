@@ -166,16 +166,3 @@ func (b *bleed) reason(kind int) string {
 		return ReasonWarnsOfErrors
 	}
 }
-
-// nextBleedStep returns when the share of r changes next because of a warning.
-func (r *record) nextBleedStep(now time.Time) (at time.Time, moving bool) {
-	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
-		return time.Time{}, false
-	}
-	for kind := range r.claim.bleeds {
-		if next, more := r.claim.bleeds[kind].next(now); more && (!moving || next.Before(at)) {
-			at, moving = next, true
-		}
-	}
-	return at, moving
-}
