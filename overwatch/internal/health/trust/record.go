@@ -108,9 +108,7 @@ func (t *Trust) Pinned(agentID string) (since time.Time, pinned bool) {
 // Get returns one pinned agent.
 func (t *Trust) Get(agentID string) (Record, bool) {
 	now, _ := t.clock.now()
-	t.mu.RLock()
-	p := t.byID[agentID]
-	t.mu.RUnlock()
+	p := t.holder(agentID)
 	if p == nil {
 		return Record{}, false
 	}
@@ -119,9 +117,7 @@ func (t *Trust) Get(agentID string) (Record, bool) {
 
 // Allowed is Agent.Allowed for the agent with an id; it is false where none is pinned.
 func (t *Trust) Allowed(agentID, service string, at netip.AddrPort) bool {
-	t.mu.RLock()
-	p := t.byID[agentID]
-	t.mu.RUnlock()
+	p := t.holder(agentID)
 	return p != nil && Agent{pinned: p}.Allowed(service, at)
 }
 
