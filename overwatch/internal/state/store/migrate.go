@@ -188,7 +188,7 @@ func refuseNewer(path string, r io.ReaderAt, size int64) error {
 		return nil //nolint:nilerr // what is damaged, verify says
 	}
 	newer := newerError{path: path}
-	w := walk{r: r, size: size, meta: m, seen: make(map[uint64]struct{})}
+	w := walk{r: r, meta: m, seen: make(map[uint64]struct{})}
 	err = w.tree(m.root, func(name []byte, flags uint32, value []byte) error {
 		if string(name) != bucketMeta || flags&leafIsBucket == 0 {
 			return nil
