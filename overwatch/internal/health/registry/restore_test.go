@@ -75,7 +75,7 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 		w.see("c.example:10.0.0.1:80", rememberedDown)
 		b := w.View().Get(id(a1))
 		if b.Weight != 100 || b.Region != "eu" || b.Check() != tcp || b.AgentID != "one" || b.Claim != nil ||
-			!b.ClaimAt().IsZero() {
+			!b.Report().At.IsZero() {
 			t.Errorf("restored as %+v", b)
 		}
 		if len(w.View().Agents()) != 0 {
