@@ -216,7 +216,7 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 
 // openAudit opens the audit log, and the log of refused requests, which adds bounded entries to it.
 func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
-	n.audit, err = audit.Open(audit.Options{Store: n.store, Refusals: n.store.Refusals(), Retention: cfg.Audit.Retention,
+	n.audit, err = audit.Open(audit.Options{Store: n.store, Retention: cfg.Audit.Retention,
 		Logger: n.part("audit")})
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, Orders: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
-		Statuses: restore.Statuses{Store: n.store},
+		Statuses: n.store,
 		Changed:  n.changed,
 		Began:    timed.Began,
 		Expired:  timed.Expired,

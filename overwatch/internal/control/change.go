@@ -89,11 +89,7 @@ func (p *Plane) apply(batch []*edit) {
 	err := p.applyTogether(ctx, batch)
 	if _, unservable := errors.AsType[settings.Problems](err); unservable && len(batch) > 1 {
 		for _, e := range batch {
-			err := p.applyTogether(ctx, []*edit{e})
-			e.done = true
-			if e.err == nil {
-				e.err = err
-			}
+			p.apply([]*edit{e})
 		}
 		return
 	}

@@ -322,7 +322,7 @@ func (w *world) judge() {
 			slices.ContainsFunc(w.decided, alike) {
 			continue
 		}
-		entries, err := d.by.run.store.AuditFrom(1, 1000)
+		entries, err := d.by.run.store.Changes().From(1, 1000)
 		want, _ := json.Marshal(d.Value)
 		if d.Deleted {
 			want = []byte("null")

@@ -28,7 +28,7 @@ func open(t *testing.T) (*store.Store, *audit.Log) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = kept.Close() })
-	log, err := audit.Open(audit.Options{Store: kept, Refusals: kept.Refusals(), Retention: time.Hour,
+	log, err := audit.Open(audit.Options{Store: kept, Retention: time.Hour,
 		Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)

@@ -82,23 +82,12 @@ func (in *intake) run(ctx context.Context, g *errgroup.Group, handle func(contex
 	}
 }
 
-func (in *intake) enrolling() int {
-	n, _ := in.enrol.depths()
-	return n
-}
-
-func (in *intake) urgent() (n int) {
+// waiting returns how many messages wait, by lane.
+func (in *intake) waiting() (enrol, urgent, plain int) {
+	enrol, _ = in.enrol.depths()
 	for _, q := range in.shards {
-		urgent, _ := q.depths()
-		n += urgent
+		u, p := q.depths()
+		urgent, plain = urgent+u, plain+p
 	}
-	return n
-}
-
-func (in *intake) plain() (n int) {
-	for _, q := range in.shards {
-		_, plain := q.depths()
-		n += plain
-	}
-	return n
+	return enrol, urgent, plain
 }

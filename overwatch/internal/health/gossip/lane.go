@@ -146,14 +146,11 @@ func (l *lane) next() (arrival, bool) {
 	return a, true
 }
 
+// forget counts a message no longer.
 func (l *lane) forget(a arrival) {
 	l.count--
 	l.octets -= len(a.message)
-	l.leave(senderOf(a))
-}
-
-// leave counts one message of a sender less.
-func (l *lane) leave(who sender) {
+	who := senderOf(a)
 	if l.senders[who]--; l.senders[who] == 0 {
 		delete(l.senders, who)
 	}

@@ -51,16 +51,16 @@ func (n *Node) register(dropped *prometheus.CounterVec) error {
 		n.metrics.refused.WithLabelValues(c.String())
 		n.metrics.claims.WithLabelValues(c.String())
 	}
+	depth := func(lane string, read func() int) prometheus.Collector {
+		return gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": lane}, read)
+	}
 	collectors := []prometheus.Collector{
 		dropped, n.metrics.messages, n.metrics.refused, n.metrics.claims, n.metrics.handling,
 		gauge("gslb_gossip_streams", "Streams open now.", nil, n.transport.connections.count),
 		gauge("gslb_gossip_members", "Overwatch nodes that are alive, this one included.", nil, n.members.alive),
-		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "enrol"},
-			n.intake.enrolling),
-		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "urgent"},
-			n.intake.urgent),
-		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "heartbeat"},
-			n.intake.plain),
+		depth("enrol", func() int { enrol, _, _ := n.intake.waiting(); return enrol }),
+		depth("urgent", func() int { _, urgent, _ := n.intake.waiting(); return urgent }),
+		depth("heartbeat", func() int { _, _, plain := n.intake.waiting(); return plain }),
 	}
 	for _, c := range collectors {
 		if err := n.options.Registerer.Register(c); err != nil {

@@ -1,6 +1,7 @@
 package gossip
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,23 +95,15 @@ func (o *Options) complete() error {
 			return fmt.Errorf("overwatch.gossip.seeds: %q: want host:port: %w", seed, err)
 		}
 	}
-	if o.Bind == "" {
-		o.Bind = DefaultBind
-	}
+	o.Bind = cmp.Or(o.Bind, DefaultBind)
+	o.ProbeInterval = cmp.Or(o.ProbeInterval, DefaultProbeInterval)
+	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, DefaultProbeTimeout)
+	o.GossipInterval = cmp.Or(o.GossipInterval, DefaultGossipInterval)
 	if o.Peers == nil {
 		o.Peers = func() map[string]netip.AddrPort { return nil }
 	}
 	if o.Refused == nil {
 		o.Refused = func(Refused) {}
 	}
-	fallback(&o.ProbeInterval, DefaultProbeInterval)
-	fallback(&o.ProbeTimeout, DefaultProbeTimeout)
-	fallback(&o.GossipInterval, DefaultGossipInterval)
 	return nil
-}
-
-func fallback(d *time.Duration, value time.Duration) {
-	if *d <= 0 {
-		*d = value
-	}
 }

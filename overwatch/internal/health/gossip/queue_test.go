@@ -66,11 +66,11 @@ func TestIntake_AnAgentsMessagesStayInOrder(t *testing.T) {
 	for range 5 {
 		in.deliver(a.heartbeat(), from("192.0.2.1", false))
 	}
-	if in.plain() != 5 || in.urgent() != 0 || in.enrolling() != 0 {
-		t.Fatalf("%d, %d, %d messages wait", in.plain(), in.urgent(), in.enrolling())
+	if enrol, urgent, plain := in.waiting(); plain != 5 || urgent != 0 || enrol != 0 {
+		t.Fatalf("%d, %d, %d messages wait", plain, urgent, enrol)
 	}
 	in.deliver(a.enrolment(), from("192.0.2.1", false))
-	if in.enrolling() != 1 {
+	if enrol, _, _ := in.waiting(); enrol != 1 {
 		t.Error("an enrolment waits among heartbeats")
 	}
 	q := in.shards[int(a.id.KeyID[0])%len(in.shards)]

@@ -32,10 +32,14 @@ func (inv *Inventory) Apply(ctx context.Context, puts []store.Server, gone []reg
 	if err != nil {
 		return err
 	}
+	declared := false
 	err = commit(definitions.Attached{Store: batch.store, Undo: batch.undo,
-		Declare:  func(ctx context.Context) error { return batch.declare(ctx, batch.puts, nil) },
-		Withdraw: func(ctx context.Context) error { return batch.declare(ctx, nil, batch.gone) }})
-	if err == nil || !batch.declared {
+		Declare: func(ctx context.Context) error {
+			declared = true
+			return inv.declare(ctx, batch.puts, nil)
+		},
+		Withdraw: func(ctx context.Context) error { return inv.declare(ctx, nil, batch.gone) }})
+	if err == nil || !declared {
 		return err
 	}
 	var new []registry.ID
@@ -44,22 +48,20 @@ func (inv *Inventory) Apply(ctx context.Context, puts []store.Server, gone []reg
 			new = append(new, id)
 		}
 	}
-	return errors.Join(err, batch.declare(context.WithoutCancel(ctx), batch.before, new))
+	return errors.Join(err, inv.declare(context.WithoutCancel(ctx), batch.before, new))
 }
 
 // together holds the servers of one Apply, which are reserved for it (see take).
 type together struct {
-	inv      *Inventory
 	puts     map[registry.ID]store.Server
 	gone     []registry.ID
 	before   map[registry.ID]store.Server // those of puts and gone that were there
 	releases []func()
-	declared bool // Declare was called
 }
 
 // takeAll reserves the servers in the order of their ids, so that two calls never wait for each other.
 func (inv *Inventory) takeAll(ctx context.Context, puts []store.Server, gone []registry.ID) (*together, error) {
-	b := &together{inv: inv, puts: make(map[registry.ID]store.Server, len(puts)), gone: gone,
+	b := &together{puts: make(map[registry.ID]store.Server, len(puts)), gone: gone,
 		before: make(map[registry.ID]store.Server)}
 	ids := slices.Clone(gone)
 	for _, s := range puts {
@@ -117,23 +119,4 @@ func (b *together) undo(batch *store.Batch) {
 	for _, s := range b.before {
 		batch.PutServer(s)
 	}
-}
-
-// declare tells the registry of servers, and of others that are gone.
-func (b *together) declare(ctx context.Context, puts map[registry.ID]store.Server, gone []registry.ID) error {
-	b.declared = true
-	declarations := make([]registry.Declaration, 0, len(puts))
-	for id, s := range puts {
-		declarations = append(declarations, declaration(id, s))
-	}
-	if err := b.inv.registry.DeclareAll(ctx, declarations, gone); err != nil {
-		return err
-	}
-	b.inv.mu.Lock()
-	defer b.inv.mu.Unlock()
-	maps.Copy(b.inv.servers, puts)
-	for _, id := range gone {
-		delete(b.inv.servers, id)
-	}
-	return nil
 }

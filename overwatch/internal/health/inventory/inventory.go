@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"sync"
 	"unique"
@@ -38,9 +39,7 @@ type Store interface {
 
 // Registry is the part of package registry to which an Inventory declares servers.
 type Registry interface {
-	Declare(context.Context, registry.Declaration) error
-	Withdraw(context.Context, registry.ID) error
-	DeclareAll(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error
+	Declare(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error
 	View() *registry.View
 }
 
@@ -64,17 +63,18 @@ type Inventory struct {
 
 // New declares the stored servers to the registry, which must run.
 func New(ctx context.Context, o Options) (*Inventory, error) {
-	inv := &Inventory{store: o.Store, registry: o.Registry, servers: make(map[registry.ID]store.Server, len(o.Servers)),
+	inv := &Inventory{store: o.Store, registry: o.Registry, servers: make(map[registry.ID]store.Server),
 		busy: make(map[registry.ID]chan struct{})}
+	stored := make(map[registry.ID]store.Server, len(o.Servers))
 	for _, s := range o.Servers {
 		id, err := registry.NewID(s.Service, s.Address, s.Port)
 		if err != nil {
 			return nil, fmt.Errorf("stored server of %s: %w", s.Service, err)
 		}
-		if err := o.Registry.Declare(ctx, declaration(id, s)); err != nil {
-			return nil, fmt.Errorf("declaring the stored server %s: %w", id, err)
-		}
-		inv.servers[id] = s
+		stored[id] = s
+	}
+	if err := inv.declare(ctx, stored, nil); err != nil {
+		return nil, fmt.Errorf("declaring the stored servers: %w", err)
 	}
 	return inv, nil
 }
@@ -193,10 +193,7 @@ func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Ent
 	if err := inv.store.DeleteServer(id.Service, id.Address, id.Port, note); err != nil {
 		return err
 	}
-	inv.mu.Lock()
-	delete(inv.servers, id)
-	inv.mu.Unlock()
-	return inv.registry.Withdraw(ctx, id)
+	return inv.declare(ctx, nil, []registry.ID{id})
 }
 
 // Follow takes over a server that another node has created, changed or deleted. stored returns the server that the
@@ -213,14 +210,11 @@ func (inv *Inventory) Follow(ctx context.Context, id registry.ID, stored func() 
 	case err != nil:
 		return err
 	case s != nil:
-		return inv.declare(ctx, id, *s)
-	case !ours:
-		return nil
+		return inv.declare(ctx, map[registry.ID]store.Server{id: *s}, nil)
+	case ours:
+		return inv.declare(ctx, nil, []registry.ID{id})
 	}
-	inv.mu.Lock()
-	delete(inv.servers, id)
-	inv.mu.Unlock()
-	return inv.registry.Withdraw(ctx, id)
+	return nil
 }
 
 // put stores a server, then declares it.
@@ -228,19 +222,24 @@ func (inv *Inventory) put(ctx context.Context, id registry.ID, s store.Server, n
 	if err := inv.store.PutServer(s, note); err != nil {
 		return err
 	}
-	return inv.declare(ctx, id, s)
+	return inv.declare(ctx, map[registry.ID]store.Server{id: s}, nil)
 }
 
-func (inv *Inventory) declare(ctx context.Context, id registry.ID, s store.Server) error {
-	if err := inv.registry.Declare(ctx, declaration(id, s)); err != nil {
+// declare tells the registry of servers, and of others that are gone.
+func (inv *Inventory) declare(ctx context.Context, puts map[registry.ID]store.Server, gone []registry.ID) error {
+	declarations := make([]registry.Declaration, 0, len(puts))
+	for id, s := range puts {
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Agent: s.Agent,
+			Check: unique.Make(s.Check)})
+	}
+	if err := inv.registry.Declare(ctx, declarations, gone); err != nil {
 		return err
 	}
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	inv.servers[id] = s
+	maps.Copy(inv.servers, puts)
+	for _, id := range gone {
+		delete(inv.servers, id)
+	}
 	return nil
-}
-
-func declaration(id registry.ID, s store.Server) registry.Declaration {
-	return registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Agent: s.Agent, Check: unique.Make(s.Check)}
 }

@@ -44,6 +44,14 @@ func collect(walk func(report)) []api.Condition {
 // time.
 type report func(kind api.ConditionKind, subject string, describe func() (sentence, command string))
 
+// listed returns what a source of facts lists; nothing where there is no source.
+func listed[T any](source func() []T) []T {
+	if source == nil {
+		return nil
+	}
+	return source()
+}
+
 // fixed returns a describe function for a fixed sentence and command.
 func fixed(sentence, command string) func() (string, string) {
 	return func() (string, string) { return sentence, command }
@@ -262,21 +270,16 @@ func (j *Judge) walkAgents(to report) {
 				"gslbctl agents show " + a.ID
 		})
 	}
-	if j.o.Agents != nil {
-		for _, a := range j.o.Agents() {
-			if a.Revoked || a.ExpiresInHours > api.DefaultExpiringDays*24 {
-				continue
-			}
-			to(api.CertificateEnds, a.AgentID, func() (string, string) {
-				return fmt.Sprintf("the certificate of %s ends %s: renew and unpin it", a.AgentID, moment(a.NotAfter)),
-					"gslbctl agents expiring"
-			})
+	for _, a := range listed(j.o.Agents) {
+		if a.Revoked || a.ExpiresInHours > api.DefaultExpiringDays*24 {
+			continue
 		}
+		to(api.CertificateEnds, a.AgentID, func() (string, string) {
+			return fmt.Sprintf("the certificate of %s ends %s: renew and unpin it", a.AgentID, moment(a.NotAfter)),
+				"gslbctl agents expiring"
+		})
 	}
-	if j.o.Locks == nil {
-		return
-	}
-	for _, l := range j.o.Locks() {
+	for _, l := range listed(j.o.Locks) {
 		to(api.TokenLocked, l.Service, func() (string, string) {
 			if !l.Closed {
 				return l.Service + " has a locked previous token: remove it from overwatch.previous_agent_tokens",
@@ -311,10 +314,7 @@ func (j *Judge) walkKeys(to report) {
 
 // walkReplication reports why operators' decisions do not reach all nodes.
 func (j *Judge) walkReplication(to report) {
-	if j.o.NotReplicated == nil {
-		return
-	}
-	for _, sentence := range j.o.NotReplicated() {
+	for _, sentence := range listed(j.o.NotReplicated) {
 		peer, _, of := strings.Cut(sentence, " takes no part in replication") // at most one sentence is of no peer
 		if !of {
 			peer = ""

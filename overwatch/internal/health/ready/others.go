@@ -32,10 +32,7 @@ const rollWaitsFor = 15 * time.Minute
 
 // walkKeyRolls reports changes of keys that wait for somebody.
 func (j *Judge) walkKeyRolls(to report) {
-	if j.o.KeyRolls == nil {
-		return
-	}
-	for _, r := range j.o.KeyRolls() {
+	for _, r := range listed(j.o.KeyRolls) {
 		if j.o.Now().Sub(r.Since) >= rollWaitsFor {
 			what := "the change of the signing key of " + r.Zone
 			if r.Way != "" {
@@ -52,10 +49,7 @@ const unheardFor = 30 * time.Second
 
 // walkNodes reports other nodes that gossip does not hear.
 func (j *Judge) walkNodes(to report) {
-	if j.o.Unheard == nil {
-		return
-	}
-	for _, n := range j.o.Unheard() {
+	for _, n := range listed(j.o.Unheard) {
 		if j.o.Now().Sub(n.Since) < unheardFor {
 			continue
 		}
@@ -76,10 +70,7 @@ const tlsEndsSoon = 30 * 24 * time.Hour
 
 // walkCertificates reports certificates of the API that end.
 func (j *Judge) walkCertificates(to report) {
-	if j.o.Certificates == nil {
-		return
-	}
-	for _, c := range j.o.Certificates() {
+	for _, c := range listed(j.o.Certificates) {
 		left := c.NotAfter.Sub(j.o.Now())
 		if left > tlsEndsSoon {
 			continue

@@ -3,6 +3,7 @@ package registry
 import (
 	"time"
 
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/wire"
 )
 
@@ -91,13 +92,13 @@ func (b *bleed) follow(over time.Duration, now time.Time) {
 type bleeds [warningKinds]bleed
 
 // stored returns the bleeds as they are saved: their beginnings by the wall clock.
-func (b *bleeds) stored() (saved [warningKinds]Bleed) {
+func (b *bleeds) stored() (saved [warningKinds]store.Bleed) {
 	if b == nil {
 		return saved
 	}
 	for kind, one := range b {
 		if one.over > 0 {
-			saved[kind] = Bleed{Over: one.over, Depth: one.depth, Since: one.since.Round(0), Ended: one.rising}
+			saved[kind] = store.Bleed{Over: one.over, Depth: one.depth, Since: one.since.Round(0), Ended: one.rising}
 		}
 	}
 	return saved
@@ -164,17 +165,4 @@ func (b *bleed) reason(kind int) string {
 	default:
 		return ReasonWarnsOfErrors
 	}
-}
-
-// nextBleedStep returns when the share of r changes next because of a warning.
-func (r *record) nextBleedStep(now time.Time) (at time.Time, moving bool) {
-	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
-		return time.Time{}, false
-	}
-	for kind := range r.claim.bleeds {
-		if next, more := r.claim.bleeds[kind].next(now); more && (!moving || next.Before(at)) {
-			at, moving = next, true
-		}
-	}
-	return at, moving
 }

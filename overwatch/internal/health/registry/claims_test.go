@@ -229,19 +229,18 @@ func TestSources_StaticBeforeAPIBeforeAgent(t *testing.T) {
 		}
 		w.beat(agent, a1+" healthy")
 		sees("agent", 100, "agents")
-		w.must(w.Declare(w.ctx(), Declaration{ID: id(a1), Weight: 7, Region: "api", Check: unique.Make(tcp)}))
+		w.must(w.Declare(w.ctx(), []Declaration{{ID: id(a1), Weight: 7, Region: "api", Check: unique.Make(tcp)}}, nil))
 		sees("api", 7, "api")
 		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 3, Region: "file", Check: unique.Make(tcp)}}))
 		sees("static", 3, "file")
 		w.must(w.SetStatic(w.ctx(), nil))
 		sees("api", 7, "api")
-		w.must(w.Withdraw(w.ctx(), id(a1)))
+		w.must(w.Declare(w.ctx(), nil, []ID{id(a1)}))
 		sees("agent", 100, "agents")
 		w.must(w.Deregister(w.ctx(), agent))
 		w.seeNone(a1)
-		if err := w.Withdraw(w.ctx(), id(a1)); !errors.Is(err, ErrUnknownBackend) {
-			t.Errorf("withdrawing nothing: %v", err)
-		}
+		w.must(w.Declare(w.ctx(), nil, []ID{id(a1)})) // nothing is there to be withdrawn
+		w.seeNone(a1)
 	})
 }
 

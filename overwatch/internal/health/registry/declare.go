@@ -214,35 +214,9 @@ func (w *writer) dropStatic(services []string, round uint64, now time.Time) erro
 	return nil
 }
 
-// Declare adds or replaces the API's declaration of a backend.
-func (r *Registry) Declare(ctx context.Context, d Declaration) error {
-	if err := d.normalise(); err != nil {
-		return err
-	}
-	return tell(ctx, r, func(w *writer, now time.Time) error {
-		rec := w.obtain(d.ID, now)
-		rec.api = &declared{weight: d.Weight, region: d.Region, check: d.Check, agent: d.Agent}
-		w.refresh(rec, now)
-		return nil
-	})
-}
-
-// Withdraw removes the API's declaration of a backend. It wraps ErrUnknownBackend if there is none.
-func (r *Registry) Withdraw(ctx context.Context, id ID) error {
-	return tell(ctx, r, func(w *writer, now time.Time) error {
-		rec := w.lookup(id)
-		if rec == nil || rec.api == nil {
-			return fmt.Errorf("withdrawing %s: %w", id, ErrUnknownBackend)
-		}
-		rec.api = nil
-		w.release(rec, now)
-		return nil
-	})
-}
-
-// DeclareAll adds or replaces the API's declarations of puts and removes those of gone, in one turn of the writer: a
+// Declare adds or replaces the API's declarations of puts and removes those of gone, in one turn of the writer: a
 // service changes once. A backend of gone without such a declaration is left as it is.
-func (r *Registry) DeclareAll(ctx context.Context, puts []Declaration, gone []ID) error {
+func (r *Registry) Declare(ctx context.Context, puts []Declaration, gone []ID) error {
 	puts = slices.Clone(puts)
 	for i := range puts {
 		if err := puts[i].normalise(); err != nil {

@@ -86,19 +86,6 @@ func (w *writer) applyDrains(b *Backend, r *record, now time.Time) {
 	}
 }
 
-// nextDrainStep returns when the share of r changes next.
-func (w *writer) nextDrainStep(r *record, now time.Time) (at time.Time, moving bool) {
-	for _, d := range w.drains(r, now) {
-		if d == nil {
-			continue
-		}
-		if next, more := d.next(now); more && (!moving || next.Before(at)) {
-			at, moving = next, true
-		}
-	}
-	return at, moving
-}
-
 // DrainTime returns how long a drain of a service's backend takes by default. Any goroutine may call it.
 func (r *Registry) DrainTime(service string) time.Duration {
 	return min(max(r.writer.options.DrainTime(service), 0), MaxDrainTime)

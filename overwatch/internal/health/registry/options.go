@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/state/store"
 )
 
 // Timing holds the times after which silence and old verdicts count: the configuration's overwatch.stale and
@@ -51,7 +53,7 @@ type Options struct {
 	// must not call a command. Required.
 	Changed func(service string)
 	// Restored holds the store's records. The registry keeps it, so the caller must not change it.
-	Restored []Remembered
+	Restored []store.Status
 	// Allowed reports whether an agent may claim a backend at present: restored claims that nobody may make any more are
 	// not believed. New calls it, and the writer for backends that are declared later; it must not call the Registry. It
 	// may be nil if Restored is empty.

@@ -17,7 +17,7 @@ var (
 func TestOutsider_ItsUnhealthyIsShownAndDoesNotDecideAgainstAnOwnCheck(t *testing.T) {
 	declare := map[string]func(*world, Declaration){
 		"file": func(w *world, d Declaration) { w.must(w.SetStatic(w.ctx(), []Declaration{d})) },
-		"API":  func(w *world, d Declaration) { w.must(w.Declare(w.ctx(), d)) },
+		"API":  func(w *world, d Declaration) { w.must(w.Declare(w.ctx(), []Declaration{d}, nil)) },
 	}
 	for by, declare := range declare {
 		t.Run(by, func(t *testing.T) {

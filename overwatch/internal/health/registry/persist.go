@@ -1,9 +1,9 @@
 package registry
 
 import (
-	"net/netip"
 	"time"
 
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -21,50 +21,11 @@ const (
 	goneAtMost = 1 << 16
 )
 
-// Remembered is the state of one backend that outlives the process. Times are wall-clock times.
-type Remembered struct {
-	ID ID
-	// Gone asks the store to delete the record of ID; nothing else is set then.
-	Gone bool
-	// Healthy says whether the backend might serve by the last evidence, override and drain aside. Unknown means that
-	// there never was any evidence.
-	Healthy, Unknown bool
-	// Latency is that of this node's last check, 0 when unknown; At is when this record was made.
-	Latency time.Duration
-	At      time.Time
-	// LastHealthyAt and CreatedAt are those of Backend.
-	LastHealthyAt, CreatedAt time.Time
-	// AgentID is the agent that claims the backend, "" for none; then Weight, Region and Check are what it said, and
-	// HeardAt is the address that the agent was heard from, if that is proved.
-	// AgentSourced tells that nothing but the agent declares the backend.
-	AgentID      string
-	AgentSourced bool
-	Weight       int
-	Region       string
-	Check        check.Spec
-	HeardAt      netip.Addr
-	// AgentDrainSince and AgentDrainOver are the drain of its agent; none where the beginning is zero.
-	AgentDrainSince time.Time
-	AgentDrainOver  time.Duration
-	// HeldSince and WarningHeldSince are the beginnings of the brakes that hold the agent's accusations; zero: none does.
-	HeldSince, WarningHeldSince time.Time
-	// Bleeds are the effects of the agent's early warnings on the share, by kind; zero for none.
-	Bleeds [warningKinds]Bleed
-}
-
-// Bleed is the effect of one kind of early warning. It had come as far as Depth, of Over, at Since, and goes on from
-// there; or back, where the warning has ended.
-type Bleed struct {
-	Over, Depth time.Duration
-	Since       time.Time
-	Ended       bool
-}
-
 // StatusStore keeps the records that must outlive the process.
 type StatusStore interface {
-	// SaveStatuses stores each record in the place of the one with the same ID, in one transaction. It may block; calls do
-	// not overlap. On error nothing was stored, and the records will be passed again.
-	SaveStatuses([]Remembered) error
+	// SaveStatuses stores each record in the place of the one of the same backend, in one transaction. It may block; calls
+	// do not overlap. On error nothing was stored, and the records will be passed again.
+	SaveStatuses([]store.Status) error
 }
 
 // memory holds the records that wait to be saved, and those restored that nobody has asked for yet.
@@ -72,7 +33,7 @@ type memory struct {
 	unsaved []*record
 	gone    map[ID]struct{}
 	// restored holds the records that New was given; waiting finds those in it that nobody has asked for.
-	restored []Remembered
+	restored []store.Status
 	waiting  map[ID]int
 	timer    deadlineAt
 	// ready tells that a batch may be sent, busy that one is under way.
@@ -132,14 +93,18 @@ func (w *writer) forgetID(id ID) {
 	}
 }
 
+// statusOf returns an empty record of a backend.
+func statusOf(id ID) store.Status {
+	return store.Status{Service: id.Service, Address: id.Address, Port: id.Port}
+}
+
 // snapshot returns the record of r to save.
-func (r *record) snapshot(now time.Time) Remembered {
-	m := Remembered{
-		ID: r.id, Healthy: r.remembered == check.StateHealthy, Unknown: r.remembered == check.StateUnknown,
-		Latency: r.pub.Validation.Latency, At: api.Moment(now.Round(0)),
-		LastHealthyAt: api.Moment(r.pub.LastHealthyAt.Round(0)), AgentSourced: r.source() == api.SourceAgent,
-		CreatedAt: api.Moment(r.pub.CreatedAt.Round(0)),
-	}
+func (r *record) snapshot(now time.Time) store.Status {
+	m := statusOf(r.id)
+	m.Healthy, m.Unknown = r.remembered == check.StateHealthy, r.remembered == check.StateUnknown
+	m.Latency, m.At = r.pub.Validation.Latency, api.Moment(now.Round(0))
+	m.LastHealthyAt, m.CreatedAt = api.Moment(r.pub.LastHealthyAt.Round(0)), api.Moment(r.pub.CreatedAt.Round(0))
+	m.AgentSourced = r.source() == api.SourceAgent
 	if r.pub.fit() {
 		m.LastHealthyAt = m.At
 	}
@@ -163,13 +128,15 @@ func (d *drain) stored() (since time.Time, over time.Duration) {
 }
 
 // batch takes the next records to be saved. Deletions come first, so that a backend that came back meanwhile stays.
-func (w *writer) batch(now time.Time) (out []Remembered) {
+func (w *writer) batch(now time.Time) (out []store.Status) {
 	m := &w.memory
 	for id := range m.gone {
 		if len(out) >= saveAtMost {
 			return out
 		}
-		out = append(out, Remembered{ID: id, Gone: true})
+		gone := statusOf(id)
+		gone.Gone = true
+		out = append(out, gone)
 		delete(m.gone, id)
 	}
 	taken := 0
@@ -193,14 +160,15 @@ func (w *writer) batch(now time.Time) (out []Remembered) {
 }
 
 // failed takes a batch back that could not be stored.
-func (w *writer) failed(batch []Remembered) {
+func (w *writer) failed(batch []store.Status) {
 	for _, m := range batch {
-		r := w.lookup(m.ID)
+		id := ID{m.Service, m.Address, m.Port}
+		r := w.lookup(id)
 		switch {
 		case r != nil:
 			w.keep(r)
 		case m.Gone:
-			w.forgetID(m.ID)
+			w.forgetID(id)
 		}
 	}
 }

@@ -255,11 +255,11 @@ func (h *history) declareAPI() string {
 	d := Declaration{ID: h.id(), Weight: 7, Region: "us", Check: unique.Make(tcp), Agent: h.named()}
 	if _, there := h.model.api[d.ID]; there {
 		delete(h.model.api, d.ID)
-		h.must(h.Withdraw(h.ctx(), d.ID))
+		h.must(h.Declare(h.ctx(), nil, []ID{d.ID}))
 		return "withdraw " + d.ID.String()
 	}
 	h.model.api[d.ID] = d
-	h.must(h.Declare(h.ctx(), d))
+	h.must(h.Declare(h.ctx(), []Declaration{d}, nil))
 	return "declare " + d.ID.String()
 }
 

@@ -8,6 +8,7 @@ import (
 	"unique"
 
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
@@ -120,14 +121,15 @@ func TestReduce_TheOperatorsWordCounts(t *testing.T) {
 func TestReduce_WhatAnOldStoreHolds(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.stop()
-		old := func(name string, spec check.Spec) Remembered {
-			return Remembered{ID: id(name), AgentID: "one", AgentSourced: true, Healthy: true, Weight: 1, Check: spec,
-				At: time.Now()}
+		old := func(name string, spec check.Spec) store.Status {
+			s := statusOf(id(name))
+			s.AgentID, s.AgentSourced, s.Healthy, s.Weight, s.Check, s.At = "one", true, true, 1, spec, time.Now()
+			return s
 		}
 		hostile := tcp
 		hostile.Type, hostile.Path, hostile.Address = check.HTTP, "/latest/meta-data", netip.MustParseAddr("169.254.169.254")
 		hostile.Detail = check.Detail{BodyMatches: "(?:" + strings.Repeat("a", 225) + "){1000}b"}.Details()
-		saved := []Remembered{old(a1, hostile), old(a2, check.Spec{Type: "no such", Interval: -1}), old(b1, check.Spec{})}
+		saved := []store.Status{old(a1, hostile), old(a2, check.Spec{Type: "no such", Interval: -1}), old(b1, check.Spec{})}
 		known := tcp
 		known.Type, known.Path = check.HTTP, "/up"
 		known.Detail = check.Detail{BodyMatches: "(?:a{900}){900}("}.Details()

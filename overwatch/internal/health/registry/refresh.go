@@ -214,16 +214,27 @@ func answersDiffer(a, b *Backend) bool {
 		a.Held != b.Held || a.part != b.part
 }
 
-// watch sets a deadline for the next moment at which time alone changes something about r.
+// watch sets a deadline for the next moment at which time alone changes something about r: the earliest of those that
+// wake is called with.
 func (w *writer) watch(r *record, now time.Time) {
 	if w.validated(r, now) {
 		w.wake(r, &r.timer, w.verdictEnds(r))
 	}
-	if next, moving := w.nextDrainStep(r, now); moving {
-		w.wake(r, &r.timer, next)
+	for _, d := range w.drains(r, now) {
+		if d == nil {
+			continue
+		}
+		if next, moving := d.next(now); moving {
+			w.wake(r, &r.timer, next)
+		}
 	}
-	if next, moving := r.nextBleedStep(now); moving {
-		w.wake(r, &r.timer, next)
+	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
+		return
+	}
+	for kind := range r.claim.bleeds {
+		if next, moving := r.claim.bleeds[kind].next(now); moving {
+			w.wake(r, &r.timer, next)
+		}
 	}
 }
 

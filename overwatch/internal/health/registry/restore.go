@@ -4,6 +4,7 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -24,7 +25,7 @@ func (w *writer) restore(now time.Time) {
 		w.restoreOrder(o, now)
 	}
 	for i := range m.restored {
-		id, err := NewID(m.restored[i].ID.Service, m.restored[i].ID.Address, m.restored[i].ID.Port)
+		id, err := NewID(m.restored[i].Service, m.restored[i].Address, m.restored[i].Port)
 		if err != nil {
 			w.options.Logger.Error().Err(err).Msg("a stored status is left out")
 			continue
@@ -33,7 +34,7 @@ func (w *writer) restore(now time.Time) {
 	}
 	for i := range m.restored {
 		r := &m.restored[i]
-		if id, err := NewID(r.ID.Service, r.ID.Address, r.ID.Port); err == nil && r.AgentSourced && w.allowed(r.AgentID, id) {
+		if id, err := NewID(r.Service, r.Address, r.Port); err == nil && r.AgentSourced && w.allowed(r.AgentID, id) {
 			w.refresh(w.obtain(id, now), now)
 		}
 	}
@@ -114,7 +115,7 @@ func restoredSince(since, now time.Time) time.Time { return now.Add(min(since.Su
 
 // restoredBleeds returns saved bleeds, which go on from where they were, and the warnings that count as the agent's
 // until it is heard.
-func restoredBleeds(saved [warningKinds]Bleed, now time.Time) (*bleeds, wire.Warnings) {
+func restoredBleeds(saved [warningKinds]store.Bleed, now time.Time) (*bleeds, wire.Warnings) {
 	var all bleeds
 	var over [warningKinds]uint32 // milliseconds
 	for kind, s := range saved {

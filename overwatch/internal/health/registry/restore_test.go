@@ -7,6 +7,7 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -74,7 +75,7 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 		w.see("c.example:10.0.0.1:80", rememberedDown)
 		b := w.View().Get(id(a1))
 		if b.Weight != 100 || b.Region != "eu" || b.Check() != tcp || b.AgentID != "one" || b.Claim != nil ||
-			!b.ClaimAt().IsZero() {
+			!b.Report().At.IsZero() {
 			t.Errorf("restored as %+v", b)
 		}
 		if len(w.View().Agents()) != 0 {
@@ -427,7 +428,7 @@ func TestRestart_TheWarningOfALostAgentEnds(t *testing.T) {
 // What is on the disk may be damaged, or of a clock that was wrong.
 func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
 	now := time.Unix(1_000_000_000, 0)
-	for name, saved := range map[string]Bleed{
+	for name, saved := range map[string]store.Bleed{
 		"begins later":      {Over: time.Minute, Since: now.Add(time.Hour)},
 		"deeper than all":   {Over: time.Minute, Depth: time.Hour, Since: now},
 		"less than nothing": {Over: time.Minute, Depth: -time.Hour, Since: now},
@@ -438,7 +439,7 @@ func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
 		"before the epoch":  {Over: time.Minute, Ended: true},
 		"begun by then":     {Over: time.Minute, Depth: time.Second},
 	} {
-		all, said := restoredBleeds([warningKinds]Bleed{warnsOfMemory: saved}, now)
+		all, said := restoredBleeds([warningKinds]store.Bleed{warnsOfMemory: saved}, now)
 		if none := saved.Over < time.Millisecond; none != (all == nil) || none != (said == wire.Warnings{}) && !saved.Ended {
 			t.Errorf("%s: restored as %v, %+v", name, all, said)
 		}
@@ -475,13 +476,12 @@ func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 func TestRestart_OneBadRecordIsNoReasonNotToStart(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.stop()
+		good := statusOf(id(a1))
+		good.AgentID, good.AgentSourced, good.Healthy = "one", true, true
 		w.start(Options{
-			Timing: notValidating,
-			Orders: []Order{{Kind: api.OrderOverride, Service: "a.example"}},
-			Restored: []Remembered{
-				{ID: ID{Service: "bad:name"}, AgentID: "one", AgentSourced: true},
-				{ID: id(a1), AgentID: "one", AgentSourced: true, Healthy: true},
-			},
+			Timing:   notValidating,
+			Orders:   []Order{{Kind: api.OrderOverride, Service: "a.example"}},
+			Restored: []store.Status{{Service: "bad:name", AgentID: "one", AgentSourced: true}, good},
 		})
 		w.see(a1, remembered)
 		if got := w.View().Get(id(a1)).Check(); got != tcp {
@@ -501,7 +501,7 @@ func TestNew_RefusesOptionsThatCannotWork(t *testing.T) {
 		"no validation interval": {Timing: Timing{StaleThreshold: 1, RemoveAfter: 1, ValidationEnabled: true},
 			Changed: changed},
 		"nobody is told": {Timing: notValidating},
-		"nobody to ask":  {Timing: notValidating, Changed: changed, Restored: make([]Remembered, 1)},
+		"nobody to ask":  {Timing: notValidating, Changed: changed, Restored: make([]store.Status, 1)},
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%s: no error", name)

@@ -1,33 +1,37 @@
 package registry
 
-import "time"
+import (
+	"time"
+
+	"gslb.internal/overwatch/internal/state/store"
+)
 
 // saveErrorEvery is the least time between two lines about a store that does not take what should be saved.
 const saveErrorEvery = time.Minute
 
 // saver writes batches to the store while the writer goes on. At most one batch is under way.
 type saver struct {
-	batches chan []Remembered
+	batches chan []store.Status
 	results chan saveResult
 }
 
 // saveResult is the outcome of saving a batch.
 type saveResult struct {
-	batch []Remembered
+	batch []store.Status
 	err   error
 }
 
 // startSaver starts the goroutine that writes; closing batches ends it, and it closes results then. Without a store
 // there is nothing to start, and results never yields.
-func startSaver(store StatusStore) saver {
-	if store == nil {
+func startSaver(statuses StatusStore) saver {
+	if statuses == nil {
 		return saver{}
 	}
-	s := saver{batches: make(chan []Remembered, 1), results: make(chan saveResult, 1)}
+	s := saver{batches: make(chan []store.Status, 1), results: make(chan saveResult, 1)}
 	go func() {
 		defer close(s.results)
 		for batch := range s.batches {
-			s.results <- saveResult{batch, store.SaveStatuses(batch)}
+			s.results <- saveResult{batch, statuses.SaveStatuses(batch)}
 		}
 	}()
 	return s

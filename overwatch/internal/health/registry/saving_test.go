@@ -74,7 +74,7 @@ func TestSaving_AFullDiskTouchesNothingElseAndIsCaughtUpWith(t *testing.T) {
 		}
 		w.disk.fill(nil)
 		w.pass(3 * saveEvery)
-		if got := w.disk.all(); len(got) != 1 || got[0].ID != id(a2) {
+		if got := w.disk.all(); len(got) != 1 || savedID(got[0]) != id(a2) {
 			t.Errorf("stored %v", got)
 		}
 	})

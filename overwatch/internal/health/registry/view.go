@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/shared/api"
@@ -177,9 +176,6 @@ func (v *View) Agent(id string) (state AgentState, ok bool) {
 	}
 	return a.report.Load().state, true
 }
-
-// ClaimAt returns when the agent last confirmed its claim, the zero time where no agent of this process has.
-func (b *Backend) ClaimAt() time.Time { return b.Report().At }
 
 // Report returns the newest details of the agent's claim. They move on without the backend being published anew.
 func (b *Backend) Report() Report {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
@@ -137,7 +138,7 @@ func TestView_ReadersAndWriterTogether(t *testing.T) {
 func TestReading_AllocatesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t}
-		w.disk.records = make(map[ID]Remembered)
+		w.disk.records = make(map[ID]store.Status)
 		w.start(Options{Timing: notValidating})
 		defer func() { w.stop() }()
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))

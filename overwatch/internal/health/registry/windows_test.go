@@ -28,7 +28,7 @@ func TestWeight_CountsOverEachSourceAndEndsByItself(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(static1)}))
-		w.must(w.Declare(w.ctx(), static(ofAPI)))
+		w.must(w.Declare(w.ctx(), []Declaration{static(ofAPI)}, nil))
 		for _, s := range []string{a1, static1, ofAPI} {
 			before := w.changed.count()
 			o := weigh(s, 7)

@@ -15,6 +15,7 @@ import (
 
 	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging/logtest"
@@ -113,12 +114,12 @@ func (c *told) sorted() []string {
 // disk is a StatusStore that can be full.
 type disk struct {
 	mu      sync.Mutex
-	records map[ID]Remembered
+	records map[ID]store.Status
 	full    error
 	batches int
 }
 
-func (d *disk) SaveStatuses(batch []Remembered) error {
+func (d *disk) SaveStatuses(batch []store.Status) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full != nil {
@@ -127,13 +128,15 @@ func (d *disk) SaveStatuses(batch []Remembered) error {
 	d.batches++
 	for _, m := range batch {
 		if m.Gone {
-			delete(d.records, m.ID)
+			delete(d.records, savedID(m))
 		} else {
-			d.records[m.ID] = m
+			d.records[savedID(m)] = m
 		}
 	}
 	return nil
 }
+
+func savedID(s store.Status) ID { return ID{s.Service, s.Address, s.Port} }
 
 // fill makes the disk full, or nil for not.
 func (d *disk) fill(err error) {
@@ -148,14 +151,14 @@ func (d *disk) batchCount() int {
 	return d.batches
 }
 
-func (d *disk) all() []Remembered {
+func (d *disk) all() []store.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var all []Remembered
+	var all []store.Status
 	for _, m := range d.records {
 		all = append(all, m)
 	}
-	slices.SortFunc(all, func(a, b Remembered) int { return a.ID.Compare(b.ID) })
+	slices.SortFunc(all, func(a, b store.Status) int { return savedID(a).Compare(savedID(b)) })
 	return all
 }
 
@@ -173,7 +176,7 @@ func inWorld(t *testing.T, timing Timing, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, authority: newAuthority(t)}
-		w.disk.records = make(map[ID]Remembered)
+		w.disk.records = make(map[ID]store.Status)
 		w.start(Options{Timing: timing})
 		defer func() { w.stop() }()
 		test(w)

@@ -1,4 +1,4 @@
-package restore // inside: it uses rememberedOf
+package restore_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 )
@@ -35,7 +36,7 @@ func checkOld(t *testing.T, status, server []byte) {
 		Timing: registry.Timing{
 			StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Minute,
 		},
-		Restored: []registry.Remembered{rememberedOf(old)}, Changed: func(string) {}, Logger: zerolog.Nop(),
+		Restored: []store.Status{old}, Changed: func(string) {}, Logger: zerolog.Nop(),
 		Allowed: func(string, registry.ID) bool { return true },
 	})
 	if err != nil {
@@ -51,7 +52,7 @@ func checkOld(t *testing.T, status, server []byte) {
 	}
 	var created store.Server
 	if json.Unmarshal(server, &created) == nil {
-		for _, s := range Servers([]store.Server{created}, zerolog.Nop()) {
+		for _, s := range restore.Servers([]store.Server{created}, zerolog.Nop()) {
 			specs = append(specs, s.Check)
 		}
 	}
@@ -80,7 +81,7 @@ func FuzzRestore(f *testing.F) {
 
 // A node starts in about a second with a store that is full of hostile checks, each another one.
 func TestRestore_AStoreFullOfHostileChecksCostsNothing(t *testing.T) {
-	stored := make([]registry.Remembered, 4096)
+	stored := make([]store.Status, 4096)
 	for i := range stored {
 		var st store.Status
 		if err := json.Unmarshal([]byte(hostileStatus), &st); err != nil {
@@ -90,7 +91,7 @@ func TestRestore_AStoreFullOfHostileChecksCostsNothing(t *testing.T) {
 		d.BodyMatches = strings.Repeat("b", i%200) + d.BodyMatches[i%200:]
 		st.Check.Detail = d.Details()
 		st.Service, st.Address, st.Port = "app.gslb.test", netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), uint16(1+i>>8)
-		stored[i] = rememberedOf(st)
+		stored[i] = st
 	}
 	made := testing.AllocsPerRun(1, func() {
 		_, err := registry.New(registry.Options{
@@ -116,7 +117,7 @@ func TestSoundServers_OneThatCannotBeIsLeftOut(t *testing.T) {
 	dear, nameless, heavy := good, good, good
 	dear.Check.Detail = check.Detail{BodyMatches: "(?:.*x){1000}", BodyContains: "x"}.Details()
 	nameless.Service, heavy.Weight = "", 1<<20
-	got := Servers([]store.Server{nameless, good, heavy, dear}, zerolog.Nop())
+	got := restore.Servers([]store.Server{nameless, good, heavy, dear}, zerolog.Nop())
 	if len(got) != 2 || got[0].Check != good.Check || got[1].Check.Detail.Detail() != (check.Detail{BodyContains: "x"}) {
 		t.Errorf("%+v", got)
 	}

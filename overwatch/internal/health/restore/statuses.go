@@ -1,7 +1,6 @@
-// Package restore converts between the registry and the store: it reads backends, orders and servers of before a
-// restart for the registry, and stores the statuses that the registry saves. It owns nothing and starts nothing. The
-// root calls it while a node starts. A record that cannot be used is left out and logged; it never keeps the node from
-// starting.
+// Package restore reads backends, orders and servers of before a restart for the registry, and converts orders between
+// the registry and the store. It owns nothing and starts nothing. The root calls it while a node starts. A record that
+// cannot be used is left out and logged; it never keeps the node from starting.
 package restore
 
 import (
@@ -19,14 +18,10 @@ import (
 
 // Backends reads the saved backends and the orders, expired ones too. An order that cannot be read is left out, with a
 // line in the log.
-func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Order, error) {
-	stored, err := s.LoadStatuses()
+func Backends(s *store.Store, log zerolog.Logger) ([]store.Status, []registry.Order, error) {
+	statuses, err := s.LoadStatuses()
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the last known status: %w", err)
-	}
-	remembered := make([]registry.Remembered, len(stored))
-	for i, st := range stored {
-		remembered[i] = rememberedOf(st)
 	}
 	kept, err := s.LoadOrders()
 	if err != nil {
@@ -41,24 +36,7 @@ func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []regi
 		}
 		orders = append(orders, order)
 	}
-	return remembered, orders, nil
-}
-
-// rememberedOf converts a stored status into the registry's form.
-func rememberedOf(st store.Status) registry.Remembered {
-	r := registry.Remembered{
-		ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
-		Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
-		CreatedAt: st.CreatedAt,
-		AgentID:   st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
-		HeardAt:         st.HeardAt,
-		AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
-		HeldSince: st.HeldSince, WarningHeldSince: st.WarningHeldSince,
-	}
-	for kind, b := range st.Bleeds {
-		r.Bleeds[kind] = registry.Bleed(b)
-	}
-	return r
+	return statuses, orders, nil
 }
 
 // Servers returns the stored servers that can be declared. The others are left out, with a line in the log. A check
@@ -98,27 +76,4 @@ func makeable(spec check.Spec) check.Spec {
 		}
 	}
 	return reduce.Connection()
-}
-
-// Statuses saves the registry's records into the store. It implements registry.StatusStore.
-type Statuses struct{ Store *store.Store }
-
-// SaveStatuses implements registry.StatusStore.
-func (s Statuses) SaveStatuses(list []registry.Remembered) error {
-	out := make([]store.Status, len(list))
-	for i, r := range list {
-		out[i] = store.Status{
-			Service: r.ID.Service, Address: r.ID.Address, Port: r.ID.Port, Gone: r.Gone,
-			Healthy: r.Healthy, Unknown: r.Unknown, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
-			CreatedAt: r.CreatedAt,
-			AgentID:   r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
-			HeardAt:         r.HeardAt,
-			AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
-			HeldSince: r.HeldSince, WarningHeldSince: r.WarningHeldSince,
-		}
-		for kind, b := range r.Bleeds {
-			out[i].Bleeds[kind] = store.Bleed(b)
-		}
-	}
-	return s.Store.SaveStatuses(out)
 }

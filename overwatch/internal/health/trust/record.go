@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -49,11 +50,11 @@ func (t *Trust) Agents() []Record {
 
 // Page returns at most limit pinned agents after the first offset ones, ordered by id, and how many are pinned.
 func (t *Trust) Page(offset, limit int) (records []Record, total int) {
-	t.mu.RLock()
-	total = len(t.ordered)
+	all := t.all()
+	slices.SortFunc(all, func(a, b *pinned) int { return strings.Compare(a.id, b.id) })
+	total = len(all)
 	from := min(offset, total)
-	page := slices.Clone(t.ordered[from : from+min(limit, total-from)])
-	t.mu.RUnlock()
+	page := all[from : from+min(limit, total-from)]
 	now, _ := t.clock.now()
 	records = make([]Record, 0, len(page))
 	for _, p := range page {
@@ -72,11 +73,8 @@ type Counts struct {
 
 // Count counts the pinned agents; a certificate ends soon when it does within the time given.
 func (t *Trust) Count(soon time.Duration) (c Counts) {
-	t.mu.RLock()
-	all := slices.Clone(t.ordered)
-	t.mu.RUnlock()
 	now, _ := t.clock.now()
-	for _, p := range all {
+	for _, p := range t.all() {
 		standing := p.standing.Load()
 		if standing.revoked {
 			c.Revoked++
@@ -93,10 +91,11 @@ func (t *Trust) Count(soon time.Duration) (c Counts) {
 	return c
 }
 
-// place returns the index of an agent in the ordered list, or the index at which it would be inserted. The caller holds
-// mu.
-func (t *Trust) place(agentID string) (at int, found bool) {
-	return slices.BinarySearchFunc(t.ordered, agentID, func(p *pinned, id string) int { return strings.Compare(p.id, id) })
+// all returns the pinned agents, in no order.
+func (t *Trust) all() []*pinned {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.Collect(maps.Values(t.byID))
 }
 
 // Pinned reports whether an agent has a pinned certificate that is not revoked, and since when it is pinned.
@@ -108,9 +107,7 @@ func (t *Trust) Pinned(agentID string) (since time.Time, pinned bool) {
 // Get returns one pinned agent.
 func (t *Trust) Get(agentID string) (Record, bool) {
 	now, _ := t.clock.now()
-	t.mu.RLock()
-	p := t.byID[agentID]
-	t.mu.RUnlock()
+	p := t.holder(agentID)
 	if p == nil {
 		return Record{}, false
 	}
@@ -119,9 +116,7 @@ func (t *Trust) Get(agentID string) (Record, bool) {
 
 // Allowed is Agent.Allowed for the agent with an id; it is false where none is pinned.
 func (t *Trust) Allowed(agentID, service string, at netip.AddrPort) bool {
-	t.mu.RLock()
-	p := t.byID[agentID]
-	t.mu.RUnlock()
+	p := t.holder(agentID)
 	return p != nil && Agent{pinned: p}.Allowed(service, at)
 }
 

@@ -85,10 +85,7 @@ func (t *Trust) tellHolder(key identity.KeyID, pin store.Pin) {
 
 // tellHolders is tellHolder for all pins.
 func (t *Trust) tellHolders() {
-	t.mu.RLock()
-	agents := slices.Collect(maps.Values(t.byID))
-	t.mu.RUnlock()
-	for _, p := range agents {
+	for _, p := range t.all() {
 		t.tellHolder(p.certificate.KeyID, p.stored())
 	}
 }

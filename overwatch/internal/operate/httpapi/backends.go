@@ -88,7 +88,7 @@ func backendView(b *registry.Backend) api.Backend {
 		Held:                b.Held,
 		Reason:              b.Reason,
 		AgentHealthy:        b.Claim,
-		AgentLastSeen:       stampOrNull(b.ClaimAt()),
+		AgentLastSeen:       stampOrNull(b.Report().At),
 		ValidationLastCheck: stampOrNull(b.Validation.At),
 	}
 	if o := b.Override; o != nil {

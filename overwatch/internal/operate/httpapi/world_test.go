@@ -288,7 +288,7 @@ func (w *world) openOwners() {
 	}
 	w.t.Cleanup(func() { _ = w.store.Close() })
 	w.journal = journal.Open(journal.Options{Path: filepath.Join(w.t.TempDir(), "events.jsonl")})
-	w.audit, err = audit.Open(audit.Options{Store: w.store, Refusals: w.store.Refusals(),
+	w.audit, err = audit.Open(audit.Options{Store: w.store,
 		Retention: config.Default().Audit.Retention, Logger: zerolog.Nop()})
 	w.must(err)
 	w.refused = refusals.New(w.audit.Record, zerolog.Nop())

@@ -48,23 +48,14 @@ const (
 
 // room is the storage of a Room: its entries, their greatest number, and the id before the first one.
 type room struct {
-	store Store
+	store store.Audit
 	max   uint64
 	zero  uint64
 }
 
-// Store keeps entries by their number. AppendAudit returns when the entry is on disk.
-type Store interface {
-	AppendAudit(store.Entry) error
-	DeleteAudit(ids []uint64) error
-	AuditFrom(id uint64, limit int) ([][]byte, error)
-	AuditBefore(id uint64, limit int) ([][]byte, error)
-}
-
 // Options configures a Log.
 type Options struct {
-	Store     Store // of changes
-	Refusals  Store
+	Store     *store.Store
 	Retention time.Duration // how long an entry is kept; above zero
 	Logger    zerolog.Logger
 	Now       func() time.Time // nil is time.Now
@@ -81,12 +72,12 @@ func Open(o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Store == nil || o.Refusals == nil || o.Retention <= 0 {
-		return nil, errors.New("audit: Options.Store, Options.Refusals and a Retention above zero are needed")
+	if o.Store == nil || o.Retention <= 0 {
+		return nil, errors.New("audit: Options.Store and a Retention above zero are needed")
 	}
 	l := &Log{o: o, rooms: [2]room{
-		Changes:  {store: o.Store, max: MaxEntries},
-		Refusals: {store: o.Refusals, max: MaxRefusals, zero: api.FirstRefusal - 1},
+		Changes:  {store: o.Store.Changes(), max: MaxEntries},
+		Refusals: {store: o.Store.Refusals(), max: MaxRefusals, zero: api.FirstRefusal - 1},
 	}}
 	for r := range l.rooms {
 		if _, err := l.newest(Room(r)); err != nil {
@@ -125,7 +116,7 @@ type Change struct {
 
 // Record appends a change or a refusal and returns when it is on disk.
 func (l *Log) Record(c Change) error {
-	if err := l.rooms[roomOf(c.Action)].store.AppendAudit(l.EntryOf(c)); err != nil {
+	if err := l.rooms[roomOf(c.Action)].store.Append(l.EntryOf(c)); err != nil {
 		return fmt.Errorf("an audit entry: %w", err)
 	}
 	return nil
@@ -194,7 +185,7 @@ func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 	if id >= api.FirstRefusal {
 		in = Refusals
 	}
-	values, err := l.rooms[in].store.AuditFrom(id, 1)
+	values, err := l.rooms[in].store.From(id, 1)
 	if err != nil {
 		return e, err
 	}
@@ -209,12 +200,12 @@ func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 
 // Oldest yields all entries of a room, the oldest first. An error is the last thing it yields.
 func (l *Log) Oldest(r Room) iter.Seq2[api.AuditEntry, error] {
-	return walk(0, l.rooms[r].store.AuditFrom, func(e api.AuditEntry) uint64 { return e.ID + 1 })
+	return walk(0, l.rooms[r].store.From, func(e api.AuditEntry) uint64 { return e.ID + 1 })
 }
 
 // Newest yields all entries of a room, the newest first. An error is the last thing it yields.
 func (l *Log) Newest(r Room) iter.Seq2[api.AuditEntry, error] {
-	return walk(math.MaxUint64, l.rooms[r].store.AuditBefore, func(e api.AuditEntry) uint64 { return e.ID })
+	return walk(math.MaxUint64, l.rooms[r].store.Before, func(e api.AuditEntry) uint64 { return e.ID })
 }
 
 func walk(at uint64, read func(uint64, int) ([][]byte, error),

@@ -22,7 +22,7 @@ func written(t *testing.T, n int, now func() time.Time) (*Log, *store.Store) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	l, err := Open(Options{Store: s, Refusals: s.Refusals(), Retention: time.Hour, Now: now})
+	l, err := Open(Options{Store: s, Retention: time.Hour, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestVerify_FindsAnEditedARemovedAndAMovedEntry(t *testing.T) {
 	put := func(t *testing.T, s *store.Store, id uint64, e api.AuditEntry) {
 		value, err := json.Marshal(e)
 		at := func(uint64, []byte) (uint64, []byte, error) { return id, value, nil }
-		if err = errors.Join(err, s.AppendAudit(at)); err != nil {
+		if err = errors.Join(err, s.Changes().Append(at)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestVerify_FindsAnEditedARemovedAndAMovedEntry(t *testing.T) {
 			put(t, s, 3, e)
 		}, "entry 4 does not continue"},
 		"removed": {func(t *testing.T, _ *Log, s *store.Store) {
-			if err := s.DeleteAudit([]uint64{3}); err != nil {
+			if err := s.Changes().Delete([]uint64{3}); err != nil {
 				t.Fatal(err)
 			}
 		}, "entry 4 follows entry 2"},
@@ -84,7 +84,7 @@ func TestVerify_FindsAnEditedARemovedAndAMovedEntry(t *testing.T) {
 
 func TestOpen_ContinuesTheChain(t *testing.T) {
 	_, s := written(t, 2, nil)
-	l, err := Open(Options{Store: s, Refusals: s.Refusals(), Retention: time.Hour})
+	l, err := Open(Options{Store: s, Retention: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestRecord_RefusalsHaveARoomOfTheirOwn(t *testing.T) {
 	if e, err := l.Get(api.FirstRefusal + 4); err != nil || e.Details["error"] != "401" {
 		t.Errorf("%+v %v", e, err)
 	}
-	again, err := Open(Options{Store: s, Refusals: s.Refusals(), Retention: time.Hour})
+	again, err := Open(Options{Store: s, Retention: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

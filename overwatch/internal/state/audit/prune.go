@@ -68,7 +68,7 @@ func (l *Log) pruneRoom(ctx context.Context, r Room) error {
 			break
 		}
 		if ids = append(ids, e.ID); len(ids) == chunk {
-			if err := errors.Join(ctx.Err(), l.rooms[r].store.DeleteAudit(ids)); err != nil {
+			if err := errors.Join(ctx.Err(), l.rooms[r].store.Delete(ids)); err != nil {
 				return err
 			}
 			ids = ids[:0]
@@ -77,5 +77,5 @@ func (l *Log) pruneRoom(ctx context.Context, r Room) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return l.rooms[r].store.DeleteAudit(ids)
+	return l.rooms[r].store.Delete(ids)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -37,18 +38,9 @@ func (c *Config) BrakeOf(name string) Brake {
 	if own == nil {
 		return b
 	}
-	if own.Enabled != nil {
-		b.Enabled = *own.Enabled
-	}
-	if own.Share != "" {
-		b.Share = own.Share
-	}
-	if own.Window != 0 {
-		b.Window = own.Window
-	}
-	if own.Hold != 0 {
-		b.Hold = own.Hold
-	}
+	put(&b.Enabled, own.Enabled)
+	b.Share = cmp.Or(own.Share, b.Share)
+	b.Window, b.Hold = cmp.Or(own.Window, b.Window), cmp.Or(own.Hold, b.Hold)
 	return b
 }
 

@@ -24,67 +24,6 @@ func (p serverPlace) String() string {
 // noDomain is the number of a domain that does not exist.
 const noDomain int32 = -1
 
-// maxChain bounds the servers of one domain that are compared one by one.
-const maxChain = 16
-
-// endpoints finds duplicate servers. The first maxChain servers of a domain are linked to one another by number,
-// because a map of 400 000 servers would take 30 MB.
-type endpoints struct {
-	config *Config
-	begin  []int32                   // by region: how many servers the regions before it have
-	last   []serverPlace             // by domain: the one that was added last
-	before []serverPlace             // by server, through all regions: the one of its domain added before it
-	others map[serverKey]serverPlace // beyond maxChain of a domain, and those of no domain
-}
-
-// noServer ends a chain; the zero serverPlace is a server.
-var noServer = serverPlace{region: -1}
-
-func newEndpoints(c *Config) *endpoints {
-	e := &endpoints{
-		config: c, begin: make([]int32, len(c.Regions)), last: make([]serverPlace,
-			len(c.Domains)), before: make([]serverPlace, c.CountServers()),
-		others: map[serverKey]serverPlace{},
-	}
-	for i := 1; i < len(c.Regions); i++ {
-		e.begin[i] = e.begin[i-1] + int32(len(c.Regions[i-1].Servers))
-	}
-	for i := range e.last {
-		e.last[i] = noServer
-	}
-	return e
-}
-
-// add adds a server of a domain, or returns the earlier one with the same address and port.
-func (e *endpoints) add(at serverPlace, s *Server, domain int32) (first serverPlace, again bool) {
-	if domain == noDomain {
-		return e.addOther(at, s)
-	}
-	length := 0
-	for p := e.last[domain]; p != noServer; p = e.before[e.number(p)] {
-		if other := &e.config.Regions[p.region].Servers[p.server]; other.Address == s.Address && other.Port == s.Port {
-			return p, true
-		}
-		length++
-	}
-	if length == maxChain {
-		return e.addOther(at, s)
-	}
-	e.before[e.number(at)] = e.last[domain]
-	e.last[domain] = at
-	return at, false
-}
-
-func (e *endpoints) addOther(at serverPlace, s *Server) (first serverPlace, again bool) {
-	key := serverKey{s.Service, netip.AddrPortFrom(s.Address, s.Port)}
-	if first, again = e.others[key]; !again {
-		e.others[key] = at
-	}
-	return first, again
-}
-
-func (e *endpoints) number(p serverPlace) int32 { return e.begin[p.region] + p.server }
-
 // Listener is an address that the configuration has the node listen on.
 type Listener struct {
 	Key, Address string

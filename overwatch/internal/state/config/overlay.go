@@ -87,15 +87,9 @@ func (c *Config) layOver(s *StaticServer) {
 	if !is {
 		return
 	}
-	if o.Weight != nil {
-		s.Weight = *o.Weight
-	}
-	if o.Region != nil {
-		s.Region = *o.Region
-	}
-	if o.Agent != nil {
-		s.Agent = *o.Agent
-	}
+	put(&s.Weight, o.Weight)
+	put(&s.Region, o.Region)
+	put(&s.Agent, o.Agent)
 	if o.Check != nil {
 		if spec, err := ChangeCheck(s.Check.Value(), o.Check, &c.Overwatch.Validation); err == nil {
 			s.Check = unique.Make(spec)
@@ -130,6 +124,7 @@ func ChangeCheck(spec check.Spec, o *api.HealthCheckChange, node *Validation) (c
 	return spec, putTime(&spec.Timeout, "timeout", o.Timeout)
 }
 
+// put sets *to to *value; nil leaves it.
 func put[T any](to, value *T) {
 	if value != nil {
 		*to = *value

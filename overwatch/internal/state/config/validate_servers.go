@@ -14,26 +14,28 @@ import (
 
 func (v *validator) servers() {
 	v.has, v.namedBy = make([]bool, len(v.config.Domains)), v.regionsOfNames()
-	known, ports := newEndpoints(v.config), v.srvPorts()
+	known, ports := make(map[serverKey]serverPlace, v.config.CountServers()), v.srvPorts()
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		if r.HealthCheck != nil {
 			v.sharedCheck(fmt.Sprintf("regions[%d].health_check", i), r.HealthCheck, "servers of the region")
 		}
-		domain := noDomain
 		for k := range r.Servers {
 			at := serverPlace{int32(i), int32(k)}
 			s := &r.Servers[k]
-			domain = v.server(at, s, domain)
+			domain := v.server(at, s)
 			v.missingTarget(at, s, domain)
 			v.onePort(ports, at, s, domain)
 			if !s.Address.IsValid() {
 				continue
 			}
-			if first, again := known.add(at, s, domain); again {
-				v.Addf(at.String(), netip.AddrPortFrom(s.Address, s.Port).String(),
-					"is already %s (%s) for the same service: keep one", first, v.Locate(first.String()))
+			key := serverKey{s.Service, netip.AddrPortFrom(s.Address, s.Port)}
+			if first, again := known[key]; again {
+				v.Addf(at.String(), key.at.String(), "is already %s (%s) for the same service: keep one", first,
+					v.Locate(first.String()))
+				continue
 			}
+			known[key] = at
 		}
 	}
 }
@@ -47,9 +49,9 @@ func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 	}
 }
 
-// server checks the keys of one server and returns the number of its domain; before is that of the previous server.
-// It formats no key unless one is wrong, because there may be 400 000 servers.
-func (v *validator) server(at serverPlace, s *Server, before int32) (domain int32) {
+// server checks the keys of one server and returns the number of its domain. It formats no key unless one is wrong,
+// because there may be 400 000 servers.
+func (v *validator) server(at serverPlace, s *Server) (domain int32) {
 	domain = noDomain
 	if s.Target != "" || len(s.AllowedCIDRs) > 0 {
 		v.target(at, s)
@@ -62,7 +64,7 @@ func (v *validator) server(at serverPlace, s *Server, before int32) (domain int3
 		v.Add(at.String()+".port", "", "is missing: give a port from 1 to 65535")
 	}
 	if s.Service != "" {
-		domain = v.serverService(at, s, before)
+		domain = v.serverService(at, s)
 	}
 	if s.HealthCheck != nil {
 		s.HealthCheck.Validate(v.Report, at.String()+".health_check")
@@ -78,22 +80,19 @@ func (v *validator) server(at serverPlace, s *Server, before int32) (domain int3
 	return domain
 }
 
-// serverService brings the service into canonical form and returns the number of its domain, if there is one. Servers
-// mostly stand in the order of their domains, so the next domain after before is tried first.
-func (v *validator) serverService(at serverPlace, s *Server, before int32) (domain int32) {
-	if domain = v.domainNear(before, s.Service); domain == noDomain {
-		var served bool
-		if domain, served = v.domains[s.Service]; !served {
-			name, remedy := settings.ParseService(s.Service)
-			if remedy != "" {
-				v.Add(at.String()+".service", s.Service, remedy)
-				return noDomain
-			}
-			s.Service = name
-			if domain, served = v.domains[name]; !served {
-				v.warn("%s.service: no domain is called %q: the server is not served until one is", at, name)
-				return noDomain
-			}
+// serverService brings the service into canonical form and returns the number of its domain, if there is one.
+func (v *validator) serverService(at serverPlace, s *Server) (domain int32) {
+	domain, served := v.domains[s.Service]
+	if !served {
+		name, remedy := settings.ParseService(s.Service)
+		if remedy != "" {
+			v.Add(at.String()+".service", s.Service, remedy)
+			return noDomain
+		}
+		s.Service = name
+		if domain, served = v.domains[name]; !served {
+			v.warn("%s.service: no domain is called %q: the server is not served until one is", at, name)
+			return noDomain
 		}
 	}
 	v.has[domain] = true
@@ -105,22 +104,6 @@ func (v *validator) serverService(at serverPlace, s *Server, before int32) (doma
 			", "), region)
 	}
 	return domain
-}
-
-// domainNear returns the number of the domain of that name if it is before or the next one. It finds nothing where
-// names are duplicate or wrong.
-func (v *validator) domainNear(before int32, name string) int32 {
-	all := v.config.Domains
-	if len(v.domains) < len(all) {
-		return noDomain
-	}
-	if behind := before + 1; int(behind) < len(all) && all[behind].Name == name {
-		return behind
-	}
-	if before != noDomain && all[before].Name == name {
-		return before
-	}
-	return noDomain
 }
 
 // serverHost puts the server's Host into its check and validates it.

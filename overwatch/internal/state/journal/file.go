@@ -3,14 +3,13 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"gslb.internal/shared/api"
 )
@@ -19,12 +18,10 @@ import (
 // half of it; a file never has more than maxFile and the kept events.
 const maxFile = 8 << 20
 
-func toValid(text string) string { return strings.ToValidUTF8(text, "?") }
-
 // search returns the place of the first event behind a sequence.
 func search(events []api.Event, sequence uint64) int {
 	at, found := slices.BinarySearchFunc(events, sequence, func(e api.Event, s uint64) int {
-		return int(min(max(int64(e.Sequence-s), -1), 1))
+		return cmp.Compare(e.Sequence, s)
 	})
 	if found {
 		at++
@@ -92,13 +89,13 @@ func (j *Journal) begin() (err error) {
 	j.close()
 	j.mu.Lock()
 	all := slices.Clone(j.visible())
-	for _, e := range slices.Collect(maps.Values(j.standing)) {
+	for _, e := range j.standing {
 		if e.Sequence < all[0].Sequence {
 			all = append(all, e)
 		}
 	}
 	j.mu.Unlock()
-	slices.SortFunc(all, func(a, b api.Event) int { return int(int64(a.Sequence - b.Sequence)) })
+	slices.SortFunc(all, func(a, b api.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	temporary, err := os.OpenFile(j.o.Path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"context"
 	"maps"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -118,7 +119,7 @@ func cut(text string) string {
 	if len(text) > maxText {
 		text = text[:maxText-3] + "..."
 	}
-	return toValid(text)
+	return strings.ToValidUTF8(text, "?")
 }
 
 // visible returns the events that are kept. The caller holds the lock.

@@ -42,17 +42,12 @@ func (t *Table) Joining() bool {
 // Synced returns when this node last had all of another node's objects; zero: never.
 func (t *Table) Synced() time.Time { return t.synced }
 
-// Offer returns the objects that have changed after the given change number; 0: all.
-func (t *Table) Offer(change uint64) Offer {
-	return Offer{Node: t.clock.node, Changes: t.changes, Whole: change == 0, Joining: t.Joining(), Synced: t.synced,
-		Objects: t.Since(change)}
-}
-
 // objectSize is the approximate size of an object in an Offer beside its value, in octets.
 const objectSize = 256
 
-// Page is Offer with about size octets at most, but at least one object: those that changed first, and More if there
-// are others. Pages that follow one another, from 0 on, make a whole offer together.
+// Page offers the objects that have changed after the given change number, 0: all, in about size octets at most, but at
+// least one object: those that changed first, and More if there are others. Pages that follow one another, from 0 on,
+// make a whole offer together.
 func (t *Table) Page(change uint64, size int) Offer {
 	var after []*entry
 	for _, e := range t.objects {
@@ -181,7 +176,7 @@ func (t *Table) dropForgotten(theirs []Object, forgotten func(Version) bool, m *
 	for i := range theirs {
 		there[theirs[i].Key] = true
 	}
-	for _, o := range t.Since(0) {
+	for _, o := range t.All() {
 		if !there[o.Key] && forgotten(o.Version) {
 			t.drop(o.Key)
 			m.Dropped = append(m.Dropped, o)

@@ -121,7 +121,7 @@ func id(o replica.Object) string {
 // save puts everything on the disk.
 func (m *member) save() {
 	m.table.Collect()
-	m.stored, m.synced = m.table.Since(0), m.table.Synced()
+	m.stored, m.synced = m.table.All(), m.table.Synced()
 }
 
 // lost forgets decisions on objects that a disk had, where no disk has them, or a later one, any more.
@@ -167,7 +167,7 @@ func (m *member) ask(other *member, whole bool) {
 	if had := m.fetched[other.id]; had[0] == uint64(other.starts) && !whole && !m.table.Joining() {
 		since = had[1]
 	}
-	offer := other.table.Offer(since)
+	offer := other.table.Page(since, everything)
 	merged := m.table.Merge(offer)
 	if !offer.Joining && m.table.Digest() == other.table.Digest() {
 		m.table.Met()
@@ -280,7 +280,7 @@ func (w *world) begin() {
 			var offers []replica.Offer
 			for _, other := range w.nodes {
 				if other != m {
-					offers = append(offers, other.table.Offer(0))
+					offers = append(offers, other.table.Page(0, everything))
 				}
 			}
 			merged := m.table.Begin(offers)
@@ -308,7 +308,7 @@ func order(a, b replica.Object) int {
 
 // live returns the objects that are served. Tombstones may differ for as long as clocks are apart.
 func (m *member) live() []replica.Object {
-	return slices.DeleteFunc(m.table.Since(0), func(o replica.Object) bool { return o.Deleted })
+	return slices.DeleteFunc(m.table.All(), func(o replica.Object) bool { return o.Deleted })
 }
 
 // judge compares what nodes hold in the end with the latest decisions.
@@ -331,7 +331,7 @@ func (w *world) judge() {
 				w.t.Errorf("%s has %+v, the latest decision is %+v", m.name(), got, want)
 			}
 		}
-		for _, o := range m.table.Since(0) {
+		for _, o := range m.table.All() {
 			if _, decided := latest[o.Key]; !decided && !o.Deleted {
 				w.t.Errorf("%s has %+v, which nobody decided", m.name(), o)
 			}

@@ -90,16 +90,14 @@ func (t *Table) Get(key Key) (Object, bool) {
 // Digest returns the sum over all objects.
 func (t *Table) Digest() Digest { return t.digest }
 
-// Changes returns the number of the last change, for a later Since.
+// Changes returns the number of the last change, for a later Page.
 func (t *Table) Changes() uint64 { return t.changes }
 
-// Since returns the objects that have changed after the given change number, in the order of their keys; all for 0.
-func (t *Table) Since(change uint64) []Object {
-	var objects []Object
+// All returns the objects, tombstones too, in the order of their keys.
+func (t *Table) All() []Object {
+	objects := make([]Object, 0, len(t.objects))
 	for _, e := range t.objects {
-		if e.change > change {
-			objects = append(objects, e.Object)
-		}
+		objects = append(objects, e.Object)
 	}
 	slices.SortFunc(objects, func(a, b Object) int { return a.Key.compare(b.Key) })
 	return objects

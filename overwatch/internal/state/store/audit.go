@@ -13,47 +13,51 @@ import (
 // changes of the transaction. newest is valid only during the call.
 type Entry func(last uint64, newest []byte) (id uint64, entry []byte, err error)
 
-// AppendAudit stores an audit entry that belongs to no stored change.
-func (s *Store) AppendAudit(e Entry) error { return s.keep(func(*writer) {}, e) }
-
-// DeleteAudit deletes the entries of these numbers. Missing ones are no error.
-func (s *Store) DeleteAudit(ids []uint64) error { return s.deleteAudit(bucketAudit, ids) }
-
-// AuditFrom returns at most limit entries from number id on, upwards. The caller owns them.
-func (s *Store) AuditFrom(id uint64, limit int) ([][]byte, error) {
-	return s.auditFrom(bucketAudit, id, limit)
+// Audit is one of the two parts of the audit log, each in a bucket of its own.
+type Audit struct {
+	store  *Store
+	bucket string
 }
 
-// AuditBefore returns at most limit entries below number id, downwards. The caller owns them.
-func (s *Store) AuditBefore(id uint64, limit int) ([][]byte, error) {
-	return s.auditBefore(bucketAudit, id, limit)
-}
+// Changes returns the part of the audit log about changes, to which writes add their entries.
+func (s *Store) Changes() Audit { return Audit{s, bucketAudit} }
 
-// Refusals returns the store of the audit entries about refusals, which have a bucket of their own.
-func (s *Store) Refusals() Refusals { return Refusals{s} }
+// Refusals returns the part of the audit log about refusals.
+func (s *Store) Refusals() Audit { return Audit{s, bucketRefusals} }
 
-// Refusals has the methods of Store for the audit entries about refusals.
-type Refusals struct{ store *Store }
-
-// AppendAudit is Store.AppendAudit. It makes the bucket, which stores of earlier versions lack.
-func (r Refusals) AppendAudit(e Entry) error {
-	return r.store.keep(func(w *writer) {
-		w.addBuckets(bucketRefusals)
-		w.appendTo(bucketRefusals, e)
+// Append stores an entry that belongs to no stored change. It makes the bucket of refusals, which stores of earlier
+// versions lack.
+func (a Audit) Append(e Entry) error {
+	return a.store.keep(func(w *writer) {
+		w.addBuckets(a.bucket)
+		w.appendTo(a.bucket, e)
 	})
 }
 
-// DeleteAudit is Store.DeleteAudit.
-func (r Refusals) DeleteAudit(ids []uint64) error { return r.store.deleteAudit(bucketRefusals, ids) }
-
-// AuditFrom is Store.AuditFrom.
-func (r Refusals) AuditFrom(id uint64, limit int) ([][]byte, error) {
-	return r.store.auditFrom(bucketRefusals, id, limit)
+// Delete deletes the entries of these numbers. Missing ones are no error.
+func (a Audit) Delete(ids []uint64) error {
+	return a.store.keep(func(w *writer) {
+		for _, id := range ids {
+			w.delete(a.bucket, auditKey(id))
+		}
+	})
 }
 
-// AuditBefore is Store.AuditBefore.
-func (r Refusals) AuditBefore(id uint64, limit int) ([][]byte, error) {
-	return r.store.auditBefore(bucketRefusals, id, limit)
+// From returns at most limit entries from number id on, upwards. The caller owns them.
+func (a Audit) From(id uint64, limit int) ([][]byte, error) {
+	return a.entries(limit, func(c *bolt.Cursor) (key, record []byte) { return c.Seek(auditKey(id)) },
+		(*bolt.Cursor).Next)
+}
+
+// Before returns at most limit entries below number id, downwards. The caller owns them.
+func (a Audit) Before(id uint64, limit int) ([][]byte, error) {
+	first := func(c *bolt.Cursor) (key, record []byte) {
+		if key, _ := c.Seek(auditKey(id)); key == nil {
+			return c.Last()
+		}
+		return c.Prev()
+	}
+	return a.entries(limit, first, (*bolt.Cursor).Prev)
 }
 
 // append adds the entries of changes after the newest.
@@ -87,41 +91,17 @@ func (w *writer) appendTo(bucket string, e Entry) {
 	w.put(bucket, auditKey(id), value)
 }
 
-func (s *Store) deleteAudit(bucket string, ids []uint64) error {
-	return s.keep(func(w *writer) {
-		for _, id := range ids {
-			w.delete(bucket, auditKey(id))
-		}
-	})
-}
-
-func (s *Store) auditFrom(bucket string, id uint64, limit int) ([][]byte, error) {
-	return s.auditEntries(bucket, limit, func(c *bolt.Cursor) (key, record []byte) { return c.Seek(auditKey(id)) },
-		(*bolt.Cursor).Next)
-}
-
-func (s *Store) auditBefore(bucket string, id uint64, limit int) ([][]byte, error) {
-	first := func(c *bolt.Cursor) (key, record []byte) {
-		if key, _ := c.Seek(auditKey(id)); key == nil {
-			return c.Last()
-		}
-		return c.Prev()
-	}
-	return s.auditEntries(bucket, limit, first, (*bolt.Cursor).Prev)
-}
-
-// auditEntries reads at most limit entries. A bucket that is missing has none.
-func (s *Store) auditEntries(bucket string, limit int, first,
-	next func(*bolt.Cursor) (key, record []byte)) (entries [][]byte, err error) {
+// entries reads at most limit entries. A bucket that is missing has none.
+func (a Audit) entries(limit int, first, next func(*bolt.Cursor) (key, record []byte)) (entries [][]byte, err error) {
 	err = guarded(func() error {
-		return s.db.View(func(tx *bolt.Tx) error {
-			b := tx.Bucket([]byte(bucket))
+		return a.store.db.View(func(tx *bolt.Tx) error {
+			b := tx.Bucket([]byte(a.bucket))
 			if b == nil {
 				return nil
 			}
 			c := b.Cursor()
 			for key, record := first(c); key != nil && len(entries) < limit; key, record = next(c) {
-				value, _, err := unseal(bucket, key, record)
+				value, _, err := unseal(a.bucket, key, record)
 				if err != nil {
 					return err
 				}
@@ -131,7 +111,7 @@ func (s *Store) auditEntries(bucket string, limit int, first,
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading %s of %s: %w", bucket, s.path, err)
+		return nil, fmt.Errorf("reading %s of %s: %w", a.bucket, a.store.path, err)
 	}
 	return entries, nil
 }

@@ -190,7 +190,7 @@ func contents(t testing.TB, file []byte) string {
 		t.Fatal(err)
 	}
 	var all strings.Builder
-	w := walk{r: r, size: r.Size(), meta: m, seen: make(map[uint64]struct{})}
+	w := walk{r: r, meta: m, seen: make(map[uint64]struct{})}
 	err = w.tree(m.root, func(name []byte, _ uint32, value []byte) error {
 		return w.bucket(value, func(key []byte, _ uint32, value []byte) error {
 			fmt.Fprintf(&all, "%q %q %q\n", name, key, value)

@@ -115,26 +115,10 @@ func (b *Batch) PutCreationTimes(value []byte) {
 }
 
 // LoadCreationTimes returns the value of the last PutCreationTimes, nil for none.
-func (s *Store) LoadCreationTimes() (creationTimes []byte, err error) {
-	err = s.read(bucketMeta, func(key, value []byte) error {
-		if string(key) == string(creationTimesKey) {
-			creationTimes = bytes.Clone(value)
-		}
-		return nil
-	})
-	return creationTimes, err
-}
+func (s *Store) LoadCreationTimes() ([]byte, error) { return s.get(bucketMeta, creationTimesKey) }
 
 // LoadSerial returns the upper bound of the SOA serials that have been given, 0 for none.
-func (s *Store) LoadSerial() (serial uint32, err error) {
-	err = s.read(bucketMeta, func(key, value []byte) error {
-		if string(key) == string(serialKey) && len(value) == 4 {
-			serial = binary.BigEndian.Uint32(value)
-		}
-		return nil
-	})
-	return serial, err
-}
+func (s *Store) LoadSerial() (uint32, error) { return s.number(serialKey) }
 
 func (b *Batch) put(bucket, key string, object any) {
 	value, err := json.Marshal(object)

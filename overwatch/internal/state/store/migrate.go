@@ -85,7 +85,7 @@ func keptName(dir string, number uint32) string {
 // migrate converts a store of an earlier schema in one transaction, after copying it to keptName. However it ends,
 // the next Open finds the store unchanged or wholly converted.
 func (s *Store) migrate() error {
-	found, err := s.schemaFound()
+	found, err := s.number(schemaKey)
 	if err != nil || found == schema {
 		return err
 	}
@@ -115,16 +115,6 @@ func (s *Store) migrate() error {
 		kept).Msg("the store was converted; delete the copy when you will not go back to the version before")
 	mark(s.changed)
 	return nil
-}
-
-func (s *Store) schemaFound() (found uint32, err error) {
-	err = s.read(bucketMeta, func(key, value []byte) error {
-		if string(key) == string(schemaKey) && len(value) == 4 {
-			found = binary.BigEndian.Uint32(value)
-		}
-		return nil
-	})
-	return found, err
 }
 
 // writeSchema stores the present schema and the program that wrote it.
@@ -198,7 +188,7 @@ func refuseNewer(path string, r io.ReaderAt, size int64) error {
 		return nil //nolint:nilerr // what is damaged, verify says
 	}
 	newer := newerError{path: path}
-	w := walk{r: r, size: size, meta: m, seen: make(map[uint64]struct{})}
+	w := walk{r: r, meta: m, seen: make(map[uint64]struct{})}
 	err = w.tree(m.root, func(name []byte, flags uint32, value []byte) error {
 		if string(name) != bucketMeta || flags&leafIsBucket == 0 {
 			return nil

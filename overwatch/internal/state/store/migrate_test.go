@@ -82,7 +82,7 @@ func hasAll(t testing.TB, s *Store) {
 		!statuses[0].LastHealthyAt.Equal(at) {
 		t.Errorf("statuses %+v (%v)", statuses, err)
 	}
-	entries, err := s.AuditFrom(1, 10)
+	entries, err := s.Changes().From(1, 10)
 	if err != nil || len(entries) != 3 || string(entries[2]) != `{"entry":3}` {
 		t.Errorf("audit log %q (%v)", entries, err)
 	}
@@ -99,7 +99,7 @@ func isSchema1(t testing.TB, path string) {
 		t.Fatal(err)
 	}
 	s := &Store{db: db, path: path}
-	if found, err := s.schemaFound(); found != 1 || err != nil {
+	if found, err := s.number(schemaKey); found != 1 || err != nil {
 		t.Errorf("%s has schema %d (%v)", path, found, err)
 	}
 	if err := db.Close(); err != nil {
@@ -117,7 +117,7 @@ func TestMigrate_AStoreOfSchema1HasAllItHadAndACopyOfBefore(t *testing.T) {
 	dir, _ := olderStore(t)
 	s := open(t, dir)
 	hasAll(t, s)
-	if found, err := s.schemaFound(); found != schema || err != nil {
+	if found, err := s.number(schemaKey); found != schema || err != nil {
 		t.Errorf("schema %d (%v)", found, err)
 	}
 	var new Batch

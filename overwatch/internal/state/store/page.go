@@ -58,12 +58,9 @@ func (p page) leaf(i int) (flags uint32, key, value []byte, err error) {
 	return order.Uint32(e), both[:keySize], both[keySize:], nil
 }
 
-// keyRange is a half-open range of keys: at least min, and less than max if there is one.
-type keyRange struct {
-	min, max []byte
-	hasMax   bool
-}
+// keyRange is a half-open range of keys: at least min, and less than max unless that is nil.
+type keyRange struct{ min, max []byte }
 
 func (r keyRange) admits(key []byte) bool {
-	return bytes.Compare(key, r.min) >= 0 && (!r.hasMax || bytes.Compare(key, r.max) < 0)
+	return bytes.Compare(key, r.min) >= 0 && (r.max == nil || bytes.Compare(key, r.max) < 0)
 }

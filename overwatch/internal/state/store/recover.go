@@ -73,10 +73,9 @@ func inspect(path string) (soundness, error) {
 
 // replace sets the file aside and puts the copy in its place, or an empty store if the copy is damaged too.
 func (s *Store) replace(why string) error {
-	if _, err := inspect(s.copyPath()); err != nil {
-		if newer, ok := errors.AsType[*newerError](err); ok {
-			return newer // a newer program can use the copy, and can tell whether this file is damaged
-		}
+	_, copyErr := inspect(s.copyPath())
+	if newer, ok := errors.AsType[*newerError](copyErr); ok {
+		return newer // a newer program can use the copy, and can tell whether this file is damaged
 	}
 	s.recovered = fmt.Sprintf("%s could not be used (%s)", s.path, why)
 	aside, err := s.setAside(s.path)
@@ -86,9 +85,10 @@ func (s *Store) replace(why string) error {
 	if aside != "" {
 		s.recovered += ", was set aside as " + aside
 	}
-	if _, err := inspect(s.copyPath()); err == nil {
+	switch {
+	case copyErr == nil:
 		return s.useCopy()
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	case !errors.Is(copyErr, fs.ErrNotExist):
 		if aside, err = s.setAside(s.copyPath()); err != nil {
 			return err
 		}

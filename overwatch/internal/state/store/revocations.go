@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
-
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
@@ -22,23 +20,14 @@ func (p *Pin) keepsOut(other *Pin) bool {
 
 // LoadPin returns the pin of an agent.
 func (s *Store) LoadPin(agentID string) (p Pin, found bool, err error) {
-	err = guarded(func() error {
-		return s.db.View(func(tx *bolt.Tx) error {
-			record := tx.Bucket([]byte(bucketPins)).Get([]byte(agentID))
-			if found = record != nil; !found {
-				return nil
-			}
-			value, _, err := unseal(bucketPins, []byte(agentID), record)
-			if err != nil {
-				return err
-			}
-			return json.Unmarshal(value, &p)
-		})
-	})
-	if err != nil {
+	value, err := s.get(bucketPins, []byte(agentID))
+	if err != nil || value == nil {
+		return p, false, err
+	}
+	if err := json.Unmarshal(value, &p); err != nil {
 		return p, false, fmt.Errorf("reading the pin of %s from %s: %w", agentID, s.path, err)
 	}
-	return p, found, nil
+	return p, true, nil
 }
 
 // putPin stores a pin. One that is refused is a decision for all nodes. One that is not does not replace a refusal that

@@ -120,11 +120,19 @@ func TestStatuses_SurviveReopening(t *testing.T) {
 	full := Status{
 		Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true,
 		Latency: 1500 * time.Microsecond,
-		At:      at, LastHealthyAt: at.Add(-time.Minute), AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
+		At:      at, LastHealthyAt: at.Add(-time.Minute), CreatedAt: at.Add(-time.Hour),
+		AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
 		Check: check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"),
 			Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
+		HeardAt:         netip.MustParseAddr("192.0.2.9"),
 		AgentDrainSince: at, AgentDrainOver: time.Minute,
+		HeldSince: at.Add(time.Second), WarningHeldSince: at.Add(time.Minute),
 		Bleeds: [3]Bleed{1: {Over: time.Minute, Depth: time.Second, Since: at, Ended: true}},
+	}
+	for fields, i := reflect.ValueOf(full), 0; i < fields.NumField(); i++ {
+		if name := fields.Type().Field(i).Name; name != "Gone" && name != "Unknown" && fields.Field(i).IsZero() {
+			t.Errorf("the test has no value for %s", name)
+		}
 	}
 	gone := Status{Service: "b.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true}
 	before := full

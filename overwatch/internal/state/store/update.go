@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -202,6 +204,34 @@ func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 		return fmt.Errorf("reading %s of %s: %w", bucket, s.path, err)
 	}
 	return nil
+}
+
+// get returns the value of one record, nil for none. The caller owns it.
+func (s *Store) get(bucket string, key []byte) (value []byte, err error) {
+	err = guarded(func() error {
+		return s.db.View(func(tx *bolt.Tx) error {
+			record := tx.Bucket([]byte(bucket)).Get(key)
+			if record == nil {
+				return nil
+			}
+			stored, _, err := unseal(bucket, key, record)
+			value = bytes.Clone(stored)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading %q in %s of %s: %w", key, bucket, s.path, err)
+	}
+	return value, nil
+}
+
+// number returns a number of 4 octets in bucketMeta, 0 for none.
+func (s *Store) number(key []byte) (uint32, error) {
+	value, err := s.get(bucketMeta, key)
+	if len(value) != 4 {
+		return 0, err
+	}
+	return binary.BigEndian.Uint32(value), nil
 }
 
 // readSound is read for records that stand for themselves: one that cannot be decoded is logged and left out.

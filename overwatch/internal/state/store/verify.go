@@ -60,7 +60,7 @@ func verify(r io.ReaderAt, size int64) (soundness, error) {
 	if err != nil {
 		return soundness{}, err
 	}
-	w := walk{r: r, size: size, meta: m, seen: make(map[uint64]struct{})}
+	w := walk{r: r, meta: m, seen: make(map[uint64]struct{})}
 	c := newCensus()
 	err = w.tree(m.root, func(name []byte, flags uint32, value []byte) error {
 		if flags&leafIsBucket == 0 {
@@ -133,7 +133,6 @@ func readMeta(r io.ReaderAt, offset int64) (meta, bool) {
 // walk reads trees of pages.
 type walk struct {
 	r    io.ReaderAt
-	size int64
 	meta meta
 	seen map[uint64]struct{} // pages, each of which must belong to one place only
 }
@@ -174,12 +173,11 @@ func (w *walk) pages(number uint64, within keyRange, depth int, v visit) error {
 		if !within.admits(key) {
 			return damaged("page %d: keys out of order", number)
 		}
-		inside := keyRange{min: key, max: within.max, hasMax: within.hasMax}
+		inside := keyRange{min: key, max: within.max}
 		if i+1 < p.count() {
 			if inside.max, err = p.branchKey(i + 1); err != nil {
 				return err
 			}
-			inside.hasMax = true
 		}
 		if err := w.pages(p.child(i), inside, depth-1, v); err != nil {
 			return err

@@ -39,7 +39,7 @@ func (s *Store) Object(key replica.Key) (replica.Object, bool) {
 func (s *Store) Objects() []replica.Object {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
-	return s.table.Since(0)
+	return s.table.All()
 }
 
 // ChangedSince returns the number of objects that have changed after the given change number.
@@ -261,12 +261,10 @@ func (s *Store) readTable() (*replica.Table, error) {
 			object.Value = records[object.Key]
 		}
 	}
-	err = s.read(bucketMeta, func(key, value []byte) (err error) {
-		if string(key) == string(syncedKey) {
-			o.Synced, err = time.Parse(time.RFC3339Nano, string(value))
-		}
-		return err
-	})
+	synced, err := s.get(bucketMeta, syncedKey)
+	if synced != nil {
+		o.Synced, err = time.Parse(time.RFC3339Nano, string(synced))
+	}
 	if err != nil {
 		return nil, err
 	}

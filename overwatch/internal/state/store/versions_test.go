@@ -169,7 +169,7 @@ func TestVersions_EarlierRecordsGetTheirTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.update(func(w *writer) { // as a program of schema 3 leaves it
-			for _, o := range s.table.Since(0) {
+			for _, o := range s.table.All() {
 				w.delete(bucketVersions, versionKey(o.Key))
 			}
 		}); err != nil {
