@@ -14,8 +14,8 @@ func Pair(v4, v6 *Decision) {
 	if v4.Group != v6.Group || v4.TTL != v6.TTL || v6.Hashed || len(v4.Due)*len(v6.Due) == 0 {
 		return
 	}
-	parts4, sum4 := leastParts(v4.Due)
-	parts6, sum6 := leastParts(v6.Due)
+	parts4, sum4 := leastParts(partsOf(v4.Due))
+	parts6, sum6 := leastParts(partsOf(v6.Due))
 	if max(sum4, sum6) > math.MaxInt32 { // which their product has room for
 		return
 	}
@@ -35,19 +35,6 @@ func Pair(v4, v6 *Decision) {
 	for i, j := range beside {
 		v4.Due[i].Beside = v6.Due[j].Address
 	}
-}
-
-// leastParts returns the parts without their common divisor, and their sum.
-func leastParts(list []Due) (parts []int, sum int) {
-	divisor := 0
-	for _, d := range list {
-		divisor = gcd(divisor, d.Parts)
-	}
-	for _, d := range list {
-		parts = append(parts, d.Parts/divisor)
-		sum += d.Parts / divisor
-	}
-	return parts, sum
 }
 
 // greatestFirst returns the indexes of list, the greatest parts first, so that the two addresses of one backend mostly

@@ -25,24 +25,17 @@ func NewScheduler() *Scheduler {
 // For returns the schedule over due, which must not be empty, with answers distinct addresses at a time. Candidate i of
 // the schedule is due[i].
 func (s *Scheduler) For(due []Due, answers int) *Schedule {
-	divisor := 0
-	for _, d := range due {
-		divisor = gcd(divisor, d.Parts)
-	}
+	parts, _ := leastParts(partsOf(due))
 	var room [64]byte
 	key := binary.AppendUvarint(room[:0], uint64(min(answers, len(due))))
-	for _, d := range due {
-		key = binary.AppendUvarint(key, uint64(d.Parts/divisor))
+	for _, n := range parts {
+		key = binary.AppendUvarint(key, uint64(n))
 	}
 	s.mu.Lock()
 	schedule := s.kept[string(key)]
 	s.mu.Unlock()
 	if schedule != nil {
 		return schedule
-	}
-	parts := make([]int, len(due))
-	for i, d := range due {
-		parts[i] = d.Parts / divisor
 	}
 	return s.keep(string(key), newSchedule(parts, answers)) // which may take long, and nobody waits for it
 }

@@ -8,15 +8,7 @@ import (
 // reduce divides the parts by their greatest common divisor and, where their sum is still over limit, rounds them by
 // largest remainder so that the sum is limit and no part falls below 1. limit is at least the number of parts.
 func reduce(parts []int, limit int) []int {
-	out := slices.Clone(parts)
-	divisor, sum := 0, 0
-	for _, n := range out {
-		divisor = gcd(divisor, n)
-	}
-	for i := range out {
-		out[i] /= divisor
-		sum += out[i]
-	}
+	out, sum := leastParts(parts)
 	if sum <= limit {
 		return out
 	}
@@ -49,6 +41,29 @@ func apportion(parts []int, sum, limit int) []int {
 		}
 	}
 	return out
+}
+
+// partsOf returns the parts of each member of list.
+func partsOf(list []Due) []int {
+	parts := make([]int, len(list))
+	for i, d := range list {
+		parts[i] = d.Parts
+	}
+	return parts
+}
+
+// leastParts returns the parts without their common divisor, and their sum.
+func leastParts(parts []int) (least []int, sum int) {
+	divisor := 0
+	for _, n := range parts {
+		divisor = gcd(divisor, n)
+	}
+	least = slices.Clone(parts)
+	for i := range least {
+		least[i] /= divisor
+		sum += least[i]
+	}
+	return least, sum
 }
 
 func gcd(a, b int) int {

@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -41,7 +42,7 @@ func newListener(tcp *net.TCPListener) (*listener, error) {
 	if err == nil {
 		err = l.control(func(fd int) error {
 			// Accepted connections inherit these: answers are sent at once, and those that are not read take bounded memory.
-			return firstError(unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
+			return cmp.Or(unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
 				unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer))
 		})
 	}
@@ -50,15 +51,6 @@ func newListener(tcp *net.TCPListener) (*listener, error) {
 		return nil, fmt.Errorf("preparing the TCP listener of %s: %w", l.address, err)
 	}
 	return l, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // accept returns the next connection whose client is still there, the client's address, and what it has sent by now, up
