@@ -58,47 +58,6 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 6, one way each: packets that go only there, or only back, take nothing out of the answers, and soon after the
-// way is whole again all is as it was.
-func TestPartition_PacketsOneWayOnly(t *testing.T) {
-	t.Parallel()
-	s, relays := relayed(t, 2)
-	n := s.Nodes[0]
-	for _, way := range []struct {
-		name string
-		cut  func(*relay.Relay, bool)
-	}{
-		{"only from the node", func(r *relay.Relay, cut bool) { r.CutThere.Store(cut) }},
-		{"only to the node", func(r *relay.Relay, cut bool) { r.CutBack.Store(cut) }},
-	} {
-		t.Logf("packets pass %s", way.name)
-		for _, r := range relays {
-			way.cut(r, true)
-		}
-		s.HeardAlways(t, n, s.Backends[0], 2*s.Timing.StaleThreshold)
-		for _, r := range relays {
-			way.cut(r, false)
-		}
-		s.Status(t, n, s.Backends[0], s.Timing.Heartbeat+time.Second, testbed.WantSound)
-	}
-	s.NoFailures(t, n, s.Began)
-}
-
-// Row 7: with 30 of 100 packets lost each way nobody is taken for silent, nor with 60, since what is not acknowledged
-// is repeated over TCP.
-func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
-	t.Parallel()
-	s, relays := relayed(t, 2)
-	n := s.Nodes[0]
-	for _, percent := range []int32{30, 60} {
-		for _, r := range relays {
-			r.Loss.Store(percent)
-		}
-		s.HeardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
-	}
-	s.NoFailures(t, n, s.Began)
-}
-
 // Row 9: without any agent the answers stay, by the node's own checks; without any backend the answer is the declared
 // last resort and never that the name does not exist.
 func TestAllAgentsGone_AnswersStay(t *testing.T) {
