@@ -571,9 +571,7 @@ func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
 		}
 		missing[r.operation] = true
 		if agent := s.Agents[0]; strings.HasPrefix(r.operation, "DELETE /api/v1/nodes/agent/") && agent.Running() {
-			if _, err := agent.Kill(); err != nil { // which would enrol again by itself
-				t.Fatal(err)
-			}
+			testbed.Kill(t, agent) // which would enrol again by itself
 		}
 		r.try(t, n, d)
 	}

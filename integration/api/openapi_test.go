@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -141,11 +140,8 @@ func compileOfficial(t *testing.T) *jsonschema.Schema {
 	if err := json.Unmarshal(testbed.GoCommand(t, "mod", "download", "-json", officialSchema), &module); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(module.Dir, "datamodel", "schemas", "oas31-schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	text := testbed.Read(t, filepath.Join(module.Dir, "datamodel", "schemas", "oas31-schema.json"))
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

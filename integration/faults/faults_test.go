@@ -50,10 +50,7 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	}
 	// What was true at the cut is true for a while anyhow.
 	s.HeardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
-	killed, err := s.Backends[1].Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, s.Backends[1])
 	s.Gone(t, n, s.Backends[1].At.Addr(), killed, s.Timing.Detection())
 	s.NoFailures(t, n, s.Began)
 }
@@ -65,20 +62,16 @@ func TestAllAgentsGone_AnswersStay(t *testing.T) {
 	s := testbed.StartSite(t, 1, 3)
 	n := s.Nodes[0]
 	for _, a := range s.Agents {
-		if _, err := a.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, a)
 	}
 	for _, b := range s.Backends {
 		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
-			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+			testbed.StatusIs(api.EffectiveStale, true))
 		s.Answered(t, n, b.At.Addr(), time.Now(), 5*time.Second)
 	}
 	s.NoFailures(t, n, s.Began)
 	for _, b := range s.Backends {
-		if _, err := b.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, b)
 	}
 	ended := time.Now()
 	testbed.Until(t, s.Timing.OwnDetection()+time.Second, "SERVFAIL", func(context.Context) error {
@@ -213,10 +206,7 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 		s.Answered(t, n, b.At.Addr(), began, time.Second)
 	}
 	s.NoFailures(t, n, s.Began)
-	killed, err := s.Backends[0].Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, s.Backends[0])
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 }
 
@@ -333,7 +323,8 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	testbed.Until(t, testbed.ToldBound, "the agent to count what it drops", func(context.Context) error {
 		dropped := 0.0
 		for _, reason := range []string{"size", "label", "cipher", "key", "malformed"} {
-			dropped += testbed.MetricAt(t, s.Agents[0].Prom, `gslb_agent_gossip_dropped_total{reason="`+reason+`"}`)
+			dropped += testbed.MetricBy(t, http.DefaultClient, s.Agents[0].Prom,
+				`gslb_agent_gossip_dropped_total{reason="`+reason+`"}`)
 		}
 		if dropped == 0 {
 			return errors.New("it counts none")
