@@ -75,7 +75,7 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 	speed := func(what string, count int, create func(i int) error) {
 		var next atomic.Int64
 		var all sync.WaitGroup
-		before := testbed.Cpu(t, n.Path)
+		before := testbed.Cpu(t, n.PID())
 		began := time.Now()
 		for range creators {
 			all.Go(func() {
@@ -93,7 +93,7 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 		// What clients do at once goes to the disk together, with some writes that are waited for.
 		disk := syncTime(t, n.File.DataDir)
 		least := min(slowCreations, creators/(10*disk.Seconds()))
-		each := testbed.Cpu(t, n.Path).Since(before).Sum() / time.Duration(count)
+		each := (testbed.Cpu(t, n.PID()) - before) / time.Duration(count)
 		t.Logf("%d %s by %d clients: %.0f a second; the node took %s of a processor for one, the disk takes %s for a write",
 			count, what, creators, rate, each, disk)
 		testbed.InTime(t, fmt.Sprintf("%d %s to be created", count, what),

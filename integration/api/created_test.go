@@ -55,9 +55,7 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if _, err := n.Client.PatchServer(t.Context(), server.ID, api.ServerPatch{Weight: &weight}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	testbed.Until(t, testbed.StartBound, "what was created",
 		func(context.Context) error { return answersCreated(t, n, server.ID, weight) })

@@ -63,9 +63,7 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 	drained := geoName + ":192.0.2.1:80"
 	_, err = n.Client.DrainServer(t.Context(), drained, api.DrainRequest{Duration: "1h"})
 	must(err)
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	testbed.Until(t, testbed.StartBound, "what was defined",
 		func(ctx context.Context) error { return stillDefined(t, ctx, n, drained) })

@@ -42,9 +42,7 @@ func TestDocument_ExportAppliesEmptyWithEveryKind(t *testing.T) {
 	file := filepath.Join(dir, "all.yaml")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Write(t, file, 0o600, text)
 	}
 	write(everyKind)
 	control(t, n, "apply", "-f", file).Want(t, testbed.ExitOK, "Done: 8 created, 2 changed")
@@ -84,11 +82,8 @@ func control(t *testing.T, n *harness.Node, args ...string) testbed.Result {
 // The second service of "From nothing", as the README has it.
 func TestDocument_TheSecondServiceOfTheReadme(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, chapter, _ := strings.Cut(string(text), "**7. A second service**")
+	text := testbed.Read(t, "../../README.md")
+	_, chapter, _ := strings.Cut(text, "**7. A second service**")
 	chapter, _, _ = strings.Cut(chapter, "\n## ")
 	chapter = strings.ReplaceAll(chapter, "gslb.example.com", "test.gslb.test")
 	var document strings.Builder
@@ -123,9 +118,7 @@ func TestDocument_WrongFilesChangeNothing(t *testing.T) {
 	file := filepath.Join(dir, "shop.yaml")
 	run := func(text string, args ...string) testbed.Result {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Write(t, file, 0o600, text)
 		return control(t, n, append([]string{"apply", "-f", file}, args...)...)
 	}
 	run(everyKind).Want(t, testbed.ExitOK)

@@ -31,10 +31,7 @@ const documentName = "shop.test.gslb.test"
 func documentNode(t *testing.T) *harness.Node {
 	t.Helper()
 	c := testbed.NewCluster(t, harness.Fast())
-	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil, "us": nil})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testbed.AddNode(t, c, "ow-1", "eu", map[string][]harness.Server{"eu": nil, "us": nil})
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
 	testbed.Start(t, n)
@@ -414,21 +411,15 @@ func TestConfigPlan_SaysWhatAReloadMakesOfAnswers(t *testing.T) {
 		return harness.Server{Address: netip.MustParseAddr(address), Port: 80, Weight: weight, Service: documentName,
 			HealthCheck: harness.Fast().Check()}
 	}
-	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": {server("192.0.2.1", 50)},
+	n := testbed.AddNode(t, c, "ow-1", "eu", map[string][]harness.Server{"eu": {server("192.0.2.1", 50)},
 		"us": {server("192.0.2.2", 50)}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
 	testbed.Start(t, n)
 	ready(t, n)
 	plan := func() api.Plan {
-		text, err := os.ReadFile(n.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := n.Client.PlanConfig(t.Context(), text)
+		text := testbed.Read(t, n.Path)
+		plan, err := n.Client.PlanConfig(t.Context(), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

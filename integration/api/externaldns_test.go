@@ -56,12 +56,9 @@ var afterSteps = [][]string{
 // servers of the name alone.
 func TestExternalDNS_TwoClustersShareANameAndOneGoes(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(recording)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testbed.Read(t, recording)
 	var steps [][]exchanged
-	if err := json.Unmarshal(text, &steps); err != nil || len(steps) != len(afterSteps) {
+	if err := json.Unmarshal([]byte(text), &steps); err != nil || len(steps) != len(afterSteps) {
 		t.Fatalf("%d steps, %v", len(steps), err)
 	}
 	n := documentNode(t)

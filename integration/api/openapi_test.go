@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +13,6 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
-	"gslb.internal/shared/api"
 )
 
 // officialSchema is the module from which the JSON schema of OpenAPI 3.1 that the OpenAPI Initiative publishes can be
@@ -35,7 +32,7 @@ const documentURL = "https://gslb.example/openapi.json"
 // others than the described ones here.
 func documentOf(t *testing.T, n *harness.Node) *apiDocument {
 	t.Helper()
-	status, body := fetch(t, n, http.MethodGet, "/api/v1/openapi.json", "")
+	status, body := request(t, n, http.MethodGet, "/api/v1/openapi.json", "")
 	if status != http.StatusOK {
 		t.Fatalf("openapi.json: %d", status)
 	}
@@ -69,28 +66,6 @@ func object(v any, path ...string) map[string]any {
 		o, _ = o[key].(map[string]any)
 	}
 	return o
-}
-
-// fetch makes a request of a node and returns the status and the body.
-func fetch(t *testing.T, n *harness.Node, method, path, body string) (int, []byte) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+n.API.String()+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, text
 }
 
 // check holds an answer against what the document says of it. path is one of the document.
@@ -165,11 +140,8 @@ func compileOfficial(t *testing.T) *jsonschema.Schema {
 	if err := json.Unmarshal(testbed.GoCommand(t, "mod", "download", "-json", officialSchema), &module); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(module.Dir, "datamodel", "schemas", "oas31-schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	text := testbed.Read(t, filepath.Join(module.Dir, "datamodel", "schemas", "oas31-schema.json"))
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,70 +154,4 @@ func compileOfficial(t *testing.T) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	return schema
-}
-
-// Every GET of the document, asked of a node that has something to say, and some changes, answer as the document says.
-func TestOpenAPI_AnswersAreAsDescribed(t *testing.T) {
-	s := testbed.StartSite(t, 1, 2)
-	n := s.Nodes[0]
-	d := documentOf(t, n)
-	backend := s.Backends[0].At
-	id := fmt.Sprintf("%s:%s", testbed.AppName, backend)
-	healthy := true
-	if _, err := n.Client.SetOverride(t.Context(), testbed.AppName, backend.String(),
-		api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]string{
-		"{name}": testbed.AppName, "{service}": testbed.AppName, "{address}": backend.Addr().String(),
-		"{port}": fmt.Sprint(backend.Port()), "{agent_id}": "agent-1", "{cidr}": "192.0.2.0/24",
-	}
-	ids := map[string]string{
-		"servers": id, "regions": "eu", "overwatch": "ow-1", "agent": "agent-1", "gossip": "ow-1", "audit-logs": "1",
-		"metrics/nodes": "agent-1", "metrics/regions": "eu", "algorithms": "weighted", "decisions": "0-1",
-	}
-	good := 0
-	for path, item := range d.paths {
-		target := path
-		for name, value := range values {
-			target = strings.ReplaceAll(target, name, value)
-		}
-		if strings.HasPrefix(path, "/api/v1/overrides/{") {
-			target = "/api/v1/overrides/" + testbed.AppName + "/" + backend.String()
-		}
-		for part, value := range ids {
-			if strings.Contains(path, part+"/{id}") || strings.Contains(path, part+"/nodes/{id}") {
-				target = strings.ReplaceAll(target, "{id}", value)
-			}
-		}
-		if strings.HasSuffix(path, "/geo/test") {
-			target += "?ip=192.0.2.7"
-		}
-		if strings.HasSuffix(path, "/routing/answers") {
-			target += "?domain=" + testbed.AppName
-		}
-		if item["get"] != nil {
-			status, body := fetch(t, n, http.MethodGet, target, "")
-			if status < 300 {
-				good++
-			} else if status != http.StatusNotFound {
-				t.Errorf("GET %s: %d %s", target, status, body)
-			}
-			if err := d.check(http.MethodGet, path, status, body); err != nil {
-				t.Error(err)
-			}
-		}
-		// an empty object is refused or changes nothing
-		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch} {
-			if item[strings.ToLower(method)] != nil && !strings.Contains(path, "reload") {
-				status, body := fetch(t, n, method, target, "{}")
-				if err := d.check(method, path, status, body); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-	}
-	if good < 40 {
-		t.Errorf("%d of the answers were good", good)
-	}
 }

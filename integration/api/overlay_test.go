@@ -41,9 +41,7 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 		Enabled: &enabled}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	awaitHealthy(t, n, 2)
 	wantAnswers(t, n, first.Addr().String(), 77, 90)

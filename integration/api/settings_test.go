@@ -46,9 +46,7 @@ func TestSettings_OfChecksCountAtOnceAndAfterAKill(t *testing.T) {
 
 	set(api.HealthCheckConfigChange{ValidationEnabled: ptr(false)})
 	must(reason(n, dead.ID, "nothing watches it")(t.Context()))
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	testbed.Until(t, testbed.StartBound, "checks that are off", reason(n, dead.ID, "nothing watches it"))
 	kept, err := n.Client.HealthCheckConfig(t.Context())
@@ -94,9 +92,7 @@ func TestSettings_OfDNSCountAtOnceAndAfterAKill(t *testing.T) {
 	}
 	_, err := n.Client.ChangeDNSConfig(t.Context(), api.DNSConfigChange{MaxUDPSize: ptr(512)})
 	must(err)
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	testbed.Until(t, testbed.StartBound, "the settings of before", func(ctx context.Context) error {
 		if _, err := n.Client.DNSConfig(ctx); err != nil {

@@ -53,9 +53,7 @@ func TestUnchecked_AServerServesWithoutACheck(t *testing.T) {
 		if err := unwatched(t.Context(), n, testbed.OtherName, inFile); err != nil {
 			t.Error(err)
 		}
-		if _, err := n.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, n)
 		testbed.Start(t, n)
 		s.Ready(t, n)
 	}

@@ -49,9 +49,7 @@ func TestWindow_BeginsAndEndsAcrossAKill(t *testing.T) {
 	testbed.Until(t, testbed.StartBound, "the window to begin", func(context.Context) error {
 		return answersWith(t, n, "192.0.2.1", false)
 	})
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	testbed.Until(t, testbed.StartBound, "one window to go on and one to end", func(ctx context.Context) error {
 		list, err := n.Client.Orders(ctx)

@@ -89,8 +89,8 @@ func changes(ctx context.Context, o options) error {
 		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, names, o.rate)
 	var subjects []*changing
 	for i, env := range strings.Split(o.env, ";") {
-		c := &changing{env: strings.Fields(env), names: names}
-		stop, err := c.start(ctx, o, filepath.Join(scratch, strconv.Itoa(i)))
+		c := &changing{env: strings.Fields(env)}
+		stop, err := c.start(ctx, o, names, filepath.Join(scratch, strconv.Itoa(i)))
 		defer stop()
 		if err != nil {
 			return fmt.Errorf("with %q: %w", env, err)
@@ -118,11 +118,10 @@ func changes(ctx context.Context, o options) error {
 
 // changing is one node with an agent, and its results.
 type changing struct {
+	*subject
+
 	env      []string
-	names    int
-	port     int
 	patients patients
-	run      *running
 	output   string           // file with what the node says
 	results  [3][]phaseResult // by mode
 }
@@ -136,15 +135,9 @@ type phaseResult struct {
 }
 
 // start starts node and agent, and waits until the node answers with all of the agent's backends.
-func (c *changing) start(ctx context.Context, o options, dir string) (stop func(), err error) {
+func (c *changing) start(ctx context.Context, o options, names int, dir string) (stop func(), err error) {
 	stop = func() {}
-	if err = os.MkdirAll(dir, 0o700); err != nil {
-		return stop, err
-	}
 	c.output = filepath.Join(dir, "output")
-	if c.port, err = freePort(); err != nil {
-		return stop, err
-	}
 	gossip, err := freePort()
 	if err != nil {
 		return stop, err
@@ -159,7 +152,7 @@ func (c *changing) start(ctx context.Context, o options, dir string) (stop func(
 		path, err := f.writeOverwatch(at, "weighted")
 		return []string{filepath.Join(at.bin, "gslb-overwatch"), "--config", path}, err
 	}}
-	if c.run, err = start(ctx, node, setup{dir, o.bin, c.port, c.names, served}); err != nil {
+	if c.subject, err = begin(ctx, o, node, names, dir); err != nil {
 		return stop, err
 	}
 	path, err := c.agent(dir, gossip).write(dir, "agent.yaml")
@@ -226,23 +219,14 @@ func (c *changing) agent(dir string, gossip int) *file {
 
 // phase measures one round in one mode.
 func (c *changing) phase(ctx context.Context, o options, mode int) error {
-	pid := c.run.cmd.Process.Pid
 	c.patients.mode.Store(int32(mode))
-	before, err := processTime(pid)
-	if err != nil {
-		return err
-	}
 	count, collected, began := c.patients.changes.Load(), c.collections(), time.Now()
-	seen, err := askWith(ctx, c.port, c.names, o.seconds, o.shape, "-rate", fmt.Sprint(o.rate))
+	seen, spent, err := c.cost(ctx, o, "-rate", fmt.Sprint(o.rate))
 	if err != nil {
 		return err
 	}
 	took := time.Since(began).Seconds()
-	after, err := processTime(pid)
-	if err != nil {
-		return err
-	}
-	r := phaseResult{seen: seen, cpu: (after - before).Seconds() / took,
+	r := phaseResult{seen: seen, cpu: spent / took,
 		changes: float64(c.patients.changes.Load()-count) / took,
 		gcs:     float64(c.collections() - collected)}
 	c.patients.mode.Store(0)

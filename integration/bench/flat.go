@@ -19,18 +19,15 @@ import (
 // errNothing says that no query was answered in a whole turn, as on a machine at its limits.
 var errNothing = errors.New("nothing was answered")
 
-// subject is one of our servers, with a number of names, that stays up for all rounds of flat.
-type subject struct {
-	server server
-	names  int
-	port   int
-	run    *running
-	ready  time.Duration // from the start to the first answer
-	spent  time.Duration // CPU time until then
-	costs  []float64     // microseconds of CPU per answered query, one per round
+// kept is one of our servers, with a number of names, that stays up for all rounds of flat.
+type kept struct {
+	*subject
+
+	spent float64   // seconds of CPU time until the first answer
+	costs []float64 // microseconds of CPU per answered query, one per round
 }
 
-func (s *subject) String() string { return fmt.Sprintf("%s, %d names", s.server.name, s.names) }
+func (s *kept) String() string { return fmt.Sprintf("%s, %d names", s.server.name, s.names) }
 
 // flat compares the CPU time of an answer by the number of names, and by the build if there are two (-against). All
 // servers stay up and are asked in turns, so that rounds are short and other load on the machine falls on all of them
@@ -42,18 +39,18 @@ func flat(ctx context.Context, o options) error {
 	}
 	defer os.RemoveAll(scratch)
 	o.tell()
-	var subjects []*subject
+	var subjects []*kept
 	for _, of := range all {
 		if of.program != "" || !slices.Contains(o.servers, of.name) {
 			continue
 		}
 		for _, names := range o.names {
-			s := &subject{server: of, names: names}
-			if err := s.start(ctx, o, filepath.Join(scratch, fmt.Sprintf("%s-%d", of.name, names))); err != nil {
-				return fmt.Errorf("%s: %w", s, err)
+			s, err := begin(ctx, o, of, names, filepath.Join(scratch, fmt.Sprintf("%s-%d", of.name, names)))
+			if err != nil {
+				return fmt.Errorf("%s, %d names: %w", of.name, names, err)
 			}
 			defer s.run.stop()
-			subjects = append(subjects, s)
+			subjects = append(subjects, &kept{subject: s, spent: cpuOf(session(s.run.cmd.Process.Pid))})
 		}
 	}
 	var settling sync.WaitGroup
@@ -63,9 +60,9 @@ func flat(ctx context.Context, o options) error {
 	settling.Wait()
 	for range o.rounds {
 		for _, s := range subjects {
-			err := s.ask(ctx, o)
+			err := s.round(ctx, o)
 			for tries := 1; errors.Is(err, errNothing) && tries < 5; tries++ {
-				err = s.ask(ctx, o)
+				err = s.round(ctx, o)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", s, err)
@@ -76,46 +73,18 @@ func flat(ctx context.Context, o options) error {
 	return nil
 }
 
-func (s *subject) start(ctx context.Context, o options, dir string) (err error) {
-	if err = os.MkdirAll(dir, 0o700); err != nil {
+// round runs the load client once and adds the CPU time of an answer to costs.
+func (s *kept) round(ctx context.Context, o options) error {
+	seen, spent, err := s.cost(ctx, o)
+	switch {
+	case err != nil:
 		return err
-	}
-	if s.port, err = freePort(); err != nil {
-		return err
-	}
-	began := time.Now()
-	if s.run, err = start(ctx, s.server, setup{dir, o.bin, s.port, s.names, s.server.asking}); err != nil {
-		return err
-	}
-	s.ready = time.Since(began)
-	if s.spent, err = processTime(s.run.cmd.Process.Pid); err != nil {
-		return err
-	}
-	return nil
-}
-
-// ask runs the load client once and adds the CPU time of an answer to costs.
-func (s *subject) ask(ctx context.Context, o options) error {
-	pid := s.run.cmd.Process.Pid
-	before, err := processTime(pid)
-	if err != nil {
-		return err
-	}
-	seen, err := ask(ctx, o.shape, s.server, s.port, s.names, o.seconds)
-	if err != nil {
-		return err
-	}
-	after, err := processTime(pid)
-	if err != nil {
-		return err
-	}
-	if seen.Wrong > 0 {
+	case seen.Wrong > 0:
 		return fmt.Errorf("%d answered, %d wrongly", seen.Answered, seen.Wrong)
-	}
-	if seen.Answered == 0 {
+	case seen.Answered == 0:
 		return errNothing
 	}
-	s.costs = append(s.costs, (after-before).Seconds()/float64(seen.All)*1e6)
+	s.costs = append(s.costs, spent/float64(seen.All)*1e6)
 	return nil
 }
 
@@ -142,7 +111,7 @@ func peak(pid int) (mebibytes float64) {
 
 // reportFlat compares each server with the first: round by round, and by the cheapest round of each, which other load
 // on the machine disturbed the least.
-func reportFlat(subjects []*subject) {
+func reportFlat(subjects []*kept) {
 	fmt.Println(
 		"\n| server | CPU us/query, median (quartiles) | ratio to the first of the same round, median (quartiles) | least " +
 			"us/query | ratio of the least | first answer after s | CPU s until then | MiB at the end | MiB at most |")
@@ -155,7 +124,7 @@ func reportFlat(subjects []*subject) {
 		pid := s.run.cmd.Process.Pid
 		least := slices.Min(s.costs)
 		fmt.Printf("| %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f |\n", s, quartiles(s.costs), quartiles(ratios),
-			least, least/slices.Min(subjects[0].costs), s.ready.Seconds(), s.spent.Seconds(),
+			least, least/slices.Min(subjects[0].costs), s.ready.Seconds(), s.spent,
 			memory([]int{pid}), peak(pid))
 	}
 }
@@ -163,5 +132,5 @@ func reportFlat(subjects []*subject) {
 func quartiles(values []float64) string {
 	sorted := slices.Sorted(slices.Values(values))
 	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
-	return strings.Join([]string{fmt.Sprintf("%.2f", at(0.5)), fmt.Sprintf("(%.2f-%.2f)", at(0.25), at(0.75))}, " ")
+	return fmt.Sprintf("%.2f (%.2f-%.2f)", at(0.5), at(0.25), at(0.75))
 }

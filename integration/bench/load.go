@@ -225,7 +225,21 @@ func (c *client) send(s *clientSocket, now time.Time) bool {
 	if room < min(c.window/2, clientBatch/2) || room <= 0 {
 		return false
 	}
-	for i := range room {
+	n := c.sendNext(s, room)
+	for i := range n {
+		s.busy[binary.BigEndian.Uint16(s.outRoom[i][:])] = true
+	}
+	if s.flying == 0 {
+		s.last = now
+	}
+	s.flying += n
+	return n > 0
+}
+
+// sendNext sends the next queries over a socket, with ids in turn. It returns the number of those that were sent, which
+// are the first ones of outRoom.
+func (c *client) sendNext(s *clientSocket, count int) int {
+	for i := range count {
 		q := c.queries[c.next]
 		if c.next++; c.next == len(c.queries) {
 			c.next = 0
@@ -235,15 +249,7 @@ func (c *client) send(s *clientSocket, now time.Time) bool {
 		s.id++
 		binary.BigEndian.PutUint16(s.outRoom[i][:], s.id)
 	}
-	n := messages(unix.SYS_SENDMMSG, s.fd, s.out[:room])
-	for i := range n {
-		s.busy[binary.BigEndian.Uint16(s.outRoom[i][:])] = true
-	}
-	if s.flying == 0 {
-		s.last = now
-	}
-	s.flying += n
-	return n > 0
+	return messages(unix.SYS_SENDMMSG, s.fd, s.out[:count])
 }
 
 // messages calls recvmmsg or sendmmsg without waiting. It returns the number of messages, 0 on an error.

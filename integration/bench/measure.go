@@ -32,69 +32,43 @@ type sample struct {
 
 // measure starts a server, measures it at saturation and at each steady rate, and stops it. An error that begins with
 // "skipped" says that the server cannot be measured here.
-func measure(ctx context.Context, o options, s server, names int, dir string) (sample, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return sample{}, err
-	}
-	port, err := freePort()
+func measure(ctx context.Context, o options, of server, names int, dir string) (sample, error) {
+	s, err := begin(ctx, o, of, names, dir)
 	if err != nil {
 		return sample{}, err
 	}
-	began := time.Now()
-	r, err := start(ctx, s, setup{dir, o.bin, port, names, s.asking})
+	defer s.run.stop()
+	short := o
+	short.seconds = 0.2
+	if _, err := s.ask(ctx, short); err != nil { // the first queries find cold caches
+		return sample{}, err
+	}
+	settle(s.run.cmd.Process.Pid)
+	clientBefore, busy, at := ownChildren(), machineBusy(), time.Now()
+	seen, spent, err := s.cost(ctx, o)
 	if err != nil {
 		return sample{}, err
 	}
-	defer r.stop()
-	ready := time.Since(began)
-	if _, err := ask(ctx, o.shape, s, port, names, 0.2); err != nil { // the first queries find cold caches
-		return sample{}, err
-	}
-	group := r.cmd.Process.Pid
-	settle(group)
-	clientBefore := ownChildren()
-	cpu, busy, at := cpuOf(session(group)), machineBusy(), time.Now()
-	seen, err := ask(ctx, o.shape, s, port, names, o.seconds)
-	if err != nil {
-		return sample{}, err
-	}
-	spent, wall, others := cpuOf(session(group))-cpu, time.Since(at).Seconds(), machineBusy()-busy
-	client := ownChildren() - clientBefore
+	wall, others, client := time.Since(at).Seconds(), machineBusy()-busy, ownChildren()-clientBefore
 	if seen.Answered == 0 {
 		return sample{}, fmt.Errorf("skipped: no query was answered, %d wrongly", seen.Wrong)
 	}
-	mebibytes := memory(session(group))
-	var steady []float64
+	one := sample{
+		cpu: spent / float64(seen.All) * 1e6, rate: float64(seen.Answered) / seen.Seconds, failed: seen.Wrong + seen.Lost,
+		other: (others - spent - client) / wall, memory: memory(session(s.run.cmd.Process.Pid)),
+		ready: float64(s.ready.Milliseconds()),
+	}
 	for _, rate := range o.rates {
-		cost, err := costAt(ctx, o, s, port, names, rate, group)
+		seen, spent, err := s.cost(ctx, o, "-rate", fmt.Sprint(rate))
 		if err != nil {
 			return sample{}, err
 		}
-		steady = append(steady, cost)
+		if seen.All == 0 {
+			return sample{}, fmt.Errorf("skipped: at %g queries a second none was answered", rate)
+		}
+		one.steady = append(one.steady, spent/float64(seen.All)*1e6)
 	}
-	return sample{
-		cpu: spent / float64(seen.All) * 1e6, steady: steady, rate: float64(seen.Answered) / seen.Seconds,
-		failed: seen.Wrong + seen.Lost,
-		other:  (others - spent - client) / wall, memory: mebibytes, ready: float64(ready.Milliseconds()),
-	}, nil
-}
-
-// costAt returns the microseconds of CPU that a server uses for an answered query at a steady rate, in queries a
-// second.
-func costAt(ctx context.Context, o options, s server, port, names int, rate float64, group int) (float64, error) {
-	flags := []string{"-ask", string(s.asking), "-rate", fmt.Sprint(rate)}
-	if s.signed {
-		flags = append(flags, "-signed")
-	}
-	before := cpuOf(session(group))
-	seen, err := askWith(ctx, port, names, o.seconds, o.shape, flags...)
-	if err != nil {
-		return 0, err
-	}
-	if seen.All == 0 {
-		return 0, fmt.Errorf("skipped: at %g queries a second none was answered", rate)
-	}
-	return (cpuOf(session(group)) - before) / float64(seen.All) * 1e6, nil
+	return one, nil
 }
 
 // settle waits until a server has been idle for six seconds, for two minutes at most. Then work left from its start,
@@ -111,24 +85,22 @@ func settle(group int) {
 	}
 }
 
-// ask runs the load client on the last core, with the questions that a server is measured with.
-func ask(ctx context.Context, s shape, of server, port, names int, seconds float64) (seen tally, err error) {
-	flags := []string{"-ask", string(of.asking)}
-	if of.signed {
-		flags = append(flags, "-signed")
-	}
-	return askWith(ctx, port, names, seconds, s, flags...)
+// cost is ask, and returns the CPU time that the server has used meanwhile, in seconds.
+func (s *subject) cost(ctx context.Context, o options, flags ...string) (seen tally, spent float64, err error) {
+	before := cpuOf(session(s.run.cmd.Process.Pid))
+	seen, err = s.ask(ctx, o, flags...)
+	return seen, cpuOf(session(s.run.cmd.Process.Pid)) - before, err
 }
 
-// askWith is ask with other flags of the client.
-func askWith(ctx context.Context, port, names int, seconds float64, s shape, flags ...string) (seen tally, err error) {
+// ask runs the load client on the last core, with the questions that a server is measured with and further flags.
+func (s *subject) ask(ctx context.Context, o options, flags ...string) (seen tally, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return seen, err
 	}
-	args := []string{"-c", strconv.Itoa(cores() - 1), self, loadCommand, "-port", strconv.Itoa(port), "-names",
-		strconv.Itoa(names),
-		"-seconds", fmt.Sprint(seconds), "-sockets", strconv.Itoa(s.sockets), "-window", strconv.Itoa(s.window)}
+	args := []string{"-c", strconv.Itoa(cores() - 1), self, loadCommand, "-port", strconv.Itoa(s.port), "-names",
+		strconv.Itoa(s.names), "-seconds", fmt.Sprint(o.seconds), "-sockets", strconv.Itoa(o.shape.sockets), "-window",
+		strconv.Itoa(o.shape.window), "-ask", string(s.server.asking), fmt.Sprintf("-signed=%t", s.server.signed)}
 	cmd := exec.CommandContext(ctx, "taskset", append(args, flags...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

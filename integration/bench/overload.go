@@ -36,16 +36,11 @@ func overload(ctx context.Context, o options) error {
 		if s.name != "gslb-weighted" && s.name != "gslb-weighted-before" {
 			continue
 		}
-		n := &overloaded{name: s.name, dir: filepath.Join(scratch, s.name)}
-		if err := os.Mkdir(n.dir, 0o700); err != nil {
-			return err
-		}
-		if n.port, err = freePort(); err != nil {
-			return err
-		}
-		if n.run, err = start(ctx, s, setup{n.dir, o.bin, n.port, 10, served}); err != nil {
+		begun, err := begin(ctx, o, s, 10, filepath.Join(scratch, s.name))
+		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
+		n := &overloaded{begun}
 		end, err := confine(n.run.cmd.Process.Pid, filepath.Base(scratch)+s.name, o.share)
 		defer func() {
 			n.run.stop()
@@ -59,22 +54,21 @@ func overload(ctx context.Context, o options) error {
 	for range o.rounds {
 		for _, n := range nodes {
 			if err := n.round(ctx, o); err != nil {
-				return fmt.Errorf("%s: %w", n.name, err)
+				return fmt.Errorf("%s: %w", n.server.name, err)
 			}
 		}
 	}
 	return nil
 }
 
-type overloaded struct {
-	name, dir string
-	port      int
-	run       *running
-}
+// overloaded is a node that has a part of a core.
+type overloaded struct{ *subject }
 
 // round measures the capacity of a node, asks for more, and then freezes it.
 func (n *overloaded) round(ctx context.Context, o options) error {
-	seen, err := askWith(ctx, n.port, 10, o.seconds, shape{o.shape.sockets, 500})
+	many := o
+	many.shape.window = 500
+	seen, err := n.ask(ctx, many)
 	if err != nil {
 		return err
 	}
@@ -93,18 +87,16 @@ func (n *overloaded) round(ctx context.Context, o options) error {
 }
 
 func (n *overloaded) steadily(ctx context.Context, o options, what string, rate, capacity float64) error {
-	dropped := watchDrops(n.port)
-	defer dropped.end()
-	before, _ := dropped.now()
-	seen, err := askWith(ctx, n.port, 10, o.seconds, shape{64, 1}, "-rate", fmt.Sprint(rate), "-patience", "3s")
+	before := dropped(n.port)
+	o.shape = shape{64, 1}
+	seen, err := n.ask(ctx, o, "-rate", fmt.Sprint(rate), "-patience", "3s")
 	if err != nil {
 		return err
 	}
-	after, _ := dropped.now()
 	answered := float64(seen.Answered) / seen.Seconds
-	fmt.Printf("| %s | %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f | %.0f | %d |\n", n.name, what, rate, answered,
-		answered/capacity,
-		float64(seen.InTime)/seen.Seconds, seen.P1, seen.P50, seen.P99, seen.Most, after-before)
+	fmt.Printf("| %s | %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f | %.0f | %d |\n", n.server.name, what, rate,
+		answered, answered/capacity, float64(seen.InTime)/seen.Seconds, seen.P1, seen.P50, seen.P99, seen.Most,
+		dropped(n.port)-before)
 	return nil
 }
 

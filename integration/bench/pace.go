@@ -66,18 +66,8 @@ func (s *steadyClient) ask(due uint64, from time.Time) {
 	for s.number < due {
 		i := int(s.number/clientBatch) % len(s.sockets)
 		socket, room := s.sockets[i], int(min(due-s.number, clientBatch))
-		for k := range room {
-			q := s.queries[s.next]
-			if s.next++; s.next == len(s.queries) {
-				s.next = 0
-			}
-			copy(socket.outRoom[k][:], q)
-			socket.outs[k].SetLen(len(q))
-			socket.id++
-			binary.BigEndian.PutUint16(socket.outRoom[k][:], socket.id)
-		}
 		now := time.Now()
-		n := messages(unix.SYS_SENDMMSG, socket.fd, socket.out[:room])
+		n := s.sendNext(socket, room)
 		for k := range n {
 			at := &s.sent[i][binary.BigEndian.Uint16(socket.outRoom[k][:])]
 			if !at.IsZero() && at.After(from) {

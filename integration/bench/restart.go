@@ -42,7 +42,7 @@ func restart(ctx context.Context, o options, rate int) error {
 	if err != nil {
 		return err
 	}
-	sockets, err := kept(port)
+	sockets, err := openBoth(port)
 	if err != nil {
 		return err
 	}
@@ -70,12 +70,11 @@ func restart(ctx context.Context, o options, rate int) error {
 	if err := perf.Start(); err != nil {
 		return err
 	}
-	dropped, busy, began := watchDrops(port), machineBusy(), time.Now()
-	defer dropped.end()
+	busy, began := machineBusy(), time.Now()
 	inRestarts := 0
 	for range restarts {
 		time.Sleep(restartLength / (restarts + 1))
-		before, _ := dropped.now()
+		before := dropped(port)
 		began := time.Now()
 		if err := node.Process.Signal(syscall.SIGTERM); err != nil {
 			return err
@@ -90,19 +89,15 @@ func restart(ctx context.Context, o options, rate int) error {
 		if err := answered(port); err != nil {
 			return err
 		}
-		after, _ := dropped.now()
-		inRestarts += after - before
+		inRestarts += dropped(port) - before
 		fmt.Printf("restarted: ended after %d ms, answering again after %d ms\n", ended.Milliseconds(),
 			time.Since(began).Milliseconds())
 	}
 	if err := perf.Wait(); err != nil {
 		return fmt.Errorf("dnsperf: %w: %s", err, report)
 	}
-	queries, answers := dropped.now()
-	fmt.Printf(
-		"dropped for full buffers: %d queries while the node was restarted, %d before and after, %d answers that dnsperf "+
-			"did not read; %.2f cores were busy\n",
-		inRestarts, queries-inRestarts, answers, (machineBusy()-busy)/time.Since(began).Seconds())
+	fmt.Printf("dropped for full buffers: %d queries while the node was restarted, %d before and after; "+
+		"%.2f cores were busy\n", inRestarts, dropped(port)-inRestarts, (machineBusy()-busy)/time.Since(began).Seconds())
 	for line := range strings.Lines(report.String()) {
 		if strings.Contains(line, "Queries") || strings.Contains(line, "Latency") {
 			fmt.Print(line)
@@ -114,8 +109,8 @@ func restart(ctx context.Context, o options, rate int) error {
 	return nil
 }
 
-// kept opens a port over TCP and UDP and returns the sockets as files, TCP first.
-func kept(port int) (files []*os.File, err error) {
+// openBoth opens a port over TCP and UDP and returns the sockets as files, TCP first.
+func openBoth(port int) (files []*os.File, err error) {
 	at := "127.0.0.1:" + strconv.Itoa(port)
 	tcp, err := net.Listen("tcp4", at)
 	if err != nil {

@@ -50,6 +50,32 @@ type running struct {
 	ended chan struct{}
 }
 
+// subject is a started server that serves a number of names.
+type subject struct {
+	server server
+	names  int
+	port   int
+	run    *running
+	ready  time.Duration // from the start to the first answer
+}
+
+// begin starts a server in a new directory, on a free port. Its errors are those of start.
+func begin(ctx context.Context, o options, of server, names int, dir string) (s *subject, err error) {
+	s = &subject{server: of, names: names}
+	if err = os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if s.port, err = freePort(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if s.run, err = start(ctx, of, setup{dir, o.bin, s.port, names, of.asking}); err != nil {
+		return nil, err
+	}
+	s.ready = time.Since(began)
+	return s, nil
+}
+
 // start starts the server on the first core and waits until it answers. An error that begins with "skipped" says that
 // it cannot be measured here.
 func start(ctx context.Context, s server, at setup) (*running, error) {

@@ -31,9 +31,7 @@ func TestLauncher_DoesWhatTheRolesProgramsDo(t *testing.T) {
 				return nil
 			})
 			testbed.Command(t, program, "--config", a.Path, "--reset-identity").Want(t, testbed.ExitFailure, "in use")
-			if err := a.Stop(); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Stop(t, a)
 			testbed.Command(t, program, "--config", a.Path, "--status").Want(t, testbed.ExitFailure, "no agent runs")
 		})
 	}
@@ -50,9 +48,7 @@ func TestLauncher_DoesWhatTheRolesProgramsDo(t *testing.T) {
 		testbed.Command(t, program, "--config", n.Path, "--status").Want(t, testbed.ExitOK, "answers over udp",
 			"answers over tcp")
 	}
-	if err := n.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, n, syscall.SIGSTOP)
 	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", n.Path, "--status").Want(t, testbed.ExitFailure,
 		"TROUBLE", "over udp", "the node is not well")
 	if err := errors.Join(n.Signal(syscall.SIGCONT), n.Stop()); err != nil {

@@ -26,9 +26,7 @@ func watchLive(t *testing.T, s *site) *liveRun {
 		"--api", n.API.String(), "--dns", n.DNS.String(), "watch", "--interval", "200ms")
 	d.cmd.Env = append(os.Environ(), "TMPDIR="+d.temp, "HOME="+d.temp, testbed.RunMark+"="+d.mark, "TERM=xterm")
 	r.attach(d.cmd)
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, d.cmd)
 	go func() {
 		defer close(d.done)
 		_ = d.cmd.Wait() // how it ended is in ProcessState

@@ -43,9 +43,7 @@ func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 	s.Gone(t, n, b.At.Addr(), revoked, 2*time.Second)
 	control("agents", "unpin", agent.Name, "--yes").Want(t, testbed.ExitOK, "pin")
 	control("agents", "show", agent.Name).Want(t, testbed.ExitFailure, agent.Name)
-	if err := agent.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Stop(t, agent)
 	testbed.Start(t, agent) // the specification: it registers again on its next start
 	s.Answered(t, n, b.At.Addr(), time.Now(), testbed.ReconnectBound)
 	s.NoFailures(t, n, s.Began)

@@ -82,9 +82,7 @@ func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 	d.cmd.Env = append(os.Environ(), "TMPDIR="+d.temp, testbed.RunMark+"="+d.mark, "TERM=xterm")
 	d.cmd.Stdout, d.cmd.Stderr = d.out, d.out
 	prepare(d.cmd)
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, d.cmd)
 	go func() {
 		defer close(d.done)
 		_ = d.cmd.Wait() // how it ended is in ProcessState

@@ -59,15 +59,10 @@ func TestDoctor_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 	testbed.Command(t, programs[0], "doctor", "--config", broken+".yaml").Want(t, testbed.ExitBadInput, broken+".yaml")
 	n.File.Overwatch.DNSSEC.KeySync = nil // each look at a peer that does not answer takes some seconds
 	testbed.Rewrite(t, n)
-	before, err := os.ReadFile(n.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	before := testbed.Read(t, n.Path)
+	testbed.Stop(t, n)
 	testbed.Command(t, programs[0], "doctor", "--config", n.Path).Want(t, testbed.ExitFailure, "does not run now")
-	if after, err := os.ReadFile(n.Path); err != nil || string(after) != string(before) {
+	if after, err := os.ReadFile(n.Path); err != nil || string(after) != before {
 		t.Errorf("the configuration was changed: %v", err)
 	}
 }

@@ -96,12 +96,9 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 	} {
 		t.Run(filepath.Base(u.program)+" "+filepath.Base(u.path), func(t *testing.T) {
 			// A copy, so that it is the file that is judged and not what runs with it.
-			text, err := os.ReadFile(u.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testbed.Read(t, u.path)
 			dir := filepath.Join(t.TempDir(), "data")
-			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(string(text), filepath.Join(filepath.Dir(u.path), "data"),
+			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(text, filepath.Join(filepath.Dir(u.path), "data"),
 				dir))
 			testbed.Command(t, u.program, "--config", copied, "--validate").Want(t, testbed.ExitOK)
 			if _, err := os.Stat(dir); err == nil {

@@ -25,9 +25,7 @@ func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 	p.open(node.Client.Node(), "")
 	p.reads("h1", "healthy: nothing needs attention")
 	p.reads("main", "14/14", "3/3", "ow-eu")
-	if _, err := s.backends[2].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.backends[2])
 	p.reads("h1", "degraded")
 	p.reads(".recent .bad, .recent .warn", "backend")
 	p.reads("main", s.backends[2].At.Addr().String(), "gslbctl")
@@ -46,9 +44,7 @@ func TestConsole_ShowsAKillAndSurvivesARestart(t *testing.T) {
 	if said := p.complaints(); len(said) > 0 {
 		t.Errorf("the browser complains:\n%s", strings.Join(said, "\n"))
 	}
-	if _, err := node.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, node)
 	p.reads("[role=alert]", "has not answered")
 	testbed.Start(t, node)
 	p.wait("the page to be live again", "document.querySelector('.pulse.good') && !document.querySelector('[role=alert]')")

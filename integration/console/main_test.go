@@ -38,10 +38,7 @@ func newScene(t *testing.T) *scene {
 	}
 	s := &scene{Cluster: testbed.NewCluster(t, harness.Fast(), names...)}
 	for _, name := range []string{"ow-eu", "ow-us"} {
-		n, err := s.AddNode(name, name[len("ow-"):], nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testbed.AddNode(t, s.Cluster, name, name[len("ow-"):], nil)
 		n.File.DNS.Zones = []string{"test.gslb.test"}
 		n.File.Overwatch.Geolocation.ECSEnabled = true
 		n.File.Overwatch.Geolocation.CustomMappings = []harness.Mapping{

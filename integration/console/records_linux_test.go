@@ -72,9 +72,7 @@ func goesByTheRecord(t *testing.T) {
 	testbed.Write(t, file, 0o600, fmt.Sprintf(recordsNode, dir+"/data"))
 	node := exec.CommandContext(t.Context(), testbed.Binaries(t).Overwatch, "--config", file)
 	node.Stdout, node.Stderr = t.Output(), t.Output()
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, node)
 	t.Cleanup(func() {
 		_ = node.Process.Kill()
 		_ = node.Wait()

@@ -11,7 +11,7 @@ import (
 // fallen is something that an action ended, and how to bring it back.
 type fallen struct {
 	what string
-	back func(context.Context) (incident, error)
+	back func(context.Context) (*incident, error)
 }
 
 // director ends and brings back programs of the scene and remembers what is down, the newest last. One goroutine uses
@@ -22,7 +22,7 @@ type director struct {
 }
 
 // killBackend kills the first backend that runs, and reports nil if none does.
-func (d *director) killBackend() (incident, error) {
+func (d *director) killBackend() (*incident, error) {
 	for _, r := range d.scene.replicas {
 		if !r.Running() {
 			continue
@@ -31,23 +31,24 @@ func (d *director) killBackend() (incident, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.down = append(d.down, fallen{r.Name, func(ctx context.Context) (incident, error) {
+		d.down = append(d.down, fallen{r.Name, func(ctx context.Context) (*incident, error) {
 			if err := r.Start(); err != nil {
 				return nil, err
 			}
 			if err := r.Serving(ctx); err != nil {
 				return nil, err
 			}
-			return &arrival{scene: d.scene, replica: r, from: time.Now()}, nil
+			at := time.Now()
+			return &incident{r.Name + " serves again", func() finding { return d.scene.arrival(r, at) }}, nil
 		}})
-		return &departure{scene: d.scene, replica: r, from: at}, nil
+		return &incident{"kill -9 " + r.Name, func() finding { return d.scene.departure(r, at) }}, nil
 	}
 	return nil, nil
 }
 
 // killAgent kills the last agent that runs. Its backend goes on, to show that this alone changes no answer. killBackend
 // takes the first one, so that the two meet as late as possible.
-func (d *director) killAgent() (incident, error) {
+func (d *director) killAgent() (*incident, error) {
 	for _, r := range slices.Backward(d.scene.replicas) {
 		if r.agent == nil || !r.agent.Running() {
 			continue
@@ -56,20 +57,21 @@ func (d *director) killAgent() (incident, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.down = append(d.down, fallen{r.agent.Name, func(context.Context) (incident, error) {
+		d.down = append(d.down, fallen{r.agent.Name, func(context.Context) (*incident, error) {
 			at := time.Now()
 			if err := r.agent.Start(); err != nil {
 				return nil, err
 			}
-			return &reunion{scene: d.scene, replica: r, from: at}, nil
+			return &incident{r.agent.Name + " started again", func() finding { return d.scene.reunion(r, at) }}, nil
 		}})
-		return &silence{scene: d.scene, replica: r, from: at, sinceStale: map[*harness.Node]time.Duration{}}, nil
+		stale := map[*harness.Node]time.Duration{}
+		return &incident{"kill -9 " + r.agent.Name, func() finding { return d.scene.silence(r, at, stale) }}, nil
 	}
 	return nil, nil
 }
 
 // stopNode asks the first overwatch node that runs to end.
-func (d *director) stopNode() (incident, error) {
+func (d *director) stopNode() (*incident, error) {
 	for _, n := range d.scene.nodes {
 		if !n.Running() {
 			continue
@@ -78,20 +80,20 @@ func (d *director) stopNode() (incident, error) {
 		if err := n.Stop(); err != nil {
 			return nil, err
 		}
-		d.down = append(d.down, fallen{n.Name, func(context.Context) (incident, error) {
+		d.down = append(d.down, fallen{n.Name, func(context.Context) (*incident, error) {
 			at := time.Now()
 			if err := n.Start(); err != nil {
 				return nil, err
 			}
-			return &comeback{scene: d.scene, node: n, from: at}, nil
+			return &incident{n.Name + " started again", func() finding { return d.scene.comeback(n, at) }}, nil
 		}})
-		return &handover{scene: d.scene, node: n, from: at}, nil
+		return &incident{"SIGTERM " + n.Name, func() finding { return d.scene.handover(n, at) }}, nil
 	}
 	return nil, nil
 }
 
 // bringBack starts what was ended last, and reports nil if nothing is down.
-func (d *director) bringBack(ctx context.Context) (incident, error) {
+func (d *director) bringBack(ctx context.Context) (*incident, error) {
 	if len(d.down) == 0 {
 		return nil, nil
 	}

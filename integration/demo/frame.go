@@ -59,7 +59,7 @@ func backends(v view) []string {
 	head := " " + pad("BACKEND", 7, bold) + pad("ADDRESS", 9, bold) + pad("PROCESS", 7, bold) +
 		pad("AGENT, LAST HEARD", 24, bold)
 	for _, n := range v.nodes {
-		head += pad("ON "+strings.ToUpper(n.name), 10, bold)
+		head += pad("ON "+strings.ToUpper(n), 10, bold)
 	}
 	lines := []string{head}
 	for _, r := range v.replicas {

@@ -17,7 +17,7 @@ import (
 func sample() view {
 	v := view{
 		running: 62 * time.Second, timing: harness.Fast(),
-		nodes: []nodeView{{name: "ow-eu", up: true}, {name: "ow-us"}},
+		nodes: []string{"ow-eu", "ow-us"},
 		hints: []string{"dig @127.0.0.1 -p 15353 app.demo.gslb.test +short",
 			"curl http://127.0.0.1:18080/api/v1/overwatch/backends"},
 	}
@@ -34,8 +34,8 @@ func sample() view {
 			due: []float64{0, .5, .3, .2}, got: []float64{1, .5, .3, .2}})
 	}
 	for i := range 2 * keptIncidents {
-		v.incidents = append(v.incidents, incidentView{at: time.Duration(i) * time.Second,
-			what: fmt.Sprintf("kill -9 eu-%d", i), finding: finding{text: "last answer: ow-eu 0.41s", settled: true}})
+		v.incidents = append(v.incidents, &happened{at: time.Duration(i) * time.Second,
+			incident: &incident{what: fmt.Sprintf("kill -9 eu-%d", i)}, finding: finding{text: "last answer: ow-eu 0.41s", settled: true}})
 	}
 	return v
 }
@@ -87,7 +87,7 @@ func TestFrame_TextsOfOthersCannotDriveTheTerminal(t *testing.T) {
 
 func TestFrame_BrokenPromiseIsShownInPlaceOfTheFinding(t *testing.T) {
 	v := sample()
-	v.incidents = []incidentView{{what: "kill -9 eu-1",
+	v.incidents = []*happened{{incident: &incident{what: "kill -9 eu-1"},
 		finding: finding{text: "fine", settled: true, broken: errors.New("it took an hour")}}}
 	if text := drawn(v, 80, 24); !strings.Contains(text, "promise not kept: it took an hour") ||
 		strings.Contains(text, "fine") {

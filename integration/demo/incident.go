@@ -28,10 +28,9 @@ const (
 )
 
 // incident is an action on the scene and its effects on clients and nodes, which are measured. One goroutine uses it.
-type incident interface {
-	what() string
-	// measure is called again and again until the finding is settled.
-	measure() finding
+type incident struct {
+	what    string
+	measure func() finding // is called again and again until the finding is settled
 }
 
 // finding is the result of an incident as far as it has been measured.
@@ -41,21 +40,25 @@ type finding struct {
 	broken  error // the promise that was not kept; nil: none so far
 }
 
-// perNode collects one measured time per node.
+// perNode has one measured time per node.
 type perNode struct {
 	parts   []string
 	open    bool // a node has no result yet
 	slowest time.Duration
 }
 
-func (p *perNode) add(n *harness.Node, after time.Duration) {
-	p.parts = append(p.parts, fmt.Sprintf("%s %s", n.Name, seconds(after)))
-	p.slowest = max(p.slowest, after)
-}
-
-func (p *perNode) wait(n *harness.Node) {
-	p.parts = append(p.parts, n.Name+" ...")
-	p.open = true
+// times measures nodes. It calls after for the time of each, which returns false while there is none yet.
+func times(nodes []*harness.Node, after func(*harness.Node) (time.Duration, bool)) (p perNode) {
+	for _, n := range nodes {
+		took, known := after(n)
+		if !known {
+			p.parts, p.open = append(p.parts, n.Name+" ..."), true
+			continue
+		}
+		p.parts = append(p.parts, fmt.Sprintf("%s %s", n.Name, seconds(took)))
+		p.slowest = max(p.slowest, took)
+	}
+	return p
 }
 
 // finding compares the times with the promise for what happened at from. A later time is named in the text, and breaks
@@ -78,65 +81,37 @@ func (p *perNode) finding(label string, bound time.Duration, from time.Time) fin
 	return f
 }
 
-// departure is the end of a backend.
-type departure struct {
-	scene   *scene
-	replica replica
-	from    time.Time
-}
-
-func (d *departure) what() string { return "kill -9 " + d.replica.Name }
-
-func (d *departure) measure() finding {
-	if d.replica.Running() {
+// departure measures the end of a backend.
+func (s *scene) departure(r replica, from time.Time) finding {
+	if r.Running() {
 		return finding{text: "brought back before it was measured", settled: true}
 	}
-	var times perNode
-	for _, n := range d.scene.running() {
-		var after time.Duration
-		gone := true
+	last := times(s.running(), func(n *harness.Node) (after time.Duration, gone bool) {
 		for _, name := range []string{appName, apiName} {
-			last, quiet := d.scene.watch.LastWith(n, name, d.replica.At.Addr(), d.from)
-			gone = gone && quiet >= quietAnswers
-			if !last.IsZero() {
-				after = max(after, last.Sub(d.from))
+			last, quiet := s.watch.LastWith(n, name, r.At.Addr(), from)
+			if quiet < quietAnswers {
+				return 0, false
 			}
+			after = max(after, last.Sub(from)) // far below zero where there was none
 		}
-		if !gone {
-			times.wait(n)
-			continue
-		}
-		times.add(n, after)
-	}
-	return times.finding("last answer", d.replica.detection(d.scene.cluster.Timing), d.from)
+		return after, true
+	})
+	return last.finding("last answer", r.detection(s.cluster.Timing), from)
 }
 
-// arrival is a backend that serves again.
-type arrival struct {
-	scene   *scene
-	replica replica
-	from    time.Time
-}
-
-func (a *arrival) what() string { return a.replica.Name + " serves again" }
-
-func (a *arrival) measure() finding {
-	var times perNode
-	for _, n := range a.scene.running() {
-		var after time.Duration
-		everywhere := true
+// arrival measures a backend that serves again.
+func (s *scene) arrival(r replica, from time.Time) finding {
+	first := times(s.running(), func(n *harness.Node) (after time.Duration, everywhere bool) {
 		for _, name := range []string{appName, apiName} {
-			first := a.scene.watch.FirstWith(n, name, a.replica.At.Addr(), a.from)
-			everywhere = everywhere && !first.IsZero()
-			after = max(after, first.Sub(a.from))
+			first := s.watch.FirstWith(n, name, r.At.Addr(), from)
+			if first.IsZero() {
+				return 0, false
+			}
+			after = max(after, first.Sub(from))
 		}
-		if !everywhere {
-			times.wait(n)
-			continue
-		}
-		times.add(n, after)
-	}
-	return times.finding("first answer", a.scene.cluster.Timing.Recovery(), a.from)
+		return after, true
+	})
+	return first.finding("first answer", s.cluster.Timing.Recovery(), from)
 }
 
 // noFailures checks that running nodes gave a good answer to everything they were asked since.

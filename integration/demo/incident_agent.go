@@ -8,75 +8,50 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// silence is the crash of an agent: its claims grow old, and the nodes' own checks keep its backend in the answers.
-type silence struct {
-	scene   *scene
-	replica replica
-	from    time.Time
-
-	sinceStale map[*harness.Node]time.Duration // after how long a node called the backend stale
-}
-
-func (s *silence) what() string { return "kill -9 " + s.replica.agent.Name }
-
-func (s *silence) measure() finding {
-	if s.replica.agent.Running() {
+// silence measures the crash of an agent: its claims grow old, and the nodes' own checks keep its backend in the
+// answers. called keeps the time after which each node called the backend stale.
+func (s *scene) silence(r replica, from time.Time, called map[*harness.Node]time.Duration) finding {
+	if r.agent.Running() {
 		return finding{text: "brought back before it was measured", settled: true}
 	}
-	addr := s.replica.At.Addr()
-	var times perNode
+	addr := r.At.Addr()
 	kept := true
-	for _, n := range s.scene.running() {
-		p := s.scene.seen.of(n)
-		if _, known := s.sinceStale[n]; !known && p.at.After(s.from) && strings.Contains(p.of[addr].status, "stale") {
-			s.sinceStale[n] = p.at.Sub(s.from)
+	stale := times(s.running(), func(n *harness.Node) (time.Duration, bool) {
+		p := s.seen.of(n)
+		if _, known := called[n]; !known && p.at.After(from) && strings.Contains(p.of[addr].status, "stale") {
+			called[n] = p.at.Sub(from)
 		}
-		after, stale := s.sinceStale[n]
-		if !stale {
-			times.wait(n)
-			continue
+		after, known := called[n]
+		if known {
+			kept = kept && !s.watch.FirstWith(n, appName, addr, from.Add(after+observeEvery)).IsZero()
 		}
-		times.add(n, after)
-		kept = kept && !s.scene.watch.FirstWith(n, appName, addr, s.from.Add(after+observeEvery)).IsZero()
-	}
-	f := times.finding("stale", s.scene.cluster.Timing.StaleThreshold+time.Second+observeEvery, s.from)
+		return after, known
+	})
+	f := stale.finding("stale", s.cluster.Timing.StaleThreshold+time.Second+observeEvery, from)
 	if f.broken != nil || !f.settled {
 		return f
 	}
-	switch overdue := time.Since(s.from) > times.slowest+hang; {
-	case !s.replica.Running():
+	switch overdue := time.Since(from) > stale.slowest+hang; {
+	case !r.Running():
 	case kept:
-		f.text += fmt.Sprintf("; %s is still answered, the nodes see it well themselves", s.replica.Name)
+		f.text += fmt.Sprintf("; %s is still answered, the nodes see it well themselves", r.Name)
 	default:
 		f.settled = overdue
 		if overdue {
-			f.broken = fmt.Errorf("%s left the answers although it is well", s.replica.Name)
+			f.broken = fmt.Errorf("%s left the answers although it is well", r.Name)
 		}
 	}
-	if err := s.scene.noFailures(s.from); err != nil && s.replica.Running() {
+	if err := s.noFailures(from); err != nil && r.Running() {
 		f.broken = err
 	}
 	return f
 }
 
-// reunion is an agent that was started again.
-type reunion struct {
-	scene   *scene
-	replica replica
-	from    time.Time
-}
-
-func (r *reunion) what() string { return r.replica.agent.Name + " started again" }
-
-func (r *reunion) measure() finding {
-	var times perNode
-	for _, n := range r.scene.running() {
-		heard := r.scene.seen.of(n).of[r.replica.At.Addr()].heard
-		if !heard.After(r.from) {
-			times.wait(n)
-			continue
-		}
-		times.add(n, heard.Sub(r.from))
-	}
-	return times.finding("heard with the same pin", agentBackBound, r.from)
+// reunion measures an agent that was started again.
+func (s *scene) reunion(r replica, from time.Time) finding {
+	heard := times(s.running(), func(n *harness.Node) (time.Duration, bool) {
+		heard := s.seen.of(n).of[r.At.Addr()].heard
+		return heard.Sub(from), heard.After(from)
+	})
+	return heard.finding("heard with the same pin", agentBackBound, from)
 }

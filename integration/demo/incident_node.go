@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,24 +12,16 @@ import (
 // handoverTime is the time for which the remaining nodes are watched after one was stopped.
 const handoverTime = 2 * time.Second
 
-// handover is the orderly end of an overwatch node: resolvers go on with the others.
-type handover struct {
-	scene *scene
-	node  *harness.Node
-	from  time.Time
-}
-
-func (h *handover) what() string { return "SIGTERM " + h.node.Name }
-
-func (h *handover) measure() finding {
+// handover measures the orderly end of an overwatch node: resolvers go on with the others.
+func (s *scene) handover(stopped *harness.Node, from time.Time) finding {
 	var parts []string
-	for _, n := range h.scene.running() {
-		if n == h.node {
+	for _, n := range s.running() {
+		if n == stopped {
 			continue
 		}
 		asked, failed, slow := 0, 0, time.Duration(0)
 		for _, name := range []string{appName, apiName} {
-			t := h.scene.watch.Tally(n, name, h.from)
+			t := s.watch.Tally(n, name, from)
 			asked, failed, slow = asked+t.Asked, failed+t.Failed, max(slow, t.Slow)
 		}
 		parts = append(parts, fmt.Sprintf("%s answered %d of %d lookups, slowest %.1f ms",
@@ -37,84 +30,55 @@ func (h *handover) measure() finding {
 	if len(parts) == 0 {
 		return finding{text: "no overwatch node is left", settled: true}
 	}
-	f := finding{text: strings.Join(parts, ", "), settled: time.Since(h.from) > handoverTime || h.node.Running()}
-	if f.settled && !h.node.Running() {
-		f.broken = h.scene.noFailures(h.from)
+	f := finding{text: strings.Join(parts, ", "), settled: time.Since(from) > handoverTime || stopped.Running()}
+	if f.settled && !stopped.Running() {
+		f.broken = s.noFailures(from)
 	}
 	return f
 }
 
-// comeback is an overwatch node that was started again.
-type comeback struct {
-	scene *scene
-	node  *harness.Node
-	from  time.Time
-}
-
-func (c *comeback) what() string { return c.node.Name + " started again" }
-
-func (c *comeback) measure() finding {
-	if !c.node.Running() {
-		return finding{text: "ended again", settled: true, broken: fmt.Errorf("%s ended by itself", c.node.Name)}
+// comeback measures an overwatch node that was started again.
+func (s *scene) comeback(n *harness.Node, from time.Time) finding {
+	if !n.Running() {
+		return finding{text: "ended again", settled: true, broken: fmt.Errorf("%s ended by itself", n.Name)}
 	}
-	var dns perNode
-	first := c.firstGood()
-	if first.IsZero() {
-		dns.wait(c.node)
-	} else {
-		dns.add(c.node, first.Sub(c.from))
-	}
-	f := dns.finding("first good answer", dnsBackBound, c.from)
+	alone := []*harness.Node{n}
+	dns := times(alone, func(*harness.Node) (time.Duration, bool) { return s.firstGood(n, from) })
+	f := dns.finding("first good answer", dnsBackBound, from)
 	if f.broken != nil || !f.settled {
 		return f
 	}
-	var agents perNode
-	if after, all := c.heardAll(); all {
-		agents.add(c.node, after)
-	} else {
-		agents.wait(c.node)
-	}
-	g := agents.finding("every agent heard", agentsBound, c.from)
+	agents := times(alone, func(*harness.Node) (time.Duration, bool) { return s.heardAll(n, from) })
+	g := agents.finding("every agent heard", agentsBound, from)
 	g.text = f.text + "; " + g.text
 	return g
 }
 
-// firstGood returns the time at which the node had given a good answer for each name, zero if it has not yet.
-func (c *comeback) firstGood() time.Time {
-	var latest time.Time
+// firstGood returns the time until a node had given a good answer for each name, and whether it has.
+func (s *scene) firstGood(n *harness.Node, from time.Time) (latest time.Duration, all bool) {
 	for _, name := range []string{appName, apiName} {
-		var first time.Time
-		for _, a := range c.scene.watch.Since(c.node, name, c.from) {
-			if a.Good() {
-				first = a.At
-				break
-			}
+		answers := s.watch.Since(n, name, from)
+		i := slices.IndexFunc(answers, harness.Answer.Good)
+		if i < 0 {
+			return 0, false
 		}
-		if first.IsZero() {
-			return time.Time{}
-		}
-		if first.After(latest) {
-			latest = first
-		}
+		latest = max(latest, answers[i].At.Sub(from))
 	}
-	return latest
+	return latest, true
 }
 
-// heardAll returns the time until the node had heard every running agent again, and whether it has.
-func (c *comeback) heardAll() (time.Duration, bool) {
-	p := c.scene.seen.of(c.node)
-	var last time.Time
-	for _, r := range c.scene.replicas {
+// heardAll returns the time until a node had heard every running agent again, and whether it has.
+func (s *scene) heardAll(n *harness.Node, from time.Time) (last time.Duration, all bool) {
+	p := s.seen.of(n)
+	for _, r := range s.replicas {
 		if r.agent == nil || !r.agent.Running() {
 			continue
 		}
 		heard := p.of[r.At.Addr()].heard
-		if !heard.After(c.from) {
+		if !heard.After(from) {
 			return 0, false
 		}
-		if heard.After(last) {
-			last = heard
-		}
+		last = max(last, heard.Sub(from))
 	}
-	return max(0, last.Sub(c.from)), true
+	return last, true
 }

@@ -1,6 +1,7 @@
-package demo // inside: it uses finding, hang and perNode
+package demo // inside: it uses finding, hang and times
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,15 +29,13 @@ func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
 		{"no node runs", nil, time.Hour, true, false, ""},
 	} {
 		t.Run(c.promise, func(t *testing.T) {
-			var times perNode
-			for _, d := range c.times {
-				if d < 0 {
-					times.wait(node)
-				} else {
-					times.add(node, d)
-				}
-			}
-			f := times.finding("last answer", bound, time.Now().Add(-c.age))
+			next := 0
+			all := times(slices.Repeat([]*harness.Node{node}, len(c.times)), func(*harness.Node) (time.Duration, bool) {
+				took := c.times[next]
+				next++
+				return took, took >= 0
+			})
+			f := all.finding("last answer", bound, time.Now().Add(-c.age))
 			if f.settled != c.settled {
 				t.Errorf("settled: %t, want %t", f.settled, c.settled)
 			}

@@ -36,15 +36,16 @@ type live struct {
 
 // happened is an incident on the screen.
 type happened struct {
-	at       time.Duration
-	incident incident
-	finding  finding
+	*incident
+
+	at      time.Duration // since the start of the demo
+	finding finding
 }
 
 // outcome is the result of an action. Without incidents and error there was
 // nothing to act on.
 type outcome struct {
-	incidents []incident
+	incidents []*incident
 	err       error
 }
 
@@ -127,14 +128,11 @@ func (l *live) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (l *live) View() tea.View {
 	for _, h := range l.incidents {
 		if !h.finding.settled {
-			h.finding = h.incident.measure()
+			h.finding = h.measure()
 		}
 	}
 	v := l.scene.collect(time.Now())
-	v.hints, v.notice = l.hints, l.notice
-	for _, h := range l.incidents {
-		v.incidents = append(v.incidents, incidentView{at: h.at, what: h.incident.what(), finding: h.finding})
-	}
+	v.hints, v.notice, v.incidents = l.hints, l.notice, l.incidents
 	drawn := tea.NewView(strings.Join(frame(v, l.width, l.height), "\n"))
 	drawn.AltScreen = true
 	return drawn
@@ -146,7 +144,7 @@ func (l *live) press(key string) {
 		"k": one(l.director.killBackend),
 		"a": one(l.director.killAgent),
 		"o": one(l.director.stopNode),
-		"r": one(func() (incident, error) { return l.director.bringBack(l.ctx) }),
+		"r": one(func() (*incident, error) { return l.director.bringBack(l.ctx) }),
 		"R": func() outcome { return l.director.bringBackAll(l.ctx) },
 	}[key]
 	switch {
@@ -176,13 +174,13 @@ func (l *live) finish(o outcome) {
 }
 
 // one turns an action with one incident at most into one with an outcome.
-func one(act func() (incident, error)) func() outcome {
+func one(act func() (*incident, error)) func() outcome {
 	return func() outcome {
 		i, err := act()
 		if i == nil {
 			return outcome{err: err}
 		}
-		return outcome{incidents: []incident{i}, err: err}
+		return outcome{incidents: []*incident{i}, err: err}
 	}
 }
 
@@ -190,7 +188,7 @@ func one(act func() (incident, error)) func() outcome {
 func (d *director) bringBackAll(ctx context.Context) outcome {
 	var o outcome
 	for len(d.down) > 0 && o.err == nil {
-		var i incident
+		var i *incident
 		if i, o.err = d.bringBack(ctx); i != nil {
 			o.incidents = append(o.incidents, i)
 		}

@@ -26,9 +26,8 @@ type opinion struct {
 
 // picture is one node's view of all backends. It is never changed once it is shared.
 type picture struct {
-	at  time.Time // zero: the node has not answered
-	err error
-	of  map[netip.Addr]opinion
+	at time.Time // zero: the node has not answered
+	of map[netip.Addr]opinion
 }
 
 // observer asks all nodes again and again and keeps the newest picture of each.
@@ -70,13 +69,13 @@ func look(ctx context.Context, n *harness.Node) picture {
 	}
 	list, err := n.Client.Backends(ctx, api.BackendFilter{})
 	if err != nil {
-		return picture{err: err}
+		return picture{}
 	}
 	p := picture{at: time.Now(), of: map[netip.Addr]opinion{}}
 	for _, b := range list.Backends {
 		addr, err := netip.ParseAddr(b.Address)
 		if err != nil {
-			return picture{err: err}
+			return picture{}
 		}
 		p.of[addr] = merge(p.of[addr], b)
 	}

@@ -35,21 +35,21 @@ func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints 
 		return err
 	}
 	d := &director{scene: s}
-	back := func() (incident, error) { return d.bringBack(ctx) }
+	back := func() (*incident, error) { return d.bringBack(ctx) }
 	var broken []error
-	for _, act := range []func() (incident, error){d.killBackend, back, d.killAgent, back, d.stopNode, back} {
+	for _, act := range []func() (*incident, error){d.killBackend, back, d.killAgent, back, d.stopNode, back} {
 		i, err := act()
 		if err != nil {
 			return err
 		}
-		say("%s ...", i.what())
+		say("%s ...", i.what)
 		f, err := settle(ctx, i)
 		if err != nil {
 			return err
 		}
 		say("... %s", f.text)
 		if f.broken != nil {
-			broken = append(broken, fmt.Errorf("%s: %w", i.what(), f.broken))
+			broken = append(broken, fmt.Errorf("%s: %w", i.what, f.broken))
 		}
 	}
 	if len(broken) == 0 {
@@ -59,7 +59,7 @@ func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints 
 }
 
 // settle measures an incident until the finding is settled, which it always is in bounded time.
-func settle(ctx context.Context, i incident) (finding, error) {
+func settle(ctx context.Context, i *incident) (finding, error) {
 	tick := time.NewTicker(redrawInterval)
 	defer tick.Stop()
 	for {

@@ -14,18 +14,12 @@ const window = 5 * time.Second
 type view struct {
 	running   time.Duration
 	timing    harness.Timing
-	nodes     []nodeView
+	nodes     []string // their names
 	replicas  []replicaView
 	names     []nameView
-	incidents []incidentView // oldest first
+	incidents []*happened // oldest first
 	hints     []string
 	notice    string // what the newest key did
-}
-
-type nodeView struct {
-	name string
-	up   bool
-	err  error // of its API
 }
 
 type replicaView struct {
@@ -45,16 +39,10 @@ type nameView struct {
 	due, got     []float64 // share per replica, 0 to 1, as it should be now and as it was in the window
 }
 
-type incidentView struct {
-	at      time.Duration
-	what    string
-	finding finding
-}
-
 func (s *scene) collect(now time.Time) view {
 	v := view{running: now.Sub(s.began), timing: s.cluster.Timing}
 	for _, n := range s.nodes {
-		v.nodes = append(v.nodes, nodeView{name: n.Name, up: n.Running(), err: s.seen.of(n).err})
+		v.nodes = append(v.nodes, n.Name)
 	}
 	for _, r := range s.replicas {
 		v.replicas = append(v.replicas, s.viewReplica(r, now))

@@ -57,23 +57,6 @@ func TestDNS_NodeAnswersAsAnAuthority(t *testing.T) {
 	}
 }
 
-// When no backend may serve, the answer is an error, so that resolvers try the next name server, and never NXDOMAIN.
-func TestDNS_NoBackendLeftIsServfailAndHealsByItself(t *testing.T) {
-	s := startSite(t, 1, 1)
-	n, b := s.Nodes[0], s.Backends[0]
-	killed, err := b.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
-	if r := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA); r.Rcode != dns.RcodeServerFailure {
-		t.Errorf("answered %s, want SERVFAIL", dns.RcodeToString[r.Rcode])
-	}
-	testbed.Start(t, b)
-	testbed.Until(t, testbed.StartBound, "the backend", b.Serving)
-	s.Answered(t, n, b.At.Addr(), time.Now(), s.Timing.Recovery())
-}
-
 // Weights are kept exactly, not only in the long run: after any number of answers each backend is within one answer of
 // its due share, so between any two moments within two.
 func TestDNS_WeightsAreExact(t *testing.T) {

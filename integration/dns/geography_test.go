@@ -32,10 +32,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 			answers.Add(1)
 		}
 	})
-	good, err := os.ReadFile(testbed.Databases + "GeoIP2-City-Test.mmdb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := []byte(testbed.Read(t, testbed.Databases+"GeoIP2-City-Test.mmdb"))
 	put := func(content []byte) {
 		t.Helper()
 		if err := errors.Join(os.WriteFile(r.database+".new", content, 0o600),
@@ -65,9 +62,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 		} else if err := os.WriteFile(r.database, good[:len(good)*i/40], 0o600); err != nil { // in place, as nobody should
 			t.Fatal(err)
 		}
-		if err := r.node.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Signal(t, r.node, syscall.SIGHUP)
 		testbed.Pause(t.Context(), 50*time.Millisecond) // it is read meanwhile, or not yet
 	}
 	put(good)

@@ -132,17 +132,14 @@ func loopbacks(t *testing.T) uint16 {
 func startGdnsd(t *testing.T, dir string) netip.AddrPort {
 	t.Helper()
 	program, port := testbed.Judge(t, "gdnsd"), loopbacks(t)
-	database, err := os.ReadFile(testbed.Databases + "GeoIP2-City-Test.mmdb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := testbed.Read(t, testbed.Databases+"GeoIP2-City-Test.mmdb")
 	for _, sub := range []string{"run", "state", "zones/includes", "geoip", "more"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write := func(name, text string) { testbed.Write(t, filepath.Join(dir, name), 0o600, text) }
-	write("geoip/city.mmdb", string(database))
+	write("geoip/city.mmdb", database)
 	write("zones/d.test", gdnsdZoneFile)
 	write("zones/includes/more.inc", "i 60 DYNA static!one\n@ 60 TXT included\n")
 	write("more/a.conf", `three => { a => 192.0.2.1, b => 192.0.2.2, "c" = 192.0.2.\051 }`)

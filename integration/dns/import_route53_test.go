@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,15 +56,12 @@ func TestImport_Route53IsServed(t *testing.T) {
 	testbed.Command(t, testbed.Binaries(t).Control, "import", "route53", write("sets.json", route53Sets), "--health-checks",
 		write("checks.json", route53Checks), "--into", s.Dir).Want(t, 0, "12 taken, 0 left out", "differs: lat.r.test. A b")
 	path := filepath.Join(s.Dir, "r.test.yaml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testbed.Read(t, path)
 	database, err := filepath.Abs(testbed.Databases + "GeoIP2-City-Test.mmdb")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("r.test.yaml", strings.Replace(string(text), "geolocation:\n", fmt.Sprintf("geolocation:\n    database_path: %q\n",
+	write("r.test.yaml", strings.Replace(text, "geolocation:\n", fmt.Sprintf("geolocation:\n    database_path: %q\n",
 		database), 1))
 	n := s.Nodes[0]
 	n.File.Includes = []string{path}

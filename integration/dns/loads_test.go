@@ -3,7 +3,6 @@ package dns_test
 import (
 	"fmt"
 	"net/netip"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -38,9 +37,7 @@ func loadFile(t *testing.T) (path string, codes map[string]int) {
 		}
 	}
 	path = filepath.Join(t.TempDir(), "questions")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, path, 0o600, b.String())
 	return path, codes
 }
 

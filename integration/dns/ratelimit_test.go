@@ -129,19 +129,14 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 // startLimited starts a node with one socket per core and waits until it answers.
 func startLimited(t *testing.T) {
 	t.Helper()
-	b, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testbed.Binaries(t)
 	config := filepath.Join(t.TempDir(), "overwatch.yaml")
 	if err := os.WriteFile(config, fmt.Appendf(nil, limitedConfig, filepath.Dir(config)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(b.Overwatch, "--config", config)
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, cmd)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -76,13 +76,8 @@ func startRouted(t *testing.T) *routedSite {
 // replace puts another database file in the place of the one before, as an update does.
 func (r *routedSite) replace(t *testing.T, file string) {
 	t.Helper()
-	content, err := os.ReadFile(testbed.Databases + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(r.database+".new", content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	content := testbed.Read(t, testbed.Databases+file)
+	testbed.Write(t, r.database+".new", 0o600, content)
 	if err := os.Rename(r.database+".new", r.database); err != nil {
 		t.Fatal(err)
 	}
@@ -175,9 +170,7 @@ func TestRouting_FailoverGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	r := startRouted(t)
 	r.answers(t, "failover", testbed.ClientUS, "b1", 0)
-	if _, err := r.Backends[0].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, r.Backends[0])
 	r.answers(t, "failover", testbed.ClientUS, "b2 b3", r.Timing.OwnDetection())
 	r.answers(t, "geolocation", testbed.ClientLondon, "b2 b3", r.Timing.OwnDetection())
 	r.answers(t, "proximity", testbed.ClientLondon, "b2 b3", r.Timing.OwnDetection())
@@ -192,9 +185,7 @@ func TestRouting_LatencyFollowsTheFastAndSurvivesARestart(t *testing.T) {
 	}
 	r.Holds(t, "the first answer after a restart", func() (wrong error) {
 		r.answers(t, "latency", testbed.ClientUS, "b3", 0)
-		if err := r.node.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Stop(t, r.node)
 		testbed.Start(t, r.node)
 		testbed.Until(t, testbed.StartBound, "the first answer", func(context.Context) error {
 			backend, scope, err := r.ask("latency", testbed.ClientUS)
@@ -240,9 +231,7 @@ func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := r.Backends[1].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, r.Backends[1])
 	r.answers(t, "failover", testbed.ClientUS, "b1", 0)
 	testbed.Until(t, testbed.StartBound, "b2 to be out", func(context.Context) error {
 		for client := range before {

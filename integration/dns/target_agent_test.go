@@ -17,10 +17,7 @@ func TestTarget_AnAgentReportsTheAddressesOfAHostName(t *testing.T) {
 	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: testbed.AppName, RoutingAlgorithm: "weighted",
 		Regions: []string{"eu"}, TTL: 1})
 	k := startKnotZone(t, c.Dir, "A 127.0.9.1", "A 127.0.9.2", "A 127.0.9.3")
-	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testbed.AddNode(t, c, "ow-1", "eu", map[string][]harness.Server{"eu": nil})
 	a, err := c.AddAgent("agent-1", "eu", []*harness.Node{n}, []harness.AgentBackend{{Service: testbed.AppName,
 		Target: "App." + targetZone, Port: 80, Weight: 90, HealthCheck: c.Timing.Check()}})
 	if err != nil {

@@ -36,10 +36,7 @@ func TestTarget_OfTheAPIReachesTheOtherNode(t *testing.T) {
 	k := startKnotZone(t, c.Dir, "A 192.0.2.1", "A 192.0.2.2", "A 10.0.0.1")
 	var nodes []*harness.Node
 	for _, name := range []string{"ow-1", "ow-2"} {
-		n, err := c.AddNode(name, "eu", map[string][]harness.Server{"eu": nil})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testbed.AddNode(t, c, name, "eu", map[string][]harness.Server{"eu": nil})
 		n.File.Overwatch.AgentTokens = nil
 		n.File.DNS.Zones = []string{"test.gslb.test"} // above the name, so that it may be an alias
 		n.File.DNS.Resolver = harness.Resolver{Servers: []string{k.at.String()}, MinTTL: time.Second}
@@ -109,7 +106,7 @@ func TestTarget_OfTheAPIReachesTheOtherNode(t *testing.T) {
 			return nil
 		})
 	}
-	testbed.StopNode(t, nodes[0])
+	testbed.Stop(t, nodes[0])
 	testbed.Start(t, nodes[0])
 	if err := nodes[0].Ready(t.Context()); err != nil {
 		t.Fatal(err)

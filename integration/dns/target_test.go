@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,9 +72,7 @@ func (k *knot) write(t *testing.T, records ...string) {
 	for _, r := range records {
 		text += "app." + targetZone + " 1 " + r + "\n"
 	}
-	if err := os.WriteFile(k.zone, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, k.zone, 0o600, text)
 }
 
 // change has Knot serve other records, and returns when it does.
@@ -114,11 +111,8 @@ func TestTarget_FollowsTheAddressesOfAHostName(t *testing.T) {
 	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: testbed.AppName, RoutingAlgorithm: "weighted",
 		Regions: []string{"eu"}, TTL: 1})
 	k := startKnotZone(t, c.Dir, "A 192.0.2.1", "A 192.0.2.2", "AAAA 2001:db8::1")
-	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": {{Service: testbed.AppName, Port: 80, Weight: 90,
-		Target: "App." + targetZone, HealthCheck: c.Timing.Check()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testbed.AddNode(t, c, "ow-1", "eu", map[string][]harness.Server{"eu": {{Service: testbed.AppName, Port: 80,
+		Weight: 90, Target: "App." + targetZone, HealthCheck: c.Timing.Check()}}})
 	n.File.Overwatch.AgentTokens = nil
 	n.File.DNS.Resolver = harness.Resolver{Servers: []string{k.at.String()}, MinTTL: time.Second}
 	testbed.Start(t, n)

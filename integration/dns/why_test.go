@@ -31,10 +31,7 @@ func TestWhy_TheExplanationIsWhatIsAnsweredWhileHealthChanges(t *testing.T) {
 	began := time.Now()
 	compared := 0
 	for round, b := range []*harness.Backend{s.Backends[0], s.Backends[1], s.Backends[0]} {
-		killed, err := b.Kill()
-		if err != nil {
-			t.Fatal(err)
-		}
+		killed := testbed.Kill(t, b)
 		compared += s.explainedAlike(t, n, time.Second)
 		s.Gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
 		s.Holds(t, "the explanation", func() error { return s.explainsTheLossOf(t, n, b) })
@@ -128,10 +125,7 @@ func whySays(t *testing.T, n *harness.Node, backend string) {
 // gslbctlSays wants gslbctl to tell of a backend, and its exit codes to tell whether there is an answer.
 func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
 	t.Helper()
-	b, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testbed.Binaries(t)
 	for _, c := range []struct {
 		name string
 		code int

@@ -104,9 +104,7 @@ func TestDNSSEC_AnswersThatAreNamesAreSecure(t *testing.T) {
 			}
 			delv(t, n, testbed.AppName+" CNAME", testbed.OtherName+" A", "q.wild."+testbed.ZoneName+" CNAME",
 				"x."+testbed.AppName+" A")
-			if _, err := s.Backends[0].Kill(); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Kill(t, s.Backends[0])
 			goes("the target that serves", "b.cdn.test.")
 			if denial == "nsec" {
 				refusesBeside(t, n)

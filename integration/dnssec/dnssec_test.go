@@ -99,9 +99,7 @@ func delv(t *testing.T, n *harness.Node, questions ...string) {
 	anchors := filepath.Join(t.TempDir(), "anchors")
 	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm,
 		ds.DigestType, ds.Digest)
-	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, anchors, 0o600, text)
 	for _, question := range questions {
 		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors,
 			"+root=" + testbed.ZoneName}, strings.Fields(question)...)
@@ -117,9 +115,7 @@ func drillChases(t *testing.T, n *harness.Node) {
 	t.Helper()
 	program, ds := testbed.Judge(t, "drill"), signed.DS(t, n)
 	anchor := filepath.Join(t.TempDir(), "anchor")
-	if err := os.WriteFile(anchor, []byte(ds.DSRecord+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, anchor, 0o600, ds.DSRecord+"\n")
 	out, err := exec.CommandContext(t.Context(), program, "-S", "-k", anchor, "-p", fmt.Sprint(n.DNS.Port()),
 		"@"+n.DNS.Addr().String(), testbed.AppName, "A").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "No errors found, trust is") &&
@@ -155,15 +151,11 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 				}
 				t.Logf("%s: %d answers, all secure", what, questions)
 			}
-			if _, err := s.Backends[1].Kill(); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Kill(t, s.Backends[1])
 			walk("while a backend leaves", 3*time.Second)
 			testbed.Start(t, s.Backends[1])
 			walk("while it comes back", 3*time.Second)
-			if _, err := n.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Kill(t, n)
 			testbed.Start(t, n)
 			testbed.Until(t, testbed.StartBound, "a secure answer after the restart", func(context.Context) error {
 				_, err := r.Ask(testbed.AppName, dns.TypeA)
@@ -193,9 +185,7 @@ func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 			"--keys", filepath.Join(n.File.DataDir, "dnssec"))...)...).Want(t, testbed.ExitOK)
 	}
 	keep("backup")
-	if err := n.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Stop(t, n)
 	files := signed.KeyFiles(t, n, testbed.ZoneName)
 	if len(files) != 2 {
 		t.Fatalf("key files %v, want two", files)

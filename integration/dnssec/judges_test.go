@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -52,7 +51,7 @@ func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signed.Site(t, denial)
-			keys := append(testbed.KeysAt(t, n, testbed.ZoneName), testbed.KeysAt(t, n, testbed.ChildZone)...)
+			keys := append(signed.KeysOf(t, n, testbed.ZoneName), signed.KeysOf(t, n, testbed.ChildZone)...)
 			if len(keys) != 2 {
 				t.Fatalf("keys %v", keys)
 			}
@@ -105,9 +104,7 @@ func dnsviz(t *testing.T, n *harness.Node, key string, names ...string) (faults 
 	t.Helper()
 	program, dir := testbed.Judge(t, "dnsviz"), t.TempDir()
 	probe, anchor := filepath.Join(dir, "probe"), filepath.Join(dir, "anchor")
-	if err := os.WriteFile(anchor, []byte(key+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, anchor, 0o600, key+"\n")
 	server := fmt.Sprintf("ow-1.%s=%s", testbed.ZoneName, n.DNS)
 	args := append([]string{"probe", "-A", "-4", "-a", testbed.ZoneName, "-x", testbed.ZoneName + "+:" + server, "-x",
 		testbed.ChildZone + ":" + server, "-o", probe}, names...)
@@ -126,14 +123,14 @@ func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signed.Site(t, denial)
-			key := testbed.KeysAt(t, n, testbed.ZoneName)[0]
+			key := signed.KeysOf(t, n, testbed.ZoneName)[0]
 			faults, said := dnsviz(t, n, key.String(), testbed.ZoneName, testbed.AppName, "q.wild."+testbed.ZoneName,
 				"ent."+testbed.ZoneName, "a.b.ent."+testbed.ZoneName, "nx."+testbed.ZoneName,
 				testbed.ChildZone, "www."+testbed.ChildZone, "nx."+testbed.ChildZone, "deep."+testbed.ChildZone)
 			if len(faults) > 0 || strings.Count(said, "[.]") < 100 {
 				t.Errorf("dnsviz finds\n%s\nin\n%s", strings.Join(faults, "\n"), said)
 			}
-			key.PublicKey = testbed.KeysAt(t, n, testbed.ChildZone)[0].PublicKey
+			key.PublicKey = signed.KeysOf(t, n, testbed.ChildZone)[0].PublicKey
 			if faults, said := dnsviz(t, n, key.String(), testbed.AppName); len(faults) == 0 {
 				t.Errorf("with another trust anchor it finds nothing wrong:\n%s", said)
 			}
@@ -194,9 +191,7 @@ func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 				fmt.Fprintln(&text, rr)
 			}
 			path := filepath.Join(t.TempDir(), "zone")
-			if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Write(t, path, 0o600, text.String())
 			return exec.CommandContext(t.Context(), program, "-V", "2", path).CombinedOutput()
 		}
 		if out, err := verify(); err != nil {
@@ -321,10 +316,7 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			s, n := signed.Prepared(t, denial)
-			peer, err := s.AddNode("ow-2", "eu", map[string][]harness.Server{"eu": nil})
-			if err != nil {
-				t.Fatal(err)
-			}
+			peer := testbed.AddNode(t, s.Cluster, "ow-2", "eu", map[string][]harness.Server{"eu": nil})
 			peer.File.DNS.Zones, peer.File.Overwatch.DNSSEC.Denial = n.File.DNS.Zones, denial
 			for _, both := range [][2]*harness.Node{{n, peer}, {peer, n}} {
 				both[0].File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
@@ -360,8 +352,8 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 			walk(t, "while keys come from a peer, and a kill", names, resolvers, proofs, func() {
 				s.StartNodes(t, peer)
 				syncNow(t, n)
-				if keys := append(testbed.KeysAt(t, n, testbed.ZoneName),
-					testbed.KeysAt(t, n, testbed.ChildZone)...); len(keys) != 4 {
+				if keys := append(signed.KeysOf(t, n, testbed.ZoneName),
+					signed.KeysOf(t, n, testbed.ChildZone)...); len(keys) != 4 {
 					t.Errorf("keys %v", keys)
 				}
 				if _, err := n.Kill(); err != nil {

@@ -69,13 +69,11 @@ func TestKeySync_AnAgentThatProvesAllServicesEndsTheExchange(t *testing.T) {
 		})
 	}
 	refused("once an agent has proved both services")
-	if err := all.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Stop(t, all)
 	if _, err := n.Client.Unpin(t.Context(), "agent-all"); err != nil {
 		t.Fatal(err)
 	}
-	testbed.StopNode(t, n)
+	testbed.Stop(t, n)
 	s.StartNodes(t, n)
 	refused("after its pin was deleted and the node started again")
 }

@@ -41,7 +41,7 @@ func TestKeySync_PeersGossipWithoutSeeds(t *testing.T) {
 	s.StartNodes(t, b)
 	lists(a, b, true)
 	lists(b, a, true)
-	testbed.StopNode(t, b)
+	testbed.Stop(t, b)
 	lists(a, b, false)
 	s.StartNodes(t, b)
 	lists(a, b, true)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -98,11 +97,8 @@ func nothingLeaks(t *testing.T, s *testbed.Site, tap *recorder) {
 	t.Helper()
 	var secrets [][]byte
 	for _, file := range testbed.KeyFilesOf(t, s.Nodes[0]) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
+		text := testbed.Read(t, file)
+		for line := range strings.Lines(text) {
 			if key, ok := strings.CutPrefix(line, "PrivateKey: "); ok {
 				secrets = append(secrets, []byte(strings.TrimRight(strings.TrimSpace(key), "=")))
 			}

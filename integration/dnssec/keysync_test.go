@@ -72,7 +72,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		})
 
 	// One is wiped.
-	testbed.StopNode(t, c)
+	testbed.Stop(t, c)
 	backup := filepath.Join(c.File.DataDir, "..", "backup")
 	if err := os.Rename(c.File.DataDir, backup); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	}
 
 	// A second key in the directory of one is published and signs everywhere. The API orders the exchange.
-	testbed.StopNode(t, a)
+	testbed.Stop(t, a)
 	keygen(t, a)
 	s.StartNodes(t, a)
 	for _, n := range []*harness.Node{b, c} {
@@ -95,9 +95,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	signed.SameKeys(t, 2, s.Nodes...)
 
 	// One is restored from a backup without that key, after it was killed.
-	if _, err := c.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, c)
 	if err := errors.Join(os.RemoveAll(c.File.DataDir), os.Rename(backup, c.File.DataDir)); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +103,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	signed.SameKeys(t, 2, s.Nodes...)
 
 	// One has a damaged key file (row 16): a peer's copy mends it.
-	testbed.StopNode(t, b)
+	testbed.Stop(t, b)
 	private := testbed.KeyFilesOf(t, b)[0]
 	if err := os.Truncate(private, 30); err != nil {
 		t.Fatal(err)
@@ -162,9 +160,7 @@ func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 	anchors := filepath.Join(t.TempDir(), "anchors")
 	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm,
 		ds.DigestType, ds.Digest)
-	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, anchors, 0o600, text)
 	out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p",
 		fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+testbed.ZoneName, testbed.ZoneName, "SOA").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "fully validated") {
@@ -175,10 +171,7 @@ func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 // checkChain has gslbctl say the same: with the right DS secure, with another bogus, and without a server nothing.
 func checkChain(t *testing.T, s *testbed.Site, ds api.DSRecord) {
 	t.Helper()
-	b, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testbed.Binaries(t)
 	var nodes, servers []string
 	for _, n := range s.Nodes {
 		nodes = append(nodes, "--api", n.API.String(), "--dns", n.DNS.String())

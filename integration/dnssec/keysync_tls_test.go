@@ -66,7 +66,7 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			changed := good
 			bad.change(&changed)
 			stranger.File.Overwatch.DNSSEC.KeySync = &changed
-			testbed.StopNode(t, stranger)
+			testbed.Stop(t, stranger)
 			s.StartNodes(t, stranger)
 			testbed.Until(t, testbed.KeyBound, "the reason", func(ctx context.Context) error {
 				status, err := stranger.Client.DNSSECStatus(ctx)
@@ -82,21 +82,16 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			})
 		})
 	}
-	testbed.StopNode(t, stranger)
+	testbed.Stop(t, stranger)
 	s.StartNodes(t, stranger)
 	if got := signed.SameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
 		t.Errorf("keys %v, before %v", got, first)
 	}
 
-	testbed.StopNode(t, stranger)
+	testbed.Stop(t, stranger)
 	stranger.File.Overwatch.DNSSEC.KeySync.CA = files[1] // a key, and no certificate
 	testbed.Start(t, stranger)
-	testbed.Until(t, testbed.StartBound, "the node to give up", func(context.Context) error {
-		if stranger.Running() {
-			return fmt.Errorf("it runs")
-		}
-		return nil
-	})
+	testbed.Ends(t, stranger, testbed.StartBound)
 	said := fmt.Sprint(stranger.Output())
 	if !strings.Contains(said, "overwatch.dnssec.key_sync.ca") || !strings.Contains(said, files[1]) {
 		t.Errorf("it says %s", said)

@@ -76,9 +76,7 @@ func startKnotOf(t *testing.T, zone, zoneFile, denial string) (at netip.AddrPort
 	// which is short, as the path of a socket has to be
 	program, dir := testbed.Judge(t, "knotd"), testbed.NewCluster(t, harness.Fast()).Dir
 	file := filepath.Join(dir, "zone")
-	if err := os.WriteFile(file, []byte(zoneFile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, file, 0o600, zoneFile)
 	for range signed.Tries {
 		at := signed.FreePort(t)
 		config := fmt.Sprintf(`
@@ -113,9 +111,7 @@ zone:
     dnssec-policy: ours
 `, dir, at.Addr(), at.Port(), map[bool]string{true: "on", false: "off"}[denial == "nsec3"], zone, file)
 		path := filepath.Join(dir, "knot.conf")
-		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Write(t, path, 0o600, config)
 		knot := signed.StartServer(t, program, "-c", path)
 		if knotServes(t, at, zone, knot.Ended) {
 			return at, path

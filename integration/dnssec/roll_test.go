@@ -288,9 +288,7 @@ func TestRoll_ThreeNodesChangeTheirKeyWithoutAGap(t *testing.T) {
 	}
 	second := begin(s.Nodes[0])
 	at(api.RollPublished, second.KeyTag, s.Nodes...)
-	if _, err := s.Nodes[2].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.Nodes[2])
 	testbed.Until(t, rollBound, "a node to wait for the one that was killed", func(ctx context.Context) error {
 		list, err := s.Nodes[0].Client.Rolls(ctx)
 		if err != nil || len(list.Rolls) != 1 || list.Rolls[0].WaitsFor == nil ||

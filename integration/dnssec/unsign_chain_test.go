@@ -153,9 +153,7 @@ func TestWay_SecureThenInsecureThenSecureBelowKnotForUnboundAndDelv(t *testing.T
 	turn(s.Nodes[0], s.Nodes[0].Client.UnsignZone, api.RollToUnsigned)
 	at(api.RollToUnsigned, api.RollDone)
 	found("insecure")
-	if _, err := s.Nodes[2].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.Nodes[2])
 	s.StartNodes(t, s.Nodes[2])
 	for _, n := range s.Nodes {
 		for _, kind := range []uint16{dns.TypeDNSKEY, dns.TypeCDS, dns.TypeSOA} {
@@ -190,9 +188,7 @@ func TestWay_SecureThenInsecureThenSecureBelowKnotForUnboundAndDelv(t *testing.T
 
 	// A node dies. Where an operator says so at each stage, the others go unsigned without it.
 	dead, alive := s.Nodes[2], s.Nodes[:2]
-	if _, err := dead.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, dead)
 	turn(alive[0], alive[0].Client.UnsignZone, api.RollToUnsigned)
 	for _, stage := range []api.RollStage{api.RollOffered, api.RollUnsigned} {
 		testbed.Until(t, rollBound, "the others to wait for it at "+string(stage), func(ctx context.Context) error {

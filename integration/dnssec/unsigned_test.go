@@ -74,9 +74,7 @@ func TestUnsigned_ADomainAloneInItsZone(t *testing.T) {
 	believed(true)
 	change(no)
 	believed(false)
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	s.Ready(t, n)
 	believed(false)

@@ -16,7 +16,7 @@ import (
 func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 	s, n := signed.Site(t, "nsec")
 	published := signed.DS(t, n)
-	keys := testbed.KeysAt(t, n, testbed.ZoneName)
+	keys := signed.KeysOf(t, n, testbed.ZoneName)
 	trusted := keys[:0]
 	for _, key := range keys {
 		if ds := key.ToDS(dns.SHA256); int(key.KeyTag()) == published.KeyTag &&

@@ -37,7 +37,7 @@ $INCLUDE more.zone
 	ask := func(name string, rtype uint16) *dns.Msg {
 		t.Helper()
 		r := testbed.AskNode(t, n, "tcp", name, rtype, 1232, true)
-		if count, err := signed.Verify(r, testbed.KeysAt(t, n, testbed.ZoneName), time.Now()); err != nil || count == 0 {
+		if count, err := signed.Verify(r, signed.KeysOf(t, n, testbed.ZoneName), time.Now()); err != nil || count == 0 {
 			t.Errorf("%s: %d signatures that hold: %v", name, count, err)
 		}
 		return r

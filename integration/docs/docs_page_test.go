@@ -97,16 +97,13 @@ func open(t *testing.T, browser, url, origin string) (page, said string, asked [
 	if err := command.Run(); err != nil {
 		t.Fatalf("%s: %v\n%.3000s", browser, err, log.String())
 	}
-	text, err := os.ReadFile(netLog)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testbed.Read(t, netLog)
 	var net struct {
 		Events []struct {
 			Params struct{ URL, Initiator string }
 		}
 	}
-	if err := json.Unmarshal(text, &net); err != nil {
+	if err := json.Unmarshal([]byte(text), &net); err != nil {
 		t.Fatalf("the browser's log of the network: %v", err)
 	}
 	for _, e := range net.Events {

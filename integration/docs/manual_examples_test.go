@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,11 +20,8 @@ func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 	b := testbed.Binaries(t)
 	for path, program := range map[string]string{"../../overwatch/README.md": b.Overwatch,
 		"../../agent/README.md": b.Agent} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks, config := yamlBlock.FindAllStringSubmatch(string(text), -1), map[string]any{}
+		text := testbed.Read(t, path)
+		blocks, config := yamlBlock.FindAllStringSubmatch(text, -1), map[string]any{}
 		if len(blocks) == 0 {
 			t.Fatalf("%s has no example", path)
 		}

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,12 +17,9 @@ func TestManuals_HaveEveryMetric(t *testing.T) {
 	for path, at := range map[string]netip.AddrPort{"../../overwatch/docs/metrics.md": s.Nodes[0].Prom,
 		"../../agent/README.md": s.Agents[0].Prom} {
 		served := families(t, at)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testbed.Read(t, path)
 		documented := map[string]bool{}
-		for _, name := range regexp.MustCompile("`(gslb_[a-z_]+)").FindAllStringSubmatch(string(text), -1) {
+		for _, name := range regexp.MustCompile("`(gslb_[a-z_]+)").FindAllStringSubmatch(text, -1) {
 			documented[name[1]] = true
 		}
 		for name := range served {

@@ -16,17 +16,11 @@ import (
 
 // The configurations that the README shows are valid once a reader has put secrets in.
 func TestReadme_ConfigurationsValidate(t *testing.T) {
-	b, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```yaml\n# (overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(string(text),
+	b := testbed.Binaries(t)
+	text := testbed.Read(t, "../../README.md")
+	blocks := regexp.MustCompile("(?s)```yaml\n# (overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(text,
 		-1)
-	if len(blocks) != 3 || strings.Count(string(text), "```yaml") != 3 {
+	if len(blocks) != 3 || strings.Count(text, "```yaml") != 3 {
 		t.Fatalf("the README shows %d whole configurations, want two of a node, one of an agent, and no fragment", len(blocks))
 	}
 	if !strings.Contains(blocks[2][2], "key_sync:") {
@@ -44,9 +38,7 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 	for _, block := range blocks {
 		role, config := block[1], fill.Replace(block[2])
 		path := filepath.Join(dir, role+".yaml")
-		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Write(t, path, 0o600, config)
 		program := map[string]string{"overwatch": b.Overwatch, "agent": b.Agent}[role]
 		if out, err := exec.CommandContext(t.Context(), program, "--config", path,
 			"--validate").CombinedOutput(); err != nil {

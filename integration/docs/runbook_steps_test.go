@@ -31,11 +31,7 @@ var (
 // steps returns the blocks below a heading; all of the document if it is empty.
 func steps(t *testing.T, path, under string) (list []step) {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(content)
+	text := testbed.Read(t, path)
 	if under != "" {
 		_, below, found := strings.Cut(text, "\n## "+under+"\n")
 		if !found {
@@ -227,11 +223,8 @@ func (r *runbook) lay(t *testing.T, path, text string) {
 	if err := yaml.Unmarshal([]byte(text), &over); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(before, &file); err != nil {
+	before := testbed.Read(t, path)
+	if err := yaml.Unmarshal([]byte(before), &file); err != nil {
 		t.Fatal(err)
 	}
 	merge(file, over)

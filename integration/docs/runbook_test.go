@@ -236,9 +236,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 	r.section(t, "The signing keys alone")
 	r.servedThroughout(t)
 	for _, n := range r.Nodes {
-		if _, err := n.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, n)
 		for _, lost := range []string{n.Path, n.File.DataDir} {
 			if err := os.RemoveAll(lost); err != nil {
 				t.Fatal(err)
@@ -259,10 +257,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 			}
 			return testbed.WantSound(v)
 		})
-		r.Status(t, n, r.Backends[1], time.Minute, func(v api.Backend) error {
-			return testbed.WantStatus(v,
-				api.EffectiveUnhealthy, false)
-		})
+		r.Status(t, n, r.Backends[1], time.Minute, testbed.StatusIs(api.EffectiveUnhealthy, false))
 		began := time.Now()
 		r.Answered(t, n, r.Backends[0].At.Addr(), began, testbed.StartBound)
 		r.NoFailures(t, n, began)

@@ -38,10 +38,7 @@ func newDrill(t *testing.T) *drill {
 	own := c.Timing.Check()
 	own.Interval = c.Timing.ValidationInterval
 	for i := range 3 {
-		n, err := c.AddNode(fmt.Sprintf("ow-%d", i+1), "eu", map[string][]harness.Server{"eu": nil, "us": nil})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testbed.AddNode(t, c, fmt.Sprintf("ow-%d", i+1), "eu", map[string][]harness.Server{"eu": nil, "us": nil})
 		n.File.DNS.Zones = []string{"test.gslb.test"}
 		n.File.Overwatch.AgentPolicies = map[string]harness.AgentPolicy{testbed.AppName: {HealthCheck: &own}}
 		d.Nodes = append(d.Nodes, n)
@@ -160,12 +157,8 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, a := range d.us { // the region dies
-		if _, err := a.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := d.Backends[3+i].Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, a)
+		testbed.Kill(t, d.Backends[3+i])
 	}
 	d.release(t, "127.0.3.250") // where nothing listens
 	told := []api.ConditionKind{api.AgentsHeld, api.BackendUnwell, api.DrainInForce, api.AgentSilent, api.NodeUnheard}
@@ -187,9 +180,7 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 		testbed.Start(t, a)
 	}
 	gslbctl("undrain", wrong).Want(t, 0)
-	if err := away.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, away, syscall.SIGCONT)
 	testbed.Until(t, drillBound, "the agents' word to be good again", func(ctx context.Context) error {
 		return d.allClaimHealthy(ctx, here)
 	})
@@ -228,9 +219,7 @@ func hears(ctx context.Context, n, other *harness.Node) error {
 func (d *drill) release(t *testing.T, address string) {
 	t.Helper()
 	for _, a := range d.eu {
-		if _, err := a.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, a)
 	}
 	for _, a := range d.eu {
 		a.File.Agent.Backends[0].HealthCheck.Address = address

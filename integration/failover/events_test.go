@@ -79,13 +79,9 @@ func TestEvents_AStreamTellsAKillAndGoesOnOverARestart(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	n, victim := s.Nodes[0], s.Backends[0]
 	subject := testbed.AppName + ":" + victim.At.String()
-	s.Status(t, n, victim, testbed.StartBound, func(v api.Backend) error {
-		return testbed.WantStatus(v, api.EffectiveHealthy, true)
-	})
+	s.Status(t, n, victim, testbed.StartBound, testbed.StatusIs(api.EffectiveHealthy, true))
 	stream := follow(t, n, "")
-	if _, err := victim.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, victim)
 	e := stream.until(api.EventBackend, subject, "unhealthy")
 	if e.Phase != api.PhaseBegins || e.Name != testbed.AppName || e.Agent == "" || e.Check == "" {
 		t.Errorf("%+v", e)
@@ -93,9 +89,7 @@ func TestEvents_AStreamTellsAKillAndGoesOnOverARestart(t *testing.T) {
 	if e = stream.until(api.EventName, testbed.AppName, "unanswered"); e.Severity != api.EventCritical {
 		t.Errorf("%+v", e)
 	}
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	s.Ready(t, n)
 	stream = follow(t, n, stream.id)

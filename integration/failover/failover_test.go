@@ -19,18 +19,12 @@ func TestFailover_AgentProbeToDNSAnswerAndBack(t *testing.T) {
 		}
 	}
 
-	killed, err := victim.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, victim)
 	for _, n := range s.Nodes {
 		last := s.Gone(t, n, victim.At.Addr(), killed, s.Timing.Detection())
 		t.Logf("%s: last answer with %s %s after kill -9, allowed are %s", n.Name, victim.At.Addr(),
 			last.Sub(killed).Round(time.Millisecond), s.Timing.Detection())
-		s.Status(t, n, victim, time.Second, func(v api.Backend) error {
-			return testbed.WantStatus(v, api.EffectiveUnhealthy,
-				false)
-		})
+		s.Status(t, n, victim, time.Second, testbed.StatusIs(api.EffectiveUnhealthy, false))
 	}
 
 	testbed.Start(t, victim)
@@ -54,10 +48,7 @@ func TestFailover_BackendThatCallsItselfUnwellLeavesAndReturns(t *testing.T) {
 	sick := time.Now()
 	testbed.Tell(t, victim, "/unhealthy")
 	s.Gone(t, n, victim.At.Addr(), sick, s.Timing.Detection())
-	v := s.Status(t, n, victim, time.Second, func(v api.Backend) error {
-		return testbed.WantStatus(v,
-			api.EffectiveUnhealthy, false)
-	})
+	v := s.Status(t, n, victim, time.Second, testbed.StatusIs(api.EffectiveUnhealthy, false))
 	if v.Reason == "" {
 		t.Error("the node gives no reason for an unhealthy backend")
 	}
@@ -88,10 +79,7 @@ func TestFailover_StaticBackendIsCheckedByTheNodeItself(t *testing.T) {
 		s.Answered(t, n, b.At.Addr(), s.Began, s.Timing.Recovery())
 	}
 
-	killed, err := victim.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, victim)
 	s.Gone(t, n, victim.At.Addr(), killed, s.Timing.Detection())
 	testbed.Start(t, victim)
 	testbed.Until(t, testbed.StartBound, "the backend", victim.Serving)

@@ -115,7 +115,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 			api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
 			t.Fatal(err)
 		}
-		keys[i], refused[i] = signed.KeysOf(t, n), untimely(t, n)
+		keys[i], refused[i] = signed.KeysOf(t, n, testbed.ZoneName), untimely(t, n)
 		clocks[i] = ownClock(t, n.Unit)
 	}
 	for _, there := range []bool{true, false} {
@@ -152,10 +152,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 			}
 			testbed.Tells(t, n.Unit, map[bool]string{true: "the clock jumped", false: "believed again"}[there])
 		}
-		killed, err := b.Kill()
-		if err != nil {
-			t.Fatal(err)
-		}
+		killed := testbed.Kill(t, b)
 		for _, n := range s.Nodes {
 			s.Gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
 		}

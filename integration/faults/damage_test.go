@@ -81,9 +81,7 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	}
 	restart := func(what string, damage func()) time.Time {
 		t.Helper()
-		if _, err := n.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, n)
 		damage()
 		s.Story.Event("the store is %s", what)
 		started := time.Now()
@@ -140,7 +138,7 @@ func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
 	n.File.DataDir = filepath.Join(disk, "data")
 	testbed.Start(t, n)
 	s.Ready(t, n)
-	testbed.StopNode(t, n)
+	testbed.Stop(t, n)
 	before := contents(t, n.File.DataDir)
 	if output, err := exec.Command("mount", "-o", "remount,ro", disk).CombinedOutput(); err != nil {
 		testbed.Missing(t, fmt.Sprintf("mounting it read-only: %v: %s", err, output))
@@ -215,7 +213,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 			if _, err := secure.Ask(testbed.AppName, dns.TypeSOA); err != nil {
 				t.Errorf("%s: %v", c.what, err)
 			}
-			testbed.StopNode(t, n)
+			testbed.Stop(t, n)
 		}
 		started := time.Now()
 		ends(t, s, n, n.Unit)

@@ -128,9 +128,7 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	defer goOn()
 	go func() { _, _ = patient.CreateDomain(t.Context(), newDomain(3)) }()
 	testbed.Pause(t.Context(), time.Second) // until something waits for the disk, which nothing shows
-	if err := n.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, n, syscall.SIGTERM)
 	asked := time.Now()
 	testbed.During(t, 5*time.Second, 100*time.Millisecond,
 		func() { testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA) })
@@ -138,10 +136,5 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 		func(context.Context) error { return testbed.Said(n.Unit, "takes too long") })
 	t.Logf("it gave the disk up after %v", time.Since(asked))
 	goOn()
-	testbed.Until(t, 10*time.Second, "its end", func(context.Context) error {
-		if n.Running() {
-			return errors.New("it runs")
-		}
-		return nil
-	})
+	testbed.Ends(t, n, 10*time.Second)
 }

@@ -30,7 +30,7 @@ const (
 func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	before := testbed.Memory(t, n.Path)
+	before := testbed.Memory(t, n.PID())
 
 	began := time.Now()
 	for _, network := range []string{"tcp", "udp"} {
@@ -48,7 +48,7 @@ func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 			return testbed.WantStatus(v, api.EffectiveHealthy, true)
 		})
 	}
-	grown := testbed.Memory(t, n.Path) - before
+	grown := testbed.Memory(t, n.PID()) - before
 	t.Logf("memory grew by %d KiB, %d idle connections were refused or open", grown>>10, idle)
 	if grown > gossipMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, gossipMemory>>20)

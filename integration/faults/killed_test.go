@@ -28,9 +28,7 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	var slowest time.Duration
 	var started time.Time
 	for i := range restarts {
-		if _, err := n.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, n)
 		started = time.Now()
 		testbed.Start(t, n)
 		if i%3 == 2 { // in the middle of its start
@@ -67,13 +65,8 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 		}
 		return nil
 	})
-	for i, b := range s.Backends {
-		s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
-			if v.AgentLastSeen == nil || !v.AgentLastSeen.After(started) {
-				return fmt.Errorf("%s was not heard since the last restart", s.Agents[i].Name)
-			}
-			return testbed.WantSound(v)
-		})
+	for _, b := range s.Backends {
+		s.Status(t, n, b, testbed.ReconnectBound, testbed.SoundSince(started))
 	}
 	t.Logf("both agents were heard %s after the last start", time.Since(started).Round(time.Millisecond))
 	if after := s.Pins(t, n); !maps.Equal(before, after) {
@@ -130,9 +123,7 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := n.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, n)
 		writers.Wait()
 		testbed.Start(t, n)
 		s.Ready(t, n)

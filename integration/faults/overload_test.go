@@ -30,12 +30,12 @@ const (
 func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	before, began := testbed.Memory(t, n.Path), time.Now()
+	before, began := testbed.Memory(t, n.PID()), time.Now()
 	end := attack.Storms(t, n.DNS, attack.Noise, attack.Malformed, attack.RandomName, attack.Anything)
 	tcpAnswers(t, n, 5*time.Second)
 	t.Logf("%d packets in %s", end(), time.Since(began).Round(time.Millisecond))
 	steady(t, s, n, began, slowest)
-	if grown := testbed.Memory(t, n.Path) - before; grown > floodMemory {
+	if grown := testbed.Memory(t, n.PID()) - before; grown > floodMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
 	}
 	s.Status(t, n, s.Backends[0], time.Second, testbed.WantSound)
@@ -46,7 +46,7 @@ func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	before, began := testbed.Memory(t, n.Path), time.Now()
+	before, began := testbed.Memory(t, n.PID()), time.Now()
 	tcpCrowd(t, n, 3000)
 	var open float64 // before the node gives up on those that say nothing
 	testbed.Until(t, testbed.StartBound, "1000 connections to be open, without which the test tests nothing",
@@ -60,7 +60,7 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	began = time.Now()
 	tcpAnswers(t, n, 4*time.Second)
 	steady(t, s, n, began, slowest)
-	grown := testbed.Memory(t, n.Path) - before
+	grown := testbed.Memory(t, n.PID()) - before
 	t.Logf("%v connections are open, memory grew by %d MiB", open, grown>>20)
 	if grown > floodMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
@@ -80,7 +80,7 @@ func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	}
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
-	before, began := testbed.Memory(t, n.Path), time.Now()
+	before, began := testbed.Memory(t, n.PID()), time.Now()
 	attack.Crowd(t, n.DNS, manyConnections, attack.Silent)
 	t.Logf("%d connections after %s", manyConnections, time.Since(began).Round(time.Millisecond))
 	tcpAnswers(t, n, 2*time.Second)
@@ -89,7 +89,7 @@ func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	open, ended := testbed.Metric(t, n, "gslb_dns_tcp_connections"),
 		testbed.Metric(t, n, `gslb_dns_tcp_evicted_total{limit="total"}`)+testbed.Metric(t, n,
 			`gslb_dns_tcp_closed_total{reason="idle"}`)
-	grown := testbed.Memory(t, n.Path) - before
+	grown := testbed.Memory(t, n.PID()) - before
 	t.Logf("%v connections are open, %v were closed, memory grew by %d MiB", open, ended, grown>>20)
 	if open > kept || ended < manyConnections*9/10-kept {
 		t.Errorf("%v connections are open and %v were closed; at most %d may be open", open, ended, kept)
@@ -157,12 +157,9 @@ func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	tcpCrowd(t, n, testbed.InFull(3000, 1500))
 	attack.OnAPI(t, n.API, testbed.InFull(600, 150))
 	tcpAnswers(t, n, 3*time.Second)
-	killed, err := s.Backends[0].Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, s.Backends[0])
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection()+time.Second) // the machine is full
-	most := testbed.Memory(t, n.Path)
+	most := testbed.Memory(t, n.PID())
 	cancel()
 	t.Logf("%d packets, %d streams in %s; memory %d MiB", endDNS()+endGossip(), streams(),
 		time.Since(began).Round(time.Millisecond), most>>20)

@@ -35,13 +35,10 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	}
 	for _, b := range s.Backends {
 		s.Status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+testbed.StaleResolution,
-			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+			testbed.StatusIs(api.EffectiveStale, true))
 		s.Status(t, other, b, time.Second, testbed.WantSound)
 	}
-	killed, err := s.Backends[0].Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, s.Backends[0])
 	s.Gone(t, cutOff, s.Backends[0].At.Addr(), killed, s.Timing.OwnDetection())
 	for _, b := range s.Backends[1:] {
 		s.Answered(t, cutOff, b.At.Addr(), killed.Add(time.Second), 5*time.Second)
@@ -164,10 +161,7 @@ func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
 	for _, b := range seen {
 		s.Answered(t, n, b.At.Addr(), cut, s.Timing.OwnDetection())
 	}
-	killed, err := s.Backends[0].Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, s.Backends[0])
 	s.Gone(t, n, seen[0].At.Addr(), killed, s.Timing.Detection())
 	for _, b := range seen[1:] {
 		s.Answered(t, n, b.At.Addr(), killed.Add(s.Timing.Detection()), 5*time.Second)
@@ -211,10 +205,7 @@ func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 	s.Agents[0].File.Agent.Backends[0].HealthCheck.Address = other.At.Addr().String() // it looks elsewhere
 	s.StartAll(t)
 
-	killed, err := dead.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, dead)
 	s.Gone(t, n, dead.At.Addr(), killed, s.Timing.OwnDetection())
 	s.Status(t, n, dead, time.Second, func(v api.Backend) error {
 		if v.AgentHealthy == nil || !*v.AgentHealthy || v.ValidationHealthy == nil || *v.ValidationHealthy {

@@ -14,19 +14,13 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
-	"gslb.internal/shared/api"
 )
 
 // ends starts a node that cannot run and checks that it ends soon, with a message that has all the words.
 func ends(t *testing.T, s *testbed.Site, p interface{ Start() error }, u *harness.Unit, words ...string) {
 	t.Helper()
 	testbed.Start(t, p)
-	testbed.Until(t, testbed.Patience, u.Name+" to end", func(context.Context) error {
-		if u.Running() {
-			return errors.New("it still runs")
-		}
-		return nil
-	})
+	testbed.Ends(t, u, testbed.Patience)
 	if err := testbed.Said(u, words...); err != nil {
 		t.Error(err)
 	}
@@ -108,9 +102,7 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	s.StartAll(t)
 	pins := s.Pins(t, n)
 	for _, agent := range s.Agents {
-		if err := agent.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Stop(t, agent)
 	}
 	crt, key := filepath.Join(a.File.DataDir, "agent.crt"), filepath.Join(a.File.DataDir, "agent.key")
 	files := func() map[string]string {
@@ -166,12 +158,7 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	testbed.Start(t, a)
 	testbed.Start(t, other)
 	began := time.Now()
-	s.Status(t, n, s.Backends[0], testbed.ReconnectBound, func(v api.Backend) error {
-		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(began) {
-			return errors.New("its agent is not heard")
-		}
-		return testbed.WantSound(v)
-	})
+	s.Status(t, n, s.Backends[0], testbed.ReconnectBound, testbed.SoundSince(began))
 	if now := s.Pins(t, n); !maps.Equal(now, pins) {
 		t.Errorf("the agents are pinned as %v, they were as %v", now, pins)
 	}

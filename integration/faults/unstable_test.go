@@ -3,7 +3,6 @@ package faults_test
 import (
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -24,7 +23,6 @@ import (
 	"gslb.internal/integration/harness/relay"
 	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
-	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
 
@@ -58,9 +56,9 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	const publications = "gslb_dns_publications_total"
 	lines := func() int { return linesAbout(s.Backends[0], n.Unit, s.Agents[0].Unit) }
 	cost := func(d time.Duration) time.Duration {
-		before := testbed.Cpu(t, n.Path)
+		before := testbed.Cpu(t, n.PID())
 		testbed.Pause(t.Context(), d) // over which processor time is measured
-		return testbed.Cpu(t, n.Path).Since(before).Sum()
+		return testbed.Cpu(t, n.PID()) - before
 	}
 	quiet := cost(over / 2)
 	before, told, first := testbed.Metric(t, n, publications), lines(), looks.Load()
@@ -153,7 +151,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 
 	const publications = "gslb_dns_publications_total"
 	lines := func() int { return linesAbout(own, n.Unit) }
-	before, used, told := testbed.Metric(t, n, publications), testbed.Cpu(t, n.Path), lines()
+	before, used, told := testbed.Metric(t, n, publications), testbed.Cpu(t, n.PID()), lines()
 	began, sent := time.Now(), 0
 	// On a machine that is late it may take longer until it is too much.
 	tooMuch := func() bool {
@@ -165,7 +163,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 		_ = moody.Beat() // refused or not
 	}
 	seconds := time.Since(began).Seconds()
-	published, took := testbed.Metric(t, n, publications)-before, testbed.Cpu(t, n.Path).Since(used).Sum()
+	published, took := testbed.Metric(t, n, publications)-before, testbed.Cpu(t, n.PID())-used
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, lines()-told, took)
 	testbed.Counts(t, n, "what is too much of it", `gslb_gossip_dropped_total{reason="agent_rate"}`)
 	if most := agentBurst + agentRate*seconds*1.2; published > most {
@@ -229,10 +227,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 			t.Errorf("%s has keys %v, before %v (%v)", n.Name, tags, keys, err)
 		}
 	}
-	killed, err := s.Backends[0].Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, s.Backends[0])
 	for _, n := range s.Nodes {
 		s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 	}
@@ -257,9 +252,7 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	reset := func() {
 		t.Helper()
-		if err := agent.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Stop(t, agent)
 		testbed.Command(t, testbed.Binaries(t).Agent, "--config", agent.Path, "--reset-identity").Want(t, testbed.ExitOK)
 		testbed.Start(t, agent)
 	}
@@ -267,12 +260,7 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	back := func(how string) {
 		t.Helper()
 		since := time.Now()
-		s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
-			if v.AgentLastSeen == nil || v.AgentLastSeen.Before(since) {
-				return errors.New("its agent is not heard")
-			}
-			return testbed.WantSound(v)
-		})
+		s.Status(t, n, b, testbed.ReconnectBound, testbed.SoundSince(since))
 		s.Answered(t, n, b.At.Addr(), since, 5*time.Second)
 		now := s.Pins(t, n)[agent.Name]
 		if now == pinned {

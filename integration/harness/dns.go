@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/miekg/dns"
@@ -25,14 +26,7 @@ type Answer struct {
 func (a Answer) Asked() time.Time { return a.At.Add(-a.Took) }
 
 // Has reports whether the address is among those answered.
-func (a Answer) Has(addr netip.Addr) bool {
-	for _, got := range a.Addrs {
-		if got == addr {
-			return true
-		}
-	}
-	return false
-}
+func (a Answer) Has(addr netip.Addr) bool { return slices.Contains(a.Addrs, addr) }
 
 // Good reports whether the answer is a success with at least one address.
 func (a Answer) Good() bool {

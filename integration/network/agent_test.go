@@ -66,10 +66,7 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 				all = append(all, &testbed.Heard{Node: node, Backend: b})
 			}
 		}
-		killed, err := s.Backends[2].Kill()
-		if err != nil {
-			t.Fatal(err)
-		}
+		killed := testbed.Kill(t, s.Backends[2])
 		for _, node := range s.Nodes {
 			s.Gone(t, node, s.Backends[2].At.Addr(), killed, s.Timing.Detection())
 		}

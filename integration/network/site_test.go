@@ -88,14 +88,14 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		rules(t, n, s.site, network.Cut(s.eu)...)
 		s.Gone(t, other, lost.At.Addr(), cut, s.Timing.OwnDetection())
 		s.Status(t, other, lost, s.Timing.StaleThreshold+testbed.StaleResolution,
-			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
+			testbed.StatusIs(api.EffectiveStale, false))
 		for _, b := range []*harness.Backend{near, far} {
 			s.Status(t, other, b, time.Second, testbed.WantSound)
 		}
 		// Nobody hears of the backends at the other end: in the site there is its own.
 		for _, b := range []*harness.Backend{near, far} {
 			s.Status(t, alone, b, s.Timing.StaleThreshold+testbed.StaleResolution,
-				func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
+				testbed.StatusIs(api.EffectiveStale, false))
 		}
 		s.Status(t, alone, lost, time.Second, testbed.WantSound)
 		s.synced(t, false)

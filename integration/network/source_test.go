@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,14 +103,9 @@ func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
 func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		p := startPlaced(t, n, "proximity", func(f *harness.OverwatchFile) {
-			content, err := os.ReadFile(testbed.Databases + "GeoIP2-City-Test.mmdb")
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := testbed.Read(t, testbed.Databases+"GeoIP2-City-Test.mmdb")
 			path := filepath.Join(f.DataDir, "..", "city.mmdb")
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Write(t, path, 0o600, content)
 			f.Overwatch.Geolocation.DatabasePath = path
 			for i, at := range map[string][2]float64{"eu": {51.5, -0.1}, "us": {47.6, -122.3}, "rest": {1.35, 103.8}} {
 				r := &f.Regions[slices.IndexFunc(f.Regions, func(r harness.Region) bool { return r.Name == i })]

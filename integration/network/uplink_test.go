@@ -32,10 +32,7 @@ func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
 		}
 		uplink(false)
 		s.AllHeard(t, s.Timing.StaleThreshold, all...)
-		killed, err := s.Backends[2].Kill()
-		if err != nil {
-			t.Fatal(err)
-		}
+		killed := testbed.Kill(t, s.Backends[2])
 		for _, node := range s.Nodes {
 			s.Gone(t, node, s.Backends[2].At.Addr(), killed, s.Timing.Detection())
 		}

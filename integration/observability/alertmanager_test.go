@@ -23,9 +23,7 @@ func startAlertmanager(t *testing.T) (url string) {
 		"--web.listen-address="+at, "--cluster.listen-address=")
 	var words strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, cmd)
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGKILL) // its data goes away with the test
 		_ = cmd.Wait()
@@ -78,9 +76,7 @@ func TestNotifications_AnAlertmanagerShowsThemUntilTheyEnd(t *testing.T) {
 		})
 	}
 	shows("nothing", "")
-	if _, err := s.Backends[0].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.Backends[0])
 	shows("the name", "GslbEvent name "+testbed.AppName+" warning")
 	testbed.Start(t, s.Backends[0])
 	shows("nothing again", "")

@@ -125,9 +125,7 @@ func TestNotifications_AMailServerTakesThem(t *testing.T) {
 			}
 		})
 	}
-	if _, err := s.Backends[0].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.Backends[0])
 	comes("the dead backend", testbed.AppName, s.Backends[0].At.String())
 	testbed.Start(t, s.Backends[0])
 	comes("its end", testbed.AppName, "resolved")

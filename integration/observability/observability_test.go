@@ -2,7 +2,6 @@ package observability_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -36,12 +35,9 @@ type ruleGroup struct {
 
 func alertRules(t *testing.T) (rules []rule) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(observability, "gslb-alerts.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testbed.Read(t, filepath.Join(observability, "gslb-alerts.yaml"))
 	var found ruleGroups
-	if err := yaml.Unmarshal(text, &found); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &found); err != nil {
 		t.Fatal(err)
 	}
 	for _, g := range found.Groups {
@@ -78,11 +74,8 @@ type dashboard struct {
 
 func theDashboard(t *testing.T) (d dashboard) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(observability, "gslb-dashboard.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
+	text := testbed.Read(t, filepath.Join(observability, "gslb-dashboard.json"))
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -156,11 +149,8 @@ func TestObservability_AsksForWhatIsServed(t *testing.T) {
 			}
 		}
 	}
-	manual, err := os.ReadFile("../../agent/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range regexp.MustCompile("`(gslb_agent_[a-z_]+)").FindAllStringSubmatch(string(manual), -1) {
+	manual := testbed.Read(t, "../../agent/README.md")
+	for _, name := range regexp.MustCompile("`(gslb_agent_[a-z_]+)").FindAllStringSubmatch(manual, -1) {
 		there[name[1]] = true
 	}
 	used := map[string]bool{}
@@ -191,12 +181,9 @@ func TestObservability_AsksForWhatIsServed(t *testing.T) {
 
 // Each alert has a summary, a severity, and a runbook that is there.
 func TestAlerts_NameRunbooksThatExist(t *testing.T) {
-	text, err := os.ReadFile("../../overwatch/docs/runbooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testbed.Read(t, "../../overwatch/docs/runbooks.md")
 	anchors := map[string]bool{}
-	for _, heading := range regexp.MustCompile(`(?m)^## (\S+)$`).FindAllStringSubmatch(string(text), -1) {
+	for _, heading := range regexp.MustCompile(`(?m)^## (\S+)$`).FindAllStringSubmatch(text, -1) {
 		anchors["runbooks.md#"+heading[1]] = true
 	}
 	named := map[string]bool{}
@@ -238,10 +225,7 @@ func TestAlerts_AreOnTheDashboard(t *testing.T) {
 
 // Each rule has a test in which it is quiet and then tells.
 func TestAlerts_EachIsTested(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(observability, "gslb-alerts.test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testbed.Read(t, filepath.Join(observability, "gslb-alerts.test.yaml"))
 	var tests struct {
 		Tests []struct {
 			Alerts []struct {
@@ -250,7 +234,7 @@ func TestAlerts_EachIsTested(t *testing.T) {
 			} `yaml:"alert_rule_test"`
 		}
 	}
-	if err := yaml.Unmarshal(text, &tests); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &tests); err != nil {
 		t.Fatal(err)
 	}
 	quiet, told := map[string]bool{}, map[string]bool{}

@@ -48,9 +48,7 @@ func startPrometheus(t *testing.T, s *testbed.Site) *prometheus {
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at)
 	var words strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, cmd)
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGKILL) // its data goes away with the test
 		_ = cmd.Wait()
@@ -184,9 +182,7 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 		return nil
 	})
 	for _, u := range []*harness.Unit{s.Agents[0].Unit, s.Nodes[1].Unit} {
-		if _, err := u.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, u)
 	}
 	for _, name := range []string{"GslbOverwatchDown", "GslbAgentDown", "GslbAgentsLost"} {
 		testbed.Until(t, testbed.StartBound, name+" to notice", func(ctx context.Context) error {

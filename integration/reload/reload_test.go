@@ -80,9 +80,7 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 			n.File.Domains[0].TTL = 17
 			testbed.Rewrite(t, n)
 		}
-		if err := n.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Signal(t, n, syscall.SIGHUP)
 		if sent == signals {
 			break
 		}
@@ -206,9 +204,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 
 	testbed.Saved()
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	n.File.Overwatch.AgentTokens = map[string]string{testbed.AppName: tokens[testbed.AppName],
 		testbed.OtherName: harness.NewToken()}
 	started := time.Now()
@@ -229,15 +225,11 @@ func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 	n, a := s.Nodes[0], s.Agents[0]
 	restarted := func(p interface{ Start() error }, u *harness.Unit) {
 		t.Helper()
-		if _, err := u.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, u)
 		before, started := testbed.Reloads(t, u), time.Now()
 		testbed.Start(t, p)
 		testbed.Speaks(t, u, started)
-		if err := u.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Signal(t, u, syscall.SIGHUP)
 		testbed.Until(t, testbed.StartBound, u.Name+" to reload", func(context.Context) error {
 			if !u.Running() {
 				t.Fatalf("%s has ended", u.Name)

@@ -57,15 +57,15 @@ func TestReplication_DecisionsThatDoNotGoTogether(t *testing.T) {
 		_, err := n.Client.ChangeDomain(t.Context(), both, api.DomainChange{Description: &text})
 		return err
 	}
-	testbed.StopNode(t, a)
-	testbed.StopNode(t, b)
+	testbed.Stop(t, a)
+	testbed.Stop(t, b)
 	_, err := c.Client.CreateServer(t.Context(), api.ServerCreate{Service: name, Address: address, Port: 80, Region: "eu"})
 	if err = errors.Join(err, describe(c, "by c")); err != nil {
 		t.Fatal(err)
 	}
 	override(t, c, name, address, true)
 	answers(t, name, []string{address}, c)
-	testbed.StopNode(t, c)
+	testbed.Stop(t, c)
 	testbed.Start(t, a)
 	s.Ready(t, a)
 	if err := errors.Join(a.Client.DeleteDomain(t.Context(), name), describe(a, "by a")); err != nil {
@@ -121,9 +121,7 @@ func TestReplication_WhatOneFileForbids(t *testing.T) {
 	forbidden := []string{"domain " + name}
 	hidden := []string{"domain " + own, "override " + name + " " + address, "server " + name + " " + address + ":80"}
 	kept(t, forbidden, hidden, c)
-	if _, err := c.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, c)
 	if err := c.Unit.Start(); err != nil { // with the file as it is
 		t.Fatal(err)
 	}

@@ -90,9 +90,7 @@ func setTTL(t *testing.T, n *harness.Node, name string, ttl int) {
 // again kills a node with -9 and starts it, which answers before it can have asked others.
 func (s *sites) again(t *testing.T, i int) {
 	t.Helper()
-	if _, err := s.Nodes[i].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.Nodes[i])
 	testbed.Start(t, s.Nodes[i])
 	testbed.Until(t, time.Minute, s.Nodes[i].Name+" to answer its API", func(ctx context.Context) error {
 		_, err := s.Nodes[i].Client.Replication(ctx)

@@ -152,7 +152,5 @@ func TestNotifications_OneNodeTellsAndAnotherWhenItIsKilled(t *testing.T) {
 
 func kill(t *testing.T, u *harness.Unit) {
 	t.Helper()
-	if _, err := u.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, u)
 }

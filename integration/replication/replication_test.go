@@ -178,9 +178,7 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 		"has it too")
 
 	// One is down while a name is made, one deleted, one given another server, and one drained.
-	if _, err := c.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, c)
 	remove(t, b, "one.test.gslb.test", "192.0.2.1")
 	create(t, a, "three.test.gslb.test", "192.0.2.3")
 	if _, err := a.Client.CreateServer(t.Context(), api.ServerCreate{Service: "two.test.gslb.test", Address: "192.0.2.22",
@@ -212,16 +210,14 @@ func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T)
 
 	// All of it is on the disks, of those too that were only told.
 	for _, n := range s.Nodes {
-		if _, err := n.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, n)
 	}
 	s.StartNodes(t, s.Nodes...)
 	answers(t, "one.test.gslb.test", nil, s.Nodes...)
 	answers(t, "two.test.gslb.test", []string{"192.0.2.22"}, s.Nodes...)
 
 	// One is wiped.
-	testbed.StopNode(t, c)
+	testbed.Stop(t, c)
 	if err := os.RemoveAll(c.File.DataDir); err != nil {
 		t.Fatal(err)
 	}

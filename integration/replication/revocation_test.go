@@ -44,9 +44,7 @@ func TestReplication_ARevocationReachesEveryNode(t *testing.T) {
 	agent := s.Agents[0]
 	testbed.Start(t, agent)
 	standing(t, agent.Name, "pinned", a, b)
-	if _, err := b.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, b)
 	if _, err := a.Client.Revoke(t.Context(), agent.Name, api.RevokeRequest{Reason: "stolen", LockService: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +57,7 @@ func TestReplication_ARevocationReachesEveryNode(t *testing.T) {
 			t.Errorf("%s has locks %+v, %v", n.Name, locks, err)
 		}
 	}
-	if err := agent.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Stop(t, agent)
 	if _, err := c.Client.Unpin(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}

@@ -41,9 +41,7 @@ func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 	tcp, udp := keptSockets(t)
 	config := filepath.Join(t.TempDir(), "overwatch.yaml")
 	text := fmt.Sprintf(handoverConfig, filepath.Dir(config), tcp.Addr())
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, config, 0o600, text)
 	first := startOnKept(t, config, tcp, udp)
 	askedOnce(t, tcp.Addr().String(), "udp")
 
@@ -117,10 +115,7 @@ func keptSockets(t *testing.T) (*net.TCPListener, *net.UDPConn) {
 // startOnKept starts a node with the sockets passed to it by systemd's protocol.
 func startOnKept(t *testing.T, config string, tcp *net.TCPListener, udp *net.UDPConn) *exec.Cmd {
 	t.Helper()
-	b, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testbed.Binaries(t)
 	stream, err := tcp.File()
 	if err != nil {
 		t.Fatal(err)
@@ -135,9 +130,7 @@ func startOnKept(t *testing.T, config string, tcp *net.TCPListener, udp *net.UDP
 	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" --config "$1"`, b.Overwatch, config)
 	cmd.ExtraFiles = []*os.File{stream, packets}
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, cmd)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
 	"syscall"
 	"testing"
@@ -22,17 +21,6 @@ import (
 // endBound is the promised time from the end of an agent's drain to the agent's end.
 const endBound = 5 * time.Second
 
-// ended waits until an agent's program has ended by itself.
-func ended(t *testing.T, u interface{ Running() bool }, bound time.Duration) {
-	t.Helper()
-	testbed.Until(t, bound, "the agent to end", func(context.Context) error {
-		if u.Running() {
-			return errors.New("it runs")
-		}
-		return nil
-	})
-}
-
 // An agent that is asked to stop leads traffic away first: its backend's share falls while it goes on answering.
 func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	t.Parallel()
@@ -42,9 +30,7 @@ func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	s.StartAll(t)
 	n := s.Nodes[0]
 	asked := time.Now()
-	if err := leaving.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, leaving, syscall.SIGTERM)
 	s.Status(t, n, b, 2*time.Second, func(v api.Backend) error {
 		if !v.Draining || v.Share > 0.9 || v.Share < 0.1 || !v.MayServe {
 			return fmt.Errorf("share %v, draining %v, may serve %v", v.Share, v.Draining, v.MayServe)
@@ -52,7 +38,7 @@ func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 		return nil
 	})
 	s.Gone(t, n, b.At.Addr(), asked, leaving.File.Agent.DrainTime+2*time.Second)
-	ended(t, leaving, endBound)
+	testbed.Ends(t, leaving, endBound)
 	if took := time.Since(asked); took < leaving.File.Agent.DrainTime {
 		t.Errorf("the agent ended after %s, before it was drained", took)
 	}
@@ -65,9 +51,7 @@ func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 	leaving.File.Agent.DrainTime = time.Hour
 	s.StartAll(t)
 	n := s.Nodes[0]
-	if err := leaving.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, leaving, syscall.SIGTERM)
 	s.Status(t, n, b, 2*time.Second, func(v api.Backend) error {
 		if !v.Draining {
 			return errors.New("not draining")
@@ -75,10 +59,8 @@ func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 		return nil
 	})
 	again := time.Now()
-	if err := leaving.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	ended(t, leaving, endBound)
+	testbed.Signal(t, leaving, syscall.SIGTERM)
+	testbed.Ends(t, leaving, endBound)
 	s.Gone(t, n, b.At.Addr(), again, 2*time.Second) // it said goodbye nevertheless
 	s.NoFailures(t, n, s.Began)
 	stoppedOnPurpose(t, n, leaving.Name)
@@ -164,13 +146,9 @@ func TestAgentReload_BackendsComeAndGoWithTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(agent.Path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, agent.Path, 0o600, string(text))
 	asked := time.Now()
-	if err := agent.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, agent, syscall.SIGHUP)
 	s.Gone(t, n, b.At.Addr(), asked, 3*time.Second)
 	testbed.Until(t, 3*time.Second, "the backend under its other name", func(context.Context) error {
 		if r := testbed.Exchange(t, "udp", n, testbed.OtherName, dns.TypeA); len(r.Answer) != 1 {

@@ -27,9 +27,7 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 	before := s.Pins(t, n)
 
 	testbed.Saved()
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	down := time.Now()
 	testbed.Start(t, n)
 	s.AnswersAgain(t, n, down)
@@ -57,23 +55,17 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 	agent, b := s.Agents[0], s.Backends[0]
 	before := s.Pins(t, s.Nodes[0])
 
-	killed, err := agent.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, agent)
 	for _, n := range s.Nodes {
 		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
-			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+			testbed.StatusIs(api.EffectiveStale, true))
 		t.Logf("%s calls it stale %s after kill -9", n.Name, time.Since(killed).Round(time.Millisecond))
 		s.Answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
 
 	testbed.Start(t, agent)
 	for _, n := range s.Nodes {
-		s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error {
-			return testbed.WantStatus(v,
-				api.EffectiveHealthy, true)
-		})
+		s.Status(t, n, b, testbed.AgentBackBound, testbed.StatusIs(api.EffectiveHealthy, true))
 		s.NoFailures(t, n, s.Began)
 	}
 	if after := s.Pins(t, s.Nodes[0]); !maps.Equal(before, after) {
@@ -86,15 +78,10 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
-	if _, err := s.Agents[0].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.Agents[0])
 	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
-		func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
-	killed, err := b.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+		testbed.StatusIs(api.EffectiveStale, true))
+	killed := testbed.Kill(t, b)
 	s.Gone(t, n, b.At.Addr(), killed, s.Timing.OwnDetection())
 	s.NoFailures(t, n, s.Began)
 }
@@ -106,22 +93,15 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n, b := s.Nodes[0], s.Backends[0]
 	frozen := time.Now()
-	if err := s.Agents[0].Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, s.Agents[0], syscall.SIGSTOP)
 	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
-		func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		testbed.StatusIs(api.EffectiveStale, true))
 	testbed.During(t, testbed.InFull(time.Minute, 0), testbed.StaleResolution, func() {
-		s.Status(t, n, b, time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, n, b, time.Second, testbed.StatusIs(api.EffectiveStale, true))
 	})
 	thawed := time.Now()
-	if err := s.Agents[0].Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error {
-		return testbed.WantStatus(v,
-			api.EffectiveHealthy, true)
-	})
+	testbed.Signal(t, s.Agents[0], syscall.SIGCONT)
+	s.Status(t, n, b, testbed.AgentBackBound, testbed.StatusIs(api.EffectiveHealthy, true))
 	t.Logf("frozen for %s, healthy %s after it went on", thawed.Sub(frozen).Round(time.Millisecond),
 		time.Since(thawed).Round(time.Millisecond))
 	s.HeardAlways(t, n, b, 2*s.Timing.Heartbeat)
@@ -133,9 +113,7 @@ func TestAgentStop_SaysGoodbye(t *testing.T) {
 	s := testbed.StartSite(t, 2, 2)
 	b := s.Backends[0]
 	asked := time.Now()
-	if err := s.Agents[0].Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Stop(t, s.Agents[0])
 	for _, n := range s.Nodes {
 		s.Gone(t, n, b.At.Addr(), asked, s.Timing.Detection())
 		s.NoFailures(t, n, s.Began)
@@ -149,12 +127,7 @@ const exitBound = 5 * time.Second
 func exits(t *testing.T, s *testbed.Site, u *harness.Unit) {
 	t.Helper()
 	asked := time.Now()
-	testbed.Until(t, exitBound, u.Name+" to end", func(context.Context) error {
-		if u.Running() {
-			return errors.New("it runs")
-		}
-		return nil
-	})
+	testbed.Ends(t, u, exitBound)
 	t.Logf("%s ended within %s", u.Name, time.Since(asked).Round(time.Millisecond))
 	testbed.Until(t, time.Second, "it to be told how "+u.Name+" ended", func(context.Context) error {
 		for _, l := range s.Story.Tail("harness", 10) {
@@ -199,9 +172,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	}
 	_, _ = io.WriteString(client, body[:10]) // the answer tells
 	asked := time.Now()
-	if err := n.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, n, syscall.SIGTERM)
 	testbed.Until(t, time.Second, "the API to take no more connections", func(ctx context.Context) error {
 		other, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.API.String())
 		if err == nil {
@@ -238,17 +209,11 @@ func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 2, 2)
 	hangs, hears := s.Nodes[0], s.Nodes[1]
-	if err := hangs.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, hangs, syscall.SIGSTOP)
 	asked := time.Now()
-	if err := s.Agents[0].Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, s.Agents[0], syscall.SIGTERM)
 	exits(t, s, s.Agents[0].Unit)
 	s.Gone(t, hears, s.Backends[0].At.Addr(), asked, s.Timing.Detection())
 	s.NoFailures(t, hears, s.Began)
-	if err := hangs.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Signal(t, hangs, syscall.SIGCONT)
 }

@@ -47,9 +47,9 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	if err := n.Ready(ready); err != nil {
 		t.Fatal(err)
 	}
-	idle := testbed.Memory(t, n.Path)
+	idle := testbed.Memory(t, n.PID())
 
-	begin, idleCPU := time.Now(), testbed.Cpu(t, n.Path)
+	begin, idleCPU := time.Now(), testbed.Cpu(t, n.PID())
 	f := &fleetRun{}
 	f.run(t, agents)
 	testbed.Until(t, fleetBound, fmt.Sprint(count, " agents to be registered"), func(context.Context) error {
@@ -61,7 +61,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	})
 	t.Logf("%d agents with %d backends each were registered after %s and %s of processor time; Hellos tried again: %d, "+
 		"messages: %d", count, fleet.BackendsEach,
-		time.Since(begin).Round(10*time.Millisecond), testbed.Cpu(t, n.Path).Since(idleCPU).Sum(), f.hellos.Load(),
+		time.Since(begin).Round(10*time.Millisecond), testbed.Cpu(t, n.PID())-idleCPU, f.hellos.Load(),
 		f.repeated.Load())
 
 	rest := fleet.Interval / 5
@@ -69,14 +69,14 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		rest = fleet.Interval
 	}
 	testbed.Pause(t.Context(), rest) // what the start left to do is done
-	from, used, lost := time.Now(), testbed.Cpu(t, n.Path), f.repeated.Load()
+	from, used, lost := time.Now(), testbed.Cpu(t, n.PID()), f.repeated.Load()
 	testbed.Pause(t.Context(), fleet.Interval) // one heartbeat of each, five pings
-	spent, over := testbed.Cpu(t, n.Path).Since(used), time.Since(from).Seconds()
-	cores := spent.Sum().Seconds() / over
-	rss := testbed.Memory(t, n.Path)
+	spent, over := testbed.Cpu(t, n.PID())-used, time.Since(from).Seconds()
+	cores := spent.Seconds() / over
+	rss := testbed.Memory(t, n.PID())
 	lost = f.repeated.Load() - lost
-	t.Logf("then: %.3f of a core (%.3f of it in the kernel), %d MiB in memory (%d MiB before), %d messages unacknowledged",
-		cores, spent.Kernel.Seconds()/over, rss>>20, idle>>20, lost)
+	t.Logf("then: %.3f of a core, %d MiB in memory (%d MiB before), %d messages unacknowledged",
+		cores, rss>>20, idle>>20, lost)
 	if cores > fleetCores {
 		t.Errorf("%.3f of a core, allowed are %.2f", cores, fleetCores)
 	}
@@ -105,16 +105,14 @@ func newFleet(t *testing.T, count int) (*harness.Node, []*fleet.Agent) {
 			Regions: []string{"eu"}, TTL: 30})
 	}
 	c := testbed.NewCluster(t, harness.Fast(), domains...)
-	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testbed.AddNode(t, c, "ow-1", "eu", map[string][]harness.Server{"eu": nil})
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
 	n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleet.Interval, 5*time.Minute
 	cipher, dir, agents := fleet.Cipher(t, c.GossipKey), t.TempDir(), make([]*fleet.Agent, count)
 	for i := range agents {
 		service := domains[i%fleetServices].Name
+		var err error
 		if agents[i], err = fleet.New(dir, i, cipher, n.Gossip, service, c.Tokens[service], nil); err != nil {
 			t.Fatal(err)
 		}

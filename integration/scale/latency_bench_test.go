@@ -85,10 +85,7 @@ func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
 			HealthCheck: timing.Check()})
 	}
 	c := testbed.NewCluster(b, timing, domains...)
-	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": static})
-	if err != nil {
-		b.Fatal(err)
-	}
+	n := testbed.AddNode(b, c, "ow-1", "eu", map[string][]harness.Server{"eu": static})
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
 	a, err := c.AddAgent("agent-1", "eu", []*harness.Node{n}, []harness.AgentBackend{{

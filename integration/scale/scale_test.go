@@ -74,15 +74,10 @@ func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*ha
 		1, 1
 	c := testbed.NewCluster(t, timing, domains...)
 	path := filepath.Join(c.Dir, "names.yaml")
-	if err := os.WriteFile(path, []byte(manyNames(names)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, path, 0o600, manyNames(names))
 	var all []*harness.Node
 	for i := range nodes {
-		n, err := c.AddNode(fmt.Sprint("ow-", i+1), "eu", map[string][]harness.Server{"eu": nil})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testbed.AddNode(t, c, fmt.Sprint("ow-", i+1), "eu", map[string][]harness.Server{"eu": nil})
 		n.File.Includes, n.File.DNS.Zones = []string{path}, []string{"test.gslb.test"}
 		n.File.Overwatch.Validation.Enabled = false
 		n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleet.Interval, 5*time.Minute
@@ -159,9 +154,9 @@ func costPerQuery(t *testing.T, n *harness.Node, names int) (cost time.Duration,
 	}
 	ask(askFor / 4) // what the first answers leave behind is done
 	count.Store(0)
-	before := testbed.Cpu(t, n.Path)
+	before := testbed.Cpu(t, n.PID())
 	ask(askFor)
-	used := testbed.Cpu(t, n.Path).Since(before).Sum()
+	used := testbed.Cpu(t, n.PID()) - before
 	if answered = count.Load(); answered == 0 {
 		t.Fatal("no query was answered")
 	}
@@ -340,14 +335,12 @@ func (s *scaleRun) draw(t *testing.T) {
 		"failover.svg": {Title: "From a failing check to the answers of three nodes", X: "ms", Y: "% of failures",
 			Lines: answered},
 	} {
-		if err := os.WriteFile(filepath.Join(s.dir, file), []byte(c.SVG()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Write(t, filepath.Join(s.dir, file), 0o644, c.SVG())
 	}
 }
 
 // peakMemory returns the most resident memory that a process has had, in bytes.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
-	return testbed.StatusBytes(t, filepath.Join("/proc", fmt.Sprint(pid)), "VmHWM:")
+	return testbed.StatusBytes(t, pid, "VmHWM:")
 }

@@ -43,18 +43,13 @@ func (k *soak) fault(t *testing.T) {
 			*l = life{since: time.Now(), frozen: l.frozen, ordered: l.ordered}
 			what = b.Name + " returns"
 		case (k.disturbed() < 2 || l.ordered) && k.spared(i):
-			killed, err := b.Kill()
-			if err != nil {
-				t.Fatal(err)
-			}
+			killed := testbed.Kill(t, b)
 			l.dead, l.since = true, killed
 			what = b.Name + " dies"
 		}
 	case 2: // an agent dies or returns
 		if a.Running() {
-			if _, err := a.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Kill(t, a)
 			l.frozen = false
 			what = a.Name + " dies"
 		} else {
@@ -75,18 +70,14 @@ func (k *soak) fault(t *testing.T) {
 		}
 	case 4: // a node dies and is started again
 		k.judge(t)
-		if _, err := n.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Kill(t, n)
 		delete(k.up, n)
 		testbed.Start(t, n)
 		k.up[n] = time.Now()
 		what = n.Name + " is killed and restarted"
 	case 5:
 		testbed.Speaks(t, n.Unit, k.up[n])
-		if err := n.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Signal(t, n, syscall.SIGHUP)
 		what = n.Name + " reloads"
 	case 6: // an operator's order, on both nodes
 		healthy := l.ordered
@@ -141,9 +132,7 @@ func (k *soak) heal(t *testing.T) {
 	for i, b := range k.Backends {
 		l := &k.lives[i]
 		if l.frozen {
-			if err := k.Agents[i].Signal(syscall.SIGCONT); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Signal(t, k.Agents[i], syscall.SIGCONT)
 		}
 		if l.ordered {
 			for _, n := range k.Nodes {

@@ -54,7 +54,7 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 	k.lives = make([]life, len(k.Backends))
 	for _, n := range k.Nodes {
 		k.up[n], k.judged[n] = time.Time{}, k.Began // started long ago
-		k.keys = append(k.keys, signed.KeysOf(t, n))
+		k.keys = append(k.keys, signed.KeysOf(t, n, testbed.ZoneName))
 	}
 	k.settle(t)
 	k.weigh(t, nil)

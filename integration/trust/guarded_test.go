@@ -129,10 +129,7 @@ func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 	g.refuse(t, "another agent")
 	g.audited(t, "conflicting_claim")
 	if id := g.Status(t, g.Nodes[0], g.Backends[0], time.Second,
-		func(v api.Backend) error {
-			return testbed.WantStatus(v, api.EffectiveHealthy,
-				true)
-		}).AgentID; id != g.Agents[0].Name {
+		testbed.StatusIs(api.EffectiveHealthy, true)).AgentID; id != g.Agents[0].Name {
 		t.Errorf("the backend is now reported by %q", id)
 	}
 }
@@ -143,9 +140,7 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	before := s.Pins(t, n)[agent.Name]
-	if _, err := agent.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, agent)
 	for _, name := range []string{"agent.crt", "agent.key"} {
 		if err := os.Remove(filepath.Join(agent.File.DataDir, name)); err != nil {
 			t.Fatal(err)
@@ -162,10 +157,7 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 	if _, err := n.Client.Unpin(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
-		return testbed.WantStatus(v,
-			api.EffectiveHealthy, true)
-	})
+	s.Status(t, n, b, testbed.ReconnectBound, testbed.StatusIs(api.EffectiveHealthy, true))
 	if now := s.Pins(t, n)[agent.Name]; now == before {
 		t.Error("the old pin is still there")
 	}
@@ -184,12 +176,8 @@ func TestTrust_RevokedAgentLeavesAtOnceAndStaysOut(t *testing.T) {
 	s.Gone(t, n, b.At.Addr(), revoked, time.Second)
 	s.NoFailures(t, n, s.Began)
 
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := agent.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
+	testbed.Stop(t, agent)
 	testbed.Start(t, n)
 	testbed.Start(t, agent)
 	s.Ready(t, n)

@@ -34,9 +34,7 @@ func TestPattern_OfAnOlderStoreTakesNoMemory(t *testing.T) {
 		s.start(t)
 		s.reports(t, s.pinned(t, "evil", evilName), bombs())
 		testbed.Saved()
-		if err := s.node.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Stop(t, s.node)
 		packStore(t, path)
 		return
 	}

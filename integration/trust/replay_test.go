@@ -27,19 +27,14 @@ func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 		return nil
 	})
 
-	killed, err := agent.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := testbed.Kill(t, agent)
 	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error {
 		relay.Replay(t)
 		return testbed.WantStatus(v, api.EffectiveStale, true)
 	})
 	testbed.Counts(t, n, "replayed messages", `gslb_gossip_refused_total{code="replay"}`)
 
-	if _, err := n.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, n)
 	testbed.Start(t, n)
 	s.Ready(t, n)
 	ready := time.Now()

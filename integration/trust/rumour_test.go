@@ -33,9 +33,7 @@ func TestRumour_LeavesNoLivingNodeDead(t *testing.T) {
 	second := s.addNode(t, "ow-2")
 	s.node.File.Overwatch.Gossip.Seeds = []string{second.Gossip.String()}
 	second.File.Overwatch.Gossip.Seeds = []string{s.node.Gossip.String()}
-	if err := second.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, second)
 	s.start(t)
 	alive := func(n *harness.Node) func(context.Context) error {
 		return func(ctx context.Context) error {

@@ -278,13 +278,10 @@ func (s *siege) shown(t *testing.T) {
 	if seen != siegeServices {
 		t.Errorf("%d of the %d hostile agents are shown", seen, siegeServices)
 	}
-	text, err := os.ReadFile(s.node.Log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testbed.Read(t, s.node.Log)
 	named := 0
 	for i := range siegeServices {
-		if has(string(text), fmt.Sprintf("agent_id=worst-%02d", i), siegeService(i)) {
+		if has(text, fmt.Sprintf("agent_id=worst-%02d", i), siegeService(i)) {
 			named++
 		}
 	}
@@ -300,13 +297,9 @@ func (s *siege) shown(t *testing.T) {
 // restarts kills the node and looks how long nobody answers.
 func (s *siege) restarts(t *testing.T) {
 	t.Helper()
-	if _, err := s.node.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Kill(t, s.node)
 	began := time.Now()
-	if err := s.node.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Start(t, s.node)
 	// Not by the watch: what it asked while the process died was lost, and it waits a second for that.
 	var first time.Time
 	client := &dns.Client{Timeout: siegeRestart / 20}

@@ -136,13 +136,8 @@ func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 	}
 	for _, f := range files {
 		kinds[filepath.Ext(f.Name())]++
-		a, err := os.ReadFile(filepath.Join(first, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(filepath.Join(second, f.Name()))
-		if err != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s differs between two builds (%v)", f.Name(), err)
+		if testbed.Read(t, filepath.Join(first, f.Name())) != testbed.Read(t, filepath.Join(second, f.Name())) {
+			t.Errorf("%s differs between two builds", f.Name())
 		}
 	}
 	if want := map[string]int{".deb": 4, ".rpm": 4, ".gz": 5, ".zip": 1, ".json": 6, "": 1}; !maps.Equal(kinds, want) {
@@ -214,10 +209,7 @@ func TestPackages_Life(t *testing.T) {
 	for _, pattern := range []string{"*.deb", "*.rpm"} {
 		copyInto(t, one(t, filepath.Join(before, pattern)), filepath.Join(place, "before"))
 	}
-	b, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testbed.Binaries(t)
 	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
 	boot(t, nspawn, root, "life.sh", 8*time.Minute)
 }
@@ -247,13 +239,9 @@ func boot(t *testing.T, nspawn, root, script string, bound time.Duration) {
 		t.Fatal(err)
 	}
 	unit := "[Unit]\nAfter=basic.target\n[Service]\nExecStart=/test/" + script + "\n"
-	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.service"), []byte(unit), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, filepath.Join(root, "etc/systemd/system/life.service"), 0o644, unit)
 	target := "[Unit]\nRequires=basic.target\nWants=life.service\nAllowIsolate=yes\n"
-	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.target"), []byte(target), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, filepath.Join(root, "etc/systemd/system/life.target"), 0o644, target)
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine",

@@ -25,11 +25,8 @@ func minisignKey(t *testing.T, program, password string) (file, public string) {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("minisign %v: %v\n%s", args, err, output)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "public.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Fields(string(text))
+	text := testbed.Read(t, filepath.Join(dir, "public.key"))
+	lines := strings.Fields(text)
 	return file, lines[len(lines)-1]
 }
 
@@ -54,16 +51,11 @@ func TestRelease_ChecksumsAreSignedForMinisign(t *testing.T) {
 		}
 		testbed.RunIn(t, out, "sha256sum", "--check", "--quiet", "SHA256SUMS")
 		sums := filepath.Join(out, "SHA256SUMS")
-		text, err := os.ReadFile(sums)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(text), "minisig") {
+		text := testbed.Read(t, sums)
+		if strings.Contains(text, "minisig") {
 			t.Error("the signature is in the sums")
 		}
-		if err := os.WriteFile(sums, append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testbed.Write(t, sums, 0o644, text+"\n")
 		if verify() == nil {
 			t.Error("minisign takes the signature of other sums")
 		}
@@ -77,9 +69,7 @@ func TestRelease_ChecksumsAreSignedForMinisign(t *testing.T) {
 func refusesKeys(t *testing.T, locked string) {
 	t.Helper()
 	wrong := filepath.Join(t.TempDir(), "wrong.key")
-	if err := os.WriteFile(wrong, []byte("no key\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, wrong, 0o600, "no key\n")
 	for want, env := range map[string][]string{
 		"/nowhere/key: no such file":                   {"MINISIGN_KEY=/nowhere/key"},
 		"is no secret key of minisign":                 {"MINISIGN_KEY=" + wrong},

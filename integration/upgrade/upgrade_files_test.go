@@ -119,11 +119,8 @@ func (s *site) renamePins(t *testing.T, from, to string) {
 
 func certificateOf(t *testing.T, a *harness.Agent) *x509.Certificate {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(a.File.DataDir, "agent.crt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(text)
+	text := testbed.Read(t, filepath.Join(a.File.DataDir, "agent.crt"))
+	block, _ := pem.Decode([]byte(text))
 	if block == nil {
 		t.Fatalf("no certificate: %s", text)
 	}
@@ -139,11 +136,7 @@ func privateKeys(t *testing.T, n *harness.Node) map[string]string {
 	t.Helper()
 	keys := map[string]string{}
 	for _, path := range testbed.KeyFilesOf(t, n) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys[filepath.Base(path)] = string(text)
+		keys[filepath.Base(path)] = testbed.Read(t, path)
 	}
 	return keys
 }

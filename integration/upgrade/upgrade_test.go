@@ -15,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
@@ -83,9 +84,7 @@ func buildOf(t *testing.T, commit string) harness.Binaries {
 // replace ends a program and starts another version of it with the same files.
 func replace(t *testing.T, u *harness.Unit, s interface{ Start() error }, program string) {
 	t.Helper()
-	if err := u.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Stop(t, u)
 	u.Use(program)
 	testbed.Start(t, s)
 }
@@ -94,10 +93,7 @@ func replace(t *testing.T, u *harness.Unit, s interface{ Start() error }, progra
 func (s *site) failsOver(t *testing.T, what string, b *harness.Backend) {
 	t.Helper()
 	s.Story.Event("failover: %s", what)
-	died, err := b.Kill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	died := testbed.Kill(t, b)
 	for _, n := range s.Nodes {
 		s.Gone(t, n, b.At.Addr(), died, testbed.StartBound)
 	}
@@ -140,7 +136,7 @@ func (s *site) asBefore(t *testing.T, n *harness.Node, keys string) {
 func tagsAt(t *testing.T, n *harness.Node) string {
 	t.Helper()
 	var tags []string
-	for _, key := range testbed.KeysAt(t, n, testbed.ZoneName) {
+	for _, key := range signed.KeysOf(t, n, testbed.ZoneName) {
 		tags = append(tags, fmt.Sprint(key.KeyTag()))
 	}
 	return strings.Join(tags, " ")
@@ -157,10 +153,7 @@ func TestUpgrade_OneAfterTheOtherNoLookupFails(t *testing.T) {
 }
 
 func upgrade(t *testing.T, before harness.Binaries) {
-	now, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := testbed.Binaries(t)
 	s := newSite(t, 2, 2)
 	first, second := s.Nodes[0], s.Nodes[1]
 	for i, n := range s.Nodes {
@@ -233,12 +226,7 @@ func (s *site) goesBack(t *testing.T, n *harness.Node, program, copied string) {
 		return
 	}
 	replace(t, n.Unit, n, program)
-	testbed.Until(t, testbed.StartBound, "the earlier program to refuse the store", func(context.Context) error {
-		if n.Running() {
-			return errors.New("it runs")
-		}
-		return nil
-	})
+	testbed.Ends(t, n, testbed.StartBound)
 	if words := fmt.Sprint(n.Output()); !strings.Contains(words, "has schema ") {
 		t.Errorf("it does not say why: %s", words)
 	}

@@ -34,9 +34,7 @@ func TestVersion_IsTheNewerOfTagAndFile(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, "overwatch"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "overwatch/VERSION"), []byte(c.file+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testbed.Write(t, filepath.Join(dir, "overwatch/VERSION"), 0o644, c.file+"\n")
 			if c.tags != "none" {
 				testbed.RunIn(t, dir, "git", "init", "-q")
 				for _, tag := range strings.Fields("+ " + c.tags) {
@@ -62,9 +60,7 @@ func TestVersion_IsTheNewerOfTagAndFile(t *testing.T) {
 func TestVersion_OfAnArchiveIsTheFiles(t *testing.T) {
 	t.Parallel()
 	sources := testbed.SourcesElsewhere(t)
-	if err := os.WriteFile(filepath.Join(sources, "gslbctl/VERSION"), []byte("7.8.9\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, filepath.Join(sources, "gslbctl/VERSION"), 0o644, "7.8.9\n")
 	run := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir, cmd.Env = sources, append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(sources))

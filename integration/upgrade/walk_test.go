@@ -22,25 +22,17 @@ func TestPackages_TheWalkOfTheREADME(t *testing.T) {
 	for _, program := range []string{"gslb-overwatch", "gslb-agent", "gslbctl"} {
 		copyInto(t, packageOf(t, program, firstVersion, "*.deb"), filepath.Join(place, "dist"))
 	}
-	b, err := testbed.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testbed.Binaries(t)
 	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
-	if err := os.WriteFile(filepath.Join(place, "commands"), []byte(walkOfReadme(t)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testbed.Write(t, filepath.Join(place, "commands"), 0o644, walkOfReadme(t))
 	boot(t, nspawn, root, "walk.sh", 4*time.Minute)
 }
 
 // walkOfReadme returns the commands of the section, a line each. Their packages are made beforehand.
 func walkOfReadme(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, found := strings.Cut(string(text), "\n## Install from packages\n")
+	text := testbed.Read(t, "../../README.md")
+	_, section, found := strings.Cut(text, "\n## Install from packages\n")
 	section, _, ended := strings.Cut(section, "\n## ")
 	if !found || !ended {
 		t.Fatal("README.md has no section Install from packages")

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var targets []target
 	for _, dir := range flags.Args() {
-		found, err := find(ctx, dir, pattern)
+		found, err := find(dir, pattern)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -66,16 +67,8 @@ func (r *Refusal) Error() string { return fmt.Sprintf("the node refused the %s: 
 
 // Refused reports whether an error is the node's refusal with this code.
 func Refused(err error, code wire.RejectCode) bool {
-	var r *Refusal
-	if !errors.As(err, &r) {
-		return false
-	}
-	for _, c := range r.Codes {
-		if c == code {
-			return true
-		}
-	}
-	return false
+	r, refused := errors.AsType[*Refusal](err)
+	return refused && slices.Contains(r.Codes, code)
 }
 
 // New makes an agent, which listens to its node until Close.
@@ -139,8 +132,8 @@ func (a *Agent) Heartbeat(interval time.Duration, backends []wire.Backend) (err 
 		Backends: backends,
 	}
 	for _, stream := range []bool{false, true} {
-		var refusal *Refusal
-		if err = a.Exchange(wire.TypeHeartbeat, h, stream, AckTime); err == nil || errors.As(err, &refusal) {
+		err = a.Exchange(wire.TypeHeartbeat, h, stream, AckTime)
+		if _, refused := errors.AsType[*Refusal](err); err == nil || refused {
 			return err
 		}
 	}

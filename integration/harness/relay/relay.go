@@ -1,11 +1,10 @@
-// Package relay is a proxy between an agent and a node's gossip port: it cuts, loses, records and replays what passes.
+// Package relay is a proxy between an agent and a node's gossip port: it cuts, records and replays what passes.
 package relay
 
 import (
 	"bytes"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/netip"
 	"slices"
@@ -22,10 +21,7 @@ type Relay struct {
 	to  netip.AddrPort
 	Cut atomic.Bool // no packet and no new stream passes, in neither direction
 
-	// Packets only: cut in both directions, towards the node, and towards the agent; and how many of a hundred are lost
-	// each way.
-	CutPackets, CutThere, CutBack atomic.Bool
-	Loss                          atomic.Int32
+	CutPackets atomic.Bool // no packet passes, in neither direction
 
 	back atomic.Value // func([]byte): sends the agent a packet as if the node had
 
@@ -127,7 +123,7 @@ func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 		if err != nil {
 			return
 		}
-		if r.Cut.Load() || r.CutThere.Load() || r.loses() {
+		if r.Cut.Load() || r.CutPackets.Load() {
 			continue
 		}
 		r.mu.Lock()
@@ -147,7 +143,7 @@ func (r *Relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 					if err != nil {
 						return
 					}
-					if !r.Cut.Load() && !r.CutBack.Load() && !r.loses() {
+					if !r.Cut.Load() && !r.CutPackets.Load() {
 						_, _ = in.WriteTo(back[:n], agent)
 					}
 				}
@@ -164,11 +160,6 @@ func (r *Relay) Inject(packet []byte) bool {
 		send(packet)
 	}
 	return known
-}
-
-// loses reports whether the next packet is dropped. With Loss that is random.
-func (r *Relay) loses() bool {
-	return r.CutPackets.Load() || rand.Int32N(100) < r.Loss.Load()
 }
 
 // Recorded returns the numbers of packets and streams that were recorded so far.

@@ -29,8 +29,7 @@ func Asked(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
 	var conn net.Conn
 	if err := OnMachineOf(n, func() (err error) {
-		conn,
-			err = net.DialTimeout("tcp", n.DNS.String(), bound)
+		conn, err = net.DialTimeout("tcp", n.DNS.String(), bound)
 		return err
 	}); err != nil {
 		return nil, err
@@ -40,10 +39,10 @@ func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, err
 	return r, err
 }
 
-// KeysOf returns the DNSKEY records of the zone test.gslb.test, at least one, as the node answers them.
-func KeysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
+// KeysOf returns the DNSKEY records of a zone, at least one, as the node answers them.
+func KeysOf(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
 	t.Helper()
-	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, testbed.Patience)
+	r, err := exchangeAt(new(dns.Msg).SetQuestion(zone+".", dns.TypeDNSKEY), n, testbed.Patience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package signed
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 )
 
@@ -29,23 +27,10 @@ func Named(t *testing.T, anchor *dns.DNSKEY, servers map[string][]netip.AddrPort
 	}
 	zones += fmt.Sprintf("trust-anchors { %s static-key %d %d %d %q; };\n", anchor.Hdr.Name, anchor.Flags,
 		anchor.Protocol, anchor.Algorithm, anchor.PublicKey)
-	var err error
-	for range Tries {
-		var r *Resolver
-		if r, err = tryNamed(t, anchor.Hdr.Name, zones); err == nil {
-			return r
-		}
-		t.Logf("named did not start: %v", err)
-	}
-	t.Fatal(err)
-	return nil
-}
-
-func tryNamed(t *testing.T, zone, zones string) (*Resolver, error) {
-	t.Helper()
-	program, dir, at := testbed.Judge(t, "named"), t.TempDir(), FreePort(t)
-	path := filepath.Join(dir, "named.conf")
-	testbed.Write(t, path, 0o600, fmt.Sprintf(`
+	program := testbed.Judge(t, "named")
+	return started(t, anchor.Hdr.Name, true, func(dir string, at netip.AddrPort) *Server {
+		path := filepath.Join(dir, "named.conf")
+		testbed.Write(t, path, 0o600, fmt.Sprintf(`
 options {
   directory %[1]q;
   managed-keys-directory %[1]q;
@@ -63,24 +48,8 @@ options {
 controls { };
 logging { category default { default_stderr; }; category lame-servers { null; }; };
 `, dir, at.Port(), at.Addr())+zones)
-	named := StartServer(t, program, "-f", "-c", path)
-	r := &Resolver{At: at.String(), client: dns.Client{Timeout: testbed.Patience}}
-	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound+testbed.Patience)
-	defer cancel()
-	err := harness.Until(ctx, "named", func(context.Context) error {
-		select {
-		case <-named.Ended:
-			cancel()
-			return fmt.Errorf("it has ended: %s", &named.Said)
-		default:
-		}
-		_, err := r.Ask(zone, dns.TypeSOA)
-		return err
+		return StartServer(t, program, "-f", "-c", path)
 	})
-	if err != nil {
-		named.Stop()
-	}
-	return r, err
 }
 
 // Refuses asks a resolver that does not say why it fails, such as BIND 9.18. It returns an error if the resolver does

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -88,23 +87,10 @@ func Stub(zone string, servers ...netip.AddrPort) string {
 // UnboundOver starts an unbound with stubs of its own, and returns once it answers about a zone.
 func UnboundOver(t *testing.T, zone, stubs, anchor, options string) *Resolver {
 	t.Helper()
-	var err error
-	for range Tries {
-		var r *Resolver
-		if r, err = tryUnbound(t, zone, stubs, anchor, options); err == nil {
-			return r
-		}
-		t.Logf("unbound did not start: %v", err)
-	}
-	t.Fatal(err)
-	return nil
-}
-
-func tryUnbound(t *testing.T, zone, stubs, anchor, cache string) (*Resolver, error) {
-	t.Helper()
-	program, dir := testbed.Judge(t, "unbound"), t.TempDir()
-	at := FreePort(t)
-	config := fmt.Sprintf(`
+	program := testbed.Judge(t, "unbound")
+	return started(t, zone, false, func(dir string, at netip.AddrPort) *Server {
+		path := filepath.Join(dir, "unbound.conf")
+		testbed.Write(t, path, 0o600, fmt.Sprintf(`
 server:
   interface: %s@%d
   outgoing-port-avoid: 0-32767 # where the ports of programs are that are started again
@@ -124,31 +110,47 @@ server:
   aggressive-nsec: no
 remote-control:
   control-enable: no
-`, at.Addr(), at.Port(), dir, anchor, cache) + stubs
-	path := filepath.Join(dir, "unbound.conf")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
+`, at.Addr(), at.Port(), dir, anchor, options)+stubs)
+		return StartServer(t, program, "-c", path)
+	})
+}
+
+// started starts a resolver in a directory and at an address of its own, and returns once it answers about a zone,
+// which is proven if secure is set.
+func started(t *testing.T, zone string, secure bool, start func(dir string, at netip.AddrPort) *Server) *Resolver {
+	t.Helper()
+	var err error
+	for range Tries {
+		at := FreePort(t)
+		server := start(t.TempDir(), at)
+		r := &Resolver{At: at.String(), client: dns.Client{Timeout: testbed.Patience}}
+		if err = r.answers(t.Context(), server, zone, secure); err == nil {
+			return r
+		}
+		server.Stop()
+		t.Logf("%s did not start: %v", server.Path, err)
 	}
-	unbound := StartServer(t, program, "-c", path)
-	r := &Resolver{At: at.String(), client: dns.Client{Timeout: testbed.Patience}}
-	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound+testbed.Patience)
+	t.Fatal(err)
+	return nil
+}
+
+// answers waits until a resolver that was started as server answers about a zone.
+func (r *Resolver) answers(ctx context.Context, server *Server, zone string, secure bool) error {
+	ctx, cancel := context.WithTimeout(ctx, testbed.StartBound+testbed.Patience)
 	defer cancel()
-	err := harness.Until(ctx, "unbound", func(context.Context) error {
+	return harness.Until(ctx, server.Path, func(context.Context) error {
 		select {
-		case <-unbound.Ended:
+		case <-server.Ended:
 			cancel()
-			return fmt.Errorf("it has ended: %s", &unbound.Said)
+			return fmt.Errorf("it has ended: %s", &server.Said)
 		default:
 		}
-		if reply, err := r.Ask(zone, dns.TypeSOA); reply == nil {
-			return err
+		reply, err := r.Ask(zone, dns.TypeSOA)
+		if reply != nil && !secure {
+			return nil
 		}
-		return nil
+		return err
 	})
-	if err != nil {
-		unbound.Stop()
-	}
-	return r, err
 }
 
 // FreePort returns an address on loopback where nothing listens, over UDP or TCP.

@@ -68,7 +68,7 @@ func (r Result) Want(t *testing.T, code int, words ...string) {
 }
 
 // Binaries returns the programs (see Programs), or fails the test.
-func Binaries(t *testing.T) harness.Binaries {
+func Binaries(t testing.TB) harness.Binaries {
 	t.Helper()
 	b, err := Programs()
 	if err != nil {
@@ -81,9 +81,7 @@ func Binaries(t *testing.T) harness.Binaries {
 func File(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, path, 0o600, text)
 	return path
 }
 

@@ -44,14 +44,6 @@ func KeyTags(ctx context.Context, n *harness.Node) ([]int, error) {
 	return tags, err
 }
 
-// StopNode ends a node with SIGTERM.
-func StopNode(t *testing.T, n *harness.Node) {
-	t.Helper()
-	if err := n.Stop(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // KeyFilesOf lists the private key files of a node for ZoneName, at least one.
 func KeyFilesOf(t *testing.T, n *harness.Node) []string {
 	t.Helper()
@@ -73,17 +65,6 @@ func AskNode(t *testing.T, n *harness.Node, network, name string, rtype, room ui
 		t.Fatalf("%s %s over %s: %v", name, dns.Type(rtype), network, err)
 	}
 	return reply
-}
-
-// KeysAt returns the DNSKEY records that a node answers for a zone.
-func KeysAt(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
-	t.Helper()
-	for _, rr := range AskNode(t, n, "tcp", zone, dns.TypeDNSKEY, 1232, true).Answer {
-		if key, ok := rr.(*dns.DNSKEY); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
 
 // DerivedSecret returns the secret that nodes use where key_sync.secret is not set. Whoever has the gossip key and all

@@ -95,10 +95,7 @@ func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name strin
 	for _, r := range regions {
 		servers[r] = nil
 	}
-	n, err := s.AddNode(name, regions[0], servers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := AddNode(t, s.Cluster, name, regions[0], servers)
 	f := &n.File
 	n.DNS, f.DNS.ListenAddress = netip.AddrPortFrom(h.IPv4, DNSPort), ":53"
 	n.Gossip, f.Overwatch.Gossip.BindAddress = netip.AddrPortFrom(h.IPv4, GossipPort), "0.0.0.0:7946"
@@ -108,8 +105,8 @@ func (s *Site) NodeAt(t *testing.T, at *network.Site, h network.Host, name strin
 	f.API.More = map[string]any{"allowed_networks": []string{v4.String()}}
 	f.DNS.Zones = []string{ZoneName}
 	n.Inside = at.Inside
-	n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Dial: at.Dial})
-	if err != nil {
+	var err error
+	if n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Dial: at.Dial}); err != nil {
 		t.Fatal(err)
 	}
 	s.Nodes = append(s.Nodes, n)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,47 +32,49 @@ func OpenFiles(t *testing.T, pid int) int {
 	return len(entries)
 }
 
-// ResidentMiB returns the resident memory of a process.
+// Memory returns the resident memory of a process, in octets.
+func Memory(t *testing.T, pid int) int64 {
+	t.Helper()
+	return StatusBytes(t, pid, "VmRSS:")
+}
+
+// ResidentMiB is Memory in MiB.
 func ResidentMiB(t *testing.T, pid int) int {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	return int(Memory(t, pid) >> 20)
+}
+
+// StatusBytes reads a line of /proc/PID/status that is in KiB, such as "VmRSS:", and returns octets.
+func StatusBytes(t *testing.T, pid int, key string) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var size, resident int
-	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
-		t.Fatal(err)
+	_, rest, _ := strings.Cut(string(status), "\n"+key)
+	var kib int64
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		t.Fatalf("%s of process %d: %v", key, pid, err)
 	}
-	return resident * os.Getpagesize() >> 20
+	return kib << 10
 }
 
-// ProcessorTime is the processor time that a program has used: its own, and the kernel's on its behalf.
-type ProcessorTime struct{ Own, Kernel time.Duration }
-
-// Since returns the processor time used since an earlier reading.
-func (p ProcessorTime) Since(earlier ProcessorTime) ProcessorTime {
-	return ProcessorTime{p.Own - earlier.Own, p.Kernel - earlier.Kernel}
-}
-
-// Sum returns both parts together.
-func (p ProcessorTime) Sum() time.Duration { return p.Own + p.Kernel }
-
-// Cpu returns the processor time that a program has used so far. The program is found by its configuration file.
-func Cpu(t *testing.T, configPath string) ProcessorTime {
+// Cpu returns the processor time that a process has used so far: its own, and the kernel's on its behalf.
+func Cpu(t *testing.T, pid int) time.Duration {
 	t.Helper()
-	stat, err := os.ReadFile(filepath.Join(ProcessOf(t, configPath), "stat"))
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	var used [2]time.Duration
-	for i, field := range fields[11:13] { // utime and stime, fields 14 and 15 of proc(5)
+	var used time.Duration
+	for _, field := range fields[11:13] { // utime and stime, fields 14 and 15 of proc(5)
 		n, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		used[i] = time.Duration(n) * tick
+		used += time.Duration(n) * tick
 	}
-	return ProcessorTime{Own: used[0], Kernel: used[1]}
+	return used
 }

@@ -34,9 +34,7 @@ func Rewrite(t *testing.T, n *harness.Node) {
 func HangUp(t *testing.T, n *harness.Node) {
 	t.Helper()
 	before := Reloads(t, n.Unit)
-	if err := n.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	Signal(t, n, syscall.SIGHUP)
 	Until(t, ReloadBound, "the reload to be told", func(context.Context) error {
 		if now := Reloads(t, n.Unit); now <= before {
 			return fmt.Errorf("%d reloads so far", now)
@@ -48,11 +46,17 @@ func HangUp(t *testing.T, n *harness.Node) {
 // Reloads returns the number of reloads in a program's log, done or refused, over all its starts.
 func Reloads(t *testing.T, u *harness.Unit) int {
 	t.Helper()
-	log, err := os.ReadFile(u.Log)
+	return strings.Count(Read(t, u.Log), "reloaded")
+}
+
+// Read returns the content of a file.
+func Read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Count(string(log), "reloaded")
+	return string(text)
 }
 
 // Write writes a file with a mode, whatever the umask is.

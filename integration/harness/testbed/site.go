@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,10 +47,7 @@ type Site struct {
 // failed.
 func NewCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) *harness.Cluster {
 	t.Helper()
-	b, err := Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := Binaries(t)
 	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: timing, Domains: domains})
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +63,16 @@ func NewCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) 
 	return c
 }
 
+// AddNode prepares a node of a cluster. servers are the static backends of each region that it knows.
+func AddNode(t testing.TB, c *harness.Cluster, name, region string, servers map[string][]harness.Server) *harness.Node {
+	t.Helper()
+	n, err := c.AddNode(name, region, servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // NewSite prepares a site and starts nothing. Its programs, also those that are added later, end with the test.
 func NewSite(t *testing.T, nodes, backends int) *Site {
 	t.Helper()
@@ -75,10 +83,7 @@ func NewSite(t *testing.T, nodes, backends int) *Site {
 	s := &Site{Cluster: c}
 	s.JoinBackends(t, backends)
 	for i := range nodes {
-		n, err := c.AddNode(fmt.Sprintf("ow-%d", i+1), "eu", map[string][]harness.Server{"eu": nil})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := AddNode(t, c, fmt.Sprintf("ow-%d", i+1), "eu", map[string][]harness.Server{"eu": nil})
 		n.File.DNS.Zones = []string{"test.gslb.test"}
 		s.Nodes = append(s.Nodes, n)
 	}
@@ -159,6 +164,43 @@ func Start(t *testing.T, p interface{ Start() error }) {
 	}
 }
 
+// Stop ends a program with SIGTERM and waits for its end.
+func Stop(t *testing.T, p interface{ Stop() error }) {
+	t.Helper()
+	if err := p.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Kill ends a program with SIGKILL and returns the time at which the signal was sent.
+func Kill(t *testing.T, p interface{ Kill() (time.Time, error) }) time.Time {
+	t.Helper()
+	at, err := p.Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// Ends waits until a program has ended by itself.
+func Ends(t *testing.T, p interface{ Running() bool }, bound time.Duration) {
+	t.Helper()
+	Until(t, bound, "the program to end", func(context.Context) error {
+		if p.Running() {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+}
+
+// Signal sends a signal to a program.
+func Signal(t *testing.T, p interface{ Signal(syscall.Signal) error }, signal syscall.Signal) {
+	t.Helper()
+	if err := p.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Ready waits until a node reports that it is ready.
 func (s *Site) Ready(t *testing.T, n *harness.Node) {
 	t.Helper()
@@ -218,12 +260,27 @@ func WantSound(v api.Backend) error {
 	return WantStatus(v, api.EffectiveHealthy, true)
 }
 
+// SoundSince is WantSound for a backend whose agent must have been heard since a time.
+func SoundSince(since time.Time) func(api.Backend) error {
+	return func(v api.Backend) error {
+		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(since) {
+			return errors.New("its agent is not heard")
+		}
+		return WantSound(v)
+	}
+}
+
 // WantStatus returns nil for a backend with a status, if it may serve as wanted.
 func WantStatus(v api.Backend, status api.EffectiveStatus, serve bool) error {
 	if v.EffectiveStatus != status || v.MayServe != serve {
 		return fmt.Errorf("it is %s, may serve: %t (%s)", v.EffectiveStatus, v.MayServe, v.Reason)
 	}
 	return nil
+}
+
+// StatusIs is WantStatus for Status.
+func StatusIs(status api.EffectiveStatus, serve bool) func(api.Backend) error {
+	return func(v api.Backend) error { return WantStatus(v, status, serve) }
 }
 
 // Gone waits until the last QuietAnswers answers of a node are without an address. It returns the time of the last
