@@ -28,7 +28,7 @@ func notificationOperations() []Operation {
 				Sent: 12, Failed: 1, LastSent: new(at()), LastError: new("it answers 503"), FailingSince: new(at())}}, Total: 1}},
 		{Method: post, Path: v1 + "/notifications/test", handle: (*Server).postNotificationsTest, Role: api.RoleOperate,
 			Summary: "Send a test message to the receivers of notifications, at once",
-			Query:   []Parameter{text("target", "to this one only", "on-call")}, Status: 200,
+			Query:   []Parameter{text("target", "to this one only", "on-call")}, Status: 200, Errors: []int{absent},
 			Answer: api.NotificationTestList{Tests: []api.NotificationTest{{Target: "on-call", Sent: true, DurationMS: 42}},
 				Total: 1}},
 		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone,

@@ -91,6 +91,7 @@ const (
 
 	v1 = "/api/v1"
 
+	absent   = http.StatusNotFound // of a path without {...}, which has it anyway
 	conflict = http.StatusConflict
 	noStore  = http.StatusInsufficientStorage
 	nothing  = http.StatusNotImplemented

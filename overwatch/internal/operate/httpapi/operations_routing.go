@@ -54,7 +54,7 @@ func routingOperations() []Operation {
 				QueryTypes: []string{"A"}, Minimum: 1}}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/routing/answers", handle: (*Server).getRoutingAnswers,
 			Summary:     "What the clients of all regions are answered",
-			Description: "From what DNS answers from. A wildcard's name has its asterisk.", Status: 200,
+			Description: "From what DNS answers from. A wildcard's name has its asterisk.", Status: 200, Errors: []int{absent},
 			Query: []Parameter{needed(text("domain", "the name of a domain", "app.example.com")),
 				addresses},
 			Answer: api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Answers: []api.RoutingAnswer{{

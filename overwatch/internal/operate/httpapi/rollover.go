@@ -44,7 +44,7 @@ func rolloverOperations() []Operation {
 			Status:  200,
 			Answer:  api.Rolls{Enabled: true, Rolls: []api.Roll{begun}}},
 		{Method: post, Path: v1 + "/dnssec/rollover", handle: signing((*Server).postRoll), Role: api.RoleOperate,
-			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{conflict},
+			Summary: "Begin to change the signing key of a zone", Status: 200, Errors: []int{absent, conflict},
 			Query: []Parameter{flag("dry_run", "only tell the stages to come, without the new key")},
 			Body:  api.RollCreate{Zone: "example.com", Algorithm: "ED25519"}, Answer: begun},
 		{Method: del, Path: v1 + "/dnssec/rollover/{zone}", handle: signing((*Server).deleteRoll), Role: api.RoleOperate,
