@@ -38,7 +38,8 @@ func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shif
 	if len(was)+len(is) == 0 {
 		return nil, nil
 	}
-	both := was.regionsWith(is)
+	both := maps.Clone(was)
+	maps.Copy(both, is)
 	var list []Shift
 	for _, region := range slices.Sorted(maps.Keys(both)) {
 		list = append(list, shift(region, len(both) == 1 && region == "", was.of(region), is.of(region)))
@@ -92,18 +93,6 @@ func regionOf(basis *policy.Basis, address netip.Addr) string {
 		}
 	}
 	return ""
-}
-
-// regionsWith returns the clients' regions that a or b has.
-func (a answersByRegion) regionsWith(b answersByRegion) map[string]bool {
-	all := map[string]bool{}
-	for region := range a {
-		all[region] = true
-	}
-	for region := range b {
-		all[region] = true
-	}
-	return all
 }
 
 // of returns the answers to the clients of a region; where clients are not told apart, those of "".

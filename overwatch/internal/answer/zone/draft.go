@@ -233,7 +233,7 @@ func (d *draft) put(name canonical, s static) error {
 		return err
 	}
 	next := answersWith(before.steered, before.byPlace(), sets)
-	next.basis, next.number, next.any = before.basis, before.number, next.pickAny()
+	next.basis, next.any = before.basis, next.pickAny()
 	o.answers.Store(next)
 	d.prune(o)
 	return nil
@@ -301,7 +301,7 @@ func (d *draft) resign(o, was *owner, sets []set) *answers {
 	}
 	before := was.answers.Load()
 	next := answersWith(before.steered, before.copyPlaced(), sets)
-	next.basis, next.number = before.basis, before.number
+	next.basis = before.basis
 	again := func(c *candidates) {
 		o.signAgain(d.zone, c)
 		d.fresh = append(d.fresh, c.signatures()...)

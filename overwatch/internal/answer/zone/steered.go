@@ -11,7 +11,6 @@ import (
 // all other answers.
 type Steered struct {
 	Basis  *policy.Basis // nil: not steered, or the basis was not kept
-	Number uint32        // of the basis, so that it need not be read
 	Region geo.RegionID  // of the client
 	Spot   geo.SpotID    // of the client, for a Basis that has Spots
 	Choice uint16        // number of the name's answer for such clients; 0 where all are answered alike
@@ -38,7 +37,7 @@ func (a *answers) steeredAt(which int, at clientPlace, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
 	}
-	return Steered{a.basis, a.number, at.region, at.spot, at.choice, uint16(lead), a.steered[which].kind.Family}
+	return Steered{a.basis, at.region, at.spot, at.choice, uint16(lead), a.steered[which].kind.Family}
 }
 
 // unanswered returns the reason for an answer without a record.

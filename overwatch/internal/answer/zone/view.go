@@ -57,7 +57,6 @@ type answers struct {
 	steered []candidates  // one for each type that the name is steered with; none for names that are not
 	placed  *[]placed     // by index in steered; nil for names that answer everybody alike
 	basis   *policy.Basis // of the steered answers; nil where it is not kept
-	number  uint32        // of the basis
 	any     uint16        // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
 	room    [2]candidates // of steered
 	sets    []set         // ascending by type

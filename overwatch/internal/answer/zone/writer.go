@@ -145,9 +145,6 @@ func (o *owner) trim() {
 // steer replaces the answers that depend on health and keeps the rest.
 func (o *owner) steer(steered []candidates, placed []placed, basis *policy.Basis) {
 	next := answersWith(steered, placed, o.answers.Load().sets)
-	if basis != nil {
-		next.basis, next.number = basis, basis.Number
-	}
-	next.any = next.pickAny()
+	next.basis, next.any = basis, next.pickAny()
 	o.answers.Store(next)
 }
