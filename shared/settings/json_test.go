@@ -69,7 +69,7 @@ func TestJSON_ProblemsNameLineAndColumn(t *testing.T) {
 		{"empty", "", []string{`x.json:1:1: not valid JSON: the file ends before its last bracket or quote is closed`}},
 		{"not UTF-8", "{\n\"a\": \"\xff\"}", []string{
 			`x.json:2: not valid JSON: this line is not text in UTF-8: save the file as UTF-8`}},
-		{"deep", strings.Repeat("[", 70), []string{`x.json:1:67: nested more than 64 deep`}},
+		{"deep", strings.Repeat("[", 70) + strings.Repeat("]", 70), []string{`x.json:1:67: nested more than 64 deep`}},
 		{"include", `{"includes": ["none.json"]}`, []string{`x.json:1:15: includes: "none.json": cannot be read: ` +
 			`no such file or directory: create the file, or write a pattern such as conf.d/*.yaml if it may be missing`}},
 	}
