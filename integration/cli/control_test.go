@@ -54,8 +54,8 @@ func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
 		"127.0.0.1:1")
 }
 
-// startPromise is the processor time that a start of gslbctl may take; the time by the clock depends on what else runs.
-// startHang is a time by the clock that only waiting explains.
+// startPromise is the processor time that a start of gslbctl may take, on a machine at rest (GSLB_TIMED). startHang is a
+// time by the clock that only waiting explains.
 const (
 	startPromise = 30 * time.Millisecond
 	startHang    = 300 * time.Millisecond
@@ -69,7 +69,7 @@ func TestControl_StartsBeforeAnybodyNotices(t *testing.T) {
 		best, used = min(best, time.Since(began)), min(used, r.Cpu)
 		r.Want(t, testbed.ExitOK, "gslbctl")
 	}
-	if used > startPromise || best > startHang {
+	if testbed.Timed && (used > startPromise || best > startHang) {
 		t.Errorf("the fastest of 20 starts took %s and %s of the processor, promised are %s", best, used, startPromise)
 	}
 	t.Logf("the fastest of 20 starts took %s and %s of the processor", best, used)
