@@ -54,8 +54,8 @@ func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
 		"127.0.0.1:1")
 }
 
-// startPromise is the processor time that a start of gslbctl may take, on a machine at rest (GSLB_TIMED). startHang is a
-// time by the clock that only waiting explains.
+// startPromise is the processor time that a start of gslbctl may take, on a machine at rest (GSLB_TIMED). startHang is
+// a time by the clock that only waiting explains.
 const (
 	startPromise = 30 * time.Millisecond
 	startHang    = 300 * time.Millisecond

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonReader reads a text that is valid JSON into nodes with lines and columns. It is meant for long lists that programs
-// write: it takes a fraction of the time and memory of the YAML library.
+// jsonReader reads a text that is valid JSON into nodes with lines and columns. It is meant for long lists that a
+// program writes: it takes a fraction of the time and memory of the YAML library.
 type jsonReader struct {
 	text   string
 	offset int               // of what is read next

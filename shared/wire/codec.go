@@ -16,8 +16,9 @@ var ErrTooLarge = errors.New("message is larger than the protocol allows")
 var ErrMalformed = errors.New("malformed message")
 
 // codec writes the fields of a message, or reads them. A message calls a method for each of its fields, in ascending
-// order of their numbers, and so has one description for both ways. Writing changes nothing in the message. Reading sets
-// every field: one that is not there becomes zero. Text that is there already keeps its memory. The first error sticks.
+// order of their numbers, and so has one description for both ways. Writing changes nothing in the message. Reading
+// sets every field: one that is not there becomes zero. Text that is there already keeps its memory. The first error
+// sticks.
 type codec struct {
 	writing bool
 	inside  string // name of the message, for errors
