@@ -210,9 +210,9 @@ func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 		v.Entries += len(list.Entries)
 		var before *api.AuditEntry
 		for i := range list.Entries {
-			if err := list.Entries[i].Follows(before); err != nil {
-				v.Sound, v.Problem = false, err.Error()
-				return v, nil
+			if broken := list.Entries[i].Follows(before); broken != nil {
+				v.Sound, v.Problem = false, broken.Error()
+				return v, nil //nolint:nilerr // it is told in Problem
 			}
 			before = &list.Entries[i]
 		}

@@ -110,7 +110,7 @@ func (a *app) follow(ctx context.Context, goOn bool, look func() (missing, err e
 		missing, err := look()
 		switch {
 		case goOn && ctx.Err() != nil:
-			return nil // interrupted by the user
+			return nil //nolint:nilerr // interrupted by the user
 		case err != nil || !goOn:
 			return cmp.Or(err, missing)
 		}

@@ -78,7 +78,8 @@ func (s *Server) listRegionHealth(c *call) (answer, error) {
 	cfg, _ := s.o.Config()
 	counts := s.countServers()
 	for _, r := range cfg.Regions {
-		counts[r.Name] = counts[r.Name] // also one without servers
+		n := counts[r.Name]
+		counts[r.Name] = n // also one without servers
 	}
 	list := api.RegionHealthList{Regions: []api.RegionHealth{}, Total: len(counts), GeneratedAt: stamp(s.o.Now())}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
