@@ -61,6 +61,9 @@ func (t *Trust) drop(p *pinned, at time.Time) {
 // forget removes a pinned agent from memory, without remembering its process. The caller holds mu.
 func (t *Trust) forget(p *pinned) {
 	delete(t.byID, p.id)
+	if at, found := t.place(p.id); found {
+		t.ordered = slices.Delete(t.ordered, at, at+1)
+	}
 	delete(t.byKey, p.certificate.KeyID)
 	key := string(p.certificate.PublicKey)
 	if left := slices.DeleteFunc(t.revoked[key], func(id string) bool { return id == p.id }); len(left) > 0 {

@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -50,11 +49,11 @@ func (t *Trust) Agents() []Record {
 
 // Page returns at most limit pinned agents after the first offset ones, ordered by id, and how many are pinned.
 func (t *Trust) Page(offset, limit int) (records []Record, total int) {
-	all := t.all()
-	slices.SortFunc(all, func(a, b *pinned) int { return strings.Compare(a.id, b.id) })
-	total = len(all)
+	t.mu.RLock()
+	total = len(t.ordered)
 	from := min(offset, total)
-	page := all[from : from+min(limit, total-from)]
+	page := slices.Clone(t.ordered[from : from+min(limit, total-from)])
+	t.mu.RUnlock()
 	now, _ := t.clock.now()
 	records = make([]Record, 0, len(page))
 	for _, p := range page {
@@ -73,8 +72,11 @@ type Counts struct {
 
 // Count counts the pinned agents; a certificate ends soon when it does within the time given.
 func (t *Trust) Count(soon time.Duration) (c Counts) {
+	t.mu.RLock()
+	all := slices.Clone(t.ordered)
+	t.mu.RUnlock()
 	now, _ := t.clock.now()
-	for _, p := range t.all() {
+	for _, p := range all {
 		standing := p.standing.Load()
 		if standing.revoked {
 			c.Revoked++
@@ -91,11 +93,10 @@ func (t *Trust) Count(soon time.Duration) (c Counts) {
 	return c
 }
 
-// all returns the pinned agents, in no order.
-func (t *Trust) all() []*pinned {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return slices.Collect(maps.Values(t.byID))
+// place returns the index of an agent in the ordered list, or the index at which it would be inserted. The caller holds
+// mu.
+func (t *Trust) place(agentID string) (at int, found bool) {
+	return slices.BinarySearchFunc(t.ordered, agentID, func(p *pinned, id string) int { return strings.Compare(p.id, id) })
 }
 
 // Pinned reports whether an agent has a pinned certificate that is not revoked, and since when it is pinned.

@@ -85,7 +85,10 @@ func (t *Trust) tellHolder(key identity.KeyID, pin store.Pin) {
 
 // tellHolders is tellHolder for all pins.
 func (t *Trust) tellHolders() {
-	for _, p := range t.all() {
+	t.mu.RLock()
+	agents := slices.Collect(maps.Values(t.byID))
+	t.mu.RUnlock()
+	for _, p := range agents {
 		t.tellHolder(p.certificate.KeyID, p.stored())
 	}
 }

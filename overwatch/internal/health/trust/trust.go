@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -90,6 +91,7 @@ type Trust struct {
 	policies map[string][]netip.Prefix
 	byKey    map[identity.KeyID]*pinned
 	byID     map[string]*pinned
+	ordered  []*pinned                 // those of byID, by id
 	revoked  map[string][]string       // ids of revoked agents, by their public key
 	replaced map[string]identity.KeyID // certificates that were taken from agents, by agent id; none of these is in byID
 	left     departed
@@ -121,6 +123,8 @@ func New(o Options) (*Trust, error) {
 		byKey:    make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
 	}
+	// In order, each is added behind the others.
+	slices.SortFunc(stored, func(a, b store.Pin) int { return strings.Compare(a.AgentID, b.AgentID) })
 	for _, pin := range stored {
 		if pin.Superseded != [32]byte{} {
 			t.replaced[pin.AgentID] = pin.Superseded
@@ -176,6 +180,11 @@ func (t *Trust) restore(pin store.Pin) *pinned {
 func (t *Trust) add(p *pinned) {
 	t.byKey[p.certificate.KeyID] = p
 	t.byID[p.id] = p
+	if at, found := t.place(p.id); found {
+		t.ordered[at] = p
+	} else {
+		t.ordered = slices.Insert(t.ordered, at, p)
+	}
 	delete(t.replaced, p.id)
 	if key := string(p.certificate.PublicKey); p.standing.Load().revoked && !slices.Contains(t.revoked[key], p.id) {
 		t.revoked[key] = append(t.revoked[key], p.id)
