@@ -84,7 +84,7 @@ func (d *discovery) look(atOnce bool) bool {
 	for _, path := range slices.Sorted(maps.Keys(named)) {
 		s := d.files[path]
 		if s == nil && len(d.files) == maxFiles {
-			break
+			continue // those behind it may be known
 		}
 		if s == nil {
 			s = &source{logger: d.logger.With().Str("file", path).Logger()}

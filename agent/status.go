@@ -110,11 +110,14 @@ func writeStatus(dataDir string, s status) error {
 	return os.Rename(path+".new", path)
 }
 
+// statusStale is the age from which on a status says nothing of the agent any more: it hangs, or cannot write.
+const statusStale = 15 * statusEvery
+
 // errUnwell means that the agent does not do its work. Status has written the reasons.
 var errUnwell = errors.New("the agent is not well")
 
-// Status writes to out the state of the agent with a configuration. It returns an error if the
-// agent does not run or if no overwatch node accepts its messages.
+// Status writes to out the state of the agent with a configuration. It returns an error if the agent does not run, if
+// it has not written its state for statusStale, or if no overwatch node accepts its messages.
 func Status(configPath string, out io.Writer) error {
 	cfg, err := config.Load(configPath)
 	if err != nil {
@@ -160,6 +163,10 @@ func (s *status) print(out io.Writer, now time.Time) error {
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	if age := now.Sub(s.At).Round(time.Second); age > statusStale {
+		return fmt.Errorf("%w: it wrote this %s ago, and does so every %s: it hangs, or cannot write to its data_dir",
+			errUnwell, age, statusEvery)
 	}
 	if connected == 0 {
 		return fmt.Errorf("%w: no overwatch node takes what it says", errUnwell)

@@ -64,6 +64,9 @@ func TestStatus_ShowsWhatNodesRefuse(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
+	if err := s.print(&out, now.Add(time.Minute)); !errors.Is(err, errUnwell) {
+		t.Errorf("a state that is a minute old: %v", err)
+	}
 	s.Nodes[0].Connected = false
 	if err := s.print(&out, now); !errors.Is(err, errUnwell) {
 		t.Errorf("without a node: %v", err)

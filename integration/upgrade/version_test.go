@@ -23,9 +23,9 @@ func TestVersion_IsTheNewerOfTagAndFile(t *testing.T) {
 		{"a newer tag", "0.9.0", "overwatch/v0.10.0", `0\.10\.0`},
 		{"an older tag", "0.10.0", "overwatch/v0.9.0", `0\.10\.0`},
 		{"the same tag", "0.9.0", "overwatch/v0.9.0", `0\.9\.0`},
-		{"commits since the tag", "0.9.0", "overwatch/v0.9.0 + +", `0\.9\.0-2-g[0-9a-f]+`},
+		{"commits since the tag", "0.9.0", "overwatch/v0.9.0 + +", `0\.9\.0\+2\.g[0-9a-f]+`},
 		{"a candidate is older than its release", "1.0.0", "overwatch/v1.0.0-rc1", `1\.0\.0`},
-		{"a candidate of a later release", "0.9.0", "overwatch/v1.0.0-rc1 +", `1\.0\.0-rc1-1-g[0-9a-f]+`},
+		{"a candidate of a later release", "0.9.0", "overwatch/v1.0.0-rc1 +", `1\.0\.0-rc1\+1\.g[0-9a-f]+`},
 		{"the last of several", "0.9.0", "overwatch/v1.0.0 overwatch/v1.1.0", `1\.1\.0`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,7 +32,8 @@ if [ -n "$upgrade" ]; then
 		fi
 	fi
 else
-	systemctl --no-reload preset "$unit" >/dev/null 2>&1 || true
+	# Not by its preset, which on Fedora and RHEL disables what the distribution does not name.
+	systemctl --no-reload enable "$unit" >/dev/null 2>&1 || true
 	if [ -d /run/systemd/system ]; then
 		systemctl daemon-reload
 		if [ -e "$config" ]; then systemctl start "$unit" || trouble; fi

@@ -117,10 +117,11 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 	}
 	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		done, err := unpinAll(ctx, c, filter)
-		if err != nil && done > 0 {
-			err = fmt.Errorf("after %s: %w", render.Count(done, "agent", "agents"), err)
+		said := render.Count(done, "agent is", "agents are") + " unpinned"
+		if err != nil {
+			return "", after(done, said, err)
 		}
-		return render.Count(done, "agent is", "agents are") + " unpinned", err
+		return said, nil
 	})
 }
 

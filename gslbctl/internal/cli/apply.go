@@ -172,7 +172,7 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask q
 		report[r.node] = r.answer
 	}
 	if len(report) == 0 {
-		return noneApplied(failed)
+		return noneApplied(failed, dry)
 	}
 	if err := a.print(report, func() string { return a.plansText(replies) }); err != nil {
 		return err
@@ -201,8 +201,8 @@ func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
 	return a.spreadOutcome(report)
 }
 
-// noneApplied returns the outcome of an apply that every node has refused or not answered.
-func noneApplied(failed []error) error {
+// noneApplied returns the outcome of an apply, or with dry of a plan, that every node has refused or not answered.
+func noneApplied(failed []error, dry bool) error {
 	var sentences []string
 	for _, err := range failed {
 		if _, sentence := explain(err); !slices.Contains(sentences, sentence) {
@@ -210,6 +210,10 @@ func noneApplied(failed []error) error {
 		}
 	}
 	code, _ := explain(failed[0])
+	if !dry && slices.ContainsFunc(failed, func(err error) bool { return !certain(err) }) {
+		code = exitDegraded
+		sentences = append(sentences, "the document may have been applied: plan shows what is left to do")
+	}
 	return &outcome{code, strings.Join(sentences, "; "), failed[0]}
 }
 

@@ -35,6 +35,11 @@ func (a *app) changeAll(ctx context.Context, apply request, say bool) error {
 	if err != nil {
 		return err
 	}
+	for i := range replies {
+		if _, most := errors.AsType[*someUnknown](replies[i].err); most {
+			replies[i].err = nil
+		}
+	}
 	if len(replies) == 1 && replies[0].err != nil {
 		return unchanged(replies[0].err)
 	}
@@ -78,18 +83,55 @@ func (a *app) changeAll(ctx context.Context, apply request, say bool) error {
 	return nil
 }
 
-// unchanged returns the error of the only node that was asked, with a remark that nothing was changed if that is
+// unchanged returns the error of the only node that was asked, with a remark about what it has done: nothing if that is
 // certain.
 func unchanged(err error) error {
+	_, sentence := explain(err)
+	_, some := errors.AsType[*partial](err)
+	switch {
+	case some || certain(err) && strings.Contains(sentence, nothingChanged):
+		return err
+	case certain(err):
+		return untouched(err)
+	}
+	return &outcome{exitDegraded, sentence + "; it may have made the change: look before you repeat it", err}
+}
+
+// untouched returns the error of a question that precedes a change, with the remark that nothing was changed.
+func untouched(err error) error {
 	code, sentence := explain(err)
-	if !certain(err) || strings.Contains(sentence, nothingChanged) {
+	return &outcome{code, sentence + "; " + nothingChanged, err}
+}
+
+// partial is the error of a change of several objects on one node, some of which were changed before it.
+type partial struct {
+	done string // what was done, as a sentence
+	err  error
+}
+
+func (p *partial) Error() string { return p.then(p.err.Error()) }
+
+func (p *partial) Unwrap() error { return p.err }
+
+// then returns the sentence about the change, given the one about its end. A node that refuses the rest may say that
+// nothing was changed, which is not about the whole.
+func (p *partial) then(end string) string {
+	return p.done + "; then: " + strings.Replace(end, nothingChanged+": ", "", 1)
+}
+
+// after returns the error of a change of several objects, of which so many were changed before err, as done says.
+func after(changed int, done string, err error) error {
+	if changed == 0 {
 		return err
 	}
-	return &outcome{code, sentence + "; " + nothingChanged, err}
+	return &partial{done, err}
 }
 
 // certain reports whether a failed change has certainly changed nothing: the node refused it, or was not reached.
 func certain(err error) bool {
+	if _, some := errors.AsType[*partial](err); some {
+		return false
+	}
 	if refused, ok := errors.AsType[*api.Error](err); ok {
 		return refused.Status < http.StatusInternalServerError || refused.Status == http.StatusServiceUnavailable ||
 			refused.Status == http.StatusInsufficientStorage || refused.Status == http.StatusNotImplemented
@@ -103,6 +145,10 @@ func certain(err error) bool {
 // nodeReason returns the node that an error is about, node unless the error names one, and the reason as a sentence
 // without the node's name.
 func nodeReason(node string, err error) (from, sentence string) {
+	if some, ok := errors.AsType[*partial](err); ok {
+		from, sentence = nodeReason(node, some.err)
+		return from, some.then(sentence)
+	}
 	if refused, ok := errors.AsType[*api.Error](err); ok {
 		return node, cmp.Or(refused.Message, http.StatusText(refused.Status)) + nextStep(refused)
 	}

@@ -103,11 +103,17 @@ func (g *gathered[T]) missing() error {
 const lookPace = time.Second
 
 // follow calls look once, or with goOn until ctx ends, for commands that print a stream of entries. missing is the
-// outcome for nodes that did not answer; while look goes on, it is told when it changes.
+// outcome for nodes that did not answer; while look goes on, it is told when it changes. Once a look has succeeded, one
+// at which no node answers does not end it either.
 func (a *app) follow(ctx context.Context, goOn bool, look func() (missing, err error)) error {
-	told := ""
+	told, begun := "", false
 	for {
 		missing, err := look()
+		if err == nil {
+			begun = true
+		} else if begun && mayPass(err) {
+			missing, err = err, nil
+		}
 		switch {
 		case goOn && ctx.Err() != nil:
 			return nil //nolint:nilerr // interrupted by the user

@@ -105,7 +105,7 @@ func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 	}
 	zones, err := read(ctx, a, zoneNames)
 	if err != nil {
-		return unchanged(err)
+		return untouched(err)
 	}
 	plain := strings.ToLower(strings.TrimSuffix(name, "."))
 	for _, zone := range zones {

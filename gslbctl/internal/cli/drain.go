@@ -199,6 +199,12 @@ func meanings(name string) []func(api.Backend) bool {
 		func(b api.Backend) bool { return b.Region == name })
 }
 
+// isRegion reports whether serversNamed has found these servers because name is their region.
+func isRegion(name string, servers []api.Backend) bool {
+	list := meanings(name)
+	return !slices.ContainsFunc(list[:len(list)-1], func(means func(api.Backend) bool) bool { return means(servers[0]) })
+}
+
 // drainNames returns every name that drain accepts.
 func drainNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Backends(ctx, api.BackendFilter{})
@@ -216,7 +222,11 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		return err
 	}
 	if req.Share == 0 {
-		if ctx, err = a.careful(ctx, f.force, api.ConsequenceRequest{Backends: allIDs(servers)}); err != nil {
+		asked := api.ConsequenceRequest{Backends: allIDs(servers)}
+		if isRegion(name, servers) { // which may have more backends than one request takes
+			asked = api.ConsequenceRequest{Regions: []string{name}}
+		}
+		if ctx, err = a.careful(ctx, f.force, asked); err != nil {
 			return err
 		}
 	}
@@ -260,7 +270,8 @@ func ids(servers []api.Backend) string {
 }
 
 // eachServer calls do for each server on one node and joins what do says into a sentence. It skips servers that the
-// node does not know; if it knows none, that is an error.
+// node does not know: their error is a *someUnknown, or the node's own if it knows none of them. An error after the
+// first change is a *partial.
 func eachServer(servers []api.Backend, do func(id string) (said string, err error)) (string, error) {
 	var sentences []string
 	var missing error
@@ -271,12 +282,21 @@ func eachServer(servers []api.Backend, do func(id string) (said string, err erro
 			continue
 		}
 		if err != nil {
-			return "", err
+			return "", after(len(sentences), strings.Join(sentences, "; "), err)
 		}
 		sentences = append(sentences, "server "+s.ID+" "+said)
 	}
-	if len(sentences) == 0 {
+	switch {
+	case len(sentences) == 0:
 		return "", missing
+	case missing != nil:
+		return strings.Join(sentences, "; "), &someUnknown{missing}
 	}
 	return strings.Join(sentences, "; "), nil
 }
+
+// someUnknown is the error of a change that a node has made of the servers that it knows, and not of others. Where each
+// node is told, it is none: others may know those.
+type someUnknown struct{ error }
+
+func (e *someUnknown) Unwrap() error { return e.error }

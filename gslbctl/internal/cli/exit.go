@@ -49,6 +49,10 @@ func explain(err error) (code int, sentence string) {
 	if o, ok := errors.AsType[*outcome](err); ok {
 		return o.code, o.sentence
 	}
+	if some, ok := errors.AsType[*partial](err); ok {
+		_, end := explain(some.err)
+		return exitDegraded, some.then(end)
+	}
 	if refused, ok := errors.AsType[*api.Error](err); ok {
 		return exitDegraded, refused.Error() + nextStep(refused)
 	}

@@ -60,9 +60,9 @@ func (a *app) shareOn(ctx context.Context, via *api.Client, others []*api.Client
 			return a.changeAll(ctx, apply, say) // another node may know the object, such as an agent that never reached this one
 		}
 		if broke != nil {
-			code, sentence := explain(err)
-			return &outcome{code, fmt.Sprintf("%s; %s broke off before: it may have made the change, so look before you "+
-				"repeat it", sentence, broke.Node()), err}
+			_, sentence := explain(err)
+			return &outcome{exitDegraded, fmt.Sprintf("%s; %s broke off before: it may have made the change, so look before "+
+				"you repeat it", sentence, broke.Node()), err}
 		}
 		return unchanged(err)
 	}

@@ -75,7 +75,7 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 		}
 	}
 	if newest < 0 {
-		return unchanged(replies[0].err)
+		return untouched(replies[0].err)
 	}
 	last := replies[newest].answer
 	if carrier(asking, clients) != nil {

@@ -133,7 +133,7 @@ func clearWeights(ctx context.Context, c *api.Client, service, address string) (
 			continue
 		}
 		if err := c.ClearWeight(ctx, o.Service, at.Addr().String(), int(at.Port())); err != nil {
-			return "", err
+			return "", after(cleared, render.Count(cleared, "weight is", "weights are")+" cleared", err)
 		}
 		cleared++
 	}

@@ -70,8 +70,7 @@ func Load(path string) (*File, error) {
 	}
 	if _, known := f.Contexts[f.Current]; f.Current != "" && !known {
 		return nil,
-			fmt.Errorf("%s: current is %q and no context has that name: edit the file, or run gslbctl context set %[2]s", path,
-				f.Current)
+			fmt.Errorf("%s: current is %q and no context has that name: edit the file", path, f.Current)
 	}
 	return f, nil
 }

@@ -238,6 +238,13 @@ rpm -e --nodeps gslb-agent || fail "rpm -e"
 [ -f /var/lib/gslb-agent/agent.state ] || fail "the removal took the state"
 rm -rf /var/lib/gslb-agent
 
+step the rpm enables its service although the presets of Fedora and RHEL disable what they do not name
+install -d /etc/systemd/system-preset && echo 'disable *' >/etc/systemd/system-preset/99-default-disable.preset
+rpms -i second/gslb-agent-*.rpm || fail "rpm -i"
+systemctl -q is-enabled gslb-agent || fail "the agent would not start at boot"
+rpm -e --nodeps gslb-agent || fail "rpm -e"
+rm -rf /var/lib/gslb-agent /etc/systemd/system-preset/99-default-disable.preset
+
 step the launcher, following its example of a node
 dpkg -i first/gslb_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
 grep -q 'gslb: write /etc/gslb/gslb.yaml' dpkg.out || { cat dpkg.out; fail "the installation does not say what to do next"; }

@@ -1,0 +1,115 @@
+package cli // inside: it uses follow and exitDegraded
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"gslb.internal/shared/api"
+)
+
+// twoAt returns a node with two servers at 192.0.2.10, and the requests that drain them.
+func twoAt(t *testing.T) (n *node, first, second string) {
+	t.Helper()
+	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
+	n, _ = drainingNode(t, a, b)
+	return n, "POST /api/v1/servers/" + a.ID + "/drain", "POST /api/v1/servers/" + b.ID + "/drain"
+}
+
+// A change of several servers that ends in the middle says what was done.
+func TestErrors_SayWhatWasDoneBefore(t *testing.T) {
+	for name, end := range map[string]struct {
+		answer any
+		words  string
+	}{
+		"refused": {&api.Error{Status: 409, Message: "nothing was changed: a drain is in force"},
+			"answered 409: a drain is in force"},
+		"broken off": {breaksOff, "EOF"},
+	} {
+		n, _, second := twoAt(t)
+		n.answers[second] = end.answer
+		r := ask(t, "drain 192.0.2.10 --yes", n)
+		if r.code != exitDegraded || !strings.Contains(r.errors, "server app.example.com:192.0.2.10:443 is draining") ||
+			!strings.Contains(r.errors, "; then: ") || !strings.Contains(r.errors, end.words) ||
+			strings.Contains(r.errors, nothingChanged) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	n, first, _ := twoAt(t)
+	n.answers[first] = &api.Error{Status: 409, Message: "a drain is in force"}
+	if r := ask(t, "drain 192.0.2.10 --yes", n); r.code != exitDegraded || !strings.Contains(r.errors, nothingChanged) {
+		t.Errorf("refused at once: %+v", r)
+	}
+}
+
+// A change without an answer may have been made, and is no change that was not asked for (exit code 2).
+func TestErrors_OfAChangeWithoutAnAnswerSayThatItMayBeMade(t *testing.T) {
+	n := startNode(t)
+	n.answers[added] = breaksOff
+	r := ask(t, "domains add shop.example.com", n)
+	if r.code != exitDegraded || !strings.Contains(r.errors, "it may have made the change: look before you repeat it") {
+		t.Errorf("%+v", r)
+	}
+	n.answers["GET /api/v1/domains"] = breaksOff
+	if r := ask(t, "domains", n); r.code != exitNotAsked || strings.Contains(r.errors, "may have") {
+		t.Errorf("a question: %+v", r)
+	}
+}
+
+// What the node that carries changes does not know is changed through the nodes that do.
+func TestShare_WhatTheToldNodeKnowsInPartGoesToEach(t *testing.T) {
+	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
+	var nodes []*node
+	for _, known := range [][]api.Backend{{a}, {a, b}, {a, b}} {
+		n, _ := drainingNode(t, known...)
+		nodes = append(nodes, n)
+	}
+	replicating(nodes, 0, false)
+	r := call(t, System{}, nodes, append(threeNodes(), "drain", "192.0.2.10", "--yes")...)
+	for i, n := range nodes[1:] {
+		if !slices.ContainsFunc(n.changes(), func(c string) bool { return strings.Contains(c, b.ID+"/drain") }) {
+			t.Errorf("node %d was not told of what it alone knows: %q", i+1, n.changes())
+		}
+	}
+	if r.code != exitWell || !strings.Contains(r.out, b.ID+" is draining") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Once there was an answer, following goes on over an outage of all nodes; before, and where the output cannot be
+// written, it ends.
+func TestFollow_GoesOnOverAnOutage(t *testing.T) {
+	down := &api.UnreachableError{Node: "http://ns1", Err: syscall.ECONNREFUSED}
+	closed := errors.New("broken pipe")
+	for name, tc := range map[string]struct {
+		looks []error // of each look; then the user interrupts
+		want  error
+		said  int // lines
+	}{
+		"an outage":             {[]error{nil, down, down, nil, down, nil}, nil, 2},
+		"never an answer":       {[]error{down, nil}, down, 0},
+		"a closed output":       {[]error{nil, closed, nil}, closed, 0},
+		"refused after a while": {[]error{nil, &api.Error{Status: 503, Message: "starting"}, nil}, nil, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var said strings.Builder
+			a := app{System: System{Err: &said}}
+			ctx, stop := context.WithCancel(t.Context())
+			looks := tc.looks
+			err := a.follow(ctx, true, func() (missing, err error) {
+				if err, looks = looks[0], looks[1:]; len(looks) == 0 {
+					stop()
+				}
+				return nil, err
+			})
+			stop()
+			if !errors.Is(err, tc.want) || strings.Count(said.String(), "\n") != tc.said {
+				t.Errorf("%s: %v, %q", name, err, said.String())
+			}
+		})
+	}
+}
