@@ -220,13 +220,21 @@ func TestNote_AllocatesNothing(t *testing.T) {
 	}
 }
 
+// Noting answers of few names and of many, which lead with each of two addresses and are summed as often as in service.
 func BenchmarkNote(b *testing.B) {
-	for _, sample := range []int{0, 128} {
-		b.Run(fmt.Sprint("one in ", sample), func(b *testing.B) {
-			s, x := New(sample, nil).Socket(), basis(1)
+	for _, c := range []struct{ sample, names int }{{0, 1}, {128, 1}, {0, 100_000}} {
+		b.Run(fmt.Sprintf("one in %d of %d names", c.sample, c.names), func(b *testing.B) {
+			r := New(c.sample, nil)
+			s, bases := r.Socket(), make([]*policy.Basis, c.names)
+			for i := range bases {
+				bases[i] = basis(uint32(i + 1))
+			}
 			b.ReportAllocs()
-			for b.Loop() {
-				note(s, x, 1, 0)
+			for i := 0; b.Loop(); i++ {
+				note(s, bases[i*7919%c.names], 1, uint16(i%2))
+				if i%2_000_000 == 1_999_999 {
+					r.Totals()
+				}
 			}
 		})
 	}
@@ -279,7 +287,7 @@ func TestRecorder_CountsWithinABound(t *testing.T) {
 	r := New(0, nil)
 	s := r.Socket()
 	for i := range maxKeys {
-		s.counts[statKey{lead: uint16(i), choice: uint16(i >> 16)}] = stat{}
+		s.counts[statKey{leads: uint16(i), choice: uint16(i >> 16)}] = stat{}
 	}
 	note(s, basis(1), 1, 0)
 	if missed, counted := r.Missed(), r.Totals().Decisions; missed != 1 || counted != 0 {

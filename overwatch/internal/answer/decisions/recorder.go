@@ -87,11 +87,19 @@ func (r *Recorder) sum() {
 	now := r.now()
 	for _, s := range r.sockets {
 		for key, noted := range s.takeCounts() {
-			if key.basis == nil {
-				r.missed += noted.count
-				continue
+			var known *result
+			if key.basis != nil {
+				known = r.result(key, noted.spot)
 			}
-			r.result(key, noted.spot).count(r, now, int(key.lead), noted.count)
+			for i, count := range noted.counts {
+				switch {
+				case count == 0:
+				case known == nil:
+					r.missed += uint64(count)
+				default:
+					known.count(r, now, int(key.leads)*leadsTogether+i, uint64(count))
+				}
+			}
 		}
 	}
 	r.flows.forget(now)

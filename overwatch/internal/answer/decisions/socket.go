@@ -13,24 +13,28 @@ import (
 // RingSize is the number of sampled answers that a socket keeps.
 const RingSize = 1024
 
-// maxKeys bounds the counts of a socket between two sums, some 20 MB. Answers beyond it are only counted as missed.
+// maxKeys bounds the counts of a socket between two sums, some 22 MB. Answers beyond it are only counted as missed.
 const maxKeys = 1 << 19
 
+// leadsTogether is the number of a decision's addresses that are counted in one stat. With many names, a map with fewer
+// entries is what makes counting cheap.
+const leadsTogether = 4
+
 // statKey groups answers that are counted together: those of one name that follow from the same decision and are led by
-// the same address. The zero key stands for answers that are missed. It has no padding, so that a map hashes it at
-// once.
+// one of leadsTogether addresses. The zero key stands for answers that are missed. It has no padding, so that a map
+// hashes it at once.
 type statKey struct {
 	basis  *policy.Basis
 	region geo.RegionID
 	choice uint16 // as in zone.Steered
-	lead   uint16 // as in zone.Steered
+	leads  uint16 // the lead, as in zone.Steered, by leadsTogether
 	family uint16 // a policy.Family
 }
 
 // stat counts the answers of a statKey.
 type stat struct {
-	count uint64
-	spot  geo.SpotID // of the first: clients at other spots with the same key are sent to the same backends
+	counts [leadsTogether]uint32 // by the lead; a sum is due long before they overflow
+	spot   geo.SpotID            // of the last: clients at other spots with the same key are sent to the same backends
 }
 
 // Socket notes the answers of one goroutine. A nil Socket notes nothing.
@@ -69,16 +73,14 @@ func (s *Socket) Note(began time.Time, answer *zone.Steered, client netip.Addr) 
 	if s == nil {
 		return
 	}
-	key := statKey{answer.Basis, answer.Region, answer.Choice, answer.Lead, uint16(answer.Family)}
+	key := statKey{answer.Basis, answer.Region, answer.Choice, answer.Lead / leadsTogether, uint16(answer.Family)}
 	s.mu.Lock()
 	if len(s.counts) >= maxKeys {
 		key = statKey{}
 	}
 	noted := s.counts[key]
-	if noted.count == 0 {
-		noted.spot = answer.Spot
-	}
-	noted.count++
+	noted.counts[answer.Lead%leadsTogether]++
+	noted.spot = answer.Spot
 	s.counts[key] = noted
 	if !began.IsZero() {
 		s.took += max(s.recorder.now().Sub(began), 0)
