@@ -2,10 +2,12 @@ package overwatch // inside: it uses newNode and node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging"
@@ -119,6 +122,53 @@ func TestDefine_NoChangeIsTakenForMadeWhereAnotherPanics(t *testing.T) {
 	}
 	if errs, fell := together(t, n, creates("later.gslb.test")); errs[0] != nil || fell[0] {
 		t.Errorf("a later change ended with %v", errs[0])
+	}
+}
+
+// Changes of different fields of one section that are made in one turn all count.
+func TestDefine_ChangesOfOneSectionLoseNothing(t *testing.T) {
+	n := opened(t)
+	edit := func(body string) func(*definitions.Draft) error {
+		return func(d *definitions.Draft) error {
+			wanted := definitions.View(definitions.DNS, d.File())
+			if err := json.Unmarshal([]byte(body), wanted); err != nil {
+				return err
+			}
+			return d.PutSection(definitions.DNS, wanted)
+		}
+	}
+	errs, _ := together(t, n, edit(`{"default_ttl":61}`), edit(`{"negative_ttl":7}`))
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if dns := n.state.Config().DNS; dns.DefaultTTL != 61 || dns.NegativeTTL == nil || *dns.NegativeTTL != 7 {
+		t.Errorf("default_ttl is %d and negative_ttl %v, want 61 and 7", dns.DefaultTTL, dns.NegativeTTL)
+	}
+}
+
+// A setting of another node that does not go with this node's file has no effect, here as at the next start.
+func TestFollow_ASettingThatDoesNotFitHasNoEffect(t *testing.T) {
+	n := opened(t)
+	before := n.state.Config().Overwatch.Validation
+	key := replica.Key{Kind: store.KindSetting, Name: definitions.HealthCheck}
+	for _, c := range []struct {
+		value string
+		fits  bool
+	}{{`{"default_interval_seconds":1}`, false}, {`{"default_interval_seconds":20}`, true}} {
+		batch := &store.Batch{}
+		batch.PutSetting(definitions.HealthCheck, []byte(c.value))
+		if err := n.store.Write(batch); err != nil {
+			t.Fatal(err)
+		}
+		if refused := n.control.Follow(t.Context(), []replica.Key{key}); len(refused) > 0 {
+			t.Errorf("%s: %v", c.value, refused)
+		}
+		if got := n.state.Config().Overwatch.Validation; (got != before) != c.fits {
+			t.Errorf("%s: in force %+v", c.value, got)
+		}
+		if left := n.state.LeftOut(); slices.Contains(left, key) == c.fits {
+			t.Errorf("%s: left out are %v", c.value, left)
+		}
 	}
 }
 

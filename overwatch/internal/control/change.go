@@ -108,6 +108,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	var notes []store.Entry
 	var attached []definitions.Attached
 	for _, e := range batch {
+		draft.Refresh() // two may be about the same setting
 		if e.err = e.make(draft); e.err == nil {
 			notes = append(notes, e.note)
 			if e.attached.Any() {
@@ -124,6 +125,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 		return nil
 	}
 	changes.PutSerial(serialBound(p.o.Publisher.Serial()))
+	restore := p.o.Targets.hold()
 	stored, err := p.put(ctx, next, p.left.of(p.set, next), kinds, true, attached, func() error {
 		return p.store.Write(changes, notes...)
 	})
@@ -132,6 +134,7 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 		for _, a := range attached {
 			a.Undo(back)
 		}
+		restore()
 		// the caller notes the failure in the audit log
 		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.o.Targets, p.Config()))
 	}
@@ -192,6 +195,9 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, p.current.Load().since})
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
+	if p.o.Reloaded != nil && before.config.Overwatch.Gossip.ClusterName != joined.Overwatch.Gossip.ClusterName {
+		p.o.Reloaded(joined)
+	}
 	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
 		if err := p.reconfigureChecks(ctx, joined); err != nil {
 			return false, err

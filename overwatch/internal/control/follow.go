@@ -87,9 +87,13 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	next := draft.Set()
 	_, kinds := p.set.Changes(next)
 	keepSerial := func() error { p.KeepSerials(p.o.Publisher.Serial()); return nil }
-	_, err := p.put(ctx, next, p.left.of(p.set, next), kinds, false, nil, keepSerial)
+	left := p.left.of(p.set, next)
+	if kinds.Settings { // those of another node need not go with this node's file
+		_, _, left = p.join(p.file, next, nil)
+	}
+	_, err := p.put(ctx, next, left, kinds, false, nil, keepSerial)
 	if _, unservable := errors.AsType[settings.Problems](err); unservable {
-		_, _, left := p.join(p.file, next, nil)
+		_, _, left = p.join(p.file, next, nil)
 		_, err = p.put(ctx, next, left, kinds, false, nil, keepSerial)
 	}
 	for _, key := range keys {

@@ -54,7 +54,8 @@ type Options struct {
 	Orders  sync.Locker
 	// Replication returns the exchange with other nodes, which is made after the Plane; nil while there is none.
 	Replication func() *replication.Replication
-	// Reloaded is called with each configuration that a reload has put into force; nil: nothing is.
+	// Reloaded is called with each configuration that a reload, or a change of the cluster's name, has put into force;
+	// nil: nothing is.
 	Reloaded func(*config.Config)
 
 	// Listening returns the addresses at which the node answers DNS.

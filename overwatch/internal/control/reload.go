@@ -87,11 +87,13 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 			files = append(files, dnssec.Directory(p.running.DataDir))
 		}
 	}
+	restore := p.o.Targets.hold()
 	if err = p.prepareNames(ctx, joined); err == nil {
 		err = p.o.Publisher.Reconfigure(ctx, served, nil)
 	}
 	ctx = p.o.Running
 	if err != nil {
+		restore()
 		return nil, nil, errors.Join(err, Declare(ctx, p.o.Registry, p.o.Targets, p.Config()))
 	}
 	p.useFile(next, left)

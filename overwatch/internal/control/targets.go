@@ -132,6 +132,20 @@ func (t *Targets) setNames(inForce, ahead map[string]bool) {
 	t.book.Follow(all)
 }
 
+// hold returns a function that takes back what declarations has changed since. Declarations of the configuration before
+// then have the addresses of before, and not none until names that were left out have been asked for again.
+func (t *Targets) hold() (restore func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	inForce, kept := t.inForce, t.kept
+	return func() {
+		t.mu.Lock()
+		t.kept = kept
+		t.mu.Unlock()
+		t.setNames(inForce, nil)
+	}
+}
+
 // declarations returns the backends of a configuration, with the addresses that its targets have now. Its targets are
 // then the ones in force.
 func (t *Targets) declarations(cfg *config.Config) []registry.Declaration {

@@ -151,6 +151,43 @@ func TestTargets_NothingElseWaitsForADeadResolver(t *testing.T) {
 	})
 }
 
+// A configuration that does not come into force takes nothing of a target that only the one before has.
+func TestTargets_KeepTheirAddressesWhereAReloadFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dead atomic.Bool
+		exchange := func(ctx context.Context, _, name string, kind uint16, _ bool) (*dns.Msg, error) {
+			if dead.Load() {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			reply := new(dns.Msg).SetReply(new(dns.Msg).SetQuestion(dns.Fqdn(name), kind))
+			if rr, err := dns.NewRR(name + " 60 A 192.0.2.1"); err == nil && kind == dns.TypeA {
+				reply.Answer = append(reply.Answer, rr)
+			}
+			return reply, nil
+		}
+		targets := NewTargets(TargetOptions{Takes: new(trust.Host).TakesTarget, Logger: zerolog.Nop()})
+		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Minute,
+			Exchange: exchange, Changed: func() {}})
+		go func() { _ = targets.Run(t.Context()) }()
+		of := func(target string) *config.Config {
+			return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+				Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
+		}
+		defer targets.Await(t.Context(), of("old.lb"), time.Second)()
+		if got := targets.declarations(of("old.lb")); len(got) != 1 {
+			t.Fatalf("at first %v", got)
+		}
+		dead.Store(true)
+		restore := targets.hold()
+		targets.declarations(of("new.lb"))
+		restore()
+		if got := targets.declarations(of("old.lb")); len(got) != 1 {
+			t.Errorf("after a reload that failed: %v", got)
+		}
+	})
+}
+
 // A name that has other addresses altogether keeps those before until the others can have been checked.
 func TestTargets_AddressesThatAreAllOthersOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

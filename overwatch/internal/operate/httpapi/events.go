@@ -87,8 +87,8 @@ func (s *Server) getEvents(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// streamEvents sends events as they come, until the client goes or the node stops. It begins behind the last event that
-// the client has, or with the events since a time, or with the next event.
+// streamEvents sends events as they come, until the client goes, its token is taken away, or the node stops. It begins
+// behind the last event that the client has, or with the events since a time, or with the next event.
 func (s *Server) streamEvents(c *call, q eventQuery) error {
 	if s.streams.Add(1) > s.maxStreams() {
 		s.streams.Add(-1)
@@ -112,7 +112,7 @@ func (s *Server) streamEvents(c *call, q eventQuery) error {
 	}
 	for {
 		changed := s.o.Events.Changed()
-		if !out.follow(s.o.Events) {
+		if !s.stillAdmitted(c) || !out.follow(s.o.Events) {
 			return nil
 		}
 		select {

@@ -122,6 +122,24 @@ func TestEvents_StreamsAreBounded(t *testing.T) {
 	}
 }
 
+// Whoever has lost their token gets nothing more on a stream that is open.
+func TestEvents_AStreamEndsWithItsToken(t *testing.T) {
+	w := newWorld(t)
+	s := w.stream(t, "", "")
+	for !s.lines.Scan() || s.lines.Text() != "" { // its head: the stream has begun
+	}
+	withTokens(w)
+	w.happen(api.EventBackend, "a.example")
+	for s.lines.Scan() {
+		if text := s.lines.Text(); text != "" {
+			t.Errorf("after the tokens have changed: %s", text)
+		}
+	}
+	if err := s.lines.Err(); err != nil {
+		t.Errorf("the stream was not ended: %v", err)
+	}
+}
+
 // A stream does not hold up the end of the node, nor does HEAD wait for events.
 func TestEvents_StreamsEndWithTheServer(t *testing.T) {
 	w := newWorld(t)

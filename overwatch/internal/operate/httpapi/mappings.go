@@ -34,6 +34,14 @@ func mappingView(m *store.Mapping) api.GeoMapping {
 	return api.GeoMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment, Source: api.GeoFromAPI}
 }
 
+// mappingRecord is a mapping as the audit log has it: with its owner, which undo restores too.
+type mappingRecord struct {
+	api.GeoMapping
+	Owner string `json:"owner,omitempty"`
+}
+
+func mappingRecordOf(m *store.Mapping) mappingRecord { return mappingRecord{mappingView(m), m.Owner} }
+
 // parseNetwork reads a network in canonical form. Bits beyond the prefix length are refused, as in the configuration.
 func parseNetwork(text string) (netip.Prefix, error) { return networkOf("cidr", text) }
 
@@ -76,7 +84,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 		ch.action, status = "create", http.StatusCreated
 		switch {
 		case before != nil:
-			ch.action, status, ch.before = "update", http.StatusOK, mappingView(before)
+			ch.action, status, ch.before = "update", http.StatusOK, mappingRecordOf(before)
 			after.Owner = before.Owner
 			if patch {
 				after.Region, after.Comment = valueOr(req.Region, before.Region), valueOr(req.Comment, before.Comment)
@@ -90,7 +98,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 		if err := checkRegionsIn(d, []string{after.Region}); err != nil {
 			return err
 		}
-		ch.after = mappingView(after)
+		ch.after = mappingRecordOf(after)
 		d.PutMapping(network, after)
 		return nil
 	})
@@ -115,7 +123,7 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 		case before == nil:
 			return notFound("no mapping of %s was created through the API", network)
 		}
-		ch.before = mappingView(before)
+		ch.before = mappingRecordOf(before)
 		d.DeleteMapping(network)
 		return nil
 	})

@@ -114,11 +114,19 @@ func dropOverlay(kind, parameter string) handler {
 
 // undoOverlay undoes a change of an overlay, or puts back a deleted one.
 func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
-	before, _, err := states[definitions.Overlay](e)
+	before, after, err := states[definitions.Overlay](e)
 	if err != nil {
 		return err
 	}
 	kind, name, _ := definitions.SplitOverlay(e.ResourceID)
+	disables := func(o *definitions.Overlay) bool { return o != nil && string(o.Fields["enabled"]) == "false" }
+	if kind == definitions.OverRegion && disables(before) && !disables(after) {
+		done, err := s.safely(c, ofRegion(name))
+		defer done()
+		if err != nil {
+			return err
+		}
+	}
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		now := d.Now().Overlay(kind, name)
 		if err := unchangedSince(e, now); err != nil {

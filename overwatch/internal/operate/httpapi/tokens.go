@@ -91,6 +91,17 @@ func (s *Server) checkToken(c *call) error {
 	return nil
 }
 
+// stillAdmitted reports whether the tokens in force now would admit a request that was admitted before.
+func (s *Server) stillAdmitted(c *call) bool {
+	known, need := s.tokens(), c.operation.LeastRole()
+	if len(known.list) == 0 || need == api.RoleNone {
+		return true
+	}
+	token, _ := bearerToken(c.Request)
+	who, ok := known.find(token)
+	return ok && slices.Index(api.Roles(), who.role) >= slices.Index(api.Roles(), need)
+}
+
 // bearerToken reads the one Authorization header (RFC 6750 section 2.1).
 func bearerToken(r *http.Request) (token string, given bool) {
 	values := r.Header.Values("Authorization")

@@ -163,7 +163,7 @@ func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
 
 // undoMapping deletes a mapping that was created, or restores the one that the network had.
 func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
-	before, _, err := states[api.GeoMapping](e)
+	before, _, err := states[mappingRecord](e)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 			return err
 		}
 		if now != nil {
-			view = mappingView(now)
+			view = mappingRecordOf(now)
 		}
 		if err := unchangedSince(e, view); err != nil {
 			return err
@@ -192,7 +192,8 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 			return err
 		}
 		ch.after = *before
-		d.PutMapping(network, &store.Mapping{CIDR: before.CIDR, Region: before.Region, Comment: before.Comment})
+		d.PutMapping(network, &store.Mapping{CIDR: before.CIDR, Region: before.Region, Comment: before.Comment,
+			Owner: before.Owner})
 		return nil
 	})
 }

@@ -93,6 +93,22 @@ func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
 	}
 }
 
+// What is restored belongs to whom it did.
+func TestUndo_RestoresTheOwnerOfAMapping(t *testing.T) {
+	w := newWorld(t)
+	w.must(func() error {
+		_, err := w.client.Apply(t.Context(), api.ApplyRequest{Owner: "shop", Document: api.Document{
+			Mappings: []api.DocumentMapping{{CIDR: "192.0.2.0/24", Region: "eu"}}}})
+		return err
+	}())
+	w.want("DELETE", w.send("DELETE", "/api/v1/geo/mappings/192.0.2.0/24", ""), 204)
+	w.want("undo", w.undo(lastChange), 200)
+	doc, err := w.client.Document(t.Context())
+	if err != nil || len(doc.Mappings) != 1 || doc.Mappings[0].Owner != "shop" {
+		t.Errorf("%+v, %v", doc.Mappings, err)
+	}
+}
+
 func TestUndo_RefusesWhereALaterChangeStandsOnItOrItCannotBe(t *testing.T) {
 	w := newWorld(t)
 	w.wantError("nothing yet", w.undo(lastChange), 404, "no change by 127.0.0.1")

@@ -76,8 +76,10 @@ func (t *target) test(ctx context.Context) api.NotificationTest {
 	done := api.NotificationTest{Target: t.c.Name, Sent: true}
 	began := time.Now()
 	sentence := "this is a test of notifications by node " + t.n.o.Node
-	err := fmt.Errorf("it cannot be used: %s", t.problem)
-	if t.sender != nil {
+	var err error
+	if t.sender == nil {
+		err = fmt.Errorf("it cannot be used: %s", t.problem) // which stays
+	} else {
 		err = t.send(ctx, send.Message{ID: rand.Text(), Key: "test on " + t.n.o.Node, Severity: api.EventInfo,
 			Time: began, Node: t.n.o.Node, Test: true, Events: []api.Event{{Time: began.UTC(), Kind: api.EventNotification,
 				State: "test", Severity: api.EventInfo, Phase: api.PhaseOnce, Subject: t.c.Name,

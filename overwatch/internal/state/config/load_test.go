@@ -240,11 +240,13 @@ func TestLoad_AnotherFileMayAddServersToARegion(t *testing.T) {
 		t.Errorf("regions %+v", c.Regions)
 	}
 	_, problems = loadText(t, smallest+"includes: [one.yaml]\nregions:\n- name: a\n- name: a\n",
-		"one.yaml", "regions:\n- name: a\n  continents: [EU]\n")
+		"one.yaml", "regions:\n- name: a\n  continents: [EU]\n- name: a\n  priority: 5\n")
 	want := []string{
 		`main.yaml:6: regions[1].name: "a": is already regions[0] (main.yaml:5): keep one; another file may only add ` +
 			`servers to it`,
 		`one.yaml:2: regions[2].name: "a": is already regions[0] (main.yaml:5): keep one; another file may only add ` +
+			`servers to it`,
+		`one.yaml:4: regions[3].name: "a": is already regions[0] (main.yaml:5): keep one; another file may only add ` +
 			`servers to it`,
 	}
 	if !slices.Equal(problems, want) {

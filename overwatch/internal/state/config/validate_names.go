@@ -216,7 +216,7 @@ func (v *validator) regionAgain(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File
 	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil &&
-		r.HealthCheck == nil && r.RoutingAlgorithm == "" && r.ProximityBias == 0
+		r.HealthCheck == nil && r.RoutingAlgorithm == "" && r.ProximityBias == 0 && r.Priority == 0
 	if sameFile || !onlyServers {
 		v.Addf(key+".name", r.Name, "is already regions[%d] (%s): keep one; another file may only add servers to it",
 			first, begun)

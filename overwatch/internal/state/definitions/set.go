@@ -171,6 +171,8 @@ type Draft struct {
 	names Names
 
 	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that are not those of the Set before
+
+	stale bool // file lacks settings that were drafted since
 }
 
 // Edit begins a Draft with the definitions of s. bare is the configuration file, file the same with the settings of s
@@ -186,9 +188,21 @@ func (d *Draft) InFile(name string) bool { return d.names[name] }
 // Set returns the finished Set. The Draft must not be used any more.
 func (d *Draft) Set() *Set { return d.next }
 
-// File returns the configuration file with the API's settings over it, without the other definitions. It must not be
-// changed.
+// File returns the configuration file with the API's settings over it, without the other definitions. The settings are
+// those of the Set before, or of the last call of Refresh. It must not be changed.
 func (d *Draft) File() *config.Config { return d.file }
+
+// Refresh brings File up to the settings that have been drafted, for the next of several changes. Settings that do not
+// fit the file leave it as it is.
+func (d *Draft) Refresh() {
+	if !d.stale {
+		return
+	}
+	d.stale = false
+	if over, err := d.next.Over(d.bare); err == nil {
+		d.file = over
+	}
+}
 
 // Now returns the Set as drafted so far. It must not be changed or kept.
 func (d *Draft) Now() *Set { return d.next }
@@ -227,6 +241,9 @@ func (d *Draft) DeleteNode(id string) { delete(writable(&d.next.Nodes, &d.ownNod
 
 // PutSetting stores the overlay of a section as JSON; nil deletes it.
 func (d *Draft) PutSetting(section string, value json.RawMessage) {
+	if kind, _, is := SplitOverlay(section); !is || kind != OverTarget { // which lies over nothing
+		d.stale = true
+	}
 	all := writable(&d.next.Settings, &d.ownSettings)
 	if value == nil {
 		delete(all, section)
