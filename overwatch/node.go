@@ -248,9 +248,6 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 		Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
 		KnowsAll: n.noteHolder,
 	})
-	if err == nil {
-		n.core.run("pins", n.trust.Tend)
-	}
 	return err
 }
 
@@ -288,6 +285,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	n.core.run("registry", n.registry.Run)
+	n.core.run("pins", n.tendPins)
 	servers, err := n.store.LoadServers()
 	if err != nil {
 		return fmt.Errorf("loading the servers that the API created: %w", err)
@@ -304,6 +302,15 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	})
 	return nil
+}
+
+// tendPins deletes the pins of agents that never report, and withdraws what these claim.
+func (n *node) tendPins(ctx context.Context) error {
+	return n.trust.Tend(ctx, func(agentIDs []string) {
+		for _, id := range agentIDs {
+			_ = n.registry.DropAgent(ctx, id) // fails only when the node stops
+		}
+	})
 }
 
 // changed passes on that the backends of a service have changed.

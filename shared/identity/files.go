@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"gslb.internal/shared/durable"
@@ -52,6 +53,18 @@ func ownerOnly(path string) error {
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return fmt.Errorf("%s can be used by others than its owner (mode %04o): chmod 600 %s", path, mode, path)
+	}
+	return nil
+}
+
+// putInPlace gives a certificate that waits its name.
+func putInPlace(certPath string) error {
+	err := os.Rename(certPath+waiting, certPath)
+	if err == nil {
+		err = durable.SyncDir(filepath.Dir(certPath))
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w; the directory must be writable for this user", certPath, err)
 	}
 	return nil
 }

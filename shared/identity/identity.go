@@ -19,7 +19,7 @@ type Identity struct {
 }
 
 // LoadOrCreate returns the identity in two PEM files. If neither exists, it creates both, and their
-// directory (0700).
+// directory (0700). A creation that was interrupted between the two files is completed.
 //
 // commonName is used for a new identity only. An existing one keeps its name, because the default
 // id contains the host name, which may change. A caller whose configuration has an id compares it
@@ -45,9 +45,11 @@ func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Iden
 	case certThere:
 		return nil, false, halfThere(keyPath, certPath)
 	case keyThere:
-		return nil, false, halfThere(certPath, keyPath)
+		err = complete(certPath, keyPath)
+	default:
+		err = create(certPath, keyPath, commonName, now)
 	}
-	if err := create(certPath, keyPath, commonName, now); err != nil {
+	if err != nil {
 		return nil, false, err
 	}
 	id, err = Load(certPath, keyPath) // read back, as the next start will do
@@ -70,6 +72,15 @@ func halfThere(missing, present string) error {
 	return fmt.Errorf("%s is missing although %s exists: %s", missing, present, remedy)
 }
 
+// waiting ends the name under which a certificate is written until its key is there:
+//
+//	certificate.new    key    certificate    the next start
+//	-                  -      -              creates all
+//	written            -      -              creates all, in its place
+//	written            yes    -              renames it, if the key is its own
+//	-                  yes    yes            loads both
+const waiting = ".new"
+
 func create(certPath, keyPath, commonName string, now time.Time) error {
 	der, key, err := newCertificate(commonName, now)
 	if err != nil {
@@ -84,10 +95,23 @@ func create(certPath, keyPath, commonName string, now time.Time) error {
 			return fmt.Errorf("creating the directory of %s: %w; create it or make it writable for this user", path, err)
 		}
 	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if err := writeFile(certPath+waiting, text, 0o644); err != nil {
+		return err
+	}
 	if err := writeFile(keyPath, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), 0o600); err != nil {
 		return err
 	}
-	return writeFile(certPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644)
+	return putInPlace(certPath)
+}
+
+// complete ends a creation that was interrupted when the key had been written. Without a certificate that waits for
+// this key, it changes nothing and returns the error that the certificate is missing.
+func complete(certPath, keyPath string) error {
+	if _, err := Load(certPath+waiting, keyPath); err != nil {
+		return halfThere(certPath, keyPath)
+	}
+	return putInPlace(certPath)
 }
 
 // Load returns the identity in two PEM files. It creates none; its errors are those of

@@ -1,4 +1,4 @@
-package identity // inside: it uses maxCertificate
+package identity // inside: it uses maxCertificate and waiting
 
 import (
 	"bytes"
@@ -73,6 +73,59 @@ func TestLoadOrCreate_CertificateIsAsSpecified(t *testing.T) {
 	}
 }
 
+// Killed between two writes, the next start goes on.
+func TestLoadOrCreate_CompletesACreationThatWasInterrupted(t *testing.T) {
+	for name, c := range map[string]struct {
+		keyWritten bool
+		kept       bool // the identity is the one whose creation began
+	}{
+		"before the key":                {},
+		"before the certificate's name": {keyWritten: true, kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun, cert, key := made(t, "eu-web-1")
+			err := os.Rename(cert, cert+waiting)
+			if !c.keyWritten {
+				err = errors.Join(err, os.Remove(key))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, created, err := LoadOrCreate(cert, key, "eu-web-1", noon)
+			if err != nil || !created || (id.KeyID == begun.KeyID) != c.kept {
+				t.Fatalf("created %v, %v", created, err)
+			}
+			again, created, err := LoadOrCreate(cert, key, "eu-web-1", noon)
+			if err != nil || created || again.KeyID != id.KeyID {
+				t.Errorf("the start after it: created %v, %v", created, err)
+			}
+			if names, _ := os.ReadDir(filepath.Dir(cert)); len(names) != 2 {
+				t.Errorf("left behind: %v", names)
+			}
+		})
+	}
+}
+
+// A name that leaves no room for that of a file under way stands for a full disk.
+func TestLoadOrCreate_AFailureToWriteStopsNoLaterStart(t *testing.T) {
+	long := strings.Repeat("x", 250)
+	for name, full := range map[string]struct{ cert, key string }{
+		"certificate": {long, "agent.key"}, "key": {"agent.crt", long},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cert, key := files(t)
+			dir := filepath.Dir(cert)
+			_, _, err := LoadOrCreate(filepath.Join(dir, full.cert), filepath.Join(dir, full.key), "eu-web-1", noon)
+			if err == nil {
+				t.Fatal("could be written")
+			}
+			if _, created, err := LoadOrCreate(cert, key, "eu-web-1", noon); err != nil || !created {
+				t.Errorf("the next start: created %v, %v", created, err)
+			}
+		})
+	}
+}
+
 func TestLoadOrCreate_MakesTheDirectoryForTheOwnerOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if _, _, err := LoadOrCreate(filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key"), "a", noon); err != nil {
@@ -135,6 +188,14 @@ func TestLoadOrCreate_NeverReplacesWhatItCannotUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	waits := func(put func(t *testing.T, path string)) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			if err := os.Rename(path, path+waiting); err != nil {
+				t.Fatal(err)
+			}
+			put(t, path+waiting)
+		}
+	}
 	for name, c := range map[string]struct {
 		damageCert, damageKey func(*testing.T, string)
 		names                 string // the file that the error must name
@@ -151,6 +212,9 @@ func TestLoadOrCreate_NeverReplacesWhatItCannotUse(t *testing.T) {
 		"certificate twice":      {damageCert: twice, names: "agent.crt is damaged"},
 		"key of another":         {damageKey: foreign(1), names: "agent.key does not belong to"},
 		"certificate of another": {damageCert: foreign(0), names: "agent.key does not belong to"},
+		"another's one waits":    {damageCert: waits(foreign(0)), names: "agent.crt is missing"},
+		"half a one waits":       {damageCert: waits(half), names: "agent.crt is missing"},
+		"one waits, key damaged": {damageCert: waits(func(*testing.T, string) {}), damageKey: half, names: "agent.crt is missing"},
 		"key of another kind":    {damageKey: ecKey, names: "agent.key holds a key of another kind"},
 		"certificate mislabeled": {damageCert: swapped, names: "agent.crt is damaged"},
 		"key mislabeled":         {damageKey: swapped, names: "agent.key is damaged"},

@@ -48,7 +48,7 @@ func (inv *Inventory) Apply(ctx context.Context, puts []store.Server, gone []reg
 			new = append(new, id)
 		}
 	}
-	return errors.Join(err, inv.declare(context.WithoutCancel(ctx), batch.before, new))
+	return errors.Join(err, inv.declare(ctx, batch.before, new))
 }
 
 // together holds the servers of one Apply, which are reserved for it (see take).

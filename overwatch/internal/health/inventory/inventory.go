@@ -225,14 +225,15 @@ func (inv *Inventory) put(ctx context.Context, id registry.ID, s store.Server, n
 	return inv.declare(ctx, map[registry.ID]store.Server{id: s}, nil)
 }
 
-// declare tells the registry of servers, and of others that are gone.
+// declare tells the registry of servers, and of others that are gone. The store has them so already, and what the
+// registry applies after the end of a context would be reported as not done: so only the end of the registry stops it.
 func (inv *Inventory) declare(ctx context.Context, puts map[registry.ID]store.Server, gone []registry.ID) error {
 	declarations := make([]registry.Declaration, 0, len(puts))
 	for id, s := range puts {
 		declarations = append(declarations, registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Agent: s.Agent,
 			Check: unique.Make(s.Check)})
 	}
-	if err := inv.registry.Declare(ctx, declarations, gone); err != nil {
+	if err := inv.registry.Declare(context.WithoutCancel(ctx), declarations, gone); err != nil {
 		return err
 	}
 	inv.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"sync"
 	"testing"
 	"time"
 	"unique"
@@ -28,6 +29,13 @@ func open(t *testing.T, dir string) *store.Store {
 
 func running(t *testing.T) *registry.Registry {
 	t.Helper()
+	r, _ := stoppable(t)
+	return r
+}
+
+// stoppable returns a registry that runs until stop is called or the test ends.
+func stoppable(t *testing.T) (r *registry.Registry, stop func()) {
+	t.Helper()
 	r, err := registry.New(registry.Options{
 		Timing:  registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour},
 		Changed: func(string) {}, Logger: zerolog.Nop(),
@@ -38,8 +46,9 @@ func running(t *testing.T) *registry.Registry {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
-	return r
+	stop = sync.OnceFunc(func() { cancel(); <-ended })
+	t.Cleanup(stop)
+	return r, stop
 }
 
 func server(last byte) store.Server {
@@ -138,5 +147,66 @@ func TestInventory_WhatIsNotStoredIsNotDeclared(t *testing.T) {
 	}
 	if services := r.View().Services(); len(services) != 0 {
 		t.Errorf("declared: %v", services)
+	}
+}
+
+// leaving is a registry whose caller gives up while it applies a declaration.
+type leaving struct {
+	*registry.Registry
+	leave func()
+}
+
+func (l *leaving) Declare(ctx context.Context, puts []registry.Declaration, gone []registry.ID) error {
+	l.leave()
+	if err := l.Registry.Declare(context.WithoutCancel(ctx), puts, gone); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func TestInventory_ACallerWhoGivesUpLeavesNothingHalfDone(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	r := &leaving{running(t), func() {}}
+	inv, err := inventory.New(t.Context(), inventory.Options{Store: s, Registry: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// hasty returns the context of such a caller.
+	hasty := func() (ctx context.Context) {
+		ctx, r.leave = context.WithCancel(t.Context())
+		return ctx
+	}
+	id, _ := registry.NewID("app.example", server(1).Address, 80)
+	for range 2 {
+		if err := inv.Create(hasty(), server(1), nil); err != nil {
+			t.Fatalf("creating: %v", err)
+		}
+		if after, err := inv.Change(hasty(), id, nil,
+			func(s *store.Server) error { s.Weight = 9; return nil }); err != nil || after.Weight != 9 {
+			t.Errorf("changing: %+v, %v", after, err)
+		}
+		stored, err := s.LoadServers()
+		if known, ours := inv.Get(id); err != nil || len(stored) != 1 || stored[0].Weight != 9 || !ours ||
+			known.Weight != 9 || r.View().Get(id).Weight != 9 {
+			t.Errorf("stored %+v, known %+v, %v", stored, known, err)
+		}
+		if err := inv.Remove(hasty(), id, nil, willing); err != nil || r.View().Get(id) != nil {
+			t.Fatalf("removing: %v; the registry has %+v", err, r.View().Get(id))
+		}
+	}
+}
+
+func TestInventory_EndsWithTheRegistry(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	r, stop := stoppable(t)
+	inv := begin(t, s, r)
+	stop()
+	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, registry.ErrStopped) {
+		t.Errorf("creating: %v", err)
+	}
+	if stored, err := s.LoadServers(); err != nil || len(stored) > 0 {
+		t.Errorf("stored %+v, %v", stored, err)
 	}
 }

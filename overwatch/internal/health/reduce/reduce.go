@@ -23,6 +23,10 @@ const (
 	MinTimeout  = 500 * time.Millisecond
 )
 
+// MaxThreshold bounds the checks in a row that an agent asks for, so that no agent keeps a backend in the answers that
+// this node's check finds unhealthy.
+const MaxThreshold = 10
+
 // repeated lists the methods that a node takes over from an agent's check; they change nothing at the backend.
 var repeated = []string{"", "GET", "HEAD", "OPTIONS"}
 
@@ -41,6 +45,8 @@ func Check(asked check.Spec, own bool) (check.Spec, Omitted) {
 	made.Address = netip.Addr{}
 	made.Interval = max(made.Interval, MinInterval)
 	made.Timeout = min(max(made.Timeout, MinTimeout), made.Interval)
+	made.FailureThreshold = min(made.FailureThreshold, MaxThreshold)
+	made.SuccessThreshold = min(made.SuccessThreshold, MaxThreshold)
 	if left != 0 {
 		made = check.Spec{
 			Type: check.TCP, Interval: made.Interval, Timeout: made.Timeout,

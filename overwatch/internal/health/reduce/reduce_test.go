@@ -62,8 +62,14 @@ func TestCheck_KeepsWhatMayBeAskedAndJudged(t *testing.T) {
 			left: reduce.Unknown},
 		"path that is none": {asked: with(whole(), func(s *check.Spec, _ *check.Detail) { s.Path = "/ HTTP/1.1\r\nX: y" }),
 			want: reduce.Connection(), left: reduce.Unknown},
-		"thresholds": {asked: with(whole(), func(s *check.Spec, _ *check.Detail) { s.FailureThreshold = 65535 }),
-			want: reduce.Connection(), left: reduce.Unknown},
+		"thresholds": {asked: with(whole(), func(s *check.Spec, _ *check.Detail) {
+			s.FailureThreshold, s.SuccessThreshold = 11, 65535
+		}), want: with(whole(), func(s *check.Spec, _ *check.Detail) { s.FailureThreshold, s.SuccessThreshold = 10, 10 })},
+		"thresholds of a connection": {asked: with(whole(), func(s *check.Spec, _ *check.Detail) {
+			s.FailureThreshold, s.SuccessThreshold = 1000, 1000
+		}), other: true, want: with(tcp, func(s *check.Spec, _ *check.Detail) {
+			s.FailureThreshold, s.SuccessThreshold = 10, 10
+		}), left: reduce.Elsewhere},
 		"nothing": {want: reduce.Connection(), other: true, left: reduce.Elsewhere | reduce.Unknown},
 		"times": {asked: with(tcp, func(s *check.Spec, _ *check.Detail) { s.Interval, s.Timeout = 1, 1 }),
 			want: with(tcp, func(s *check.Spec, _ *check.Detail) {
@@ -120,7 +126,7 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%+v is repeated", made)
 		}
 		if problems := made.Validate(); len(problems) > 0 || made.Interval < reduce.MinInterval ||
-			made.Timeout < reduce.MinTimeout {
+			made.Timeout < reduce.MinTimeout || max(made.FailureThreshold, made.SuccessThreshold) > reduce.MaxThreshold {
 			t.Errorf("%+v: %v", made, problems)
 		}
 		if !own && made.Type != check.TCP {

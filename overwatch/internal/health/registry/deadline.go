@@ -10,6 +10,11 @@ import (
 // fall silent in one second wake it ten times. Whatever depends on time happens at most this late.
 const tick = 100 * time.Millisecond
 
+// longestWatch bounds how far ahead the deadline of a record is set. A record that is removed stays in the queue until
+// its deadline: of an agent that claims ever new backends, the removed ones of a minute are in memory, and not those of
+// the hour that may pass between two steps of a drain.
+const longestWatch = time.Minute
+
 // deadlineAt is a moment as the time since the registry's start, never zero for a deadline that is set.
 type deadlineAt time.Duration
 

@@ -215,17 +215,24 @@ func answersDiffer(a, b *Backend) bool {
 }
 
 // watch sets a deadline for the next moment at which time alone changes something about r: the earliest of those that
-// wake is called with.
+// wakeBy is called with, or after longestWatch, which sets the next one and changes nothing.
 func (w *writer) watch(r *record, now time.Time) {
+	latest := now.Add(longestWatch)
+	wakeBy := func(t time.Time) {
+		if t.After(latest) {
+			t = latest
+		}
+		w.wake(r, &r.timer, t)
+	}
 	if w.validated(r, now) {
-		w.wake(r, &r.timer, w.verdictEnds(r))
+		wakeBy(w.verdictEnds(r))
 	}
 	for _, d := range w.drains(r, now) {
 		if d == nil {
 			continue
 		}
 		if next, moving := d.next(now); moving {
-			w.wake(r, &r.timer, next)
+			wakeBy(next)
 		}
 	}
 	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
@@ -233,7 +240,7 @@ func (w *writer) watch(r *record, now time.Time) {
 	}
 	for kind := range r.claim.bleeds {
 		if next, moving := r.claim.bleeds[kind].next(now); moving {
-			w.wake(r, &r.timer, next)
+			wakeBy(next)
 		}
 	}
 }

@@ -12,6 +12,10 @@ import (
 const (
 	answersPerSecond = 100 // to each of the two
 	answersBurst     = 200
+	// checksPerSecond and checksBurst bound the signatures that are checked for a Reject to a pinned agent. They are more
+	// than the answers, since whoever forges messages of that agent spends checks, but no answers.
+	checksPerSecond = 500
+	checksBurst     = 1000
 	// answerEvery is the least time between two Rejects for the same pinned agent.
 	answerEvery = time.Second
 	// noticesPerMinute bounds the log lines about agents that are not pinned, whose ids anybody with the gossip key can
@@ -25,9 +29,10 @@ const (
 // answers bounds Rejects and log lines.
 type answers struct {
 	mu sync.Mutex
-	// rejects bounds the Rejects to agents that are not pinned, then those to pinned ones: whoever has only the gossip key
-	// takes nothing from the latter.
+	// rejects bounds the Rejects to agents that are not pinned and those that tell of another version, then the others to
+	// pinned agents: whoever has only the gossip key takes nothing from the latter.
 	rejects [2]bucket
+	checks  bucket
 	lines   bucket
 	noticed map[string]uint64 // by agent id, a bit per code
 }
@@ -35,6 +40,7 @@ type answers struct {
 func newAnswers() *answers {
 	return &answers{
 		rejects: [2]bucket{newAnswersBucket(), newAnswersBucket()},
+		checks:  bucket{rate: checksPerSecond, size: checksBurst, level: checksBurst},
 		lines:   bucket{rate: noticesPerMinute / 60., size: noticesBurst, level: noticesBurst},
 		noticed: make(map[string]uint64),
 	}
@@ -44,7 +50,15 @@ func newAnswersBucket() bucket {
 	return bucket{rate: answersPerSecond, size: answersBurst, level: answersBurst}
 }
 
-// mayAnswer reports whether one more Reject may be sent, and counts it if so. known: to a pinned agent.
+// mayCheck reports whether one more signature may be checked for a Reject to a pinned agent, and counts it if so.
+func (a *answers) mayCheck(now time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.checks.take(now)
+}
+
+// mayAnswer reports whether one more Reject may be sent, and counts it if so. known: to a pinned agent, for a message
+// that is its own.
 func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

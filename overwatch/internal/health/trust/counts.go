@@ -48,14 +48,16 @@ func (a *attempt) countAtOrigin(p *pinned) {
 	a.countPin(p, +1)
 }
 
-// admit counts the agent for each proved service that the pin does not have yet. in lists the proved services that the
-// pin may have, added those that were counted now, and refused the rest; why is the reason of the first refusal.
+// admit counts the agent for each proved service that the pin does not have yet, once however often it is proved. in
+// lists the proved services that the pin may have, added those that were counted now, and refused the rest; why is the
+// reason of the first refusal.
 func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string,
 	refused []wire.RefusedClaim, why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range proved {
-		if slices.ContainsFunc(pin.Services, func(s store.PinnedService) bool { return s.Name == p.Name }) {
+		if slices.Contains(added, p.Name) ||
+			slices.ContainsFunc(pin.Services, func(s store.PinnedService) bool { return s.Name == p.Name }) {
 			in = append(in, p)
 			continue
 		}

@@ -41,7 +41,7 @@ func (a *attempt) judge() ([]store.PinnedService, []wire.RefusedClaim, *Refusal)
 	}
 	proved, refused := a.prove()
 	if len(proved) == 0 && !a.speaks() {
-		return nil, nil, a.refuse(refused[0].Code, refused[0].Service, proofDetail(refused[0].Code))
+		return nil, nil, a.unproved(refused)
 	}
 	if err := a.identify(); err != nil {
 		return nil, nil, a.drop(ReasonMalformed, err.Error())
@@ -153,6 +153,15 @@ func (a *attempt) prove() (proved []store.PinnedService, refused []wire.RefusedC
 // speaks reports whether the agent speaks for a service already.
 func (a *attempt) speaks() bool {
 	return a.pinned != nil && len(a.pinned.standing.Load().grants) > 0
+}
+
+// unproved returns the refusal of an Enrol that proves nothing, of an agent that speaks for nothing. refused is what
+// prove refused: nothing, if the agent spoke until then for what it proved wrongly, and the tokens changed since.
+func (a *attempt) unproved(refused []wire.RefusedClaim) *Refusal {
+	if len(refused) == 0 {
+		return a.refuse(wire.CodeNotEnrolled, "", tokensChanged)
+	}
+	return a.refuse(refused[0].Code, refused[0].Service, proofDetail(refused[0].Code))
 }
 
 func proofDetail(code wire.RejectCode) string {

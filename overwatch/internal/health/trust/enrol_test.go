@@ -1,4 +1,4 @@
-package trust // inside: it uses lines
+package trust // inside: it uses attempt and lines
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gslb.internal/shared/identity"
 	"gslb.internal/shared/wire"
 )
 
@@ -74,6 +75,26 @@ func TestEnrol_AWrongProofOfWhatItSpeaksForIsNotHeldAgainstIt(t *testing.T) {
 	r.speaks(m.Agent, "app.test", "db.test")
 	if len(m.Refused) != 0 {
 		t.Errorf("refused: %+v", m.Refused)
+	}
+}
+
+// The tokens change between the judgement of the proofs and the question what the agent speaks for.
+func TestEnrol_AWrongProofOfWhatItNoLongerSpeaksForIsRefused(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	sealed, err := identity.Parse(a.enrolment("app.test=an earlier token, 0123456789"))
+	must(t, err)
+	open := attempt{Trust: r.trust, now: r.now(), sealed: sealed}
+	open.pinned, _ = r.trust.find(sealed.KeyID)
+	must(t, open.request.UnmarshalBinary(sealed.Payload))
+	proved, refused := open.prove()
+	r.trust.SetTokens(map[string][]string{"app.test": {"another token, 0123456789 0123456789"}}, nil)
+	if len(proved)+len(refused) > 0 || open.speaks() {
+		t.Fatalf("proved %v, refused %v, and speaks: not what this test is about", proved, refused)
+	}
+	if refusal := open.unproved(refused); refusal.Code != wire.CodeNotEnrolled || refusal.Detail != tokensChanged {
+		t.Errorf("refusal is %+v", refusal)
 	}
 }
 

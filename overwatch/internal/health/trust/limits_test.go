@@ -1,10 +1,12 @@
 package trust // inside: it uses clock, maxPaced and ownBurst
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gslb.internal/shared/wire"
@@ -152,10 +154,12 @@ func TestSweep_APinThatNeverReportsGoesByItself(t *testing.T) {
 	silent.enrol("app.test")
 	speaking.enrol("app.test")
 	r.taken(speaking.beat())
+	var gone []string
+	tell := func(ids []string) { gone = append(gone, ids...) }
 	sweep := func() {
 		t.Helper()
 		_, now := r.trust.clock.now()
-		must(t, r.trust.sweep(now))
+		must(t, r.trust.sweep(now, tell))
 	}
 	r.advance(SilentFor - time.Second)
 	sweep()
@@ -164,13 +168,14 @@ func TestSweep_APinThatNeverReportsGoesByItself(t *testing.T) {
 	}
 	r.pins.setFull(true)
 	r.advance(time.Second)
-	if _, now := r.trust.clock.now(); r.trust.sweep(now) == nil || len(r.trust.Agents()) != 2 {
+	if _, now := r.trust.clock.now(); r.trust.sweep(now, tell) == nil || len(r.trust.Agents()) != 2 ||
+		len(gone) > 0 {
 		t.Error("a pin went although that cannot be stored")
 	}
 	r.pins.setFull(false)
 	sweep()
-	if r.pins.has("silent") || len(r.trust.Agents()) != 1 {
-		t.Error("the pin of the silent agent is still there")
+	if r.pins.has("silent") || len(r.trust.Agents()) != 1 || !slices.Equal(gone, []string{"silent"}) {
+		t.Errorf("the pin of the silent agent is still there, or somebody else is told of: %v", gone)
 	}
 	r.refused(silent.beat(), ReasonUnknownKey)
 	silent.enrol("app.test") // as if nothing had been
@@ -179,6 +184,54 @@ func TestSweep_APinThatNeverReportsGoesByItself(t *testing.T) {
 	sweep()
 	if got := r.trust.Select(Selection{Service: "app.test"}); !slices.Equal(got, []string{"speaking"}) {
 		t.Errorf("after a restart %v are left, want the one that reported before it", got)
+	}
+}
+
+// A Transition claims a backend, as a Heartbeat does.
+func TestSweep_ATransitionIsAReport(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("turning")
+	a.enrol("app.test")
+	r.taken(a.seal(wire.TypeTransition, []byte("contents")))
+	r.advance(SilentFor)
+	_, now := r.trust.clock.now()
+	must(t, r.trust.sweep(now, func(ids []string) { t.Errorf("the pins of %v are gone", ids) }))
+	if uses := r.trust.Usage(); uses[0].Pins != 1 || uses[0].Unreported != 0 {
+		t.Errorf("%+v", uses[0])
+	}
+}
+
+func TestTend_TellsWhosePinsAreGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.agent("silent").enrol("app.test")
+		r.advance(SilentFor)
+		told, ended := make(chan []string, 1), make(chan error, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { ended <- r.trust.Tend(ctx, func(ids []string) { told <- ids }) }()
+		select {
+		case ids := <-told:
+			if !slices.Equal(ids, []string{"silent"}) || r.pins.has("silent") {
+				t.Errorf("told of %v", ids)
+			}
+		case <-time.After(2 * sweepEvery):
+			t.Error("told of nobody")
+		}
+		stop()
+		must(t, <-ended)
+	})
+}
+
+// However often an Enrol proves a service, its pin counts once, and no more when it is gone.
+func TestEnrol_AServiceThatIsProvedManyTimesCountsOnce(t *testing.T) {
+	r := newRig(t)
+	r.agent("many").enrol(slices.Repeat([]string{"app.test"}, wire.MaxServices)...)
+	if n := r.trust.Usage()[0].Pins; n != 1 {
+		t.Errorf("one pin counts as %d", n)
+	}
+	must(t, r.trust.Unpin(t.Context(), "many"))
+	if c := r.trust.census; len(c.pins)+len(c.sources) > 0 {
+		t.Errorf("without any pin there are %v, from %v", c.pins, c.sources)
 	}
 }
 

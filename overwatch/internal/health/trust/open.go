@@ -89,10 +89,10 @@ func (a *attempt) report() (Message, *Refusal) {
 		return Message{}, a.drop(ReasonReplay, "")
 	}
 	if len(a.pinned.standing.Load().grants) == 0 { // revoked or unpinned this very moment, or all its tokens changed
-		return Message{}, a.refuse(wire.CodeNotEnrolled, "", "the tokens of its services changed: they must be proved again")
+		return Message{}, a.refuse(wire.CodeNotEnrolled, "", tokensChanged)
 	}
 	message := a.believed()
-	if message.Type == wire.TypeHeartbeat && a.pinned.silent.Load() {
+	if (message.Type == wire.TypeHeartbeat || message.Type == wire.TypeTransition) && a.pinned.silent.Load() {
 		a.pinned.silent.Store(false)
 	}
 	if a.sealed.InSession() {
@@ -110,7 +110,11 @@ func (a *attempt) genuine(session *identity.Session) bool {
 	return a.sealed.Verify(identity.AgentToNode, a.pinned.certificate.PublicKey)
 }
 
-const pinDeleted = "the pin of this certificate was deleted on this node: restart the agent to enrol it again"
+// Details of refusals.
+const (
+	pinDeleted    = "the pin of this certificate was deleted on this node: restart the agent to enrol it again"
+	tokensChanged = "the tokens of its services changed: they must be proved again"
+)
 
 // admissible applies the rules for a pinned certificate that come before the signature.
 func (a *attempt) admissible() *Refusal {

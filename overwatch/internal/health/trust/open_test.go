@@ -1,4 +1,4 @@
-package trust // inside: it uses answersBurst, lines and noticesBurst
+package trust // inside: it uses answersBurst, checksBurst, lines and noticesBurst
 
 import (
 	"bytes"
@@ -215,6 +215,38 @@ func TestReject_IsNotSentForAMessageThatTheAgentDidNotSeal(t *testing.T) {
 	wrong := r.agent("eu-web-2").enrolment("app.test=wrong")
 	wrong[len(wrong)-1] ^= 1
 	r.untold(wrong, Reason(wire.CodeWrongToken.String()))
+}
+
+// Whoever sends messages of its own under an agent's key id keeps neither the agent's refusals from being answered, nor
+// from being recorded, unless it sends more than a node checks.
+func TestReject_ForgedMessagesTakeNoneOfThoseToAPinnedAgent(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	must(t, r.trust.Revoke(t.Context(), "eu-web-1", "stolen"))
+	revoked, version := Reason(wire.CodeRevoked.String()), Reason(wire.CodeVersion.String())
+	forged := a.beat()
+	forged[len(forged)-1] ^= 1
+	unchecked := a.id.Seal(identity.AgentToNode, identity.Envelope{Major: wire.Major + 1, Type: uint8(wire.TypeHeartbeat),
+		BootNonce: r.boot, Epoch: a.epoch, Seq: 100})
+	r.advance(answerEvery)
+	for range checksBurst - 1 {
+		r.untold(forged, revoked)
+	}
+	if r.refused(unchecked, version).Silent {
+		t.Error("another version is not answered")
+	}
+	r.untold(unchecked, version)
+	if r.refused(a.beat(), revoked).Silent {
+		t.Error("the agent's own message is not answered any more")
+	}
+	r.untold(a.beat(), revoked)
+	r.advance(answerEvery)
+	for range checksPerSecond {
+		r.untold(forged, revoked)
+	}
+	r.untold(a.beat(), revoked) // more is not checked
+	r.told(a.beat(), wire.CodeRevoked)
 }
 
 func TestReject_IsBoundedPerAgentAndInAll(t *testing.T) {

@@ -53,35 +53,37 @@ func (a *attempt) cannotStore(err error) *Refusal {
 func (a *attempt) answer(code wire.RejectCode, service, detail string) *Refusal {
 	r := a.drop(Reason(code.String()), detail)
 	r.Code, r.Service = code, service
-	r.Silent = r.AgentID == "" || !a.mayAnswer() || !a.authentic(code)
+	r.Silent = r.AgentID == "" || !a.mayAnswer(code)
 	return r
 }
 
-// mayAnswer reports whether the bounds on Rejects allow one more: the bound of the pinned agent and the one of all
-// together. It counts the Reject if so.
-func (a *attempt) mayAnswer() bool {
-	if p := a.pinned; p != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.answered != 0 && a.elapsed-p.answered < answerEvery {
-			return false
-		}
-		if !a.answers.mayAnswer(true, a.elapsed) {
-			return false
-		}
-		p.answered = max(a.elapsed, 1)
-		return true
+// mayAnswer reports whether the sender gets a Reject, and counts it if so: the message is really its own, and the
+// bounds allow one more. Whoever forges messages of a pinned agent takes no Reject from it. That the agent sealed a
+// message of another major version cannot be checked here, so Rejects of these have a bound apart from its others; the
+// agent tells by the sequence number that such a Reject is not for it.
+func (a *attempt) mayAnswer(code wire.RejectCode) bool {
+	p, checked := a.pinned, code != wire.CodeVersion
+	if p == nil {
+		return a.answers.mayAnswer(false, a.elapsed) && (!checked || a.authentic())
 	}
-	return a.answers.mayAnswer(false, a.elapsed)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := &p.answered
+	if !checked {
+		last = &p.versioned
+	}
+	if *last != 0 && a.elapsed-*last < answerEvery ||
+		checked && !(a.answers.mayCheck(a.elapsed) && a.authentic()) ||
+		!a.answers.mayAnswer(checked, a.elapsed) {
+		return false
+	}
+	*last = max(a.elapsed, 1)
+	return true
 }
 
 // authentic reports whether the holder of the key sealed the message, so that nobody else can make a node write to an
-// agent. The seal of another major version cannot be checked here; the agent tells by the sequence number that the
-// answer is not for it.
-func (a *attempt) authentic(code wire.RejectCode) bool {
-	if code == wire.CodeVersion {
-		return true
-	}
+// agent.
+func (a *attempt) authentic() bool {
 	if a.request.AgentID != "" && a.identify() != nil {
 		return false
 	}

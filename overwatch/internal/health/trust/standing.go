@@ -20,13 +20,14 @@ type pinned struct {
 	session     atomic.Pointer[identity.Session] // with the agent's process that enrolled last; nil: it signs everything
 
 	since  time.Duration // when it was pinned, or loaded
-	silent atomic.Bool   // no heartbeat of it has been believed since it was pinned
+	silent atomic.Bool   // no heartbeat or transition of it has been believed since it was pinned
 	host   netip.Prefix  // where its last Enrol came from; Trust.mu
 
-	mu       sync.Mutex
-	window   identity.Window // of this process; mu
-	pin      store.Pin       // mu; its slices are never edited
-	answered time.Duration   // when the last Reject for it was allowed; mu
+	mu     sync.Mutex
+	window identity.Window // of this process; mu
+	pin    store.Pin       // mu; its slices are never edited
+	// answered is when the last Reject for it was allowed, versioned the same of those that tell of another version; mu.
+	answered, versioned time.Duration
 }
 
 // standing is an agent's present rights.

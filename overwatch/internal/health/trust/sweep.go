@@ -20,8 +20,9 @@ const (
 )
 
 // Tend deletes the pins of agents that do not report within SilentFor, until ctx ends. What could not be stored is
-// tried again.
-func (t *Trust) Tend(ctx context.Context) error {
+// tried again. gone is called, in this goroutine, with the ids of the agents whose pins were deleted: a node that has
+// restarted may remember claims of theirs, which it must withdraw.
+func (t *Trust) Tend(ctx context.Context, gone func(agentIDs []string)) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
@@ -30,7 +31,7 @@ func (t *Trust) Tend(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 			_, now := t.clock.now()
-			if err := t.sweep(now); err != nil {
+			if err := t.sweep(now, gone); err != nil {
 				if left, ok := t.lines.take("sweep", now); ok {
 					t.log.Error().Err(err).Int("left_out", left).Msg("pins of agents that never reported stay for now")
 				}
@@ -39,8 +40,9 @@ func (t *Trust) Tend(ctx context.Context) error {
 	}
 }
 
-// sweep stores which agents have reported since they were pinned, and deletes the pins of those that did not in time.
-func (t *Trust) sweep(now time.Duration) error {
+// sweep stores which agents have reported since they were pinned, deletes the pins of those that did not in time, and
+// calls tell with their ids.
+func (t *Trust) sweep(now time.Duration, tell func(agentIDs []string)) error {
 	for {
 		reported := t.pick(sweepBatch, func(p *pinned) bool { return !p.silent.Load() && p.stored().Unreported })
 		silent := t.pick(sweepBatch, func(p *pinned) bool { return p.expired(now) })
@@ -55,6 +57,7 @@ func (t *Trust) sweep(now time.Duration) error {
 			return err
 		}
 		if len(gone) > 0 {
+			tell(gone)
 			t.log.Warn().Int("pins", len(gone)).Strs("first", gone[:min(len(gone), 5)]).Stringer("after", SilentFor).
 				Msg("pins deleted of agents that never reported")
 		}
