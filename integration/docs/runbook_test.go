@@ -244,6 +244,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		}
 	}
 	r.section(t, "Restoring a node")
+	r.section(t, "The objects of the API alone")
 	for _, n := range r.Nodes {
 		if now := facts(n); !slices.Equal(now, known[n]) {
 			t.Errorf("%s came back with\n%v\nand had\n%v", n.Name, now, known[n])

@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -155,12 +156,21 @@ func parse(base string, public, private []byte) (Key, error) {
 	return Key{zone, record.KeyTag(), created(private), base, record.PublicKey}, nil
 }
 
-// publicOf returns the public half of a private key in the form of a DNSKEY record (RFC 6605, RFC 8080), "" for an
-// algorithm that nodes do not use.
+// publicOf returns the public half of a private key in the form of a DNSKEY record (RFC 6605, RFC 8080), "" for one
+// that is not valid or of an algorithm that nodes do not use. It is derived: package dns gives a private key of ECDSA
+// the public half of the record.
 func publicOf(secret crypto.PrivateKey) string {
 	switch k := secret.(type) {
 	case *ecdsa.PrivateKey:
-		if point, err := k.PublicKey.Bytes(); err == nil {
+		scalar, err := k.Bytes()
+		if err != nil {
+			return ""
+		}
+		own, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), scalar)
+		if err != nil {
+			return ""
+		}
+		if point, err := own.PublicKey.Bytes(); err == nil {
 			return base64.StdEncoding.EncodeToString(point[1:]) // without the mark of an uncompressed point
 		}
 	case ed25519.PrivateKey:

@@ -283,6 +283,32 @@ func TestRead_UnusableKeys(t *testing.T) {
 	}
 }
 
+// A private key of P-256 says which public half is its own, whatever the record beside it says.
+func TestRead_UnusableKeysOfP256(t *testing.T) {
+	good, other := keyFiles(t, "example.com.", dns.ECDSAP256SHA256), keyFiles(t, "example.com.", dns.ECDSAP256SHA256)
+	const field = "PrivateKey: "
+	before, _, there := strings.Cut(string(good[1].Content), field)
+	if !there {
+		t.Fatalf("no field of the private key in %s", good[1].Content)
+	}
+	const after = "\nCreated: 20260301120000\n"
+	for name, private := range map[string]string{
+		"of another key":          string(other[1].Content),
+		"without the field":       before + after,
+		"cut off before it":       before,
+		"cut off within it":       string(good[1].Content[:len(before)+len(field)+8]),
+		"with nothing in it":      before + field + after,
+		"with zero":               before + field + strings.Repeat("A", 43) + "=" + after,
+		"above the group's order": before + field + strings.Repeat("/", 42) + "8=" + after,
+		"with 64 octets":          before + field + strings.Repeat("/", 86) + "==" + after,
+	} {
+		_, _, err := Read(folder(t, good[0], File{good[1].Name, []byte(private)}))
+		if err == nil || !strings.Contains(err.Error(), "private half") {
+			t.Errorf("a private half %s: %v", name, err)
+		}
+	}
+}
+
 func TestOpen_SaysWhatIsWrong(t *testing.T) {
 	good := sealed(t, keyFiles(t, "example.com.", dns.ED25519)...)
 	if _, err := Open(bytes.NewReader(good), "another passphrase"); err == nil ||

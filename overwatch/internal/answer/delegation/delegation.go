@@ -6,13 +6,11 @@ package delegation
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/miekg/dns"
@@ -62,8 +60,8 @@ func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent 
 	answered := false
 	for i, r := range replies {
 		switch {
-		case errors.Is(r.err, syscall.ENETUNREACH):
-			continue // an address of a family that this machine has not
+		case noWay(r.err, servers[i], net.InterfaceAddrs):
+			continue
 		case r.err != nil:
 			found.Why = fmt.Sprintf("the parent's server %s: %v", servers[i], r.err)
 		case len(r.ds) == 0:

@@ -2,7 +2,7 @@ package dnssec
 
 import "time"
 
-// active returns the keys of a zone that sign at the time now:
+// active returns the keys of a zone that sign at the time now, where key records have the TTL ttl:
 //
 //	its keys                                                 those that sign
 //	some are active, one of them published for a TTL         the active ones
@@ -10,7 +10,7 @@ import "time"
 //	none is active                                           the oldest: unsigned would be worse
 //
 // So one key takes the place of another only when a DNSKEY RRset without it has gone from caches.
-func (r *Keyring) active(zone string, now time.Time) []*Key {
+func (r *Keyring) active(zone string, ttl time.Duration, now time.Time) []*Key {
 	var signing, retired []*Key
 	settled := false
 	keys := r.keys[zone]
@@ -18,7 +18,7 @@ func (r *Keyring) active(zone string, now time.Time) []*Key {
 		switch k.State(now) {
 		case Active:
 			signing = append(signing, k)
-			settled = settled || r.publishedFor(k, now) >= r.ttl
+			settled = settled || r.publishedFor(k, now) >= ttl
 		case Retired:
 			retired = append(retired, k)
 		}

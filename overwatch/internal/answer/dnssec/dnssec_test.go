@@ -347,3 +347,32 @@ func TestKey_OfEachAlgorithm(t *testing.T) {
 		}
 	}
 }
+
+// A key that cannot be written is none of the zone, and its record does not have it, on disk neither.
+func TestAdd_AFailureLeavesTheZoneAsItWas(t *testing.T) {
+	for _, ending := range []string{privateEnding, publicEnding} {
+		w := open(t, t.TempDir())
+		w.signer(t)
+		k := w.another(t)
+		obstacle := filepath.Join(w.dir, k.FileName()+ending)
+		if err := os.MkdirAll(filepath.Join(obstacle, "inside"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.keyring.Add(k, start, false); err == nil {
+			t.Fatalf("%s: no error", ending)
+		}
+		kept, _, err := readRecord(w.dir, apex)
+		if err != nil || len(kept.Entries) != 1 || len(w.keyring.recordOf(apex).Entries) != 1 {
+			t.Errorf("%s: the record has %+v, on disk %+v (%v)", ending, w.keyring.recordOf(apex), kept, err)
+		}
+		if err := os.RemoveAll(obstacle); err != nil {
+			t.Fatal(err)
+		}
+		if again := open(t, w.dir); again.Damage() != nil || len(again.keyring.Keys(apex)) != 1 {
+			t.Errorf("%s: a restart finds %v, damage %v", ending, again.keyring.Keys(apex), again.Damage())
+		}
+		if err := w.keyring.Add(k, start, false); err != nil || len(w.keyring.Keys(apex)) != 2 {
+			t.Errorf("%s: the second time %v, %v", ending, w.keyring.Keys(apex), err)
+		}
+	}
+}

@@ -23,7 +23,6 @@ func Directory(dataDir string) string { return filepath.Join(dataDir, "dnssec") 
 // of keys that it returns are.
 type Keyring struct {
 	dir     string
-	ttl     time.Duration      // of key records
 	keys    map[string][]*Key  // by zone; oldest first
 	damaged map[string]error   // by the file names' common beginning
 	records map[string]*record // by zone
@@ -101,7 +100,8 @@ func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 }
 
 // reread reads the directory again, as a start would. Unchanged keys stay the same pointers. A zone whose files are
-// all gone keeps its keys, and a note says so. Unusable files are an error, and nothing is changed then.
+// all gone keeps its keys, and a note says so. A roll goes on with what is known of the parent. Unusable files are an
+// error, and nothing is changed then.
 func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error) {
 	if err := makeDir(r.dir); err != nil {
 		return nil, nil, err
@@ -128,7 +128,14 @@ func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error
 			}
 		}
 	}
-	return next, append(notes, next.reconcileAll(zones, now)...), nil
+	notes = append(notes, next.reconcileAll(zones, now)...)
+	for zone, rec := range next.records {
+		if before := r.records[zone]; before != nil {
+			rec.Roll.Resume(before.Roll)
+			rec.Way.Resume(before.Way)
+		}
+	}
+	return next, notes, nil
 }
 
 func (r *Keyring) reconcileAll(zones map[string]bool, now time.Time) (notes []error) {
@@ -249,7 +256,7 @@ func (r *Keyring) recordOf(zone string) *record {
 }
 
 // Add stores a key on disk before it returns. A key that exists already is no error. Damaged files in its place are
-// set aside.
+// set aside. On another error the zone and its record are as before.
 func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	if r.find(k.zone, k.public) != nil {
 		return nil
@@ -262,6 +269,16 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 			return fmt.Errorf("key %d of %s: %w", k.tag, k.zone, errTagTaken)
 		}
 	}
+	next := r.recordOf(k.zone).copy()
+	if e := next.of(k.public); e == nil || e.Provisional != provisional || !e.Withdrawn.IsZero() {
+		next.note(k, now, provisional)
+	}
+	return r.store(k, next)
+}
+
+// store writes a key, and next, which has an entry for it, as the record of its zone. On an error the zone and its
+// record are as before.
+func (r *Keyring) store(k *Key, next *record) (err error) {
 	private, err := k.privateText()
 	if err != nil {
 		return err
@@ -270,14 +287,18 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	if err := r.setAside(k.FileName()); err != nil {
 		return err
 	}
-	// The record comes first: a provisional key must never be found unmarked.
 	rec := r.recordOf(k.zone)
-	if e := rec.of(k.public); e == nil || e.Provisional != provisional || !e.Withdrawn.IsZero() {
-		rec.note(k, now, provisional)
-	}
-	if err := rec.keep(r.dir, k.zone); err != nil {
+	// The record comes first: a provisional key must never be found unmarked.
+	if err := next.keep(r.dir, k.zone); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			os.Remove(base + publicEnding)
+			os.Remove(base + privateEnding)
+			_ = rec.keep(r.dir, k.zone) // where the disk is full, the next one that succeeds mends it
+		}
+	}()
 	// The private key comes first: alone it is reported as damaged, and never lost.
 	if err := WriteFile(base+privateEnding, private, 0o600); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
@@ -285,6 +306,7 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	if err := WriteFile(base+publicEnding, k.publicText(), 0o644); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
 	}
+	*rec = *next // nothing can fail from here on
 	r.insert(k)
 	return nil
 }
@@ -390,17 +412,14 @@ func (r *Keyring) Lost(zone string) (tags []uint16) {
 
 // addFirst is Add for a zone without keys. Lost keys leave its record, so that a peer's copy of one is accepted.
 func (r *Keyring) addFirst(k *Key, now time.Time, provisional bool) error {
-	rec := r.recordOf(k.zone)
-	before, lostAt := slices.Clone(rec.Entries), rec.LostAt
-	rec.Entries = slices.DeleteFunc(rec.Entries, func(e entry) bool { return e.Withdrawn.IsZero() })
-	if len(rec.Entries) < len(before) {
-		rec.LostAt = now.UTC()
+	next := r.recordOf(k.zone).copy()
+	had := len(next.Entries)
+	next.Entries = slices.DeleteFunc(next.Entries, func(e entry) bool { return e.Withdrawn.IsZero() })
+	if len(next.Entries) < had {
+		next.LostAt = now.UTC()
 	}
-	err := r.Add(k, now, provisional)
-	if err != nil {
-		rec.Entries, rec.LostAt = before, lostAt
-	}
-	return err
+	next.note(k, now, provisional)
+	return r.store(k, next)
 }
 
 // lostSince reports whether the keys of a zone were lost after the given time and none of them has come back.

@@ -46,6 +46,13 @@ type entry struct {
 	Withdrawn time.Time `json:"withdrawn,omitzero"` // time from which it is no key of the zone any more; zero: it is one
 }
 
+// copy returns a record that can be changed apart from this one, but for the insides of Roll and Way.
+func (r *record) copy() *record {
+	c := *r
+	c.Entries = slices.Clone(r.Entries)
+	return &c
+}
+
 // of returns the entry of a key, nil if it has none.
 func (r *record) of(public []byte) *entry {
 	for i := range r.Entries {

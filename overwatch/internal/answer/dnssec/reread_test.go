@@ -172,3 +172,21 @@ func TestReread_AZoneWhoseFilesAreAllGoneKeepsItsKeys(t *testing.T) {
 		t.Error("another signer after the files came back")
 	}
 }
+
+// A key whose time is over goes on signing until the one that came in its place has been published for the TTL of key
+// records, which a reload does not change.
+func TestReread_ARetiredKeySignsUntilTheNextIsKnown(t *testing.T) {
+	t.Parallel()
+	w := open(t, t.TempDir())
+	retired := *w.signer(t).active[0]
+	w.put(t, w.another(t))
+	retired.inactive = start
+	w.put(t, &retired)
+	if s := w.reread(t); len(s.keys) != 2 || len(s.active) != 2 {
+		t.Errorf("at once %d are published and %d sign", len(s.keys), len(s.active))
+	}
+	w.time = w.time.Add(DefaultKeyTTL)
+	if s := w.reread(t); len(s.active) != 1 || s.active[0].Tag() == retired.Tag() {
+		t.Errorf("after a TTL %d sign", len(s.active))
+	}
+}

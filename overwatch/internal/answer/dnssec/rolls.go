@@ -102,7 +102,7 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 		Algorithm: differ(key, signer.keys)}
 	begun := roll.Begin(r, publics(signer.keys), publics(signer.announced), now)
 	seen := look{ttl: o.TTL}
-	seen.ttl.DNSKEY, seen.ttl.DS = z.keyring.ttl, cmp.Or(o.TTL.DS, unknownDS)
+	seen.ttl.DNSKEY, seen.ttl.DS = z.keyTTL, cmp.Or(o.TTL.DS, unknownDS)
 	if !keep {
 		return stateOf(apex, begun, z.keyring.Keys(apex), seen, now), nil
 	}
@@ -110,7 +110,7 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 		return RollState{}, err
 	}
 	if err := z.keepRoll(apex, begun); err != nil {
-		return RollState{}, err
+		return RollState{}, errors.Join(err, z.keyring.Discard(key)) // nobody outside has seen it
 	}
 	if o.TTL != (roll.TTLs{}) {
 		z.looks[apex] = seen
@@ -146,7 +146,8 @@ func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	}
 	now := z.wall()
 	signer := z.signers[apex]
-	r := roll.Roll{Target: keys[at].public, Started: now, By: z.nodeID, Algorithm: differ(keys[at], signer.keys)}
+	r := roll.Roll{Target: keys[at].public, Started: startAfter(p, now), By: z.nodeID,
+		Algorithm: differ(keys[at], signer.keys)}
 	if err := z.keepRoll(apex, roll.Begin(r, publics(signer.keys), publics(signer.announced), now)); err != nil {
 		return RollState{}, err
 	}
@@ -277,7 +278,7 @@ const unknownDS = 48 * time.Hour
 func (z *Zones) StepRolls(s Surroundings) (steps []string, err error) {
 	for _, apex := range z.Rolling() {
 		parent := s.Parent(apex)
-		ttl := roll.TTLs{Margin: s.Margin, DNSKEY: z.keyring.ttl, Answers: s.TTL, DS: parent.TTL}
+		ttl := roll.TTLs{Margin: s.Margin, DNSKEY: z.keyTTL, Answers: s.TTL, DS: parent.TTL}
 		if ttl.DS == 0 {
 			ttl.DS = unknownDS
 		}

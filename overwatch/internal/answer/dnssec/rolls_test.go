@@ -429,3 +429,122 @@ func TestRoll_KeysSayWhatTheyAreInIt(t *testing.T) {
 	stage(roll.Done, fresh)
 	says("done", "active")
 }
+
+// A change of key goes on over a reload as without one: key records have the same TTL, and each stage lasts as long.
+func TestReread_KeyRecordsKeepTheirTTL(t *testing.T) {
+	nodes, clock := rollers(t, 1)
+	n := nodes[0]
+	reload := func() {
+		t.Helper()
+		if _, err := n.zones.Reread(); err != nil {
+			t.Fatal(err)
+		}
+		n.round(dnssec.Parent{TTL: time.Hour})
+	}
+	// emergency: the wait is for the TTL of DNSKEY records alone
+	if _, err := n.zones.BeginRoll(rolled, dnssec.RollOptions{Emergency: true}); err != nil {
+		t.Fatal(err)
+	}
+	reload()
+	for _, rr := range append(n.signer().Records(), n.signer().DS()...) {
+		if got := time.Duration(rr.Header().Ttl) * time.Second; got != dnssec.DefaultKeyTTL {
+			t.Errorf("the TTL is %s: %s", got, rr)
+		}
+	}
+	if told := n.zones.Rolls()[0].Schedule; len(told) != 3 {
+		t.Errorf("the stages to come are %+v", told)
+	}
+	*clock = clock.Add(dnssec.DefaultKeyTTL)
+	reload()
+	if got := n.zones.Rolls()[0].Stage; got != roll.Published {
+		t.Errorf("before the TTL and the margin are over it is at %s", got)
+	}
+	*clock = clock.Add(5 * time.Minute)
+	reload()
+	if got := n.zones.Rolls()[0].Stage; got != roll.Offered {
+		t.Errorf("afterwards it is at %s", got)
+	}
+}
+
+// A node that is reloaded again and again counts on from when the parent has had what was asked for.
+func TestReread_TheParentsTTLIsCountedOn(t *testing.T) {
+	reloads := func(nodes []*roller, clock *time.Time, parent dnssec.Parent) {
+		t.Helper()
+		for range 4 {
+			rounds(nodes, clock, parent, 2*time.Hour)
+			if _, err := nodes[0].zones.Reread(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	nodes, clock := rollers(t, 1)
+	begun, err := nodes[0].zones.BeginRoll(rolled, dnssec.RollOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds(nodes, clock, dnssec.Parent{DS: []*dns.DS{begun.Old[0].DS(0)}, TTL: 6 * time.Hour}, 3*time.Hour)
+	if got := nodes[0].zones.Rolls()[0].Stage; got != roll.Offered {
+		t.Fatalf("the roll is at %s", got)
+	}
+	reloads(nodes, clock, dnssec.Parent{DS: []*dns.DS{begun.Target.DS(0)}, TTL: 6 * time.Hour})
+	if got := nodes[0].zones.Rolls()[0]; got.Stage != roll.Alone {
+		t.Errorf("eight hours after the parent has the new record the roll is at %s: %+v", got.Stage, got.Wait)
+	}
+
+	nodes, clock = rollers(t, 1)
+	if _, err := nodes[0].zones.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: 6 * time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	reloads(nodes, clock, dnssec.Parent{TTL: 6 * time.Hour})
+	if got := nodes[0].zones.Rolls()[0]; got.Stage != roll.Alone {
+		t.Errorf("eight hours after the parent has no record the way is at %s: %+v", got.Stage, got.Wait)
+	}
+}
+
+// A node whose clock is behind that of the one that began takes a roll back for all.
+func TestCancelRoll_OfANodeWhoseClockIsBehind(t *testing.T) {
+	nodes, clock := rollers(t, 2)
+	old := nodes[0].zones.Keys()[0].Tag()
+	if _, err := nodes[0].zones.BeginRoll(rolled, dnssec.RollOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	rounds(nodes, clock, dnssec.Parent{TTL: time.Hour}, 0)
+	*clock = clock.Add(-2 * time.Minute)
+	if back, err := nodes[1].zones.CancelRoll(rolled); err != nil || back.Target.Tag() != old {
+		t.Fatalf("%+v, %v", back, err)
+	}
+	*clock = clock.Add(3 * time.Minute)
+	rounds(nodes, clock, dnssec.Parent{TTL: time.Hour}, 0)
+	for _, n := range nodes {
+		if got := n.zones.Rolls()[0]; got.Target.Tag() != old || len(got.Old) != 1 {
+			t.Errorf("%s goes to key %d, and %d are to go", n.name, got.Target.Tag(), len(got.Old))
+		}
+	}
+}
+
+// A disk that takes nothing makes rolls fail, and leaves nothing of them. The first that succeeds is there after a
+// restart.
+func TestBeginRoll_FailuresLeaveNothing(t *testing.T) {
+	nodes, _ := rollers(t, 1)
+	n := nodes[0]
+	record := filepath.Join(n.dir, "gslb.test.record")
+	if err := errors.Join(os.Remove(record), os.Mkdir(record, 0o700)); err != nil { // no file takes its place
+		t.Fatal(err)
+	}
+	for range 20 { // one more than a record may have keys
+		if _, err := n.zones.BeginRoll(rolled, dnssec.RollOptions{}); err == nil {
+			t.Fatal("it begins")
+		}
+	}
+	if err := os.Remove(record); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.zones.BeginRoll(rolled, dnssec.RollOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n.open()
+	n.signer()
+	if r := n.zones.Rolls(); len(r) != 1 || r[0].Stage != roll.Published || len(n.zones.Keys()) != 2 {
+		t.Errorf("after a restart: %+v, keys %+v", r, n.zones.Keys())
+	}
+}

@@ -44,7 +44,8 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, now), zone: zone, name: name}
+	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, z.keyTTL, now),
+		zone: zone, name: name}
 	for _, k := range s.active {
 		if !z.keyring.provisional(k) {
 			s.announced = append(s.announced, k)
@@ -136,6 +137,6 @@ func (s *Signer) DS() []dns.RR {
 }
 
 // ttl returns the TTL of the key records, in seconds.
-func (s *Signer) ttl() uint32 { return uint32(s.zones.keyring.ttl / time.Second) }
+func (s *Signer) ttl() uint32 { return uint32(s.zones.keyTTL / time.Second) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

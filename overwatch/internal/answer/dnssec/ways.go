@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -50,15 +51,12 @@ func (z *Zones) beginWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 	return z.startWay(apex, way, ttl, keep)
 }
 
-// startWay begins a way. It begins later than the way before even if the node that began that one has a clock that is
-// ahead of this one.
+// startWay begins a way.
 func (z *Zones) startWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (RollState, error) {
 	now := z.wall()
-	r := roll.Roll{Way: way, Started: now, By: z.nodeID}
-	if before := z.keyring.recordOf(apex).Way; before != nil {
-		if !now.After(before.Started) {
-			r.Started = before.Started.Add(1)
-		}
+	before := z.keyring.recordOf(apex).Way
+	r := roll.Roll{Way: way, Started: startAfter(before, now), By: z.nodeID}
+	if before != nil {
 		r.DS = before.DS
 	}
 	if way == roll.ToUnsigned {
@@ -66,7 +64,7 @@ func (z *Zones) startWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 	}
 	begun := roll.Begin(r, nil, nil, now)
 	seen := look{ttl: ttl}
-	seen.ttl.DNSKEY, seen.ttl.DS = z.keyring.ttl, cmp.Or(r.DS, unknownDS)
+	seen.ttl.DNSKEY, seen.ttl.DS = z.keyTTL, cmp.Or(r.DS, unknownDS)
 	if !keep {
 		return stateOf(apex, begun, nil, seen, now), nil
 	}
@@ -75,6 +73,15 @@ func (z *Zones) startWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 	}
 	z.wayLooks[apex] = seen
 	return z.wayState(apex), nil
+}
+
+// startAfter returns the beginning of a roll or way that takes the place of another, which may be nil: now, or a moment
+// after the other one began if the node that began it has a clock that is ahead of this one. The later one counts.
+func startAfter(before *roll.Progress, now time.Time) time.Time {
+	if before != nil && !now.After(before.Started) {
+		return before.Started.Add(1)
+	}
+	return now
 }
 
 // wayFirst reports whether operators' requests for a zone's roll are for its way: the way was begun later than the

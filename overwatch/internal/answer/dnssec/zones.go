@@ -29,6 +29,7 @@ type Options struct {
 type Zones struct {
 	failedAt atomic.Int64 // time of the last failure to sign, in nanoseconds of Unix time; 0: never
 	nodeID   string
+	keyTTL   time.Duration // of key records; the same for the life of the process
 
 	algorithm Algorithm // of new keys; under mu
 	now       func() time.Time
@@ -59,12 +60,12 @@ func Open(o Options) (*Zones, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyring.ttl = cmp.Or(o.KeyTTL, DefaultKeyTTL)
 	for _, note := range notes {
 		o.Logger.Warn().Msg(note.Error())
 	}
 	z := &Zones{
-		nodeID: o.NodeID, algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now,
+		nodeID: o.NodeID, keyTTL: cmp.Or(o.KeyTTL, DefaultKeyTTL),
+		algorithm: cmp.Or(o.Algorithm, ECDSAP256SHA256), now: o.Now,
 		log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
 		looks: make(map[string]look), unsigned: make(map[string]bool), wayLooks: make(map[string]look),

@@ -194,8 +194,15 @@ func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
 	return began, err
 }
 
-// unseen returns the reason why a peer's DNS does not answer as its keys say; empty: it does. A peer that has not sent
-// its port, or is behind a name with other addresses, is believed.
+// unseen returns the reason why a peer's DNS does not answer as its keys say; empty: it does. DNS is looked for at the
+// host of the peer's API.
+//
+// A peer that does not serve DNS yet, and so sends no port, is believed. So is one at whose host nothing takes DNS
+// connections, since its DNS is elsewhere: its API is behind a proxy or a tunnel, or on another network than its DNS.
+// No round would ever see it, and ForceRoll, the only way out, would leave out its stage as well. Its word is proved
+// and of this round, it comes from the process that answers DNS, and the time to wait begins with the stage that it
+// tells. If that process has just died, it answers nobody, and comes back at the stage that its record has. What is
+// lost is the proof that its answers have followed its keys: a peer that is silent or answers wrongly there is held.
 func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState) string {
 	base, err := url.Parse(o.peer)
 	if err != nil || o.about.Port == 0 {
@@ -203,7 +210,11 @@ func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState)
 	}
 	server := net.JoinHostPort(base.Hostname(), strconv.Itoa(int(o.about.Port)))
 	for i := range rolls {
-		if err := seen(ctx, server, &rolls[i]); err != nil {
+		err := seen(ctx, server, &rolls[i])
+		switch {
+		case delegation.NoServer(err):
+			return ""
+		case err != nil:
 			return fmt.Sprintf("its DNS at %s %v", server, err)
 		}
 	}

@@ -23,7 +23,7 @@ type Pin struct {
 	// Superseded, unless zero, is the SHA-256 of a certificate that an operator has taken from the agent. No
 	// certificate is pinned then, and any other than this one may be.
 	Superseded [32]byte `json:"superseded,omitzero"`
-	// Unreported means that no heartbeat of the agent has been believed since it was pinned.
+	// Unreported means that no heartbeat or transition of the agent has been believed since it was pinned.
 	Unreported bool `json:"unreported,omitempty"`
 }
 

@@ -171,6 +171,14 @@ func (p *Progress) NoteParent(has bool, before, now time.Time) {
 	}
 }
 
+// Resume takes over what is not kept on disk from the Progress that this node had before it read its own again: since
+// when the parent has what the Roll asks for. Either may be nil.
+func (p *Progress) Resume(before *Progress) {
+	if p != nil && before != nil && p.same(&before.Roll) && p.Stage == before.Stage {
+		p.ParentSince = before.ParentSince
+	}
+}
+
 // hold returns the time for which a stage lasts after all nodes have come to it, without the margin.
 func (p *Progress) hold(ttl TTLs) time.Duration {
 	switch {

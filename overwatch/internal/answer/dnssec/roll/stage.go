@@ -111,7 +111,7 @@ type Progress struct {
 	Offer  [][]byte `json:"offer"`
 	// ParentSince is the time from which all servers of the parent have had what the Roll asks for, the target's DS record
 	// and no other, as this node saw without a break; zero: they have it not. It is not kept over a restart, since the
-	// parent may change meanwhile.
+	// parent may change meanwhile; Resume keeps it over a reload.
 	ParentSince time.Time `json:"parent_since,omitzero"`
 	// Confirmed is the time at which an operator said that the parent has it; zero: nobody has.
 	Confirmed time.Time `json:"confirmed,omitzero"`
