@@ -1,6 +1,9 @@
 package policy
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Outcome classifies a decision, for explanations, logs and metrics.
 type Outcome string
@@ -54,11 +57,31 @@ func (d Due) Name() string {
 // DueIn returns the member of list that the candidate has a part in, nil if there is none.
 func (c *Candidate) DueIn(list []Due) *Due {
 	for i := range list {
-		if d := &list[i]; d.Target == "" && d.Address == c.Address || d.Target != "" && d.Target == c.Target {
-			return d
+		if c.partOf(&list[i]) {
+			return &list[i]
 		}
 	}
 	return nil
+}
+
+// partOf reports whether the candidate has a part in a member of Due. Several targets may have one address.
+func (c *Candidate) partOf(d *Due) bool {
+	if d.Target != "" {
+		return d.Target == c.Target
+	}
+	return d.Address == c.Address
+}
+
+// Behind returns the index of the candidate that a member of Due stands for: of several the first that is not excluded.
+// It returns -1 if there is none. The decision must have its Basis, and be one of Decide.
+func (d *Decision) Behind(member Due) int {
+	for i := range d.Basis.Candidates {
+		if d.Basis.Candidates[i].partOf(&member) &&
+			!slices.ContainsFunc(d.Excluded, func(x Excluded) bool { return x.Candidate == i }) {
+			return i
+		}
+	}
+	return -1
 }
 
 // Excluded is a candidate that does not answer, and the reason.

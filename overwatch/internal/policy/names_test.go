@@ -71,3 +71,18 @@ func TestNames_ClientsKeepTheirTarget(t *testing.T) {
 		t.Errorf("all networks have %v: the test shows nothing", seen)
 	}
 }
+
+// Of a target's backends the first that may serve stands for it, not one of another target at the same address.
+func TestNames_EachTargetHasItsOwnBackends(t *testing.T) {
+	basis := &policy.Basis{Rules: &policy.Rules{Names: true, Algorithm: policy.Weighted},
+		Candidates: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2")}
+	d := basis.Decide(policy.IPv4, policy.Spot{})
+	for i, want := range []int{1, 2} {
+		if got := d.Behind(d.Due[i]); got != want {
+			t.Errorf("behind %s is candidate %d, want %d", d.Due[i].Name(), got, want)
+		}
+	}
+	if got := d.Behind(policy.Due{Target: "c.test"}); got != -1 {
+		t.Errorf("behind another target is candidate %d", got)
+	}
+}

@@ -18,26 +18,23 @@ type Decision struct {
 	Steered zone.Steered
 }
 
-// Decide repeats the decision and returns the backend of the answer's first address; nil for an answer without any.
+// Decide repeats the decision and returns the backend of the answer's first address or name; nil for an answer without
+// any.
 func (d *Decision) Decide() (policy.Decision, *policy.Candidate) {
 	decision := d.Steered.Basis.Decide(d.Steered.Family, d.Steered.Client())
 	return decision, selected(decision, d.Steered.Lead)
 }
 
-// selected returns the candidate with the address at index lead of the decision: the first that is not excluded, where
-// several ports have it.
+// selected returns the candidate behind the address or name at index lead of the decision, nil for none.
 func selected(decision policy.Decision, lead uint16) *policy.Candidate {
 	if int(lead) >= len(decision.Due) {
 		return nil
 	}
-	candidates := decision.Basis.Candidates
-	for i := range candidates {
-		if candidates[i].Address == decision.Due[lead].Address &&
-			!slices.ContainsFunc(decision.Excluded, func(x policy.Excluded) bool { return x.Candidate == i }) {
-			return &candidates[i]
-		}
+	i := decision.Behind(decision.Due[lead])
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &decision.Basis.Candidates[i]
 }
 
 // Decisions returns the sampled answers that are still kept, the newest first: at most RingSize of each socket.

@@ -12,9 +12,9 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// placedView is testView with one.gslb.test answering 10.9.0.1 to clients in 203.0.113.0/24 and 2001:db8:2::/48, and
-// what it answered before to all others; its table holds many networks beside.
-func placedView(t testing.TB) *zone.View {
+// testPlaces has clients in 203.0.113.0/24 and 2001:db8:2::/48 in far, and all others in home, apart from many networks
+// beside.
+func testPlaces(t testing.TB) *geo.Table {
 	t.Helper()
 	s := geo.Sources{Regions: []geo.Region{{Name: "home"}, {Name: "far"}}, DefaultRegion: "home"}
 	for _, far := range []string{"203.0.113.0/24", "2001:db8:2::/48"} {
@@ -28,8 +28,15 @@ func placedView(t testing.TB) *zone.View {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return table
+}
+
+// placedView is testView with one.gslb.test answering 10.9.0.1 to clients in far, and what it answered before to all
+// others.
+func placedView(t testing.TB) *zone.View {
+	t.Helper()
 	v := testView(t)
-	v.SetPlaces(table)
+	v.SetPlaces(testPlaces(t))
 	decision := func(region, address string) [2]policy.Decision {
 		return [2]policy.Decision{
 			{Outcome: policy.Success, TTL: 60, Group: region,
@@ -86,6 +93,34 @@ func TestRespond_TheSubnetOptionCountsOnlyWhereItIsUnderstood(t *testing.T) {
 	m := read(t, r.respond(packet, testClient, false, make([]byte, 0, udpSize)))
 	if got := m.Answer[0].(*dns.A).A.String(); got != "10.0.0.6" || len(m.IsEdns0().Option) > 0 {
 		t.Errorf("%s with %v, want the sender's answer without an option", got, m.IsEdns0().Option)
+	}
+}
+
+// What an alias by the client's region leads to may be the same for all clients, or nothing: the alias is not.
+func TestRespond_TheScopeOfAnAliasStaysWhateverItLeadsTo(t *testing.T) {
+	v := viewOf(t, zone.Contents{Steered: []string{"cdn.gslb.test."},
+		Types: map[string][]*zone.Type{"cdn.gslb.test.": zone.AliasTypes}})
+	v.SetPlaces(testPlaces(t))
+	w := zone.NewWriter()
+	packet := query(t, "cdn.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71")))
+	for target, want := range map[string]string{
+		"one.gslb.test.": "NOERROR aa; cdn.gslb.test. 60 IN CNAME one.gslb.test.; one.gslb.test. 60 IN A 10.0.0.6",
+		"v6.gslb.test.":  "NOERROR aa; cdn.gslb.test. 60 IN CNAME v6.gslb.test." + soaLine,
+		"nx.gslb.test.":  "NXDOMAIN aa; cdn.gslb.test. 60 IN CNAME nx.gslb.test." + soaLine,
+	} {
+		decision := func(region, target string) [2]policy.Decision {
+			return [2]policy.Decision{{Outcome: policy.Success, TTL: 60, Group: region,
+				Due: []policy.Due{{Target: target, Parts: 1}}}}
+		}
+		home := decision("home", "dual.gslb.test.")
+		if _, err := w.Place(v, "cdn.gslb.test.", [][2]policy.Decision{home, home, decision("far", target)}, 1); err != nil {
+			t.Fatal(err)
+		}
+		m := askUDP(t, testResponder(v), packet)
+		const opt = "v0 1232 8=203.0.113.0/24/24"
+		if describe(m) != want || describeOPT(m) != opt {
+			t.Errorf("got %s, OPT %s\nwant %s, OPT %s", describe(m), describeOPT(m), want, opt)
+		}
 	}
 }
 

@@ -405,3 +405,32 @@ func TestRespond_AFaultOfOursCostsOneAnswerAndIsToldRarely(t *testing.T) {
 		t.Errorf("%d counted, want 100", got)
 	}
 }
+
+// A fault while memory is loaded is told, and each query is answered as if it had not been.
+func TestFetch_AFaultOfOursIsToldAndNoMore(t *testing.T) {
+	var log bytes.Buffer
+	r := testResponder(nil)
+	r.log = zerolog.New(&log)
+	requests := make([]request, 2)
+	for i := range requests {
+		r.read(&requests[i], query(t, "one.gslb.test.", dns.TypeA), testClient, false)
+	}
+	r.fetch(requests)
+	if got := r.counts.faults.Load(); got != 1 || !strings.Contains(log.String(), "zone.(*View).Fetch") {
+		t.Errorf("%d faults counted, want 1 with the stack: %s", got, &log)
+	}
+	if got := r.counts.queries[servFail].Load(); got != 0 {
+		t.Errorf("%d queries counted, want none", got)
+	}
+}
+
+func TestFetch_AllocatesNothing(t *testing.T) {
+	r := testResponder(testView(t))
+	requests := make([]request, 2)
+	for i := range requests {
+		r.read(&requests[i], query(t, "one.gslb.test.", dns.TypeA, edns0(1232), doBit), testClient, false)
+	}
+	if n := testing.AllocsPerRun(100, func() { r.fetch(requests) }); n != 0 {
+		t.Errorf("%.0f allocations", n)
+	}
+}

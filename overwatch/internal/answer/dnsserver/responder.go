@@ -58,8 +58,14 @@ func (r *responder) read(q *request, query []byte, from netip.Addr, tcp bool) {
 	q.simple = q.readSimple(query, r.subnets)
 }
 
-// fetch loads the memory that the answers to several requests need; see zone.View.Fetch.
+// fetch loads the memory that the answers to several requests need; see zone.View.Fetch. Where it fails, that is
+// reported, and answer does without.
 func (r *responder) fetch(requests []request) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			r.faulty("reading ahead for DNS queries failed", nil, fault)
+		}
+	}()
 	var room [zone.MaxFetch]*zone.Question
 	questions := room[:0]
 	for i := range requests {
@@ -94,7 +100,7 @@ func (r *responder) answer(q *request, query, out []byte) (reply []byte) {
 // fault is counted, and logged at ever greater intervals.
 func (r *responder) failed(query, out []byte, fault any) []byte {
 	r.counts.queries[servFail].Add(1)
-	r.faulty(query, fault)
+	r.faulty("a DNS query could not be answered", query, fault)
 	if len(query) < headerSize {
 		return nil
 	}
@@ -104,10 +110,10 @@ func (r *responder) failed(query, out []byte, fault any) []byte {
 }
 
 // faulty counts a failure of the code, and logs the first, second, fourth, eighth and so on.
-func (r *responder) faulty(query []byte, fault any) {
+func (r *responder) faulty(what string, query []byte, fault any) {
 	if n := r.counts.faults.Add(1); n&(n-1) == 0 {
 		r.log.Error().Interface("fault", fault).Hex("query", query).Bytes("stack", debug.Stack()).Uint64("times", n).
-			Msg("a DNS query could not be answered: please report this with the query and the stack")
+			Msg(what + ": please report this with the query and the stack")
 	}
 }
 

@@ -82,10 +82,9 @@ func (r *responder) resolve(query []byte) response {
 	if resolution.Steered.Basis != nil {
 		r.noted.Note(began, &resolution.Steered, q.client())
 	}
+	// The scope of a negative answer is 0 (RFC 7871 section 7.4), unless an alias before it depends on the client.
+	q.edns.scoped(resolution.Scope)
 	r.explain(&resolution, name)
-	if resolution.Kind == zone.Positive && !q.asksWhy() {
-		q.edns.scoped(resolution.Scope)
-	}
 	rcode, s := outcome(resolution.Kind)
 	return response{status: s, rcode: rcode, flags: authoritative(rcode), extended: extendedError(rcode),
 		resolution: resolution}

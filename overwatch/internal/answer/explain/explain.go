@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,6 +40,7 @@ type Explanation struct {
 	Addresses []netip.Addr // the first is the one that was selected; of an answer that is a name, one of its target's
 	TTL       uint32       // seconds
 	Scope     uint8        // how many bits of the client's address the answer depends on
+	target    string       // of an answer that is a name: the one that was selected
 
 	Place  *geo.Explanation // where the client is, and why; nil where that is not known any more
 	Region string           // the client's, empty for none
@@ -104,7 +104,7 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 		}
 		e.decide(basis, q.Family, client)
 		if lead := int(probe.Steered.Lead); basis.Rules.Names && lead < len(e.Decision.Due) {
-			e.Addresses = []netip.Addr{e.Decision.Due[lead].Address}
+			e.begin(e.Decision.Due[lead])
 		}
 		return e, nil
 	}
@@ -123,9 +123,15 @@ func ExplainPast(q Query, s zone.Steered) Explanation {
 		e.Kind = zone.Failed
 	}
 	if int(s.Lead) < len(e.Decision.Due) {
-		e.Addresses, e.TTL = []netip.Addr{e.Decision.Due[s.Lead].Address}, e.Decision.TTL
+		e.begin(e.Decision.Due[s.Lead])
+		e.TTL = e.Decision.TTL
 	}
 	return e
+}
+
+// begin notes the member of the decision's Due with which the answer begins.
+func (e *Explanation) begin(with policy.Due) {
+	e.Addresses, e.target = []netip.Addr{with.Address}, with.Target
 }
 
 // decide repeats the decision of the answer.
@@ -143,37 +149,31 @@ func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client p
 	for i := range e.Backends {
 		if b := &e.Backends[i]; b.Excluded == "" {
 			if due := b.DueIn(e.Decision.Due); due != nil {
-				b.Share = Share(e.Decision.Due, due.Address)
+				b.Share = Share(e.Decision.Due, *due)
 			}
 		}
 	}
 	e.WouldBe = wouldBe(basis, e.Decision, family, client)
 }
 
-// Selected returns the backend whose address comes first, nil for none. Of several ports of one address it is the
-// first that may answer.
+// Selected returns the backend whose address, or the name of whose target, comes first, nil for none. Of several ports
+// it is the first that may answer.
 func (e *Explanation) Selected() *Backend {
-	if len(e.Addresses) == 0 {
+	if e.Basis == nil || len(e.Addresses) == 0 {
 		return nil
 	}
-	i := slices.IndexFunc(e.Backends, func(b Backend) bool { return b.Address == e.Addresses[0] && b.Excluded == "" })
+	i := e.Decision.Behind(policy.Due{Address: e.Addresses[0], Target: e.target})
 	if i < 0 {
 		return nil
 	}
 	return &e.Backends[i]
 }
 
-// Share returns the part of the answers that begin with the address.
-func Share(due []policy.Due, address netip.Addr) float64 {
-	own, sum := 0, 0
+// Share returns the part of the answers that begin with a member of due.
+func Share(due []policy.Due, member policy.Due) float64 {
+	sum := 0
 	for _, d := range due {
 		sum += d.Parts
-		if d.Address == address {
-			own = d.Parts
-		}
 	}
-	if sum == 0 {
-		return 0
-	}
-	return float64(own) / float64(sum)
+	return float64(member.Parts) / float64(sum)
 }

@@ -79,7 +79,7 @@ func (w *WouldBe) sentence() string {
 	}
 	var answers []string
 	for _, due := range w.Decision.Due {
-		answers = append(answers, fmt.Sprintf("%s %.1f%%", due.Name(), 100*Share(w.Decision.Due, due.Address)))
+		answers = append(answers, fmt.Sprintf("%s %.1f%%", due.Name(), 100*Share(w.Decision.Due, due)))
 	}
 	if len(answers) == 0 {
 		answers = []string{"nothing"}

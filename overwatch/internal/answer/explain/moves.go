@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"net/netip"
 	"slices"
 
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -79,18 +78,17 @@ func portions(view *zone.View, name string, family policy.Family) (answersByRegi
 		for _, due := range a.Decision.Due {
 			p := all[a.Region][due.Name()]
 			p.share += float64(due.Parts) / float64(sum) / float64(places[a.Region])
-			p.region = regionOf(a.Decision.Basis, due.Address)
+			p.region = regionOf(&a.Decision, due)
 			all[a.Region][due.Name()] = p
 		}
 	}
 	return all, nil
 }
 
-func regionOf(basis *policy.Basis, address netip.Addr) string {
-	for i := range basis.Candidates {
-		if basis.Candidates[i].Address == address {
-			return basis.Candidates[i].Region
-		}
+// regionOf returns the region of the backend behind a member of the decision's Due.
+func regionOf(d *policy.Decision, member policy.Due) string {
+	if i := d.Behind(member); i >= 0 {
+		return d.Basis.Candidates[i].Region
 	}
 	return ""
 }

@@ -49,7 +49,7 @@ func revive(c *policy.Candidate) { c.MayServe, c.Forbidden, c.Share = true, fals
 
 func differs(a, b policy.Decision) bool {
 	return a.Outcome != b.Outcome || a.TTL != b.TTL || !slices.EqualFunc(a.Due, b.Due, func(x, y policy.Due) bool {
-		return x.Name() == y.Name() && Share(a.Due, x.Address) == Share(b.Due, y.Address)
+		return x.Name() == y.Name() && Share(a.Due, x) == Share(b.Due, y)
 	})
 }
 

@@ -79,11 +79,14 @@ func fetchSignatures(questions []*Question, asked *[MaxFetch]lookup, turns *Turn
 			continue
 		}
 		c := &a.steered[which]
-		turn := turns.peek(c.turn)
-		if c.state != answering || c.schedule.Len() > 1 && !turn.of(c) {
+		if c.state != answering {
 			continue
 		}
-		if signature := c.signature(c.schedule.Answer(turn.position)); signature != nil {
+		position, known := turns.coming(c)
+		if !known {
+			continue
+		}
+		if signature := c.signature(c.schedule.Answer(position)); signature != nil {
 			signatures = append(signatures, signature)
 		}
 	}

@@ -274,11 +274,12 @@ func (a *answers) byPlace() []placed {
 	return *a.placed
 }
 
-// turnNumbers hands out indexes of Turns.
+// turnNumbers hands out indexes of Turns. A name of two views, of which one is not in force yet, may put a number back
+// twice; it is spare once.
 type turnNumbers struct {
-	mu    sync.Mutex // a view may be built while Writers work
-	spare []uint32
-	end   uint32 // all from here on are free
+	mu      sync.Mutex // a view may be built while Writers work
+	spare   []uint32
+	isSpare []bool // by number; all from its end on were never taken
 }
 
 func (n *turnNumbers) take() uint32 {
@@ -286,17 +287,19 @@ func (n *turnNumbers) take() uint32 {
 	defer n.mu.Unlock()
 	if last := len(n.spare) - 1; last >= 0 {
 		number := n.spare[last]
-		n.spare = n.spare[:last]
+		n.spare, n.isSpare[number] = n.spare[:last], false
 		return number
 	}
-	n.end++
-	return n.end - 1
+	n.isSpare = append(n.isSpare, false)
+	return uint32(len(n.isSpare) - 1)
 }
 
 func (n *turnNumbers) put(number uint32) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.spare = append(n.spare, number)
+	if !n.isSpare[number] {
+		n.spare, n.isSpare[number] = append(n.spare, number), true
+	}
 }
 
 // release takes back the numbers of variants that are gone.

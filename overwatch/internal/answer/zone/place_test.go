@@ -134,7 +134,7 @@ func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
 }
 
 func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
-	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "www CNAME app"))
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "www CNAME app", "alias cdn"))
 	v.SetPlaces(testPlaces(t))
 	w := NewWriter()
 	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
@@ -179,6 +179,36 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 	if r := v.Resolve("www.gslb.test.", dns.TypeA, false, clientA, NewTurns(1, 1)); r.Scope != 24 {
 		t.Errorf("an alias of a placed name: scope %d, want 24", r.Scope)
 	}
+	placeIn(t, w, v, "cdn.gslb.test.", "a all.gslb.test.", "a all.gslb.test.", "b nx.gslb.test.")
+	for client, want := range map[netip.Addr]struct {
+		kind  Kind
+		scope uint8
+	}{clientA: {Positive, 24}, clientB: {NXDomain, 48}} {
+		r := v.Resolve("cdn.gslb.test.", dns.TypeA, false, client, NewTurns(1, 1))
+		if r.Kind != want.kind || r.Scope != want.scope || len(r.Answer) == 0 {
+			t.Errorf("a placed alias of what is not, for %s: scope %d, want %d: %v", client, r.Scope, want.scope, r)
+		}
+	}
+}
+
+// A group that goes in a view and in the one that follows gives its turn back once, so that no two answers share it.
+func TestPlace_ATurnThatTwoViewsGiveBackIsGivenToOne(t *testing.T) {
+	c := contents(t, "gslb.test.", "steer app", "steer other")
+	v := newView(t, nil, c)
+	w := NewWriter()
+	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "b 10.0.0.2")
+	c.Renewed = []string{"app.gslb.test."}
+	next := newView(t, v, c)
+	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1")
+	placeIn(t, w.Beside(), next, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1")
+	placeIn(t, w.Beside(), next, "other.gslb.test.", "a 10.0.0.1", "b 10.0.0.2")
+	seen := map[uint32]bool{}
+	key, _ := canonicalName("other.gslb.test.")
+	_, o := next.owner(key)
+	o.answers.Load().eachVariant(func(in *variant) { seen[in.turn] = true })
+	if len(seen) != 2 {
+		t.Errorf("the two groups of a name have the turns %v", seen)
+	}
 }
 
 func TestPlace_AnotherTableIsFollowedAtOnce(t *testing.T) {
@@ -207,7 +237,7 @@ func TestPlace_ANameMayStopDependingOnTheClient(t *testing.T) {
 			t.Fatalf("%v, want what everybody gets", seen)
 		}
 	}
-	if v.turns.end > 8 {
-		t.Errorf("%d turns are taken by one name", v.turns.end)
+	if n := len(v.turns.isSpare); n > 8 {
+		t.Errorf("%d turns are taken by one name", n)
 	}
 }

@@ -38,6 +38,9 @@ func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, tu
 	r := Resolution{apex: zone.apex, do: do, client: client}
 	for range MaxAliases + 1 {
 		target := r.step(v, zone, key, name, rtype, turns)
+		if r.Kind == Failed { // whatever the aliases before were
+			return Resolution{Kind: Failed, Steered: r.Steered, apex: r.apex}
+		}
 		if target == "" {
 			return r
 		}
@@ -131,7 +134,9 @@ func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, which int
 	}
 	var c *candidates
 	var position uint32
-	c, position, r.Scope, r.Steered = a.pick(v, which, &Question{Client: r.client}, turns)
+	var scope uint8
+	c, position, scope, r.Steered = a.pick(v, which, &Question{Client: r.client}, turns)
+	r.Scope = max(r.Scope, scope) // of all aliases on the way
 	var records []dns.RR
 	for k := range c.schedule.Size() {
 		rr, err := c.record(c.schedule.Pick(position, k))
@@ -210,19 +215,33 @@ func (r *Resolution) deny(kind Kind, zone *Zone) {
 	}
 }
 
-// prove adds a record of denial and its signatures, once.
+// prove adds a record of denial and its signatures, once. One that leaves out a type takes the place of one with all
+// types, which an alias before has needed: it covers the same names, and two would be one RRset.
 func (r *Resolution) prove(zone *Zone, l *link, p *Signature) {
-	if slices.Contains(r.proved, l) {
-		return
-	}
-	r.proved = append(r.proved, l)
 	owner := (canonical(l.prefix) + zone.apex).String()
+	switch there := slices.Contains(r.proved, l); {
+	case there && p == l.full:
+		return
+	case there:
+		r.Authority = slices.DeleteFunc(r.Authority, func(rr dns.RR) bool { return rr.Header().Name == owner && denies(rr) })
+	default:
+		r.proved = append(r.proved, l)
+	}
 	rr, err := p.record(owner)
 	if err != nil {
 		r.Kind = Failed
 		return
 	}
 	r.Authority = append(append(r.Authority, rr), r.signatures(p, owner, zone.negative.ttl)...)
+}
+
+// denies reports whether a record is one of denial, or its signature.
+func denies(rr dns.RR) bool {
+	rtype := rr.Header().Rrtype
+	if sig, is := rr.(*dns.RRSIG); is {
+		rtype = sig.TypeCovered
+	}
+	return rtype == dns.TypeNSEC || rtype == dns.TypeNSEC3
 }
 
 // proveNameError adds the proofs of reply.nameError.

@@ -129,6 +129,9 @@ func questionsOfTheSample() map[string][]string {
 			"*.wild.gslb.test.",
 			"q.wild.gslb.test.",
 			"q.r.wild.gslb.test.",
+			"w.gslb.test.",
+			"a.w.gslb.test.",
+			"b.w.gslb.test.",
 			"x.static.gslb.test.",
 			"*.static.gslb.test.",
 			"static.gslb.test.",
@@ -178,6 +181,33 @@ func TestSigned_EveryAnswerValidates(t *testing.T) {
 					}
 				}
 			}
+		})
+	}
+}
+
+// One record of denial may prove that a name is not there itself, so that a wildcard's alias answers for it, and what
+// the target of the alias lacks.
+func TestSigned_TheProofOfAWildcardsAliasSaysWhatItsTargetLacks(t *testing.T) {
+	for way, denial := range denials {
+		t.Run(way, func(t *testing.T) {
+			v, signers := signedSample(t, denial)
+			keys := map[string]*dns.DNSKEY{"gslb.test.": signers["gslb.test."].key}
+			chain := v.zones["\x04gslb\x04test\x00"].chain
+			target := chain.find("\x01a\x01w\x04gslb\x04test\x00")
+			for i := range 10_000 {
+				name := "b" + itoa(i) + ".w.gslb.test."
+				if key, _ := canonicalName(name); chain.coverName([]byte(key)) != target {
+					continue
+				}
+				for _, rtype := range []uint16{dns.TypeAAAA, dns.TypeTXT, dns.TypeA} {
+					r := askSigned(t, v, name, rtype, NewTurns(1, 1), NewTurns(1, 1))
+					if err := validate(name, rtype, r, keys); err != nil {
+						t.Errorf("%s %s: %v\n%v", name, dns.Type(rtype), err, r)
+					}
+				}
+				return
+			}
+			t.Fatal("no name is covered by the record of the target")
 		})
 	}
 }
@@ -259,6 +289,29 @@ func TestSigned_WhatCannotBeSignedIsAFailure(t *testing.T) {
 				t.Errorf("%s: %s without DO: %v", way, name, r)
 			}
 		}
+	}
+}
+
+// An alias that cannot be signed is no answer, even if what it leads to can.
+func TestSigned_AnAliasWithoutASignatureIsAFailure(t *testing.T) {
+	v, signers := signedSample(t, NSEC)
+	key, _ := canonicalName("www.gslb.test.")
+	_, o := v.owner(key)
+	for sig := range v.Signatures() {
+		if sig == o.answers.Load().set(dns.TypeCNAME).sig {
+			continue
+		}
+		if _, err := sig.Prepare(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signers["gslb.test."].broken.Store(true)
+	if r := askSigned(t, v, "app.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1)); r.Kind != Positive {
+		t.Fatalf("%v, want the target signed", r)
+	}
+	r := askSigned(t, v, "www.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+	if r.Kind != Failed || len(r.Answer)+len(r.Authority) > 0 {
+		t.Errorf("%v, want a failure without records", r)
 	}
 }
 

@@ -43,7 +43,16 @@ func (t *Turns) next(c *candidates) uint32 {
 	return position
 }
 
-// peek returns the turn at an index, without a change.
+// coming returns the position that next will return. known is false where next will choose one.
+func (t *Turns) coming(c *candidates) (position uint32, known bool) {
+	if c.schedule.Len() == 1 { // whatever is left of a longer schedule
+		return 0, true
+	}
+	turn := t.peek(c.turn)
+	return turn.position, turn.of(c)
+}
+
+// peek returns the turn at an index, without a change. Its position may be one of other candidates.
 func (t *Turns) peek(index uint32) turn {
 	if int(index) < len(t.at) {
 		return t.at[index]

@@ -129,7 +129,7 @@ func TestNew_ARenewedNameMayHaveOtherTypes(t *testing.T) {
 		next.InForce()
 		v = next
 	}
-	if v.turns.end > 8 {
-		t.Errorf("%d turns are taken by two names", v.turns.end)
+	if n := len(v.turns.isSpare); n > 8 {
+		t.Errorf("%d turns are taken by two names", n)
 	}
 }

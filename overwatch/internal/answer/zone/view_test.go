@@ -127,6 +127,8 @@ func sampleZones(t testing.TB) []Contents {
 			"steer big",
 			"steer down",
 			"steer *.wild",
+			"steer a.w",
+			"*.w CNAME a.w",
 			"alias cdn",
 			"alias *.cdns",
 			"alias near",
@@ -163,6 +165,7 @@ func steerSample(t testing.TB, v *View) {
 	steer(t, w, v, "dual.gslb.test.", "10.0.1.1 2001:db8::2 2001:db8::3", 2)
 	steer(t, w, v, "a.b.ent.gslb.test.", "10.0.0.9", 1)
 	steer(t, w, v, "*.wild.gslb.test.", "10.0.0.8", 1)
+	steer(t, w, v, "a.w.gslb.test.", "10.0.0.4", 1)
 	steer(t, w, v, "www.child.gslb.test.", "10.0.0.7", 1)
 	steer(t, w, v, "other.example.", "10.0.0.6", 1)
 	steer(t, w, v, "cdn.gslb.test.", "a.cdn.example./2 Other.CDN.example.", 1)

@@ -158,7 +158,7 @@ func wouldBe(w explain.WouldBe) api.RoutingWouldBe {
 	}
 	for _, due := range w.Decision.Due {
 		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Name(),
-			Share: explain.Share(w.Decision.Due, due.Address)})
+			Share: explain.Share(w.Decision.Due, due)})
 	}
 	return out
 }

@@ -49,7 +49,7 @@ func routingAnswer(g *explain.RegionAnswer) api.RoutingAnswer {
 	}
 	for _, due := range g.Decision.Due {
 		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Name(),
-			Share: explain.Share(g.Decision.Due, due.Address)})
+			Share: explain.Share(g.Decision.Due, due)})
 	}
 	return view
 }

@@ -1,0 +1,82 @@
+package zone // inside: it uses fetchFrom and turn
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// fetchView returns a view that Fetch pays for, with these steered names, and its contents.
+func fetchView(t *testing.T, names ...string) (*View, Contents) {
+	t.Helper()
+	c := contents(t, "gslb.test.")
+	c.Signer = quickSigner{}
+	for i := range fetchFrom {
+		c.Steered = append(c.Steered, fmt.Sprintf("d%06d.gslb.test.", i))
+	}
+	c.Steered = append(c.Steered, names...)
+	return newView(t, nil, c), c
+}
+
+// atOne asks for addresses of a name with two of them until its turn is at position 1. It returns the turn's number.
+func atOne(t *testing.T, v *View, name string, turns *Turns) (number uint32) {
+	t.Helper()
+	key, _ := canonicalName(name)
+	_, o := v.owner(key)
+	number = o.answers.Load().steered[0].turn
+	for range 2 {
+		if turns.peek(number).position != 1 {
+			msg, q := question(t, name, dns.TypeA)
+			v.Append(msg, q, turns)
+		}
+	}
+	if at := turns.peek(number).position; at != 1 {
+		t.Fatalf("the turn is at position %d, want 1", at)
+	}
+	return number
+}
+
+// fetchBoth fetches the answers to questions for both types of addresses.
+func fetchBoth(t *testing.T, v *View, name string, turns *Turns) {
+	t.Helper()
+	var batch []*Question
+	for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
+		_, q := question(t, name, rtype)
+		q.DO = true
+		batch = append(batch, q)
+	}
+	v.Fetch(batch, turns)
+}
+
+// A turn may be farther than the schedule is long that its name has now: it is of other candidates.
+func TestFetch_ATurnOfALongerScheduleDoesNotCount(t *testing.T) {
+	v, _ := fetchView(t, "app.gslb.test.")
+	w, turns := NewWriter(), NewTurns(1, 1)
+	for _, words := range []string{"10.0.0.3", "10.0.0.3 10.0.0.4/3", "down", "2001:db8::1"} {
+		steer(t, w, v, "app.gslb.test.", "10.0.0.1 10.0.0.2", 1)
+		atOne(t, v, "app.gslb.test.", turns)
+		steer(t, w, v, "app.gslb.test.", words, 1)
+		fetchBoth(t, v, "app.gslb.test.", turns)
+	}
+}
+
+func TestFetch_ATurnOfANameThatIsGoneDoesNotCount(t *testing.T) {
+	v, c := fetchView(t, "app.gslb.test.")
+	w, turns := NewWriter(), NewTurns(1, 1)
+	steer(t, w, v, "app.gslb.test.", "10.0.0.1 10.0.0.2", 1)
+	number := atOne(t, v, "app.gslb.test.", turns)
+	rest := c.Steered[:len(c.Steered)-1]
+	for _, names := range [][]string{rest, append(rest[:len(rest):len(rest)], "new.gslb.test.")} {
+		c.Steered = names
+		v = newView(t, v, c)
+		v.InForce()
+	}
+	steer(t, w, v, "new.gslb.test.", "10.0.0.1 2001:db8::1", 1)
+	key, _ := canonicalName("new.gslb.test.")
+	_, o := v.owner(key)
+	if a := o.answers.Load(); a.steered[0].turn != number && a.steered[1].turn != number {
+		t.Fatalf("the turn %d was not used again: the test shows nothing", number)
+	}
+	fetchBoth(t, v, "new.gslb.test.", turns)
+}
