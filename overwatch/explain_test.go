@@ -175,7 +175,7 @@ func compare(wire *dns.Msg, e explain.Explanation) string {
 		return "another number of addresses"
 	}
 	for _, address := range append(addresses, e.Addresses...) {
-		if explain.Share(e.Decision.Due, address) == 0 {
+		if shareOf(e.Decision.Due, address) == 0 {
 			return fmt.Sprintf("%s has no share", address)
 		}
 	}
@@ -259,11 +259,20 @@ func (w *randomWorld) askOften(q question, times int) {
 		return
 	}
 	for _, due := range first.Decision.Due {
-		if want := explain.Share(first.Decision.Due, due.Address) * float64(times); float64(led[due.Address]) < want-2.1 ||
+		if want := explain.Share(first.Decision.Due, due) * float64(times); float64(led[due.Address]) < want-2.1 ||
 			float64(led[due.Address]) > want+2.1 {
 			w.t.Errorf("%+v: %s led %d of %d answers, its share is %.2f of them", q, due.Address, led[due.Address], times, want)
 		}
 	}
+}
+
+// shareOf returns the part of the answers that begin with an address, 0 for one that is not due.
+func shareOf(due []policy.Due, address netip.Addr) float64 {
+	at := slices.IndexFunc(due, func(d policy.Due) bool { return d.Address == address })
+	if at < 0 {
+		return 0
+	}
+	return explain.Share(due, due[at])
 }
 
 // askInsideScope compares the answer for a network with those for networks and addresses inside the scope that came

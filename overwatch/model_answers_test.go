@@ -282,7 +282,7 @@ func explained(view *zone.View, name string, v6 bool, number int, client refClie
 	}
 	for address, parts := range want.addresses {
 		due := float64(parts) / float64(sum)
-		if share := explain.Share(e.Decision.Due, address); math.Abs(share-due) > 1e-9 {
+		if share := shareOf(e.Decision.Due, address); math.Abs(share-due) > 1e-9 {
 			return fmt.Sprintf("%s has %.3f, want %.3f: %v", address, share, due, e.Decision.Due)
 		}
 	}
