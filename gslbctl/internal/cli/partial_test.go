@@ -54,7 +54,7 @@ func TestErrors_OfAChangeWithoutAnAnswerSayThatItMayBeMade(t *testing.T) {
 	if r.code != exitDegraded || !strings.Contains(r.errors, "it may have made the change: look before you repeat it") {
 		t.Errorf("%+v", r)
 	}
-	n.answers["GET /api/v1/domains"] = breaksOff
+	n.set("GET /api/v1/domains", breaksOff)
 	if r := ask(t, "domains", n); r.code != exitNotAsked || strings.Contains(r.errors, "may have") {
 		t.Errorf("a question: %+v", r)
 	}
