@@ -285,7 +285,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	n.core.run("registry", n.registry.Run)
-	n.core.run("pins", n.tendPins)
+	n.core.run("pins", func(ctx context.Context) error { return control.TendPins(ctx, n.trust, n.registry) })
 	servers, err := n.store.LoadServers()
 	if err != nil {
 		return fmt.Errorf("loading the servers that the API created: %w", err)
@@ -302,15 +302,6 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	})
 	return nil
-}
-
-// tendPins deletes the pins of agents that never report, and withdraws what these claim.
-func (n *node) tendPins(ctx context.Context) error {
-	return n.trust.Tend(ctx, func(agentIDs []string) {
-		for _, id := range agentIDs {
-			_ = n.registry.DropAgent(ctx, id) // fails only when the node stops
-		}
-	})
 }
 
 // changed passes on that the backends of a service have changed.

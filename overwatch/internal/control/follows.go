@@ -57,6 +57,15 @@ func Declare(ctx context.Context, r *registry.Registry, t *Targets, cfg *config.
 	return r.SetStatic(ctx, t.declarations(cfg))
 }
 
+// TendPins deletes the pins of agents that never report, and withdraws what these claim, until ctx ends.
+func TendPins(ctx context.Context, t *trust.Trust, r *registry.Registry) error {
+	return t.Tend(ctx, func(agentIDs []string) {
+		for _, id := range agentIDs {
+			_ = r.DropAgent(ctx, id) // fails only when the node stops
+		}
+	})
+}
+
 func declarationOf(s config.StaticServer) registry.Declaration {
 	return registry.Declaration{
 		ID:     registry.ID{Service: s.Service, Address: s.Address, Port: s.Port},
