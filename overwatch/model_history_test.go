@@ -282,7 +282,7 @@ func (m *reference) due() (all []time.Time) {
 		}
 	}
 	for id, b := range m.backends {
-		all = append(all, b.verdictAt.Add(3*m.interval()), m.drained(id))
+		all = append(all, m.verdictEnds(b), m.drained(id))
 	}
 	for _, o := range m.orders {
 		all = append(all, o.expires)
@@ -365,7 +365,7 @@ func (m *reference) checked(id registry.ID, outcome check.Outcome, took time.Dur
 	if b == nil || outcome == check.Unknown {
 		return
 	}
-	b.verdictAt, b.succeeding = m.now, outcome == check.Success
+	b.verdictAt, b.checkedEach, b.succeeding = m.now, m.interval(), outcome == check.Success
 	b.verdict, b.setAside = "healthy", false
 	if !b.succeeding {
 		b.verdict, b.setAside = "unhealthy", m.suspended

@@ -131,7 +131,8 @@ type refDrain struct {
 type refBackend struct {
 	verdict     string // healthy, unhealthy or "" for none
 	verdictAt   time.Time
-	succeeding  bool // the last conclusive check
+	checkedEach time.Duration // the interval of checks at that time
+	succeeding  bool          // the last conclusive check
 	setAside    bool
 	remembered  string
 	lastHealthy time.Time
@@ -298,9 +299,14 @@ func (m *reference) claimant(id registry.ID) string {
 
 func (m *reference) silence(agent string) time.Duration { return m.now.Sub(m.agents[agent].seen) }
 
+// verdictEnds returns when a verdict is too old: by the interval of its time where that was longer than now.
+func (m *reference) verdictEnds(b *refBackend) time.Time {
+	return b.verdictAt.Add(3 * max(b.checkedEach, m.interval()))
+}
+
 // verdict returns the verdict of this node's own checks, "" where there is none that counts.
 func (m *reference) verdict(b *refBackend) string {
-	if b.setAside || b.verdict == "" || m.now.Sub(b.verdictAt) >= 3*m.interval() {
+	if b.setAside || b.verdict == "" || !m.now.Before(m.verdictEnds(b)) {
 		return ""
 	}
 	return b.verdict
@@ -405,7 +411,7 @@ func (m *reference) judge() {
 	regions, services, agents := map[string]*sums{}, map[string]*sums{}, map[string]bool{}
 	for _, id := range m.ids() {
 		b := m.backends[id]
-		if b == nil || b.verdict == "" || m.now.Sub(b.verdictAt) >= 3*m.interval() {
+		if b == nil || b.verdict == "" || !m.now.Before(m.verdictEnds(b)) {
 			continue
 		}
 		agent := m.claimant(id)

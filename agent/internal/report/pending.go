@@ -52,15 +52,21 @@ func (p *pending) put(b wire.Backend, now time.Time) {
 }
 
 // due sends every change whose time has come. send gets the number of earlier attempts, and returns
-// the sequence number of the message, or 0 if it could not be sent.
-func (p *pending) due(now time.Time, send func(b wire.Backend, try int) uint64) {
+// the sequence number of the message, or 0 if it could not be sent; over is true for a change that
+// is to be dropped.
+func (p *pending) due(now time.Time, send func(b wire.Backend, try int) (seq uint64, over bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.changes {
+	for key, c := range p.changes {
 		if c.next.After(now) {
 			continue
 		}
-		if seq := send(c.backend, c.tries); seq != 0 {
+		seq, over := send(c.backend, c.tries)
+		if over {
+			delete(p.changes, key)
+			continue
+		}
+		if seq != 0 {
 			c.seq = seq
 		}
 		c.next = now.Add(min(transitionPause<<min(c.tries, 8), maxTransitionPause))

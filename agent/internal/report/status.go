@@ -67,20 +67,25 @@ func (r Rejection) String() string {
 
 // sendTransition sends one changed backend and returns its sequence number, or 0 if it could not be
 // sent. Even tries, counted from 0, go as a stream, odd ones by datagram, in case streams are
-// blocked.
-func (l *link) sendTransition(b wire.Backend, try int) uint64 {
-	message, seq, err := l.seal(l.session.boot, wire.TypeTransition, &wire.Transition{Backend: l.renewed(b)})
+// blocked. A backend that the agent no longer has is not sent, and over is true: the node, which a
+// heartbeat has told, would take it for a new one.
+func (l *link) sendTransition(b wire.Backend, try int) (seq uint64, over bool) {
+	b, there := l.renewed(b)
+	if !there {
+		return 0, true
+	}
+	message, seq, err := l.seal(l.session.boot, wire.TypeTransition, &wire.Transition{Backend: b})
 	if err != nil {
 		l.trouble(err)
-		return 0
+		return 0, false
 	}
 	if try%2 == 1 && len(message) <= wire.MaxDatagram {
 		err = l.peer.datagram(message)
 	} else if !l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) }) {
-		return 0
+		return 0, false
 	}
 	l.streamed(err)
-	return seq
+	return seq, false
 }
 
 // transitionTaken handles the Ack to a transition.

@@ -2,6 +2,7 @@ package report // inside: it uses due, maxPending and pending
 
 import (
 	"encoding"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +107,43 @@ func TestLink_HeartbeatCoversEarlierTransitions(t *testing.T) {
 	})
 }
 
+// A node that was away while a backend changed and was then removed hears of it no more: it would have it back.
+func TestLink_ChangeOfABackendThatIsGoneIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		var gone atomic.Bool
+		l := startLinkWith(t, n, func(o *Options) {
+			o.State = func() []wire.Backend {
+				if gone.Load() {
+					return nil
+				}
+				return []wire.Backend{testBackend()}
+			}
+		})
+		defer l.stop()
+		after(5 * time.Second)
+		n.set(func(n *fakeNode) { n.down = true })
+		after(time.Minute)
+		l.changed(testBackend())
+		after(time.Second)
+		gone.Store(true)
+		l.restate.Store(true)
+		l.hurry()
+		back := time.Now()
+		n.set(func(n *fakeNode) { n.down = false })
+		after(30 * time.Second)
+		if len(n.got(wire.TypeHeartbeat, back)) == 0 {
+			t.Fatal("the node is not back")
+		}
+		if got := n.got(wire.TypeTransition, back); len(got) != 0 {
+			t.Errorf("%d transitions of a backend that is gone", len(got))
+		}
+		if _, waits := l.pending.earliest(); waits {
+			t.Error("its change still waits")
+		}
+	})
+}
+
 func TestPending_HoldsTheNewestOfEachBackendAndIsBounded(t *testing.T) {
 	p, now := newPending(), time.Now()
 	b := testBackend()
@@ -118,12 +156,12 @@ func TestPending_HoldsTheNewestOfEachBackendAndIsBounded(t *testing.T) {
 		t.Errorf("%d changes wait", len(p.changes))
 	}
 	sent := 0
-	p.due(now, func(b wire.Backend, try int) uint64 {
+	p.due(now, func(b wire.Backend, try int) (uint64, bool) {
 		sent++
 		if b.Port == 1 && b.Weight != 2*maxPending || try != 0 {
 			t.Errorf("try %d of %+v", try, b)
 		}
-		return uint64(b.Port)
+		return uint64(b.Port), false
 	})
 	b.Port, b.Weight = 2, 9
 	p.put(b, now)

@@ -64,12 +64,13 @@ func drainOf(backends []wire.Backend) *wire.Drain {
 }
 
 // renewed returns b as it should be sent now: its health at the time of the change, its current
-// warnings and drain.
-func (l *link) renewed(b wire.Backend) wire.Backend {
+// warnings and drain. there is false if the agent no longer has it.
+func (l *link) renewed(b wire.Backend) (_ wire.Backend, there bool) {
 	for _, now := range l.options.State() {
 		if now.Service == b.Service && now.Address == b.Address && now.Port == b.Port {
 			b.Warnings, b.Draining, b.DrainMillis = now.Warnings, now.Draining, now.DrainMillis
+			return b, true
 		}
 	}
-	return b
+	return b, false
 }

@@ -124,8 +124,11 @@ func (s *State) Judged() []ready.Domain {
 	for d := range cfg.AllDomains {
 		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
 		last := policy.OnAllDown(d.OnAllDown)
-		list = append(list, ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum,
-			LastResort: last == policy.All || last == policy.LastHealthy || last == "" && cfg.DNS.ReturnLastHealthy})
+		if last == "" && cfg.DNS.ReturnLastHealthy {
+			last = policy.LastHealthy
+		}
+		list = append(list, ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, OnAllDown: last,
+			Names: d.AnswersNames()})
 	}
 	return list
 }

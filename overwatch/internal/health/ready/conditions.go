@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
 
@@ -137,6 +138,7 @@ func (j *Judge) walkNames(all bool, to report) {
 				to(api.BackendUnwell, b.ID.String(), func() (string, string) { return describeUnwell(b) })
 			}
 		}
+		backends = d.answering(backends)
 		if all {
 			walkEmptyRegions(d, backends, to)
 		}
@@ -156,7 +158,16 @@ func (j *Judge) walkNames(all bool, to report) {
 	}
 }
 
+// answering returns the backends that a name can be answered with.
+func (d Domain) answering(all []*registry.Backend) []*registry.Backend {
+	if !d.Names {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(b *registry.Backend) bool { return b.Part().Target == "" })
+}
+
 // judgeName returns api.NameUnanswered, api.NameOnLastResort, or nothing for a name that enough backends may serve.
+// backends are those that it can be answered with.
 func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, serving, minimum int) {
 	known := 0
 	for _, b := range backends {
@@ -170,7 +181,7 @@ func judgeName(d Domain, backends []*registry.Backend) (kind api.ConditionKind, 
 	switch minimum = d.MinHealthy.Of(known); {
 	case serving >= minimum:
 		return "", serving, minimum
-	case d.LastResort && slices.ContainsFunc(backends, mayBeLast):
+	case slices.ContainsFunc(backends, d.mayBeLast):
 		return api.NameOnLastResort, serving, minimum
 	}
 	return api.NameUnanswered, serving, minimum
@@ -181,12 +192,13 @@ func describeName(d Domain, kind api.ConditionKind, backends []*registry.Backend
 	if kind == api.NameOnLastResort {
 		answer = d.Name + " is answered by its last resort"
 	}
-	return fmt.Sprintf("%s: %d of at least %d backends may serve%s", answer, serving, minimum, whyNot(backends))
+	return fmt.Sprintf("%s: %d of at least %d backends may serve%s", answer, serving, minimum, whyNot(d, backends))
 }
 
 // Name judges a name by its backends: api.NameUnanswered or api.NameOnLastResort with a sentence that says why, or
 // nothing for one that enough of them may serve.
 func Name(d Domain, backends []*registry.Backend) (kind api.ConditionKind, sentence string) {
+	backends = d.answering(backends)
 	kind, serving, minimum := judgeName(d, backends)
 	if kind == "" {
 		return "", ""
@@ -208,17 +220,31 @@ func walkEmptyRegions(d Domain, backends []*registry.Backend, to report) {
 	}
 }
 
-// mayBeLast reports whether a backend may answer as a last resort.
-func mayBeLast(b *registry.Backend) bool { return b.Override == nil || b.Override.Healthy }
+// mayBeLast reports whether a backend is one of those that answer as the name's last resort.
+func (d Domain) mayBeLast(b *registry.Backend) bool {
+	if b.Override != nil && !b.Override.Healthy {
+		return false
+	}
+	switch d.OnAllDown {
+	case policy.All:
+		return true
+	case policy.LastHealthy:
+		return b.MayServe || !b.LastHealthyAt.IsZero()
+	}
+	return false
+}
 
 // whyNot describes in one text why backends do not serve; it names at most three.
-func whyNot(backends []*registry.Backend) string {
+func whyNot(d Domain, backends []*registry.Backend) string {
 	const shown = 3
 	var reasons []string
 	for _, b := range backends {
 		if !b.MayServe {
 			reasons = append(reasons, b.ID.String()+" is "+because(b))
 		}
+	}
+	if len(backends) == 0 && d.Names {
+		return ": its answers are names of targets, and no address of one is known"
 	}
 	if len(backends) == 0 {
 		return ": it has no backend, configured or reported"

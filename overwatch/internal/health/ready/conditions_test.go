@@ -12,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
 
@@ -53,7 +54,7 @@ func provoked() map[api.ConditionKind]func(*node) {
 			n.drain("a.example", 1, time.Millisecond, 0)
 			time.Sleep(time.Second) // virtual: the drain ends
 		},
-		api.NameOnLastResort: func(n *node) { n.minimum, n.lastResort = "2", true; n.domains = n.domains[:1] },
+		api.NameOnLastResort: func(n *node) { n.minimum, n.onAllDown = "2", policy.LastHealthy; n.domains = n.domains[:1] },
 		api.BackendUnwell:    func(n *node) { n.have("a.example 1 h", "b.example 2 h", "b.example 3 u") },
 		api.ChecksIncomplete: func(n *node) { n.checked = false },
 		api.OverrideInForce:  func(n *node) { n.override("a.example", 1, true) },

@@ -33,6 +33,10 @@ func (j *Judge) walkOrders(to report) {
 	}
 	for b := range j.o.View.AskedToDrain() {
 		to(api.DrainInForce, b.ID.String(), func() (string, string) {
+			if b.Source != api.SourceAgent && (b.AgentID == "" || b.AgentID != b.DeclaredAgent) {
+				return b.ID.String() + " " + draining(b) + ": its agent asked for it and has said goodbye since",
+					"gslbctl backends list --service " + b.Service
+			}
 			return b.ID.String() + " " + draining(b) + ": its agent " + b.AgentID + " asks for it",
 				"gslbctl agents show " + b.AgentID
 		})

@@ -68,8 +68,9 @@ type Options struct {
 type Domain struct {
 	Name       string
 	MinHealthy policy.Minimum
-	LastResort bool     // with too few backends its last resort answers
-	Regions    []string // that it names
+	OnAllDown  policy.OnAllDown // what answers with too few backends; empty: nothing
+	Names      bool             // answers are names of targets: only backends that are addresses of targets count
+	Regions    []string         // that it names
 }
 
 // Judge derives readiness, status and conditions of the node from the facts in Options.

@@ -27,7 +27,8 @@ type node struct {
 	apart            bool
 	domains          []string
 	minimum          string
-	lastResort       bool
+	onAllDown        policy.OnAllDown
+	names            bool // answers are names
 	signing          bool
 	regions          []string // that the names name
 }
@@ -65,8 +66,8 @@ func inNode(t *testing.T, test func(*node)) {
 func (n *node) steered() (list []Domain) {
 	minimum, _ := policy.ParseMinimum(n.minimum)
 	for _, name := range n.domains {
-		list = append(list, Domain{Name: name, MinHealthy: minimum, LastResort: n.lastResort,
-			Regions: n.regions})
+		list = append(list, Domain{Name: name, MinHealthy: minimum, OnAllDown: n.onAllDown,
+			Names: n.names, Regions: n.regions})
 	}
 	return list
 }
@@ -78,7 +79,7 @@ func (n *node) must(err error) {
 	}
 }
 
-// have makes the backends these; each is "<service> <last octet> <h or u>".
+// have makes the backends these; each is "<service> <last octet> <h, u, or n for none> <target, if it has one>".
 func (n *node) have(backends ...string) {
 	n.t.Helper()
 	var declarations []registry.Declaration
@@ -86,8 +87,14 @@ func (n *node) have(backends ...string) {
 	for _, text := range backends {
 		words := strings.Fields(text)
 		id := registry.ID{Service: words[0], Address: netip.MustParseAddr("192.0.2." + words[1]), Port: 80}
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu",
-			Check: unique.Make(check.Spec{Type: check.TCP})})
+		declared := registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})}
+		if len(words) > 3 {
+			declared.Part = registry.Part{Target: words[3], Of: 1}
+		}
+		declarations = append(declarations, declared)
+		if words[2] == "n" {
+			continue
+		}
 		v := registry.Verdict{ID: id, State: check.StateHealthy, Outcome: check.Success, At: time.Now()}
 		if words[2] == "u" {
 			v.State, v.Outcome = check.StateUnhealthy, check.Failure
@@ -146,6 +153,57 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 				}
 				if !n.Readiness().Ready && n.serving && n.checked {
 					t.Error("what is no matter of readiness ends it")
+				}
+			})
+		})
+	}
+}
+
+// A name is judged by the backends that its answers are made of, and by those that its last resort would take.
+func TestName_IsJudgedByWhatAnswersIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		names     bool
+		onAllDown policy.OnAllDown
+		before    string // what the backends were first
+		backends  string
+		spoil     func(*node)
+		want      api.ConditionKind
+		words     string
+	}{
+		"an address, and answers are names": {names: true, backends: "a.example 1 h", want: api.NameUnanswered,
+			words: "0 of at least 1 backends may serve: its answers are names of targets, and no address of one is known"},
+		"a target": {names: true, backends: "a.example 1 h www.example.net"},
+		"a target that is down beside an address": {names: true, backends: "a.example 1 h, a.example 2 u www.example.net",
+			want: api.NameUnanswered, words: "may serve: a.example:192.0.2.2:80 is unhealthy"},
+		"the same, and answers are addresses": {backends: "a.example 1 h, a.example 2 u www.example.net"},
+		"the last resort of a name is no address": {names: true, onAllDown: policy.All,
+			backends: "a.example 1 h", want: api.NameUnanswered, words: "nobody answers"},
+
+		"healthy last, and nobody was": {onAllDown: policy.LastHealthy, backends: "a.example 1 u, a.example 2 n",
+			want: api.NameUnanswered, words: "nobody answers"},
+		"healthy last, and one was": {onAllDown: policy.LastHealthy, before: "a.example 1 h", backends: "a.example 1 u",
+			want: api.NameOnLastResort, words: "answered by its last resort"},
+		"healthy last, and an operator forbids it": {onAllDown: policy.LastHealthy, before: "a.example 1 h",
+			backends: "a.example 1 u", spoil: func(n *node) { n.override("a.example", 1, false) },
+			want: api.NameUnanswered, words: "nobody answers"},
+		"all, and nobody ever was healthy": {onAllDown: policy.All, backends: "a.example 1 u",
+			want: api.NameOnLastResort, words: "answered by its last resort"},
+		"an error": {onAllDown: policy.ServFail, before: "a.example 1 h", backends: "a.example 1 u",
+			want: api.NameUnanswered, words: "nobody answers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inNode(t, func(n *node) {
+				n.names, n.onAllDown, n.domains = tc.names, tc.onAllDown, []string{"a.example"}
+				if tc.before != "" {
+					n.have(tc.before)
+				}
+				n.have(strings.Split(tc.backends, ", ")...)
+				if tc.spoil != nil {
+					tc.spoil(n)
+				}
+				kind, sentence := Name(n.steered()[0], n.registry.View().Service("a.example"))
+				if kind != tc.want || !strings.Contains(sentence, tc.words) || tc.want != "" && n.Holding()[tc.want] != 1 {
+					t.Errorf("%q: %s, want %q: %s", kind, sentence, tc.want, tc.words)
 				}
 			})
 		})

@@ -63,12 +63,12 @@ func (w *writer) accuses(r *record, c Concern, now time.Time) bool {
 	return r.claim.said.warnings != wire.Warnings{}
 }
 
-// witnessed reports whether this node's own check of r succeeds, and is as complete as its agent's. Until the first
-// check after a restart, that a brake held r before it counts as a success.
+// witnessed reports whether this node's own check of r succeeds, and is as complete as its agent's. After a restart,
+// that a brake held r before it counts as a success until there is a verdict, but not after a failed check.
 func (w *writer) witnessed(r *record, now time.Time) bool {
 	v := r.pub.Validation
 	if v.State == check.StateUnknown {
-		return r.heldBefore && w.timing.ValidationEnabled
+		return r.heldBefore && v.Failures == 0 && w.timing.ValidationEnabled
 	}
 	return w.validated(r, now) && v.State == check.StateHealthy && v.Failures == 0 && r.fullyChecked()
 }

@@ -115,6 +115,9 @@ type Validation struct {
 	Failures, Successes int
 	// SetAside is true for a verdict that does not count because this node itself was cut off when it was made.
 	SetAside bool
+	// interval is the time between two checks when the verdict was made: a shorter one in force since makes no verdict
+	// too old before the next check.
+	interval time.Duration
 }
 
 // Verdict is the outcome of one of this node's own checks.

@@ -396,6 +396,8 @@ func TestBrake_GoesOnAfterARestart(t *testing.T) {
 		c.beats()
 		c.verdict(c.id(0), check.Failure) // what it was held by has gone
 		c.seeHeld("1 2 3", 3)
+		c.failed(c.id(1)) // one failed check of the three that a verdict takes
+		c.seeHeld("2 3", 2)
 	})
 }
 

@@ -33,10 +33,12 @@ func (r *Registry) Transition(ctx context.Context, from trust.Agent, m *wire.Tra
 	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) { return w.transition(from, &m.Backend, now), nil })
 }
 
-// Deregister withdraws everything that an agent claims, at once: its goodbye. The agent stays listed.
+// Deregister withdraws everything that an agent claims, at once: its goodbye. The agent stays listed. Its own servers
+// that are declared too stay drained, if it drained them, until a check of this node's own succeeds.
 func (r *Registry) Deregister(ctx context.Context, from trust.Agent) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		if a := w.agents[from.ID()]; a != nil {
+			w.part(a, now)
 			w.withdrawAll(a, now)
 			a.farewell(now)
 		}
@@ -175,6 +177,10 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 		}
 		c = &claim{agent: a}
 		rec.claim = c
+	}
+	if rec.parting != nil && !rec.outsider() {
+		rec.parting = nil
+		w.keep(rec)
 	}
 	if !slices.Contains(a.claims, rec) {
 		a.claims = append(a.claims, rec)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"math"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -40,7 +41,25 @@ func (d *drain) next(now time.Time) (at time.Time, moving bool) {
 	if step == drainSteps {
 		return time.Time{}, false
 	}
-	return d.since.Add((d.over*time.Duration(step+1) + drainSteps - 1) / drainSteps), true
+	return d.since.Add(d.takes(step + 1)), true
+}
+
+// takes returns how long d takes for so many of its steps.
+func (d *drain) takes(steps int) time.Duration {
+	return (d.over*time.Duration(steps) + drainSteps - 1) / drainSteps
+}
+
+// goOn has d, which takes the place of before, begin where before has led to at now, so that nobody gets more traffic
+// by being drained anew. Nil means that there was none.
+func (d *drain) goOn(before *drain, now time.Time) {
+	if before == nil {
+		return
+	}
+	const rounding = 1e-9
+	steps := math.Ceil((1-before.share(now))/(1-d.to)*drainSteps - rounding)
+	if since := now.Add(-d.takes(int(min(steps, drainSteps)))); since.Before(d.since) {
+		d.since = since
+	}
 }
 
 func (d *drain) ends() time.Time { return d.since.Add(d.over) }
@@ -50,14 +69,18 @@ func (d *drain) further(other *drain) bool {
 	return d.to < other.to || d.to == other.to && d.ends().Before(other.ends())
 }
 
-// drains returns the operator's drain of r and its agent's, each nil for none that counts.
+// drains returns the operator's drain of r and its agent's, or that of the agent that has left, each nil for none that
+// counts.
 func (w *writer) drains(r *record, now time.Time) [2]*drain {
 	var both [2]*drain
 	if o := w.orderFor(api.OrderDrain, r.id, now); o != nil {
 		both[0] = o.drain
 	}
-	if r.claim != nil && !r.outsider() {
+	switch {
+	case r.claim != nil && !r.outsider():
 		both[1] = r.claim.drain
+	case r.parting != nil:
+		both[1] = r.parting.drain
 	}
 	return both
 }

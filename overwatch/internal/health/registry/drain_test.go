@@ -66,6 +66,70 @@ func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 	})
 }
 
+// Whoever drains what is drained, or being drained, gives it no traffic back.
+func TestDrain_AnotherOneGoesOnWhereTheFirstHasLedTo(t *testing.T) {
+	const short, long = 10 * time.Second, 100 * time.Second
+	type ordered struct {
+		to      float64
+		over    time.Duration
+		expires time.Duration // 0: never
+	}
+	for name, tc := range map[string]struct {
+		first, second ordered
+		between       time.Duration
+		share         float64 // right after the second
+		left          time.Duration
+		ends          float64 // share after the second
+	}{
+		"repeated when it is over": {
+			first: ordered{over: long}, second: ordered{over: long}, between: time.Hour,
+		},
+		"repeated on the way": {
+			first: ordered{over: long}, second: ordered{over: 40 * time.Second}, between: 25 * time.Second,
+			share: 0.75, left: 30 * time.Second,
+		},
+		"a quarter, then nothing": {
+			first: ordered{to: 0.25, over: short, expires: time.Hour}, second: ordered{over: long, expires: 2 * time.Hour},
+			between: time.Minute, share: 0.25, left: 25 * time.Second,
+		},
+		"nothing, then a quarter": {
+			first: ordered{over: short, expires: time.Hour}, second: ordered{to: 0.25, over: long}, between: time.Minute,
+			share: 0.25, ends: 0.25,
+		},
+		"the first has expired": {
+			first: ordered{over: short, expires: time.Minute}, second: ordered{over: long}, between: time.Minute,
+			share: 1, left: long,
+		},
+		"between two steps, no step back": {
+			first: ordered{to: 0.5, over: long}, second: ordered{to: 0.2, over: long, expires: time.Hour},
+			between: 27 * time.Second, share: 0.84, left: 80 * time.Second, ends: 0.2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, notValidating, func(w *world) {
+				w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+				set := func(o ordered) {
+					order := Order{Kind: api.OrderDrain, Service: "a.example", Address: addr("10.0.0.1"), Port: 80, Share: o.to,
+						Over: o.over, CreatedAt: time.Now()}
+					if o.expires > 0 {
+						order.ExpiresAt = time.Now().Add(o.expires)
+					}
+					w.must(w.SetOrder(w.ctx(), order))
+				}
+				set(tc.first)
+				w.pass(tc.between)
+				set(tc.second)
+				w.share(a1, tc.share, tc.share > 0)
+				if left := time.Until(w.View().Get(id(a1)).DrainEndsAt); max(left, 0) != tc.left {
+					t.Errorf("it is over in %s, want %s", left, tc.left)
+				}
+				w.pass(tc.left)
+				w.share(a1, tc.ends, tc.ends > 0)
+			})
+		})
+	}
+}
+
 func TestDrain_ShortOneIsBoundedInPublications(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))

@@ -43,7 +43,11 @@ type modelBackend struct {
 	remembered  check.State
 	lastHealthy time.Time
 	wasFit      bool
+	parting     *modelParting
 }
+
+// modelParting is the drain of an agent that has said goodbye.
+type modelParting struct{ since, at time.Time }
 
 // seen is one backend as the property test compares it.
 type seen struct {
@@ -197,6 +201,7 @@ func (m *model) sweep() {
 			b = &modelBackend{}
 			m.backends[id] = b
 		}
+		m.part(b)
 		in := m.inputs(id, b)
 		evidence := in
 		evidence.Override = check.StateUnknown
@@ -208,6 +213,17 @@ func (m *model) sweep() {
 			b.lastHealthy = m.now
 		}
 		b.wasFit = fit
+	}
+}
+
+// part ends what an agent that has left asked for, as soon as this node's own check tells more.
+func (m *model) part(b *modelBackend) {
+	p := b.parting
+	switch {
+	case p == nil:
+	case m.timing.ValidationEnabled && b.verdict.Successes > 0 && b.verdict.At.After(p.at),
+		!m.timing.ValidationEnabled && m.now.Sub(p.at) >= m.timing.RemoveAfter:
+		b.parting = nil
 	}
 }
 
@@ -354,6 +370,9 @@ func (m *model) look() map[ID]seen {
 			if from, drains := m.agents[s.AgentID].drains[id]; drains && !m.outsider(id) {
 				s.drain(m.now.Sub(from), DefaultDrainTime)
 			}
+		}
+		if b.parting != nil && (s.AgentID == "" || m.outsider(id)) {
+			s.drain(m.now.Sub(b.parting.since), DefaultDrainTime)
 		}
 		if weight, ordered := m.weights[id]; ordered {
 			s.Weight = weight

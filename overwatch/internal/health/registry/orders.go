@@ -119,6 +119,7 @@ func (w *writer) refreshAffected(o Order, now time.Time) {
 
 // setOrder puts o in force, now or when it begins. The caller refreshes the records.
 func (w *writer) setOrder(o Order, now time.Time) {
+	before := w.drainBefore(&o, now)
 	w.orders[o.Service] = slices.DeleteFunc(w.orders[o.Service], func(other *order) bool { return other.Replaces(&o) })
 	o.Begun = !now.Before(o.StartsAt)
 	taken := &order{Order: o, from: now.Add(o.since().Sub(now))}
@@ -130,10 +131,23 @@ func (w *writer) setOrder(o Order, now time.Time) {
 	}
 	if o.Kind == api.OrderDrain {
 		taken.drain = &drain{since: taken.from, over: o.Over, to: o.Share}
+		if o.Begun {
+			taken.drain.goOn(before, now)
+		}
 	}
 	w.orders[o.Service] = append(w.orders[o.Service], taken)
 	w.await(taken)
 	w.publishOrders()
+}
+
+// drainBefore returns the drain in force that o takes the place of, nil for none.
+func (w *writer) drainBefore(o *Order, now time.Time) *drain {
+	for _, other := range w.orders[o.Service] {
+		if other.Replaces(o) && other.Begun && !other.expired(now) {
+			return other.drain
+		}
+	}
+	return nil
 }
 
 // await asks to be woken when o begins or ends.

@@ -98,19 +98,26 @@ func statusOf(id ID) store.Status {
 	return store.Status{Service: id.Service, Address: id.Address, Port: id.Port}
 }
 
-// snapshot returns the record of r to save.
-func (r *record) snapshot(now time.Time) store.Status {
+// snapshot returns the record of r to save. What nothing watches is saved as healthy: it serves, and so it does after a
+// restart that switches checks on.
+func (w *writer) snapshot(r *record, now time.Time) store.Status {
 	m := statusOf(r.id)
 	m.Healthy, m.Unknown = r.remembered == check.StateHealthy, r.remembered == check.StateUnknown
+	if r.claim == nil && !w.checks(r) {
+		m.Healthy, m.Unknown = true, false
+	}
 	m.Latency, m.At = r.pub.Validation.Latency, api.Moment(now.Round(0))
 	m.LastHealthyAt, m.CreatedAt = api.Moment(r.pub.LastHealthyAt.Round(0)), api.Moment(r.pub.CreatedAt.Round(0))
 	m.AgentSourced = r.source() == api.SourceAgent
 	if r.pub.fit() {
 		m.LastHealthyAt = m.At
 	}
+	m.AgentDrainSince, m.AgentDrainOver, m.AgentLeftAt = r.parting.stored()
 	if c := r.claim; c != nil {
 		m.AgentID, m.Weight, m.Region, m.Check, m.HeardAt = c.agent.id, c.weight, c.region, c.asked.Value(), c.agent.address
-		m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
+		if r.parting == nil {
+			m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
+		}
 		m.Bleeds = c.bleeds.stored()
 	}
 	if b := r.service.brakes; b != nil && r.pub.Held {
@@ -150,7 +157,7 @@ func (w *writer) batch(now time.Time) (out []store.Status) {
 			continue
 		}
 		r.stored, r.savedAt = true, w.at(now)
-		out = append(out, r.snapshot(now))
+		out = append(out, w.snapshot(r, now))
 	}
 	m.unsaved = m.unsaved[taken:]
 	if len(m.unsaved) == 0 {

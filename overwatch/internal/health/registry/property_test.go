@@ -303,7 +303,12 @@ func (h *history) drain() string {
 		h.t.Errorf("draining %s: %v", target, err)
 	}
 	if known {
-		h.model.drains[target] = h.model.now
+		begins := h.model.now
+		if drains { // it goes on where the one before has led to
+			done := min(h.model.now.Sub(h.model.drains[target]), modelDrain)
+			begins = begins.Add(-done.Truncate(modelDrain / drainSteps))
+		}
+		h.model.drains[target] = begins
 	}
 	return "drain " + target.String()
 }
@@ -328,11 +333,20 @@ func (h *history) weigh() string {
 
 func (h *history) leave() string {
 	who := h.agents[h.random.IntN(len(h.agents))]
-	delete(h.model.agents, who.name)
+	left := h.model.agents[who.name]
 	if h.random.IntN(2) == 0 {
+		if left != nil {
+			for id, since := range left.drains {
+				if h.model.authority(id) != nil && !h.model.outsider(id) {
+					h.model.backends[id].parting = &modelParting{since, h.model.now}
+				}
+			}
+		}
+		delete(h.model.agents, who.name)
 		h.must(h.Deregister(h.ctx(), who.agent))
 		return who.name + " leaves"
 	}
+	delete(h.model.agents, who.name)
 	h.must(h.DropAgent(h.ctx(), who.name))
 	return who.name + " is dropped"
 }
@@ -382,6 +396,9 @@ func (a *modelAgent) say(m *model, name, said string) (ID, bool) {
 	}
 	word := said[len(target.String())+1:]
 	a.said[target] = word
+	if b := m.backends[target]; b != nil && !m.outsider(target) {
+		b.parting = nil
+	}
 	if _, draining := a.drains[target]; word == "draining" && !draining {
 		a.drains[target] = m.now
 	} else if word != "draining" {

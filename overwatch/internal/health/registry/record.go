@@ -41,6 +41,8 @@ type record struct {
 	// with none of the three is removed.
 	static, api *declared
 	claim       *claim
+	// parting is nil unless an agent left with a drain that goes on.
+	parting *parting
 
 	// accused holds the agent's accusations, nil for none. heldBefore tells that a brake held them before the restart.
 	accused    *[concerns]accusation

@@ -22,6 +22,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 	w.accuse(r, now)
 	w.followWarnings(r, now)
 	w.endLostDrain(r, now)
+	w.endParting(r, now)
 	in := w.inputs(r, now)
 	evidence := in
 	evidence.Override = check.StateUnknown
@@ -75,15 +76,21 @@ func (w *writer) validated(r *record, now time.Time) bool {
 	return r.pub.Validation.State != check.StateUnknown && w.checks(r) && now.Before(w.verdictEnds(r))
 }
 
-// verdictEnds returns when the verdict on r becomes too old to count: after three times its interval, or the node's
-// where that is longer.
+// verdictEnds returns when the verdict on r becomes too old to count: after three times the interval of its check, or
+// the one by which the verdict was made where that was longer.
 func (w *writer) verdictEnds(r *record) time.Time {
+	v := &r.pub.Validation
+	return v.At.Add(3 * max(w.checkInterval(r), v.interval))
+}
+
+// checkInterval returns the time between two of this node's checks of r: its own, or the node's where that is longer.
+func (w *writer) checkInterval(r *record) time.Duration {
 	interval := w.timing.ValidationInterval
 	if r.source() != api.SourceAgent || r.claim != nil && r.claim.omitted == reduce.ByPolicy {
 		_, _, spec := r.declaration()
 		interval = max(interval, spec.Value().Interval)
 	}
-	return r.pub.Validation.At.Add(3 * interval)
+	return interval
 }
 
 // remember keeps the present conclusion for a time without evidence. A backend that serves because nothing checks it
@@ -234,6 +241,9 @@ func (w *writer) watch(r *record, now time.Time) {
 		if next, moving := d.next(now); moving {
 			wakeBy(next)
 		}
+	}
+	if r.parting != nil && !w.checks(r) {
+		wakeBy(r.parting.at.Add(w.timing.RemoveAfter))
 	}
 	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
 		return

@@ -134,7 +134,7 @@ func (r *Registry) Retime(ctx context.Context, t Timing) error {
 }
 
 // believeUnwatched keeps backends that nothing watches in the answers when checks are switched on, until their first
-// check fails.
+// check fails. Those that are switched on with a restart are kept by what snapshot saves of such backends.
 func (w *writer) believeUnwatched() {
 	for rec := range w.records() {
 		if rec.claim == nil {

@@ -68,6 +68,7 @@ func (w *writer) recall(r *record, now time.Time) {
 	}
 	w.recallBrake(r, ConcernIll, m.HeldSince, now)
 	w.recallBrake(r, ConcernWarned, m.WarningHeldSince, now)
+	r.parting = restoredParting(m.AgentDrainSince, m.AgentDrainOver, m.AgentLeftAt, now)
 	if !w.allowed(m.AgentID, r.id) {
 		return
 	}
@@ -79,8 +80,10 @@ func (w *writer) recall(r *record, now time.Time) {
 	if m.HeardAt.IsValid() {
 		a.address = m.HeardAt
 	}
-	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, asked: unique.Make(m.Check),
-		drain: restoredDrain(m.AgentDrainSince, m.AgentDrainOver, now)}
+	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, asked: unique.Make(m.Check)}
+	if r.parting == nil {
+		r.claim.drain = restoredDrain(m.AgentDrainSince, m.AgentDrainOver, now)
+	}
 	r.claim.bleeds, r.claim.said.warnings = restoredBleeds(m.Bleeds, now)
 	w.reduce(r)
 	a.claims = append(a.claims, r)

@@ -191,6 +191,28 @@ func TestRestart_OldMemoryEndsAtTheFirstFailure(t *testing.T) {
 	}
 }
 
+// A restart that switches checks on is no other than a reload that does: what nothing watched answers until its first
+// checks, even if it was unhealthy long ago, and what an agent watched is as the agent said.
+func TestRestart_ThatSwitchesChecksOnTakesNothingOut(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		other := "b.example:10.0.0.2:80"
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static(other), static(a2)}))
+		w.verdict(other, check.Failure)
+		w.beat(w.authority.agent("one", "eu", "a.example"), a2+" unhealthy")
+		w.must(w.Retime(w.ctx(), notValidating))
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static(other), static(a2)}))
+		w.see(b1, remembered)
+		w.see(other, remembered)
+		w.see(a2, rememberedDown)
+		w.verdict(b1, check.Success)
+		w.see(b1, validated)
+		w.verdict(other, check.Failure)
+		w.see(other, failing)
+	})
+}
+
 func TestRestart_WithoutItsAgentABackendGoesStaleThenLeaves(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")

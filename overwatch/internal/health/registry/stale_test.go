@@ -285,6 +285,36 @@ func TestRetime_AppliesToWhatIsKnown(t *testing.T) {
 	})
 }
 
+// The next check comes sooner, but not at once: until then the verdicts count that were made by the interval of before.
+func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
+	shorter := validating
+	shorter.ValidationInterval = DefaultValidationInterval / 10
+	inWorld(t, validating, func(w *world) {
+		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
+		w.pass(DefaultRemoveAfter - 20*time.Second)
+		w.verdict(a1, check.Success)
+		w.pass(29 * time.Second)
+		w.see(a1, staleValidated)
+		w.must(w.Retime(w.ctx(), shorter))
+		w.see(a1, staleValidated)
+		w.verdict(a1, check.Success) // by the new interval
+		w.pass(3*shorter.ValidationInterval - time.Second)
+		w.see(a1, staleValidated)
+		w.pass(2 * time.Second)
+		w.seeNone(a1)
+	})
+	inWorld(t, validating, func(w *world) { // where no check comes at all, they count no longer than before
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.verdict(a1, check.Failure)
+		w.must(w.Retime(w.ctx(), shorter))
+		w.beatFor(3*DefaultValidationInterval-time.Second, agent, a1+" healthy")
+		w.see(a1, contradicted)
+		w.beatFor(2*time.Second, agent, a1+" healthy")
+		w.see(a1, agentHealthy)
+	})
+}
+
 // Checks that are switched on take nothing out of the answers before they have found something.
 func TestRetime_ChecksThatAreSwitchedOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {

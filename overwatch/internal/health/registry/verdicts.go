@@ -30,7 +30,7 @@ func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 		if v.Outcome == check.Failure {
 			w.doubt(rec)
 		}
-		w.setValidation(rec, w.nextValidation(rec.pub.Validation, v), now)
+		w.setValidation(rec, w.nextValidation(rec, v), now)
 		w.refresh(rec, now)
 		w.keepLatency(rec, now)
 		return nil
@@ -72,14 +72,15 @@ func (s *service) due(w *writer, at deadlineAt, _ time.Time) {
 	}
 }
 
-// nextValidation returns the Validation that follows from the one before and the verdict v.
-func (w *writer) nextValidation(before Validation, v Verdict) Validation {
+// nextValidation returns the Validation of r that follows from the one before and the verdict v.
+func (w *writer) nextValidation(r *record, v Verdict) Validation {
+	before := r.pub.Validation
 	next := before
 	next.Err = v.Err
 	if v.Outcome == check.Unknown {
 		return next // the check could not be made: that says nothing about the backend
 	}
-	next.State, next.At, next.Latency = v.State, v.At, v.Latency
+	next.State, next.At, next.Latency, next.interval = v.State, v.At, v.Latency, w.checkInterval(r)
 	if v.Outcome == check.Success {
 		next.Err, next.Failures, next.Successes = "", 0, before.Successes+1
 	} else {

@@ -120,7 +120,7 @@ func id(o replica.Object) string {
 
 // save puts everything on the disk.
 func (m *member) save() {
-	m.table.Collect()
+	m.table.Collect(nil)
 	m.stored, m.synced = m.table.All(), m.table.Synced()
 }
 

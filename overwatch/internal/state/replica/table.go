@@ -52,7 +52,7 @@ func New(o Options) (*Table, error) {
 			t.clock.see(object.Version)
 		}
 	}
-	t.Collect()
+	t.Collect(nil)
 	return t, nil
 }
 
@@ -64,19 +64,6 @@ func (t *Table) Put(key Key, value json.RawMessage) Object {
 // Delete leaves a tombstone of an object.
 func (t *Table) Delete(key Key) Object {
 	return t.put(Object{Key: key, Version: t.clock.next(), Deleted: true})
-}
-
-// Expire leaves a tombstone of an object that ends by itself on every node. Its version comes just after the object's,
-// so that it is the same everywhere, and before every later change. ok is false if there is no such object.
-func (t *Table) Expire(key Key) (o Object, ok bool) {
-	e := t.objects[key]
-	if e == nil || e.Deleted {
-		return o, false
-	}
-	v := e.Version
-	v.Count++
-	t.clock.see(v)
-	return t.put(Object{Key: key, Version: v, Deleted: true}), true
 }
 
 // Get returns an object, which may be a tombstone.
@@ -127,11 +114,12 @@ func (t *Table) Adopt(o Object) {
 	t.put(o)
 }
 
-// Collect forgets tombstones that are older than the retention, by their version's own time, and returns their keys.
-func (t *Table) Collect() []Key {
+// Collect forgets tombstones that are older than the retention, by their version's own time, and returns their keys. So
+// it does with objects of that age that over reports to have ended by themselves, on every node; nil: there are none.
+func (t *Table) Collect(over func(*Object) bool) []Key {
 	var gone []Key
 	for key, e := range t.objects {
-		if e.Deleted && t.old(e.Version) {
+		if t.old(e.Version) && (e.Deleted || over != nil && over(&e.Object)) {
 			gone = append(gone, key)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/shared/api"
 )
 
@@ -62,13 +63,15 @@ func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ..
 	return s.keep(func(w *writer) { w.dropOrder(kind, service, address) }, with...)
 }
 
-// ExpireOrder deletes an order unless another one, with another end, has replaced it, and appends the entries.
+// ExpireOrder ends an order on this node unless another one, with another end, has replaced it, and appends the
+// entries. Other nodes are told nothing: each ends the order by its own clock, so that one whose clock is ahead ends it
+// nowhere else.
 func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...Entry) error {
 	return s.keep(func(w *writer) {
 		stored, found := w.order(kind, service, address)
 		if found && stored.ExpiresAt != nil && stored.ExpiresAt.Equal(expiresAt) {
-			w.expire(orderBucket(kind), orderKey(service, address))
-			w.dropOrder(kind, service, address)
+			w.retire(orderBucket(kind), orderKey(service, address))
+			w.delete(bucketBegun, begunKey(kind, service, address))
 		}
 	}, with...)
 }
@@ -86,6 +89,20 @@ func (s *Store) BeginOrder(kind api.OrderKind, service, address string, startsAt
 			w.put(bucketBegun, begunKey(kind, service, address), value)
 		}
 	}, with...)
+}
+
+// ended returns when the order in an object ends; zero: never, or it is no order.
+func ended(o *replica.Object) (at time.Time) {
+	switch o.Kind {
+	case KindOverride, KindWeight, KindDrain:
+	default:
+		return at
+	}
+	var order Order
+	if o.Deleted || json.Unmarshal(o.Value, &order) != nil || order.ExpiresAt == nil {
+		return at
+	}
+	return *order.ExpiresAt
 }
 
 func (w *writer) dropOrder(kind api.OrderKind, service, address string) {

@@ -125,7 +125,7 @@ func TestStatuses_SurviveReopening(t *testing.T) {
 		Check: check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"),
 			Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
 		HeardAt:         netip.MustParseAddr("192.0.2.9"),
-		AgentDrainSince: at, AgentDrainOver: time.Minute,
+		AgentDrainSince: at, AgentDrainOver: time.Minute, AgentLeftAt: at.Add(time.Hour),
 		HeldSince: at.Add(time.Second), WarningHeldSince: at.Add(time.Minute),
 		Bleeds: [3]Bleed{1: {Over: time.Minute, Depth: time.Second, Since: at, Ended: true}},
 	}

@@ -75,9 +75,11 @@ type Status struct {
 	Region       string     `json:"region,omitempty"`
 	Check        check.Spec `json:"check,omitzero"`
 	HeardAt      netip.Addr `json:"heard_at,omitzero"` // source address of the agent, if that is proved
-	// AgentDrainSince and AgentDrainOver describe the agent's own drain.
+	// AgentDrainSince and AgentDrainOver describe the agent's own drain: that of an agent which has said goodbye if
+	// AgentLeftAt is not zero.
 	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
 	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
+	AgentLeftAt     time.Time     `json:"agent_left_at,omitzero"`
 	// HeldSince and WarningHeldSince are the beginnings of the brakes that hold the agent's accusations; zero for none.
 	HeldSince        time.Time `json:"held_since,omitzero"`
 	WarningHeldSince time.Time `json:"warning_held_since,omitzero"`

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/state/replica"
@@ -35,11 +36,16 @@ func (s *Store) Object(key replica.Key) (replica.Object, bool) {
 	return s.table.Get(key)
 }
 
-// Objects returns all replicated objects, tombstones too, in the order of their keys.
+// Objects returns the replicated objects, tombstones too, in the order of their keys, but for orders whose time is
+// over.
 func (s *Store) Objects() []replica.Object {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
-	return s.table.All()
+	now := s.now()
+	return slices.DeleteFunc(s.table.All(), func(o replica.Object) bool {
+		at := ended(&o)
+		return !at.IsZero() && !now.Before(at)
+	})
 }
 
 // ChangedSince returns the number of objects that have changed after the given change number.
@@ -103,15 +109,20 @@ func (w *writer) putSynced() {
 	w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
 }
 
-// TendReplicas forgets tombstones older than the retention. Objects whose versions lie too far ahead of this node's
-// clock get versions of the present time; it returns these objects.
+// TendReplicas forgets tombstones older than the retention, and orders that ended as long ago. Objects whose versions
+// lie too far ahead of this node's clock get versions of the present time; it returns these objects.
 func (s *Store) TendReplicas() (mended []replica.Object, err error) {
 	err = s.update(func(w *writer) {
 		mended = w.table.Mend()
 		for i := range mended {
 			w.putVersion(&mended[i])
 		}
-		for _, key := range w.table.Collect() {
+		long := s.now().Add(-s.o.Retention)
+		over := func(o *replica.Object) bool {
+			at := ended(o)
+			return !at.IsZero() && at.Before(long) && !w.recorded(o)
+		}
+		for _, key := range w.table.Collect(over) {
 			w.delete(bucketVersions, versionKey(key))
 		}
 	})
@@ -138,21 +149,32 @@ func (w *writer) version(bucket string, key, value []byte) {
 	w.putVersion(&o)
 }
 
-// expire deletes a record whose time is over. Every node does so by itself, so the deletion does not outweigh a newer
-// record of another node.
-func (w *writer) expire(bucket string, key []byte) {
-	k, ok := objectKey(bucket, key)
-	if o, there := w.table.Expire(k); ok && there {
-		w.putObject(&o)
-		return
-	}
+// retire deletes a record whose time is over. The object stays, without a record, until TendReplicas forgets it: other
+// nodes have it too, and offer it no more while it is the same here.
+func (w *writer) retire(bucket string, key []byte) {
+	w.given = true
 	w.delete(bucket, key)
+	w.given = false
+	k, _ := objectKey(bucket, key)
+	if o, there := w.table.Get(k); there {
+		w.putVersion(&o)
+	}
+}
+
+// recorded reports whether the value of an object is in a record of its own.
+func (w *writer) recorded(o *replica.Object) bool {
+	bucket, key, own := recordKeyOf(o)
+	if !own {
+		return false
+	}
+	b := w.open(bucket)
+	return w.err == nil && b.Get(key) != nil
 }
 
 // putVersion stores the version of an object, and the value too where it has no record of its own.
 func (w *writer) putVersion(o *replica.Object) {
 	stored := *o
-	if _, _, own := recordKeyOf(o); own {
+	if w.recorded(o) {
 		stored.Value = nil
 	}
 	text, err := json.Marshal(&stored)
@@ -221,22 +243,41 @@ func (s *Store) rereadTable() {
 	s.showTable()
 }
 
-// openTable reads the table. Records without a version get one of the time of their last change.
+// openTable reads the table. Records without a version get one of the time of their last change. Orders that were ended
+// too early get their record back.
 func (s *Store) openTable() (err error) {
 	if s.table, err = s.readTable(); err != nil {
 		return err
 	}
 	s.showTable()
-	bare, err := s.unversioned()
-	if err != nil || len(bare) == 0 {
+	records, err := s.records()
+	if err != nil {
 		return err
+	}
+	bare, early := s.unversioned(records), s.retiredEarly(records)
+	if len(bare)+len(early) == 0 {
+		return nil
 	}
 	return s.update(func(w *writer) {
 		for i := range bare {
 			w.table.Adopt(bare[i])
 			w.putVersion(&bare[i])
 		}
+		for i := range early {
+			w.putObject(&early[i])
+		}
 	})
+}
+
+// retiredEarly returns the orders that are in none of the records although their time is not over: this node's clock
+// was ahead when it ended them.
+func (s *Store) retiredEarly(records map[replica.Key]json.RawMessage) (early []replica.Object) {
+	for _, o := range s.table.All() {
+		if _, recorded := records[o.Key]; !recorded && ended(&o).After(s.now()) && Readable(&o) {
+			early = append(early, o)
+		}
+	}
+	return early
 }
 
 func (s *Store) readTable() (*replica.Table, error) {
@@ -289,12 +330,8 @@ func (s *Store) records() (map[replica.Key]json.RawMessage, error) {
 }
 
 // unversioned returns the records that have no version, with one of when they were last changed, or of the file's age.
-func (s *Store) unversioned() (bare []replica.Object, err error) {
-	values, err := s.records()
-	if err != nil {
-		return nil, err
-	}
-	for key, value := range values {
+func (s *Store) unversioned(records map[replica.Key]json.RawMessage) (bare []replica.Object) {
+	for key, value := range records {
 		if _, ok := s.table.Get(key); ok {
 			continue
 		}
@@ -312,5 +349,5 @@ func (s *Store) unversioned() (bare []replica.Object, err error) {
 		bare = append(bare, replica.Object{Key: key, Version: replica.Version{Time: at.UnixMilli(), Node: s.o.NodeID},
 			Value: value})
 	}
-	return bare, nil
+	return bare
 }

@@ -222,6 +222,111 @@ func TestVersions_AMendedClockGivesNewVersions(t *testing.T) {
 	}
 }
 
+// A node whose clock is ahead ends an order on itself alone, once, and again where the others offer all they have.
+func TestVersions_AnEndOnOneNodeIsNoEndOnAnother(t *testing.T) {
+	now := time.Now()
+	dirs := []string{t.TempDir(), t.TempDir()}
+	ahead := time.Hour
+	clocks := []func() time.Time{func() time.Time { return now }, func() time.Time { return now.Add(ahead) }}
+	a, b := openNode(t, dirs[0], "a", clocks[0]), openNode(t, dirs[1], "b", clocks[1])
+	ends := now.Add(30 * time.Minute).UTC()
+	o := Order{Kind: api.OrderDrain, Service: "app.example", Address: "192.0.2.1:80", CreatedAt: now.UTC(),
+		ExpiresAt: &ends}
+	orders := func(s *Store, want int) {
+		t.Helper()
+		if got, err := s.LoadOrders(); err != nil || len(got) != want {
+			t.Errorf("%s has %+v, %v; want %d", s.o.NodeID, got, err, want)
+		}
+	}
+	if err := a.PutOrder(o); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, a, b)
+	orders(b, 1)
+	if err := b.ExpireOrder(o.Kind, o.Service, o.Address, ends); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, a, b)
+	orders(a, 1)
+	orders(b, 0)
+	if listed := b.Objects(); len(listed) != 0 {
+		t.Errorf("b lists %+v", listed)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = openNode(t, dirs[1], "b", clocks[1])
+	exchange(t, a, b)
+	orders(a, 1)
+	orders(b, 0)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ahead = 0 // mended: the order is in force at the next start
+	b = openNode(t, dirs[1], "b", clocks[1])
+	exchange(t, a, b)
+	orders(b, 1)
+	// When it has ended everywhere, it is forgotten with the deletions of its time, and a later order is not.
+	now = ends
+	for _, s := range []*Store{a, b} {
+		if err := s.ExpireOrder(o.Kind, o.Service, o.Address, ends); err != nil {
+			t.Fatal(err)
+		}
+		orders(s, 0)
+	}
+	now = now.Add(defaultRetention)
+	tend := func(want int) {
+		t.Helper()
+		for _, s := range []*Store{a, b} {
+			if _, err := s.TendReplicas(); err != nil || s.Replicas().Objects != want {
+				t.Errorf("%s remembers %d objects, want %d: %v", s.o.NodeID, s.Replicas().Objects, want, err)
+			}
+		}
+		exchange(t, a, b)
+	}
+	tend(1)
+	now = now.Add(time.Minute)
+	tend(0)
+	if err := b.PutOrder(o); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, a, b)
+	orders(a, 1)
+	if err := errors.Join(a.DeleteOrder(o.Kind, o.Service, o.Address), b.Close()); err != nil { // by an operator
+		t.Fatal(err)
+	}
+	b = openNode(t, dirs[1], "b", clocks[1])
+	exchange(t, a, b)
+	orders(b, 0)
+}
+
+// An order that has ended keeps its value with a new version.
+func TestVersions_AMendedOrderThatHasEndedIsWhole(t *testing.T) {
+	now := time.Now()
+	offset := time.Hour
+	dir := t.TempDir()
+	clock := func() time.Time { return now.Add(offset) }
+	s := openNode(t, dir, "a", clock)
+	ends := now.Add(-time.Minute).UTC()
+	o := Order{Kind: api.OrderWeight, Service: "app.example", Address: "192.0.2.1:80", Weight: 7, ExpiresAt: &ends}
+	if err := errors.Join(s.PutOrder(o), s.ExpireOrder(o.Kind, o.Service, o.Address, ends)); err != nil {
+		t.Fatal(err)
+	}
+	offset = 0
+	mended, err := s.TendReplicas()
+	if err != nil || len(mended) != 1 {
+		t.Fatalf("mended %v, %v", mended, err)
+	}
+	digest := s.Replicas().Digest
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openNode(t, dir, "a", clock)
+	if got, _ := s.Object(mended[0].Key); len(got.Value) == 0 || s.Replicas().Digest != digest {
+		t.Errorf("after a restart it is %+v", got)
+	}
+}
+
 // Readers are woken by a change, and not by what changes nothing.
 func TestVersions_AChangeWakes(t *testing.T) {
 	s := openNode(t, t.TempDir(), "a", nil)

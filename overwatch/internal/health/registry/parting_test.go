@@ -1,0 +1,86 @@
+package registry // inside: it shares world_test.go
+
+import (
+	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// inParting runs a test after an agent has drained two declared servers, of which the second does not name it, and has
+// said goodbye.
+func inParting(t *testing.T, timing Timing, test func(w *world, agent trust.Agent)) {
+	t.Helper()
+	inWorld(t, timing, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		w.verdict(a1, check.Success)
+		w.verdict(a2, check.Success)
+		_, err := w.Drain(w.ctx(), agent, &wire.Drain{OverMillis: 20_000})
+		w.must(err)
+		w.pass(20 * time.Second)
+		w.share(a1, 0, false)
+		w.must(w.Deregister(w.ctx(), agent))
+		test(w, agent)
+	})
+}
+
+// A machine that is being stopped gets no traffic between its agent's goodbye and the node's own verdict.
+func TestDeregister_ADeclaredServerStaysDrainedUntilACheckSucceeds(t *testing.T) {
+	inParting(t, validating, func(w *world, _ trust.Agent) {
+		w.share(a1, 0, false)
+		w.share(a2, 1, true) // of an outsider
+		w.asked(a1)
+		w.must(w.Validated(w.ctx(), Verdict{ID: id(a1), Outcome: check.Success, State: check.StateHealthy,
+			Latency: time.Second, At: time.Now().Add(time.Millisecond)})) // begun before the goodbye
+		w.share(a1, 0, false)
+		w.failed(a1)
+		w.pass(DefaultRemoveAfter)
+		w.share(a1, 0, false)
+		w.verdict(a1, check.Success)
+		w.share(a1, 1, true)
+		w.asked()
+	})
+}
+
+func TestDeregister_AnAgentThatComesBackEndsItsDrain(t *testing.T) {
+	inParting(t, validating, func(w *world, agent trust.Agent) {
+		other := w.authority.agent("two", "eu", "a.example")
+		w.beat(other, a1+" healthy")
+		w.share(a1, 0, false) // which an outsider does not
+		w.beat(agent, a1+" healthy")
+		w.share(a1, 1, true)
+		w.must(w.DropAgent(w.ctx(), "one"))
+		w.share(a1, 1, true)
+	})
+}
+
+func TestDeregister_WithoutChecksADrainEndsAsThatOfALostAgent(t *testing.T) {
+	inParting(t, notValidating, func(w *world, _ trust.Agent) {
+		w.pass(DefaultRemoveAfter - time.Second)
+		w.share(a1, 0, false)
+		w.pass(2 * time.Second)
+		w.share(a1, 1, true)
+	})
+}
+
+func TestRestart_TheDrainOfAnAgentThatHasLeftGoesOn(t *testing.T) {
+	inParting(t, validating, func(w *world, _ trust.Agent) {
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.share(a1, 0, false)
+		w.share(a2, 1, true)
+		w.failed(a1)
+		w.share(a1, 0, false)
+		w.verdict(a1, check.Success)
+		w.share(a1, 1, true)
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.share(a1, 1, true)
+	})
+}
