@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	browser "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -94,6 +95,15 @@ func (p *page) bounded(ctx context.Context) context.Context {
 		return p.ctx
 	}
 	return ctx
+}
+
+// beforeEach has each page that is loaded from now on run a script first.
+func (p *page) beforeEach(script string) {
+	p.t.Helper()
+	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := browser.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+		return err
+	}))
 }
 
 // open loads a view of a node's console.

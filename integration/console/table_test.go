@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"testing"
 
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -77,10 +76,7 @@ func TestConsole_TenThousandBackends(t *testing.T) {
 	if err := n.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := cdppage.AddScriptToEvaluateOnNewDocument(timing).Do(ctx)
-		return err
-	}))
+	p.beforeEach(timing)
 	p.open(n.Client.Node(), "names/"+apiName)
 	const drawn = "document.querySelectorAll('[aria-labelledby=backends] tbody tr[aria-rowindex]').length"
 	p.wait("a part of the table", drawn+" > 5 && "+drawn+" < 200")

@@ -46,7 +46,9 @@ plugins => {
   }
   simplefo => { service_types => tcp, s => { primary => 127.0.7.3, secondary => 127.0.7.1 } }
   static => { one => 192.0.2.30, other => Other.example.net. }
-  metafo => { service_types => tcp, resources => {
+  metafo => { service_types => tcp, datacenters => [ p, q ], resources => {
+    inh => { dcmap => { p => 127.0.7.3, q => 127.0.7.1 } }
+    ign => { ignore_health => true, dcmap => { p => 127.0.7.3, q => 127.0.7.1 } }
     m => { datacenters => [ dead, live ], dcmap => { dead => 127.0.7.3, live => { p => 127.0.7.1, q => 127.0.7.2 } } }
     d => { datacenters => [ x, y ] dcmap => { x => %%multifo!three, y => %%simplefo!s } }
     all => { datacenters => [ p, q ], dcmap => { p => 127.0.7.3, q => 127.0.7.4 } }
@@ -88,11 +90,15 @@ m 100/10 DYNA metafo!m
 d 300 DYNA metafo!d
 dy 300 DYNA metafo!d/y
 all 300 DYNA metafo!all
+inh 300 DYNA metafo!inh
+ign 300 DYNA metafo!ign
 geo 300 DYNA geoip!g
 failing 300 DYNA geoip!failing
 *.wild 300 DYNA geoip!g/iad
 alias 77 CNAME three
+@Z 60 TXT "v=spf1 -all" ; of @F
 $ORIGIN sub.@Z
+back.@F 60 A 192.0.2.52
 www 5 TXT "a @Z b" "DYNA"
 www A 192.0.2.50
 www A 192.0.2.51
@@ -209,7 +215,7 @@ func answered(m *dns.Msg) string {
 			ttl, data = "", ""
 		case first == "w" && h.Rrtype == dns.TypeA:
 			data = "one of three"
-		case slices.Contains([]string{"checked", "toofew", "s", "m", "dy", "all", "failing"}, first):
+		case slices.Contains([]string{"checked", "toofew", "s", "m", "dy", "all", "inh", "ign", "failing"}, first):
 			ttl = ""
 		}
 		lines = append(lines, strings.ToLower(strings.Join([]string{name, ttl, dns.Type(h.Rrtype).String(), data}, " ")))
@@ -226,14 +232,14 @@ func TestImport_AnswersAsGdnsdDoes(t *testing.T) {
 	dir := filepath.Join(s.Dir, "g")
 	theirs := startGdnsd(t, dir)
 	testbed.Command(t, testbed.Binaries(t).Control, "import", "gdnsd", filepath.Join(dir, "config"), "--into", s.Dir).
-		Want(t, 0, "27 taken, 0 left out", "NA/US: when iad is down")
+		Want(t, 0, "31 taken, 0 left out", "NA/US: when iad is down")
 	n := s.Nodes[0]
 	n.File.Includes = []string{filepath.Join(s.Dir, "gdnsd.yaml")}
 	s.StartPrograms(t)
 
 	var names []string
-	for _, n := range strings.Fields("three both checked calm other toofew w alike s one m d dy all geo failing wild q.wild alias nx sub " +
-		"www.sub inc.sub i.inc.sub") {
+	for _, n := range strings.Fields("three both checked calm other toofew w alike s one m d dy all inh ign geo failing wild " +
+		"q.wild alias nx sub www.sub inc.sub i.inc.sub back") {
 		names = append(names, n+"."+gdnsdZone)
 	}
 	names = append(names, gdnsdZone, "G.WILD.D.test.")

@@ -37,11 +37,23 @@ const route53Sets = `{"ResourceRecordSets":[
 {"Name":"lat.r.test.","Type":"A","TTL":30,"SetIdentifier":"a","Region":"eu-west-1",
  "ResourceRecords":[{"Value":"192.0.2.9"}]},
 {"Name":"lat.r.test.","Type":"A","TTL":30,"SetIdentifier":"b","Region":"us-west-2",
- "ResourceRecords":[{"Value":"192.0.2.10"}]}
+ "ResourceRecords":[{"Value":"192.0.2.10"}]},
+{"Name":"same.r.test.","Type":"A","TTL":30,"SetIdentifier":"a","GeoLocation":{"CountryCode":"GB"},
+ "ResourceRecords":[{"Value":"192.0.2.11"}]},
+{"Name":"same.r.test.","Type":"A","TTL":30,"SetIdentifier":"b","GeoLocation":{"CountryCode":"US"},
+ "ResourceRecords":[{"Value":"192.0.2.11"}]},
+{"Name":"same.r.test.","Type":"A","TTL":30,"SetIdentifier":"c","GeoLocation":{"CountryCode":"*"},
+ "ResourceRecords":[{"Value":"192.0.2.12"}]},
+{"Name":"half.r.test.","Type":"A","TTL":30,"SetIdentifier":"a","Weight":1,
+ "ResourceRecords":[{"Value":"192.0.2.13"}]},
+{"Name":"half.r.test.","Type":"AAAA","TTL":30,"ResourceRecords":[{"Value":"2001:db8::13"}]},
+{"Name":"name.r.test.","Type":"CNAME","TTL":30,"SetIdentifier":"a","Weight":1,"HealthCheckId":"at",
+ "ResourceRecords":[{"Value":"name.invalid"}]}
 ]}`
 
 const route53Checks = `{"HealthChecks":[{"Id":"h","HealthCheckConfig":{"Type":"TCP","Port":9,"RequestInterval":10,
-"FailureThreshold":1}}]}`
+"FailureThreshold":1}},
+{"Id":"at","HealthCheckConfig":{"Type":"TCP","Port":9,"IPAddress":"192.0.2.14"}}]}`
 
 // What `gslbctl import route53` writes is answered as Amazon documents the original: failed over, by place and by
 // distance.
@@ -54,7 +66,8 @@ func TestImport_Route53IsServed(t *testing.T) {
 		return path
 	}
 	testbed.Command(t, testbed.Binaries(t).Control, "import", "route53", write("sets.json", route53Sets), "--health-checks",
-		write("checks.json", route53Checks), "--into", s.Dir).Want(t, 0, "12 taken, 0 left out", "differs: lat.r.test. A b")
+		write("checks.json", route53Checks), "--into", s.Dir).Want(t, 0, "17 taken, 1 left out", "differs: lat.r.test. A b",
+		"left out: half.r.test. AAAA")
 	path := filepath.Join(s.Dir, "r.test.yaml")
 	text := testbed.Read(t, path)
 	database, err := filepath.Abs(testbed.Databases + "GeoIP2-City-Test.mmdb")
@@ -71,6 +84,8 @@ func TestImport_Route53IsServed(t *testing.T) {
 		{"geo", testbed.ClientLondon, "192.0.2.7"}, {"geo", testbed.ClientSweden, "192.0.2.6"},
 		{"geo", testbed.ClientUS, "192.0.2.8"}, {"geo", testbed.ClientNobody, "192.0.2.8"},
 		{"lat", testbed.ClientLondon, "192.0.2.9"}, {"lat", testbed.ClientUS, "192.0.2.10"},
+		{"same", testbed.ClientLondon, "192.0.2.11"}, {"same", testbed.ClientUS, "192.0.2.11"},
+		{"same", testbed.ClientSweden, "192.0.2.12"}, {"half", "", "192.0.2.13"},
 	} {
 		testbed.Until(t, time.Minute, c.name+" to "+c.client, func(ctx context.Context) error {
 			q := question{name: c.name + ".r.test.", rtype: dns.TypeA}

@@ -157,6 +157,9 @@ func (r *reader) takeName(record steered, what string) error {
 			return err
 		}
 	}
+	if len(b.domain.Regions) == 0 {
+		return errors.New("it has no datacenters with addresses")
+	}
 	if !res.single {
 		b.domain.MaxAnswers = b.most
 	}
@@ -197,9 +200,16 @@ func (b *domainBuilder) add(p part, res resource) error {
 	}
 	families := map[bool]int{}
 	for i, a := range p.addresses {
-		m, err := b.checkOf(a.types)
+		types := a.types
+		if a.unheeded && !res.chain {
+			types = nil
+		}
+		m, err := b.checkOf(types)
 		if err != nil {
 			return err
+		}
+		if a.unheeded && m.check.Type != "" && len(p.addresses) > 1 {
+			m.notices = append(m.notices, "addresses of "+p.name+" that are down are left out, in spite of ignore_health")
 		}
 		s := &imports.Server{Service: b.domain.Name, Address: a.at.Unmap().String(), Port: m.port, Check: m.check}
 		if res.single {
@@ -283,7 +293,7 @@ func (b *domainBuilder) keep() {
 		region := c.Region(b.regions[i])
 		region.Servers = append(region.Servers, s)
 	}
-	c.Domains = append(c.Domains, b.domain)
+	b.result.AddDomain(b.domain)
 	for _, notice := range b.notices {
 		b.result.Differs(b.what, "%s", notice)
 	}

@@ -72,6 +72,89 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	}
 }
 
+// @Z and @F stand for names wherever a name can be, also beside text, and nowhere else.
+func TestRead_KnowsSpecialNames(t *testing.T) {
+	zone := soa + `@Z TXT "v=spf1 -all" ; not @F, nor x.@Z
+_dmarc.@F TXT "@Z x.@F \" @Z"
+@f CAA 0 issue "ca.@Z"
+r RP @Z @F
+m MX 10 (
+ mail.@z)
+$ORIGIN sub.@Z
+s TXT "s"
+u.@F TXT a\ @Z
+$INCLUDE x/more
+`
+	r, err := read(map[string]string{"config": "", "zones/example.com": zone, "zones/x/more": "i.@Z A 192.0.2.1 ; @F\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.ReplaceAll(strings.ReplaceAll(r.Zones["example.com.zone"], "\t86400\tIN", ""), "\t", " ")
+	for _, want := range []string{`example.com. TXT "v=spf1 -all"`, `_dmarc.example.com. TXT "@Z x.@F \" @Z"`,
+		`example.com. CAA 0 issue "ca.@Z"`, "r.example.com. RP example.com. example.com.", "m.example.com. MX 10 mail.example.com.",
+		`s.sub.example.com. TXT "s"`, `u.example.com. TXT "a @Z"`, "i.example.com. A 192.0.2.1"} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	_, err = read(map[string]string{"config": "", "zones/example.com": soa + "$INCLUDE x/more x\n", "zones/x/more": ";\n\na.@F A 192.0.2.1\n"})
+	if err == nil || !strings.Contains(err.Error(), "zones/x/more:3: @F") {
+		t.Error(err)
+	}
+}
+
+// Datacenters are checked whatever ignore_health says, since gdnsd leaves one that is down.
+func TestRead_ChecksDatacentersThatIgnoreHealth(t *testing.T) {
+	r, err := read(map[string]string{"zones/example.com": soa + "meta DYNA metafo!m\nalone DYNA multifo!m\n", "config": `
+		service_types => { web => { plugin => http_status } }
+		plugins => { multifo => { m => { service_types => web, ignore_health => true, a => 192.0.2.1, b => 192.0.2.2 } }
+		  metafo => { service_types => web, resources => { m => { datacenters => [ a, b ],
+		    dcmap => { a => %multifo!m, b => { ignore_health => true, c => 192.0.2.3 } } } } } }`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, region := range r.Config.Regions {
+		for _, s := range region.Servers {
+			if checked := s.Check.Type == "http"; checked != (s.Service == "meta.example.com") {
+				t.Errorf("%s: %+v %+v", region.Name, s, s.Check)
+			}
+		}
+	}
+	if len(r.Differ) != 1 || r.Differ[0].Record != "meta.example.com. metafo!m" ||
+		!strings.Contains(r.Differ[0].Why, "addresses of a that are down are left out") {
+		t.Errorf("%+v", r.Differ)
+	}
+}
+
+// Resources inherit what the top of metafo and geoip has (gdnsd-plugin-metafo(8)).
+func TestRead_InheritsFromTheTop(t *testing.T) {
+	r, err := read(map[string]string{"zones/example.com": soa + "m DYNA metafo!m\ng DYNA geoip!g\nn DYNA geoip!n\n", "config": `plugins => {
+		metafo => { datacenters => [ a, b ], skip_first => true, dcmap => { a => 192.0.2.1, b => 192.0.2.2 }, resources => { m => {} } }
+		geoip => { map => w, maps => { w => { datacenters => [ c ] } }, resources => { g => { dcmap => { c => 192.0.2.3 } }, n => {} } } }`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := r.Config.Text()
+	for _, want := range []string{"name: m.example.com\n    routing_algorithm: failover\n    regions: [b]\n",
+		"name: g.example.com\n    routing_algorithm: geolocation\n    regions: [c]\n"} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("no %q in %v\n%s", want, err, text)
+		}
+	}
+	if len(r.Left) != 1 || r.Left[0].Record != "n.example.com. geoip!n" || len(r.Config.Domains) != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A name whose resource has no datacenters is left out.
+func TestRead_LeavesOutWhatHasNoDatacenters(t *testing.T) {
+	r, err := read(map[string]string{"zones/example.com": soa + "m DYNA metafo!m\n", "config": `plugins => {
+		metafo => { resources => { m => { dcmap => { a => 192.0.2.1 } } } } }`})
+	if err != nil || len(r.Left) != 1 || len(r.Config.Domains) != 0 {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
 // A file that gdnsd would not read either is refused with its line.
 func TestRead_RefusesWhatIsNoConfiguration(t *testing.T) {
 	for text, want := range map[string]string{

@@ -12,9 +12,10 @@ import (
 
 // address is an address of a resource, with its weight and the service types that check it.
 type address struct {
-	at     netip.Addr
-	weight int
-	types  []string
+	at       netip.Addr
+	weight   int
+	types    []string
+	unheeded bool // ignore_health: whether it is up counts for its part only
 }
 
 // part is a set of addresses that is used as a whole: a datacenter, or the primary or secondary of simplefo.
@@ -38,6 +39,9 @@ var errNames = errors.New("it answers with a CNAME: write a domain with answer: 
 
 // settingKeys are the keys in a resource of multifo, weighted or simplefo that are settings. All others hold addresses.
 var settingKeys = []string{"up_thresh", "service_types", "ignore_health", "multi"}
+
+// metaKeys are the keys of a resource of metafo or geoip itself. All others are for its datacenters.
+var metaKeys = []string{"datacenters", "dcmap", "map", "skip_first"}
 
 // resolve returns the resource that a reference names, such as metafo!www/eu.
 func (r *reader) resolve(ref string, depth int) (resource, error) {
@@ -96,6 +100,7 @@ func (r *reader) meta(plugin string, top *hash, name string, depth int) (resourc
 		}
 		h, only = top.sub("resources").sub(name[:i]), name[i+1:]
 	}
+	h = inherit(h, top, metaKeys...)
 	places, geoMap := list(h.get("datacenters")), ""
 	if plugin == "geoip" {
 		geoMap = h.text("map")
@@ -206,9 +211,7 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 			if err != nil {
 				return out, err
 			}
-			if a.types = list(h.get("service_types")); isTrue(h, "ignore_health") {
-				a.types = nil
-			}
+			a.types, a.unheeded = list(h.get("service_types")), isTrue(h, "ignore_health")
 			if plugin == "simplefo" && key == "secondary" {
 				if len(out.parts) == 1 {
 					out.parts = append(out.parts, part{})

@@ -30,7 +30,7 @@ func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err
 		}
 	}
 	files := zoneFiles{source: r.source, zone: zone}
-	text, err := files.text(file)
+	text, err := files.text(file, zone)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,32 +72,58 @@ type zoneFiles struct {
 	zone string
 }
 
-// text returns a zone file with gdnsd's own syntax rewritten.
-func (z zoneFiles) text(name string) (string, error) {
+// text returns a zone file with gdnsd's own syntax rewritten. origin is its first origin, "" if that is not known.
+func (z zoneFiles) text(name, origin string) (string, error) {
 	text, err := z.source.text(name)
 	if err != nil {
 		return "", err
 	}
+	if text, err = z.spelledOut(text, origin); err != nil {
+		return "", fmt.Errorf("%s:%w", name, err)
+	}
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
-		lines[i] = rewritten(line, z.zone)
+		lines[i] = rewritten(line)
 	}
 	return strings.Join(lines, ""), nil
 }
 
+// spelledOut returns text with the names that @Z and @F stand for, the zone and the first origin of the file. An error
+// begins with a line's number.
+func (z zoneFiles) spelledOut(text, origin string) (string, error) {
+	var b strings.Builder
+	end := 0
+	for _, at := range words.FindAllStringIndex(text, -1) {
+		m := short.FindStringSubmatch(text[at[0]:at[1]])
+		if m == nil {
+			continue
+		}
+		name := z.zone
+		if strings.EqualFold(m[2], "F") {
+			if name = origin; name == "" {
+				return "", fmt.Errorf("%d: @F is not known in a file that another includes: write the name that it stands for",
+					1+strings.Count(text[:at[0]], "\n"))
+			}
+		}
+		b.WriteString(text[end:at[0]] + m[1] + name)
+		end = at[1]
+	}
+	return b.String() + text[end:], nil
+}
+
 var (
+	// quoted strings, comments, and words, which alone can be names
+	words = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|;[^\n]*|(?:[^\s;()"\\]|\\.)+`)
+	// @Z and @F, as a whole name or at the end of one (gdnsd.zonefile(5))
+	short     = regexp.MustCompile(`(?is)^([^;"].*\.)?@([ZF])$`)
 	directive = regexp.MustCompile(`(?im)^\$TTL\s`)
 	// owner or none, TTL and class or none, then the type and the reference
 	plugin  = regexp.MustCompile(`(?i)^([^\s;"]\S*\s+|\s+)(?:(\d\w*)(?:/(\d\w*))?\s+)?(?:IN\s+)?DYN[AC]\s+([^\s;]+)(.*)$`)
-	ofZone  = regexp.MustCompile(`(?i)(^|[\s.])@Z(\s|$)`)
 	periods = map[byte]uint64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 604800}
 )
 
-// rewritten returns a line with DYNA and DYNC as records of type dynamic, and @Z as the name of the zone.
-func rewritten(line, zone string) string {
-	if !strings.Contains(line, `"`) {
-		line = ofZone.ReplaceAllString(line, "${1}"+zone+"${2}")
-	}
+// rewritten returns a line with DYNA and DYNC as records of type dynamic.
+func rewritten(line string) string {
 	m := plugin.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 	if m == nil {
 		return line
@@ -137,7 +163,7 @@ func seconds(text string) (uint32, error) {
 
 // Open implements fs.FS.
 func (z zoneFiles) Open(name string) (fs.File, error) {
-	text, err := z.text(name)
+	text, err := z.text(name, "")
 	return opened{strings.NewReader(text)}, err
 }
 

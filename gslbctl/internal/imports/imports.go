@@ -163,6 +163,15 @@ func (c *Config) Text() (string, error) {
 	return b.String(), err
 }
 
+// AddDomain adds a domain. One with a TTL of 0 gets 1, since a node takes 0 for its default_ttl.
+func (r *Result) AddDomain(d *Domain) {
+	if d.TTL == 0 {
+		d.TTL = 1
+		r.Differs(d.Name, "its TTL is 1, not 0: a node takes 0 for dns.default_ttl")
+	}
+	r.Config.Domains = append(r.Config.Domains, d)
+}
+
 // AddZone adds a zone with its ordinary records: those that no domain answers.
 func (r *Result) AddZone(zone string, records []dns.RR) error {
 	served, left, soa := Served(records, zone)
@@ -175,6 +184,10 @@ func (r *Result) AddZone(zone string, records []dns.RR) error {
 			apex = rr.Header().Ttl // a node has one TTL for NS and SOA; that of NS matters more
 			break
 		}
+	}
+	if apex == 0 {
+		apex = 1
+		r.Differs("SOA of "+zone, "its TTL is 1, not 0: that of a node is at least 1")
 	}
 	d := &r.Config.DNS
 	if len(d.Zones) == 0 {

@@ -25,7 +25,8 @@ type healthCheck struct {
 	}
 }
 
-// check returns the health check and port of a server at an address, and a note on differences, "" if there are none.
+// check returns the health check and port of a server, and a note on differences, "" if there are none. at is its
+// address, the zero Addr if it has a target.
 func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, tell string) {
 	c = imports.NoCheck()
 	if id == "" {
@@ -63,7 +64,7 @@ func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, te
 			c.ServerName = config.FullyQualifiedDomainName
 		}
 	}
-	if probed, err := netip.ParseAddr(config.IPAddress); err == nil && at.IsValid() && probed != at {
+	if probed, err := netip.ParseAddr(config.IPAddress); err == nil && probed != at {
 		c.Address = probed.String()
 	} else if config.IPAddress == "" && config.FullyQualifiedDomainName != "" {
 		tell = "health check " + id + " probes each address, not what " + config.FullyQualifiedDomainName + " has"

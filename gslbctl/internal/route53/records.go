@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -49,6 +51,9 @@ func (s *recordSet) String() string {
 
 // routed reports whether Route 53 chooses the answer: the set has a routing policy or is an alias.
 func (s *recordSet) routed() bool { return s.SetIdentifier != "" || s.AliasTarget != nil }
+
+// hasAddresses reports whether the records of the set are addresses.
+func (s *recordSet) hasAddresses() bool { return s.Type == "A" || s.Type == "AAAA" }
 
 // zoneData has the record sets of one hosted zone. Names are canonical.
 type zoneData struct {
@@ -119,10 +124,25 @@ func fromOctal(name string) (string, error) {
 	return b.String(), nil
 }
 
+// escapes matches what a backslash begins in a value.
+var escapes = regexp.MustCompile(`(?s)\\([0-3][0-7]{2}|.)`)
+
+// decimal converts the octal escapes in a value to those of zone files, which are decimal. Others stay as they are.
+func decimal(value string) string {
+	return escapes.ReplaceAllStringFunc(value, func(escape string) string {
+		n, err := strconv.ParseUint(escape[1:], 8, 8)
+		if len(escape) < 4 || err != nil {
+			return escape
+		}
+		return fmt.Sprintf("\\%03d", n)
+	})
+}
+
 // records returns the records of a set that is not routed.
 func (s *recordSet) records() (out []dns.RR, err error) {
 	for _, r := range s.ResourceRecords {
-		rr, err := dns.NewRR(fmt.Sprintf("%s %d IN %s %s", s.Name, s.TTL, s.Type, strings.ReplaceAll(r.Value, "\n", " ")))
+		value := decimal(strings.ReplaceAll(r.Value, "\n", " "))
+		rr, err := dns.NewRR(fmt.Sprintf("%s %d IN %s %s", s.Name, s.TTL, s.Type, value))
 		if err != nil || rr == nil {
 			return nil, fmt.Errorf("%q is no %s: %w", r.Value, s.Type, cmp.Or(err, errors.New("it is empty")))
 		}

@@ -1,6 +1,7 @@
 package route53_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,7 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 		`u.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"unknown"`, `k.example.com. A 192.0.2.1 "Weight":1,"HealthCheckId":"calc"`,
 		`two.example.com. A 192.0.2.1 "Weight":1`, `two.example.com. AAAA 2001:db8::1 "MultiValueAnswer":true`,
 		`x.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"FR"}`, `y.example.com. A 192.0.2.1 "GeoLocation":{"ContinentCode":"EU"}`,
+		`q.example.com. CNAME @r.example.com.`, `r.example.com. CNAME example.com.`, `example.com. A 192.0.2.1`,
 		`h.example.com. A 192.0.2.1 "TrafficPolicyInstanceId":"x"`, `d.example.com. NS ns.example.net.`,
 	), checks)
 	if err != nil {
@@ -110,9 +112,181 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 		"tells countries apart", `moon-1 is`, "CIDR", "n.example.com. A sg: it leads to w.example.com., which is steered",
 		"o.example.com. A: it leads to", "gone.example.com., which has no addresses", "unknown is not known", "calc (CALCULATED)",
 		"steered by weighted", "clients of no location get FR", "clients in FR, which another name has", "traffic policy",
+		"q.example.com. CNAME: it is an alias of a CNAME",
 		"delegations are not served", "AWS' database", "still Amazon's servers"} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("no %q in\n%s", want, lines)
+		}
+	}
+}
+
+// Sets of one address or target are all kept, or what differs is told.
+func TestRead_KeepsSetsOfOneServer(t *testing.T) {
+	const web = `"HealthCheckId":"h1",`
+	for name, c := range map[string]struct {
+		sets         []string
+		kept, differ []string
+	}{
+		"countries": {
+			[]string{`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"US"}`,
+				`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"CA"}`},
+			[]string{"name: US\n    countries: [US]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 80,",
+				"name: CA\n    countries: [CA]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 81,"}, nil,
+		},
+		"addresses of countries": {
+			[]string{`g.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"US"}`,
+				`g.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"CA"}`},
+			[]string{"address: 192.0.2.1, port: 80,", "address: 192.0.2.1, port: 81,"}, nil,
+		},
+		"checks of countries": {
+			[]string{`g.example.com. A 192.0.2.1 ` + web + `"GeoLocation":{"CountryCode":"US"}`,
+				`g.example.com. A 192.0.2.1 ` + web + `"GeoLocation":{"CountryCode":"CA"}`},
+			[]string{"address: 192.0.2.1, port: 8443, health_check: {type: https", "address: 192.0.2.1, port: 80, health_check: {enabled: false"},
+			[]string{"g.example.com. A sb: 192.0.2.1 is not checked for this set"},
+		},
+		"latency": {
+			[]string{`l.example.com. CNAME lb.example.net "Region":"eu-west-1"`, `l.example.com. CNAME lb.example.net "Region":"us-west-2"`},
+			[]string{"port: 80,", "port: 81,"}, nil,
+		},
+		"failover": {
+			[]string{`f.example.com. A 192.0.2.1 ` + web + `"Failover":"PRIMARY"`, `f.example.com. A 192.0.2.1 "Failover":"SECONDARY"`},
+			[]string{"regions: [primary, secondary]", "port: 8443,", "port: 80,"}, nil,
+		},
+		"weights": {
+			[]string{`w.example.com. CNAME lb.example.net "Weight":10`, `w.example.com. CNAME lb.example.net "Weight":20`},
+			[]string{"target: lb.example.net, port: 80, weight: 30,"}, nil,
+		},
+		"weights and checks": {
+			[]string{`w.example.com. CNAME lb.example.net ` + web + `"Weight":10`, `w.example.com. CNAME lb.example.net "Weight":20`},
+			[]string{"port: 8443, weight: 10,", "port: 80, weight: 20,"}, nil,
+		},
+		"both families": {
+			[]string{`w.example.com. A @lb.example.net. "Weight":10`, `w.example.com. A @lb.example.net. "Weight":20`,
+				`w.example.com. AAAA @lb.example.net. "Weight":10`, `w.example.com. AAAA @lb.example.net. "Weight":20`},
+			[]string{"port: 80, weight: 30,"}, nil,
+		},
+		"other weights": {
+			[]string{`w.example.com. A @lb.example.net. "Weight":10`, `w.example.com. AAAA @lb.example.net. "Weight":20`},
+			[]string{"port: 80, weight: 10,"}, []string{"lb.example.net has the weight 10 in both address families, not 20 in one"},
+		},
+		"other checks": {
+			[]string{`w.example.com. A @lb.example.net. "Weight":10`, `w.example.com. AAAA @lb.example.net. ` + web + `"Weight":10`},
+			[]string{"port: 80, weight: 10,"}, []string{"w.example.com. AAAA sb: it is checked as its other family is, w.example.com. A sa"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, lines := converted(t, c.sets...)
+			for _, want := range c.kept {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			if strings.Count(text, "{service:") != max(strings.Count(strings.Join(c.kept, ""), "port:"), 1) {
+				t.Errorf("other servers in\n%s", text)
+			}
+			for _, want := range c.differ {
+				if !strings.Contains(lines, want) {
+					t.Errorf("no %q in\n%s", want, lines)
+				}
+			}
+			for _, never := range []string{"not checked for", "in one", "other family is", "another set"} {
+				if len(c.differ) == 0 && strings.Contains(lines, never) {
+					t.Errorf("%q in\n%s", never, lines)
+				}
+			}
+		})
+	}
+}
+
+// converted returns the configuration for sets of a zone, and a line for each that is left out or differs.
+func converted(t *testing.T, lines ...string) (text, told string) {
+	t.Helper()
+	r, err := read(sets(lines...), checks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = r.Config.Text(); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range r.Left {
+		told += "left: " + l.Record + ": " + l.Why + "\n"
+	}
+	for _, l := range r.Differ {
+		told += l.Record + ": " + l.Why + "\n"
+	}
+	for _, zone := range r.Zones {
+		text += zone
+	}
+	return text, told
+}
+
+// A check of an address is made there also for what has a name in place of addresses.
+func TestRead_ChecksTheAddressOfACheck(t *testing.T) {
+	text, _ := converted(t, `w.example.com. CNAME lb.example.net "Weight":1,"HealthCheckId":"h1"`)
+	if !strings.Contains(text, "target: lb.example.net, port: 8443, weight: 1, health_check: {type: https") ||
+		!strings.Contains(text, "address: 192.0.2.9") {
+		t.Error(text)
+	}
+}
+
+// Where a country is down, Route 53 goes on with its continent, and a node does not.
+func TestRead_TellsWhoAnswersForACountry(t *testing.T) {
+	const told = "g.example.com: when FR or DE is down, clients there get"
+	continent := `g.example.com. A 192.0.2.1 "GeoLocation":{"ContinentCode":"EU"}`
+	var countries, unchecked []string
+	for _, code := range []string{"FR", "DE"} {
+		country := `g.example.com. A 192.0.2.` + string(code[0]%9+'1') + ` "GeoLocation":{"CountryCode":"` + code + `"}`
+		unchecked = append(unchecked, country)
+		countries = append(countries, country+`,"HealthCheckId":"tcp"`)
+	}
+	if _, lines := converted(t, append(countries, continent)...); !strings.Contains(lines, told) {
+		t.Error(lines)
+	}
+	for _, sets := range [][]string{countries, append(unchecked, continent)} {
+		if _, lines := converted(t, sets...); strings.Contains(lines, "is down") {
+			t.Error(lines)
+		}
+	}
+}
+
+// Escapes of values are octal there and decimal here.
+func TestRead_ConvertsEscapesOfValues(t *testing.T) {
+	text, _ := converted(t, `t.example.com. TXT \"\\344\\040\\\"\\\\344\"`, `m.example.com. MX 10\u0020\\052.example.net`)
+	for _, want := range []string{"IN\tTXT\t" + `"\228 \"\\344"` + "\n", "IN\tMX\t10 " + `\042.example.net.` + "\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+}
+
+// Where one family of a name becomes a domain, no record of the other is beside it. Else both are kept.
+func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
+	const ordinary, alias = `a.example.com. AAAA 2001:db8::1`, `a.example.com. AAAA @b.example.com.`
+	const weighted, refused = `a.example.com. A 192.0.2.1 "Weight":1`, `a.example.com. A 192.0.2.1 "Weight":0`
+	for _, other := range []string{ordinary, alias} {
+		text, lines := converted(t, weighted, other, `b.example.com. AAAA 2001:db8::1`)
+		if strings.Contains(text, "a.example.com.\t") || !strings.Contains(lines, "left: a.example.com. AAAA: the other family") {
+			t.Errorf("%s: %s %s", other, text, lines)
+		}
+		text, lines = converted(t, refused, other, `b.example.com. AAAA 2001:db8::1`)
+		if !strings.Contains(text, "a.example.com.\t") || strings.Contains(lines, "the other family") {
+			t.Errorf("%s: %s %s", other, text, lines)
+		}
+	}
+}
+
+// A node takes a TTL of 0 for its default, so it is 1, and told.
+func TestRead_KeepsShortTTLs(t *testing.T) {
+	zero := strings.ReplaceAll(sets(`w.example.com. A 192.0.2.1 "Weight":1`), `"TTL":300`, `"TTL":0`)
+	r, err := read(strings.ReplaceAll(zero, `"TTL":7200`, `"TTL":0`), "")
+	if err != nil || r.Config.Domains[0].TTL != 1 || r.Config.DNS.ApexTTL != 1 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	for _, name := range []string{"w.example.com", "SOA of example.com."} {
+		if !slices.ContainsFunc(r.Differ, func(d imports.Deviation) bool {
+			return d.Record == name && strings.Contains(d.Why, "its TTL is 1")
+		}) {
+			t.Errorf("nothing of %s in %+v", name, r.Differ)
 		}
 	}
 }

@@ -166,6 +166,7 @@ func TestChart_Overwatch(t *testing.T) {
 		}
 		pod := &d.pods[0]
 		sound(t, pod)
+		probed(t, &pod.Containers[0])
 		names := map[string]bool{}
 		for _, p := range pod.Containers[0].Ports {
 			names[p.Name+string(p.Protocol)] = true
@@ -176,6 +177,21 @@ func TestChart_Overwatch(t *testing.T) {
 			}
 		}
 		program(t, "gslb-overwatch", d.configs["overwatch.yaml"], overGate...)
+	}
+}
+
+// probed checks that a node that runs is not killed over the file on disk, and stays in the Service when it loses single
+// questions.
+func probed(t *testing.T, c *core.Container) {
+	t.Helper()
+	alive, ready := c.LivenessProbe, c.ReadinessProbe
+	if alive.TCPSocket == nil || !slices.ContainsFunc(c.Ports, func(p core.ContainerPort) bool {
+		return p.Name == alive.TCPSocket.Port.StrVal && p.Protocol == core.ProtocolTCP
+	}) {
+		t.Errorf("liveness: %+v", alive)
+	}
+	if ready.Exec == nil || ready.FailureThreshold < 6 {
+		t.Errorf("readiness: %+v", ready)
 	}
 }
 

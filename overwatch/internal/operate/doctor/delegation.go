@@ -26,7 +26,7 @@ func CheckAnswers(ctx context.Context, p Node) (found []Finding) {
 	}
 	for _, at := range p.DNS {
 		for _, network := range []string{"udp", "tcp"} {
-			r, err := ask(ctx, network, local(at).String(), p.Zones[0].Name, dns.TypeSOA, false)
+			r, err := askListener(ctx, network, local(at).String(), p.Zones[0].Name)
 			switch {
 			case err != nil:
 				found = append(found, trouble("node", fmt.Sprintf("%s over %s: %v", at, network, err),

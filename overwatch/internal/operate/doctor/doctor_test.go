@@ -1,4 +1,4 @@
-package doctor // inside: it uses database, local and peers
+package doctor // inside: it uses askListener, database, local and peers
 
 import (
 	"crypto/sha256"
@@ -131,6 +131,24 @@ func TestAnswering(t *testing.T) {
 	_ = l.Close()
 	if found := CheckAnswers(t.Context(), p); worst(found, "node").Grade != Trouble {
 		t.Errorf("%+v", found)
+	}
+}
+
+// A node in a flood loses single questions over UDP, so each is asked again, as resolvers do.
+func TestAnswering_AsksAgainOverUDP(t *testing.T) {
+	packets, streams := listenBoth(t) // nobody reads what comes
+	defer packets.Close()
+	defer streams.Close()
+	if r, err := askListener(t.Context(), "udp", packets.LocalAddr().String(), "z.test"); err == nil {
+		t.Fatalf("an answer: %v", r)
+	}
+	for range datagramTries {
+		if err := packets.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := packets.ReadFrom(make([]byte, dns.MinMsgSize)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

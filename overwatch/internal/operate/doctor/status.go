@@ -7,12 +7,21 @@ import (
 	"io"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// statusBound bounds the time for the node's answers, which never wait for anything.
-const statusBound = 2 * time.Second
+const (
+	// statusBound bounds the time for the node's answers, which never wait for anything. Health checks of containers wait
+	// for 5 s.
+	statusBound = 4 * time.Second
+	// datagramTries is how often a listener is asked over UDP, and datagramWait the time that each answer may take. A
+	// node in a flood loses single questions, and is well.
+	datagramTries = 3
+	datagramWait  = 500 * time.Millisecond
+)
 
 // Status asks the running node of a configuration over each of its DNS listeners and writes the answers to out. It
 // returns an error if no node runs, or if one of the listeners does not answer. Health checks of containers use it.
@@ -35,4 +44,20 @@ func Status(configPath string, out io.Writer) error {
 		return errors.New("the node is not well")
 	}
 	return nil
+}
+
+// askListener asks a listener of this machine for the SOA record of a zone.
+func askListener(ctx context.Context, network, at, zone string) (r *dns.Msg, err error) {
+	if network != "udp" {
+		return ask(ctx, network, at, zone, dns.TypeSOA, false)
+	}
+	for range datagramTries {
+		try, cancel := context.WithTimeout(ctx, datagramWait)
+		r, err = ask(try, network, at, zone, dns.TypeSOA, false)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return r, err
 }

@@ -1,10 +1,11 @@
 // The orders that an operator may give for a backend.
 import { html, useState } from './dom.js';
-import { request } from './api.js';
+import { Refusal, request } from './api.js';
 import { Change, Dialog } from './dialog.js';
 
 const pathOf = (b) => `/v1/overwatch/backends/${[b.service, b.address, b.port].map(encodeURIComponent).join('/')}`;
 const drainOf = (b) => `/v1/servers/${encodeURIComponent(b.id)}/drain`;
+const allPortsOf = (b) => `/v1/overrides/${[b.service, b.address].map(encodeURIComponent).join('/')}`;
 
 const Reason = ({ needed }) => html`
   <label>Reason <input
@@ -29,11 +30,12 @@ const given = (fields) => Object.fromEntries(
 );
 
 // ordersOf lists what can be ordered: the sentence about it, the fields, and how it is sent. takes names the backend
-// where the order would take it away from clients.
+// where the order would take it away from clients. wide is the sentence where the order turns out to be about all ports
+// of the address.
 function ordersOf(b) {
   const mark = (healthy) => ({
     fields: html`<${Reason} needed /><${Until} />`,
-    takes: healthy ? null : { backends: [b.id] },
+    takes: healthy ? null : { backends: [b.id], removed: true }, // it is not even a last resort
     send: (v, query) => request(pathOf(b) + '/override' + query, { method: 'POST', body: given({ healthy, ...v }) }),
   });
   return {
@@ -66,9 +68,10 @@ function ordersOf(b) {
     },
     'Clear override': b.override && {
       about: 'The checks count again.',
+      wide: `The override is of all ports of ${b.address}. It ends for all of them, and the checks count again.`,
       takes: null,
       fields: null,
-      send: () => request(pathOf(b) + '/override', { method: 'DELETE' }),
+      send: (_, __, wide) => request(wide ? allPortsOf(b) : pathOf(b) + '/override', { method: 'DELETE' }),
     },
     Weight: {
       about: `Its declared weight is ${b.weight}. With 0 it is answered only where no other may be.`,
@@ -90,11 +93,22 @@ function ordersOf(b) {
 
 function Order({ b, name, order, close }) {
   const [weight, setWeight] = useState(String(b.weight_override?.weight ?? b.weight));
+  const [wide, widen] = useState(false);
   const takes = order.weight
     ? (weight.trim() === '0' ? { backends: [b.id], zero_weight: true } : null)
     : order.takes;
+  // Where there is nothing of this port alone, the operator is told so before all ports are changed.
+  const send = async (values, query) => {
+    try {
+      return await order.send(values, query, wide);
+    } catch (error) {
+      if (!order.wide || wide || error.status !== 404) throw error;
+      widen(true);
+      throw new Refusal(404, 'Nothing was changed yet: this port has no override of its own.');
+    }
+  };
   const fields = html`
-    <p>${order.about}</p>
+    <p>${wide ? order.wide : order.about}</p>
     ${order.weight && html`
       <label>Weight <input
         name="weight"
@@ -112,7 +126,7 @@ function Order({ b, name, order, close }) {
       danger=${name === 'Mark unhealthy'}
       fields=${fields}
       takes=${takes}
-      send=${order.send}
+      send=${send}
       close=${close}
     />`;
 }

@@ -1,5 +1,5 @@
 // Requests to the node that serves this page, and the session with it. The token stays in this tab.
-import { useEffect, useState } from './dom.js';
+import { useEffect, useRef, useState } from './dom.js';
 
 const tokenKey = 'gslb-token';
 export const noToken = 'a token is needed';
@@ -16,7 +16,9 @@ export const session = {
   lastAnswer: 0, // ms, by the clock of the browser
   silentSince: 0, // ms; 0 while the node answers
 };
-const watchers = new Set();
+
+// watchers are called when the session changes.
+export const watchers = new Set();
 
 export function useSession() {
   const [, redraw] = useState(0);
@@ -51,7 +53,7 @@ export async function signIn(token) {
 
 export function signOut() {
   sessionStorage.removeItem(tokenKey);
-  entries.forEach((entry) => { entry.data = undefined; });
+  entries.forEach((entry) => { Object.assign(entry, { data: undefined, error: null }); });
   update({ token: '', role: '', refused: noToken });
 }
 
@@ -70,8 +72,14 @@ export function authorized(headers = {}) {
   return headers;
 }
 
+// silent notes that the node does not answer, and returns the Refusal that says so.
+function silent(message) {
+  update({ silentSince: session.silentSince || Date.now() });
+  return new Refusal(0, message);
+}
+
 // request resolves with the decoded answer, or rejects with a Refusal whose message is the node's sentence. The status
-// of the Refusal is 0 where the node did not answer at all.
+// of the Refusal is 0 where the node did not answer at all. Whatever is no JSON was said by something before the node.
 export async function request(path, { method = 'GET', body, patience = 15000 } = {}) {
   const headers = authorized(body === undefined ? {} : { 'Content-Type': 'application/json' });
   const token = session.token;
@@ -83,19 +91,17 @@ export async function request(path, { method = 'GET', body, patience = 15000 } =
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(patience),
     });
-  } catch (cause) {
-    update({ silentSince: session.silentSince || Date.now() });
-    throw new Refusal(0, 'the node does not answer');
+  } catch {
+    throw silent('the node does not answer');
+  }
+  let answer;
+  try {
+    answer = response.status === 204 ? null : JSON.parse(await response.text());
+  } catch {
+    throw silent(`the node does not answer; what is before it says ${response.status} ${response.statusText}`.trim());
   }
   const role = response.headers.get('X-Api-Role');
   update({ lastAnswer: Date.now(), silentSince: 0, ...(role && { role }) });
-  const text = await response.text();
-  let answer = null;
-  try {
-    answer = text ? JSON.parse(text) : null;
-  } catch {
-    throw new Refusal(response.status, 'the answer is no JSON');
-  }
   if (response.ok || response.status === 503 && answer && !answer.error) return answer;
   const refusal = new Refusal(response.status, answer?.error || response.statusText);
   if (response.status === 401 && token === session.token) {
@@ -127,6 +133,8 @@ function entryOf(key, load, pause) {
     pause,
     data: undefined,
     error: null,
+    failedAt: 0, // ms
+    told: 0, // how many Waiting show the error
     views: new Set(),
     timer: 0,
     busy: false,
@@ -144,12 +152,14 @@ async function poll(entry) {
     entry.data = await entry.load();
     entry.error = null;
   } catch (error) {
-    entry.error = error;
+    Object.assign(entry, { error, failedAt: Date.now() });
+    if (error.status === 404) entry.data = undefined; // it is gone; anything else may still be as it was
   }
   entry.busy = false;
   entry.views.forEach((changed) => changed());
-  // An answer that takes the node long is asked for less often.
-  entry.timer = setTimeout(() => poll(entry), Math.max(entry.pause, 4 * (performance.now() - began)));
+  // An answer that takes the node long is asked for less often. One that failed is asked for again soon.
+  const pause = entry.error ? Math.min(entry.pause, pollEvery) : entry.pause;
+  entry.timer = setTimeout(() => poll(entry), Math.max(pause, 4 * (performance.now() - began)));
 }
 
 // refresh asks for everything on the page again.
@@ -157,13 +167,22 @@ export function refresh() { entries.forEach(poll); }
 
 document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
 
+// untold returns the newest error that no Waiting shows, or undefined.
+export function untold() {
+  const failed = [...entries.values()].filter((entry) => entry.error && entry.views.size && !entry.told);
+  return failed.sort((a, b) => b.failedAt - a.failedAt)[0]?.error;
+}
+
 // useLive returns { data, error } of a path of the API, kept fresh. load replaces the single request where one is not
-// enough. An empty path asks for nothing.
-export function useLive(path, { load, pause = pollEvery } = {}) {
+// enough. An empty path asks for nothing. With lasting, the data of the path before stays until the first answer of
+// another one.
+export function useLive(path, { load, pause = pollEvery, lasting = false } = {}) {
   const [, redraw] = useState(0);
+  const last = useRef();
   useEffect(() => {
     if (!path) return undefined;
     const entry = entryOf(path, load || (() => request(path)), pause);
+    if (lasting) entry.data ??= last.current;
     const changed = () => redraw((n) => n + 1);
     entry.views.add(changed);
     poll(entry);
@@ -175,7 +194,9 @@ export function useLive(path, { load, pause = pollEvery } = {}) {
       }
     };
   }, [path]);
-  return entries.get(path) || { data: undefined, error: null };
+  const live = entries.get(path) || { data: lasting ? last.current : undefined, error: null, told: 0 };
+  last.current = live.data;
+  return live;
 }
 
 export const useList = (path, field) => useLive(path, { load: () => every(path, field) });

@@ -1,6 +1,6 @@
 // The frame around the views: the session, the navigation and the address of each view.
 import { html, render, useEffect, useState } from './dom.js';
-import { insecure, noToken, request, session, signIn, signOut, useLive, useSession } from './api.js';
+import { insecure, noToken, request, session, signIn, signOut, untold, useLive, useSession } from './api.js';
 import { span } from './format.js';
 import { follow } from './stream.js';
 import { Overview } from './views/overview.js';
@@ -22,8 +22,17 @@ const views = [
   ['settings', 'Settings', Settings],
 ];
 
+// decoded returns a part of the address as it was before it was encoded; one that never was, as it is.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function useRoute() {
-  const read = () => location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const read = () => location.hash.replace(/^#\/?/, '').split('/').map(decoded);
   const [route, setRoute] = useState(read());
   useEffect(() => {
     const changed = () => setRoute(read());
@@ -73,6 +82,15 @@ function Silence() {
       The node has not answered for ${span((Date.now() - silentSince) / 1000)}.
       ${lastAnswer ? ' What you see is what it said before.' : ''} The page goes on asking.
     </p>`;
+}
+
+// Old tells of an answer that failed, and has no place of its own where that is shown.
+function Old() {
+  useTick(1000);
+  const { silentSince } = useSession();
+  const error = untold();
+  if (silentSince || !error) return null;
+  return html`<p class="notice bad" role="alert">A part of what you see may be old: ${error.message}.</p>`;
 }
 
 function SignIn() {
@@ -157,6 +175,7 @@ function Frame() {
     </nav>
     <main id="content" tabindex="-1">
       <${Silence} />
+      <${Old} />
       <${Shown} key=${key + '/' + name} path=${rest} />
     </main>`;
 }

@@ -1,5 +1,5 @@
 // Small parts that every view uses.
-import { html, useState } from './dom.js';
+import { html, useEffect, useState } from './dom.js';
 import { toneOf } from './format.js';
 
 const marks = { good: '●', warn: '▲', bad: '■', plain: '○' };
@@ -23,10 +23,28 @@ export function Panel({ title, aside, children, id }) {
     </section>`;
 }
 
-// Waiting stands in place of an answer that has not come yet. Where the request failed, it shows the error.
+// Waiting stands in place of an answer that has not come yet. Where the newest request failed, it shows the error, also
+// beside an older answer.
 export function Waiting({ live }) {
-  if (live.error && !live.data) return html`<p class="notice bad" role="alert">${live.error.message}</p>`;
+  useEffect(() => {
+    live.told++;
+    return () => { live.told--; };
+  }, [live]);
+  if (live.error) return html`<p class="notice bad" role="alert">${live.error.message}</p>`;
   return live.data ? null : html`<p class="dim">Asking the node</p>`;
+}
+
+const minute = 60000; // ms
+
+// useMinute returns the end of the minute that it is now, in ms.
+export function useMinute() {
+  const read = () => Math.ceil(Date.now() / minute) * minute;
+  const [end, setEnd] = useState(read);
+  useEffect(() => {
+    const t = setInterval(() => setEnd(read()), 2000);
+    return () => clearInterval(t);
+  }, []);
+  return end;
 }
 
 // go shows the view at an address. It adds no step to the browser's history.

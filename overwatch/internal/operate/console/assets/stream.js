@@ -1,6 +1,6 @@
 // The stream of events: an event makes the page ask again at once. fetch reads the stream, as an EventSource could not
-// send the token in a header. The stream is closed while nobody can see the page.
-import { authorized, refresh, session } from './api.js';
+// send the token in a header. The stream is closed while nobody can see the page, and when the session ends.
+import { authorized, refresh, session, watchers } from './api.js';
 
 const again = 2000; // ms until a stream that ended is opened again
 const together = 100; // ms within which events make the page ask once
@@ -43,8 +43,9 @@ export async function follow() {
     await seen();
     if (!session.refused && session.lastAnswer) {
       const stop = new AbortController();
-      const hide = () => { if (document.hidden) stop.abort(); };
-      document.addEventListener('visibilitychange', hide);
+      const leave = () => { if (document.hidden || session.refused) stop.abort(); };
+      document.addEventListener('visibilitychange', leave);
+      watchers.add(leave);
       try {
         const answer = await fetch('/api/v1/events', {
           signal: stop.signal,
@@ -54,7 +55,8 @@ export async function follow() {
       } catch {
         // The node does not answer. The next request of a view shows that.
       }
-      document.removeEventListener('visibilitychange', hide);
+      document.removeEventListener('visibilitychange', leave);
+      watchers.delete(leave);
     }
     await new Promise((resolve) => setTimeout(resolve, again));
   }

@@ -86,7 +86,7 @@ function Revoke({ agent, close }) {
         verb="Revoke"
         danger
         fields=${fields}
-        takes=${{ agents: [agent.agent_id] }}
+        takes=${{ agents: [agent.agent_id], removed: true }}
         send=${send}
         close=${close}
       />

@@ -1,8 +1,8 @@
 // The last day of one name and its backends, by the events of the node.
-import { html, useMemo } from '../dom.js';
+import { html } from '../dom.js';
 import { useLive } from '../api.js';
 import { clock } from '../format.js';
-import { Panel, Waiting } from '../parts.js';
+import { Panel, useMinute, Waiting } from '../parts.js';
 
 const day = 24 * 60; // minutes
 const shownTracks = 40;
@@ -36,9 +36,9 @@ export function tracksOf(name, events, from) {
 const toneOf = (span) => (span.severity === 'warning' && span.state !== 'unhealthy' ? '--warn' : '--bad');
 
 export function History({ name }) {
-  const from = useMemo(() => Date.now() - day * 60000, [name]);
+  const from = useMinute() - day * 60000;
   const live = useLive(`/v1/events?names=${encodeURIComponent(name)}&kinds=name,backend&limit=1000&since=${
-    new Date(from).toISOString().slice(0, 19)}Z`);
+    new Date(from).toISOString().slice(0, 19)}Z`, { lasting: true });
   const tracks = live.data ? [...tracksOf(name, live.data.events, from)] : [];
   const time = (minutes) => (minutes >= day ? 'now' : clock(new Date(from + minutes * 60000).toISOString()).slice(11));
   return html`

@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { number, percent } from '../format.js';
-import { go, Panel, Status, Waiting } from '../parts.js';
+import { go, Panel, Status, useMinute, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 
 export const width = 1000, height = 440; // of the drawing; degrees are laid out evenly
@@ -186,8 +186,8 @@ function summed(list) {
 // WorldMap is the view of the map. The region that is chosen stands in its address.
 export function WorldMap({ path: [chosen = ''] }) {
   const regions = useList('/v1/regions', 'regions');
-  const since = useMemo(() => new Date(Date.now() - hour).toISOString().slice(0, 19) + 'Z', []);
-  const live = useLive(`/v1/routing/flows?start_time=${since}&limit=1000`);
+  const since = new Date(useMinute() - hour).toISOString().slice(0, 19) + 'Z';
+  const live = useLive(`/v1/routing/flows?start_time=${since}&limit=1000`, { lasting: true });
   const flows = useMemo(() => summed(live.data?.flows || []), [live.data]);
   const choose = (region) => go('map', region);
   const list = regions.data?.regions || [];

@@ -5,7 +5,7 @@ import { Orders } from '../actions.js';
 import { endpoint, none, number, percent, since } from '../format.js';
 import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
-import { clientsOf, servingTone } from './names.js';
+import { clientsOf, servingOf, servingTone } from './names.js';
 import { Ask } from './ask.js';
 import { Drains } from './drains.js';
 import { History } from './history.js';
@@ -155,7 +155,7 @@ export function Name({ path: [name] }) {
     <${Waiting} live=${live} />
     ${d && html`
       <p class="summary">
-        <${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count} serve`} />
+        <${Status} tone=${servingTone(d)} word=${d.enabled ? `${servingOf(d)} serve` : 'off'} />
         <span>needs ${d.min_healthy || '1'}</span>
         <span>${d.routing_policy}${d.fallback_algorithm ? `, else ${d.fallback_algorithm}` : ''}</span>
         <span>TTL ${d.ttl} s</span>
@@ -168,7 +168,7 @@ export function Name({ path: [name] }) {
         ${d.tags.map((t) => html`<span class="tag">${t}</span>`)}
       </p>
       ${d.description && html`<p>${d.description}</p>`}
-      <${Answers} name=${name} />
+      ${d.enabled && html`<${Answers} name=${name} />`}
       <${Backends} name=${name} domain=${d} />
       <${History} name=${name} />
       <${Ask} name=${name} domain=${d} />

@@ -47,7 +47,11 @@ function Now({ name }) {
     </span>`;
 }
 
+// servingOf says how many backends of a domain serve. One that is switched off answers nobody, however many are well.
+export const servingOf = (d) => (d.enabled ? `${d.healthy_backends} of ${d.backend_count}` : 'off');
+
 export function servingTone(d) {
+  if (!d.enabled) return 'plain';
   return d.healthy_backends === 0 ? 'bad' : d.healthy_backends < d.backend_count ? 'warn' : 'good';
 }
 
@@ -59,15 +63,14 @@ const columns = [
   },
   {
     title: 'Serving',
-    csv: (d) => `${d.healthy_backends}/${d.backend_count}`,
+    csv: (d) => (d.enabled ? `${d.healthy_backends}/${d.backend_count}` : 'off'),
     class: 'num',
-    cell: (d) => html`
-      <${Status} tone=${servingTone(d)} word=${`${d.healthy_backends} of ${d.backend_count}`} />`,
+    cell: (d) => html`<${Status} tone=${servingTone(d)} word=${servingOf(d)} />`,
   },
   { title: 'Needs', csv: (d) => d.min_healthy || '1', class: 'num' },
   { title: 'Policy', csv: (d) => d.routing_policy },
   { title: 'TTL', csv: (d) => d.ttl, cell: (d) => `${d.ttl} s`, class: 'num' },
-  { title: 'Clients get now', cell: (d) => html`<${Now} name=${d.name} />` },
+  { title: 'Clients get now', cell: (d) => d.enabled && html`<${Now} name=${d.name} />` },
 ];
 
 export function Names() {

@@ -53,8 +53,14 @@ function Tile({ name, value, note, tone }) {
 
 const toneOfParts = (some, all) => (some === all ? '' : some ? 'warn' : 'bad');
 
+// upOf counts the domains with a backend that serves, and all. Those that are switched off are neither.
+function upOf(domains) {
+  const on = domains.filter((d) => d.enabled);
+  return [on.filter((d) => d.healthy_backends > 0).length, on.length];
+}
+
 function Tiles({ stats, domains, overview }) {
-  const up = domains?.filter((d) => d.healthy_backends > 0).length;
+  const up = domains && upOf(domains);
   return html`
     <dl class="tiles">
       <${Tile}
@@ -74,8 +80,8 @@ function Tiles({ stats, domains, overview }) {
       />
       <${Tile}
         name="domains up"
-        value=${domains ? `${up}/${domains.length}` : none}
-        tone=${domains && toneOfParts(up, domains.length)}
+        value=${up ? up.join('/') : none}
+        tone=${up && toneOfParts(...up)}
       />
       <${Tile}
         name="backends healthy"
@@ -101,7 +107,6 @@ function Facts({ stats, domains }) {
   const health = useLive('/health').data;
   const ready = useLive('/v1/ready').data;
   const replication = useLive('/v1/replication').data;
-  const up = domains?.filter((d) => d.healthy_backends > 0).length;
   const of = (value) => (stats ? value(stats) : none);
   const checks = (s) => (s.validation_suspended
     ? 'set aside'
@@ -112,7 +117,7 @@ function Facts({ stats, domains }) {
     ['version', health?.version ?? none],
     ['up', health ? span(health.uptime_seconds) : none],
     ['cluster', of((s) => s.cluster_name || none)],
-    ['domains up', domains ? `${up}/${domains.length}` : none],
+    ['domains up', domains ? upOf(domains).join('/') : none],
     ['backends healthy', of((s) => `${s.healthy_backends}/${s.total_backends}`)],
     ['unhealthy', of((s) => s.unhealthy_backends)],
     ['stale', of((s) => s.stale_backends)],

@@ -1,0 +1,166 @@
+package route53
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/imports"
+)
+
+// maxWeight is the greatest weight of a server on a node.
+const maxWeight = 1000
+
+// placed is a server in its region.
+type placed struct {
+	*imports.Server
+	region string
+	set    *recordSet // the first that it comes from
+	half   int        // the weights in the other address family, where an alias has a set for each
+}
+
+// isBackend reports whether two servers have the same address or target.
+func isBackend(s, other *imports.Server) bool {
+	return s.Address == other.Address && s.Target == other.Target
+}
+
+// checked reports whether a server has a health check.
+func checked(s *imports.Server) bool { return s.Check.Enabled == nil }
+
+func (b *builder) serversOf(s *recordSet, addresses []string, target string) (out []*imports.Server, err error) {
+	tells := []string{}
+	if target != "" {
+		addresses = []string{target}
+	}
+	for _, text := range addresses {
+		server := &imports.Server{Service: b.domain.Name, Target: target}
+		var at netip.Addr
+		if target == "" {
+			if at, err = netip.ParseAddr(text); err != nil {
+				return nil, fmt.Errorf("%q is no address", text)
+			}
+			server.Address = at.String()
+		}
+		tell := ""
+		server.Check, server.Port, tell = b.check(s.HealthCheckId, at)
+		if s.Weight != nil {
+			server.Weight = *s.Weight
+		}
+		if tell != "" && !slices.Contains(tells, tell) {
+			tells = append(tells, tell)
+		}
+		out = append(out, server)
+	}
+	switch {
+	case target != "" && s.Type == "CNAME":
+		tells = append(tells, "answered only once this node finds an address of "+target)
+	case target != "":
+		tells = append(tells, "answered with the IPv4 and IPv6 addresses of "+target+", whose health is not asked for")
+	}
+	for _, tell := range tells {
+		b.result.Differs(s.String(), "%s", tell)
+	}
+	return out, nil
+}
+
+// add takes a server of a set. Where its region has the same one, weights are added up. The sets of an alias in both
+// address families are one server.
+func (b *builder) add(s *recordSet, server *imports.Server, region string) {
+	twin := b.twin(s, server, region)
+	alike := twin != nil && twin.set.HealthCheckId == s.HealthCheckId
+	switch {
+	case twin != nil && server.Target != "" && twin.set.Type != s.Type:
+		if twin.half += server.Weight; !alike {
+			b.result.Differs(s.String(), "it is checked as its other family is, %s", twin.set)
+		}
+		return
+	case alike && b.domain.Algorithm != "weighted":
+		b.result.Differs(s.String(), "%s is there already, in another set", server.Address+server.Target)
+		return
+	case alike && twin.Weight+server.Weight <= maxWeight:
+		twin.Weight += server.Weight
+		return
+	}
+	if checked(server) && slices.ContainsFunc(b.servers, func(o *placed) bool {
+		return isBackend(o.Server, server) && checked(o.Server) && o.Port == server.Port
+	}) {
+		b.result.Differs(s.String(), "%s is not checked for this set, and answered also when it is down: a node has one "+
+			"check of its port %d", server.Address+server.Target, server.Port)
+		server.Check, server.Port = imports.NoCheck(), unchecked
+	}
+	b.servers = append(b.servers, &placed{Server: server, region: region, set: s})
+	if b.counts == nil {
+		b.counts = map[string]int{}
+	}
+	b.counts[region+s.Type]++
+}
+
+// twin returns the server in a region that has the address or target of another, if possible with the health check of
+// its set; nil if there is none.
+func (b *builder) twin(s *recordSet, server *imports.Server, region string) (twin *placed) {
+	for _, o := range b.servers {
+		if o.region == region && isBackend(o.Server, server) && (twin == nil || o.set.HealthCheckId == s.HealthCheckId) {
+			twin = o
+		}
+	}
+	return twin
+}
+
+// keep adds the domain and its servers to the result.
+func (b *builder) keep() {
+	b.ownPorts()
+	for _, s := range b.servers {
+		region := b.result.Config.Region(s.region)
+		region.Servers = append(region.Servers, s.Server)
+		b.addresses = b.addresses || s.Target == ""
+		if s.Target != "" {
+			b.domain.MaxAnswers = 8
+		}
+		if s.half > 0 && s.half != s.Weight {
+			b.result.Differs(b.domain.Name, "%s has the weight %d in both address families, not %d in one", s.Target, s.Weight,
+				s.half)
+		}
+	}
+	for _, count := range b.counts {
+		b.domain.MaxAnswers = max(b.domain.MaxAnswers, min(count, 8))
+	}
+	switch {
+	case !b.addresses:
+		b.domain.Answer, b.domain.MaxAnswers = "cname", 0
+	case b.domain.Algorithm == "weighted":
+		b.domain.MaxAnswers = 1
+	}
+	if i := slices.Index(b.domain.Regions, anyPlace); i >= 0 { // first: it answers clients whose own region is down
+		b.domain.Regions = append([]string{anyPlace}, slices.Delete(b.domain.Regions, i, i+1)...)
+	}
+	slices.SortStableFunc(b.domain.Regions, func(x, y string) int { // "primary" before "secondary"
+		if b.domain.Algorithm != "failover" {
+			return 0
+		}
+		return strings.Compare(x, y)
+	})
+	b.result.AddDomain(b.domain)
+	b.result.Taken += b.records
+}
+
+// ownPorts gives servers without a check other ports, where they would be the same backend as another. Targets count as
+// the same, since they may share an address, as with a CDN.
+func (b *builder) ownPorts() {
+	var done, rest []*placed
+	for _, s := range b.servers {
+		if checked(s.Server) {
+			done = append(done, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	for _, s := range rest {
+		for slices.ContainsFunc(done, func(o *placed) bool {
+			return o.Port == s.Port && (s.Target+o.Target != "" || o.Address == s.Address)
+		}) {
+			s.Port++
+		}
+		done = append(done, s)
+	}
+}
