@@ -81,7 +81,8 @@ func TestConsole_TenThousandBackends(t *testing.T) {
 	const drawn = "document.querySelectorAll('[aria-labelledby=backends] tbody tr[aria-rowindex]').length"
 	p.wait("a part of the table", drawn+" > 5 && "+drawn+" < 200")
 	p.paced(t)
-	// The key begins a smooth scroll, which Chromium gives up where the page draws rows at that moment: people press again.
+	// The key begins a smooth scroll, which Chromium gives up where the page draws rows at that moment. People press
+	// again.
 	testbed.Until(t, hang, "its last row at the key End", func(ctx context.Context) error {
 		p.do(chromedp.Focus("[aria-labelledby=backends] .frame"), chromedp.KeyEvent(kb.End))
 		var there bool

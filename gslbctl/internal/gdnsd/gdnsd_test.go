@@ -129,7 +129,8 @@ func TestRead_ChecksDatacentersThatIgnoreHealth(t *testing.T) {
 // Resources inherit what the top of metafo and geoip has (gdnsd-plugin-metafo(8)).
 func TestRead_InheritsFromTheTop(t *testing.T) {
 	r, err := read(map[string]string{"zones/example.com": soa + "m DYNA metafo!m\ng DYNA geoip!g\nn DYNA geoip!n\n", "config": `plugins => {
-		metafo => { datacenters => [ a, b ], skip_first => true, dcmap => { a => 192.0.2.1, b => 192.0.2.2 }, resources => { m => {} } }
+		metafo => { datacenters => [ a, b ], skip_first => true, dcmap => { a => 192.0.2.1, b => 192.0.2.2 },
+			resources => { m => {} } }
 		geoip => { map => w, maps => { w => { datacenters => [ c ] } }, resources => { g => { dcmap => { c => 192.0.2.3 } }, n => {} } } }`})
 	if err != nil {
 		t.Fatal(err)
