@@ -26,6 +26,7 @@ func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 		node := s.NodeAt(t, home, testbed.AddHost(t, home), "ow", "eu")
 		check := s.Timing.Check()
 		check.Interval, check.Timeout = interval, interval
+		check.FailureThreshold = 100 // their time is what is judged, and on a busy machine some take longer than the timeout
 		for _, at := range []*network.Site{a, b} {
 			backend := s.BackendAt(t, at, testbed.AddHost(t, at), "b-"+at.Name, "eu")
 			node.File.Regions[0].Servers = append(node.File.Regions[0].Servers, harness.Server{
