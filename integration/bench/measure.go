@@ -72,7 +72,7 @@ func measure(ctx context.Context, o options, of server, names int, dir string) (
 }
 
 // settle waits until a server has been idle for six seconds, for two minutes at most. Then work left from its start,
-// such as garbage collection or signing, is done. Ours counts every five seconds where clients are sent, which takes
+// such as garbage collection or signing, is done. Ours counts every 15 seconds where clients are sent, which takes
 // longer for new names.
 func settle(group int) {
 	const look, enough, atMost, inARow = 500 * time.Millisecond, 0.01, 2 * time.Minute, 12

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// sumPace is the time between two sums. A sum costs by the number of names that were asked for.
-const sumPace = 5 * time.Second
+// sumPace is the time between two sums. A sum costs by the number of names that were asked for, however often.
+const sumPace = 15 * time.Second
 
 // Recorder sums up the counts of its sockets.
 type Recorder struct {
