@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/agent/internal/config"
+	"gslb.internal/agent/internal/monitor"
 	"gslb.internal/shared/settings"
 )
 
@@ -249,6 +251,22 @@ func TestDiscovery_NamesThatFlapAreForgotten(t *testing.T) {
 	}
 	if !strings.Contains(f.log.String(), "more files than are read") {
 		t.Error("that there are too many files is not told")
+	}
+}
+
+// Files that are known are read on, although there is one more than are read, which comes first by its name.
+func TestDiscovery_OneFileTooManyKeepsNoneFromBeingRead(t *testing.T) {
+	f := newFinder(t, t.TempDir())
+	for i := range maxFiles {
+		f.write(fmt.Sprintf("b%03d.yaml", i), targets(i%60+1))
+	}
+	f.twice()
+	f.write("a.yaml", targets(100))
+	f.write("b000.yaml", targets(77))
+	f.twice()
+	all, _ := f.all()
+	if !slices.ContainsFunc(all, func(b monitor.Backend) bool { return b.Address.String() == "192.0.2.77" }) {
+		t.Errorf("what a known file says now is not read: %s", f.log)
 	}
 }
 

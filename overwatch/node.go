@@ -195,7 +195,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 		Targets: n.targets, SetMaxUDPSize: n.dns.SetMaxUDPSize, Listening: n.dns.Addrs, Allowed: n.allowed,
 		Identity: n.identity, Registerer: n.registerer, Servers: n.servers, Orders: &n.orders,
 		Replication: func() *replication.Replication { return n.replication },
-		Reloaded: func(cfg *config.Config) {
+		Reconfigured: func(cfg *config.Config) {
 			if n.notifier != nil {
 				n.notifier.Reconfigure(notify.SettingsOf(cfg))
 			}

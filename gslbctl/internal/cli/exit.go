@@ -22,7 +22,7 @@ const (
 // exitCodes documents the exit codes, for --help.
 const exitCodes = `Exit codes:
   0  done; for status and health: the service is well
-  1  a node refused, could not, or is missing in the output; status, health: degraded or unhealthy
+  1  a node refused, could not, did not confirm a change, or is missing; status, health: degraded or unhealthy
   2  nothing was done: no node could be reached, or the command line or a document is wrong
   3  plan found changes`
 

@@ -63,18 +63,19 @@ func ofStats(cell func(*api.Stats) render.Cell) func(nodeStatus) render.Cell {
 	}
 }
 
-// domainsUp counts the domains with at least one healthy backend.
+// domainsUp counts the domains with at least one healthy backend, of those that are switched on.
 func domainsUp(n nodeStatus) render.Cell {
 	if n.Stats == nil {
 		return render.C(render.None)
 	}
-	up := 0
+	up, on := 0, 0
 	for _, d := range n.Domains {
-		if d.HealthyBackends > 0 {
-			up++
+		if d.Enabled {
+			on++
+			up += min(d.HealthyBackends, 1)
 		}
 	}
-	return healthyOf(up, len(n.Domains))
+	return healthyOf(up, on)
 }
 
 func ownChecks(s *api.Stats) render.Cell {

@@ -91,13 +91,15 @@ $INCLUDE x/more
 	}
 	got := strings.ReplaceAll(strings.ReplaceAll(r.Zones["example.com.zone"], "\t86400\tIN", ""), "\t", " ")
 	for _, want := range []string{`example.com. TXT "v=spf1 -all"`, `_dmarc.example.com. TXT "@Z x.@F \" @Z"`,
-		`example.com. CAA 0 issue "ca.@Z"`, "r.example.com. RP example.com. example.com.", "m.example.com. MX 10 mail.example.com.",
+		`example.com. CAA 0 issue "ca.@Z"`, "r.example.com. RP example.com. example.com.",
+		"m.example.com. MX 10 mail.example.com.",
 		`s.sub.example.com. TXT "s"`, `u.example.com. TXT "a @Z"`, "i.example.com. A 192.0.2.1"} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	_, err = read(map[string]string{"config": "", "zones/example.com": soa + "$INCLUDE x/more x\n", "zones/x/more": ";\n\na.@F A 192.0.2.1\n"})
+	_, err = read(map[string]string{"config": "", "zones/example.com": soa + "$INCLUDE x/more x\n",
+		"zones/x/more": ";\n\na.@F A 192.0.2.1\n"})
 	if err == nil || !strings.Contains(err.Error(), "zones/x/more:3: @F") {
 		t.Error(err)
 	}
@@ -128,10 +130,12 @@ func TestRead_ChecksDatacentersThatIgnoreHealth(t *testing.T) {
 
 // Resources inherit what the top of metafo and geoip has (gdnsd-plugin-metafo(8)).
 func TestRead_InheritsFromTheTop(t *testing.T) {
-	r, err := read(map[string]string{"zones/example.com": soa + "m DYNA metafo!m\ng DYNA geoip!g\nn DYNA geoip!n\n", "config": `plugins => {
+	r, err := read(map[string]string{"zones/example.com": soa + "m DYNA metafo!m\ng DYNA geoip!g\nn DYNA geoip!n\n",
+		"config": `plugins => {
 		metafo => { datacenters => [ a, b ], skip_first => true, dcmap => { a => 192.0.2.1, b => 192.0.2.2 },
 			resources => { m => {} } }
-		geoip => { map => w, maps => { w => { datacenters => [ c ] } }, resources => { g => { dcmap => { c => 192.0.2.3 } }, n => {} } } }`})
+		geoip => { map => w, maps => { w => { datacenters => [ c ] } }, resources => { g => { dcmap => { c => 192.0.2.3 } },
+			n => {} } } }`})
 	if err != nil {
 		t.Fatal(err)
 	}

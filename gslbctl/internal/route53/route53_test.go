@@ -131,7 +131,8 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 			[]string{`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"US"}`,
 				`g.example.com. CNAME lb.example.net "GeoLocation":{"CountryCode":"CA"}`},
 			[]string{"name: US\n    countries: [US]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 80,",
-				"name: CA\n    countries: [CA]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 81,"}, nil,
+				"name: CA\n    countries: [CA]\n    servers:\n      - {service: g.example.com, target: lb.example.net, port: 81,"},
+			nil,
 		},
 		"addresses of countries": {
 			[]string{`g.example.com. A 192.0.2.1 "GeoLocation":{"CountryCode":"US"}`,
@@ -141,15 +142,18 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 		"checks of countries": {
 			[]string{`g.example.com. A 192.0.2.1 ` + web + `"GeoLocation":{"CountryCode":"US"}`,
 				`g.example.com. A 192.0.2.1 ` + web + `"GeoLocation":{"CountryCode":"CA"}`},
-			[]string{"address: 192.0.2.1, port: 8443, health_check: {type: https", "address: 192.0.2.1, port: 80, health_check: {enabled: false"},
+			[]string{"address: 192.0.2.1, port: 8443, health_check: {type: https",
+				"address: 192.0.2.1, port: 80, health_check: {enabled: false"},
 			[]string{"g.example.com. A sb: 192.0.2.1 is not checked for this set"},
 		},
 		"latency": {
-			[]string{`l.example.com. CNAME lb.example.net "Region":"eu-west-1"`, `l.example.com. CNAME lb.example.net "Region":"us-west-2"`},
+			[]string{`l.example.com. CNAME lb.example.net "Region":"eu-west-1"`,
+				`l.example.com. CNAME lb.example.net "Region":"us-west-2"`},
 			[]string{"port: 80,", "port: 81,"}, nil,
 		},
 		"failover": {
-			[]string{`f.example.com. A 192.0.2.1 ` + web + `"Failover":"PRIMARY"`, `f.example.com. A 192.0.2.1 "Failover":"SECONDARY"`},
+			[]string{`f.example.com. A 192.0.2.1 ` + web + `"Failover":"PRIMARY"`,
+				`f.example.com. A 192.0.2.1 "Failover":"SECONDARY"`},
 			[]string{"regions: [primary, secondary]", "port: 8443,", "port: 80,"}, nil,
 		},
 		"weights": {
@@ -157,7 +161,8 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 			[]string{"target: lb.example.net, port: 80, weight: 30,"}, nil,
 		},
 		"weights and checks": {
-			[]string{`w.example.com. CNAME lb.example.net ` + web + `"Weight":10`, `w.example.com. CNAME lb.example.net "Weight":20`},
+			[]string{`w.example.com. CNAME lb.example.net ` + web + `"Weight":10`,
+				`w.example.com. CNAME lb.example.net "Weight":20`},
 			[]string{"port: 8443, weight: 10,", "port: 80, weight: 20,"}, nil,
 		},
 		"both families": {
@@ -167,11 +172,14 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 		},
 		"other weights": {
 			[]string{`w.example.com. A @lb.example.net. "Weight":10`, `w.example.com. AAAA @lb.example.net. "Weight":20`},
-			[]string{"port: 80, weight: 10,"}, []string{"lb.example.net has the weight 10 in both address families, not 20 in one"},
+			[]string{"port: 80, weight: 10,"},
+			[]string{"lb.example.net has the weight 10 in both address families, not 20 in one"},
 		},
 		"other checks": {
-			[]string{`w.example.com. A @lb.example.net. "Weight":10`, `w.example.com. AAAA @lb.example.net. ` + web + `"Weight":10`},
-			[]string{"port: 80, weight: 10,"}, []string{"w.example.com. AAAA sb: it is checked as its other family is, w.example.com. A sa"},
+			[]string{`w.example.com. A @lb.example.net. "Weight":10`,
+				`w.example.com. AAAA @lb.example.net. ` + web + `"Weight":10`},
+			[]string{"port: 80, weight: 10,"},
+			[]string{"w.example.com. AAAA sb: it is checked as its other family is, w.example.com. A sa"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -265,7 +273,8 @@ func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
 	const weighted, refused = `a.example.com. A 192.0.2.1 "Weight":1`, `a.example.com. A 192.0.2.1 "Weight":0`
 	for _, other := range []string{ordinary, alias} {
 		text, lines := converted(t, weighted, other, `b.example.com. AAAA 2001:db8::1`)
-		if strings.Contains(text, "a.example.com.\t") || !strings.Contains(lines, "left: a.example.com. AAAA: the other family") {
+		if strings.Contains(text, "a.example.com.\t") ||
+			!strings.Contains(lines, "left: a.example.com. AAAA: the other family") {
 			t.Errorf("%s: %s %s", other, text, lines)
 		}
 		text, lines = converted(t, refused, other, `b.example.com. AAAA 2001:db8::1`)

@@ -195,8 +195,8 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	_ = p.logging.Set(joined.Logging) // which has been checked
 	before := p.current.Swap(&current{joined, p.current.Load().since})
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
-	if p.o.Reloaded != nil && before.config.Overwatch.Gossip.ClusterName != joined.Overwatch.Gossip.ClusterName {
-		p.o.Reloaded(joined)
+	if kinds.Settings && p.o.Reconfigured != nil {
+		p.o.Reconfigured(joined)
 	}
 	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
 		if err := p.reconfigureChecks(ctx, joined); err != nil {

@@ -54,9 +54,9 @@ type Options struct {
 	Orders  sync.Locker
 	// Replication returns the exchange with other nodes, which is made after the Plane; nil while there is none.
 	Replication func() *replication.Replication
-	// Reloaded is called with each configuration that a reload, or a change of the cluster's name, has put into force;
-	// nil: nothing is.
-	Reloaded func(*config.Config)
+	// Reconfigured is called with each configuration that a reload, or settings of the API, have put into force; nil:
+	// nothing is.
+	Reconfigured func(*config.Config)
 
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort

@@ -126,8 +126,8 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	if r := p.o.Replication(); r != nil {
 		r.Reconfigure(replication.SettingsOf(next))
 	}
-	if p.o.Reloaded != nil {
-		p.o.Reloaded(joined)
+	if p.o.Reconfigured != nil {
+		p.o.Reconfigured(joined)
 	}
 	return files, append(p.RestartRequired(), p.identityWaits()...), p.o.Publisher.Flush(ctx)
 }

@@ -101,6 +101,12 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 	})
 }
 
+// of returns a configuration with one server, whose host name is target.
+func of(target string) *config.Config {
+	return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
+		Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
+}
+
 // A resolver that never answers holds up nothing but those who wait for it, and them for so long as they say. What they
 // wait for is asked for on, whatever is declared meanwhile.
 func TestTargets_NothingElseWaitsForADeadResolver(t *testing.T) {
@@ -123,10 +129,6 @@ func TestTargets_NothingElseWaitsForADeadResolver(t *testing.T) {
 		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Minute,
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()
-		of := func(target string) *config.Config {
-			return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
-				Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
-		}
 		began := time.Now()
 		if got := targets.declarations(of("old.lb")); len(got) > 0 || time.Since(began) > 0 {
 			t.Errorf("%v after %v", got, time.Since(began))
@@ -170,14 +172,11 @@ func TestTargets_KeepTheirAddressesWhereAReloadFails(t *testing.T) {
 		targets.book = resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: time.Second, MaxTTL: time.Minute,
 			Exchange: exchange, Changed: func() {}})
 		go func() { _ = targets.Run(t.Context()) }()
-		of := func(target string) *config.Config {
-			return &config.Config{Domains: []config.Domain{{Name: "app.test"}}, Regions: []config.Region{{Name: "eu",
-				Servers: []config.Server{{Service: "app.test", Target: target, Port: 80, Weight: 100}}}}}
-		}
-		defer targets.Await(t.Context(), of("old.lb"), time.Second)()
+		done := targets.Await(t.Context(), of("old.lb"), time.Second)
 		if got := targets.declarations(of("old.lb")); len(got) != 1 {
 			t.Fatalf("at first %v", got)
 		}
+		done()
 		dead.Store(true)
 		restore := targets.hold()
 		targets.declarations(of("new.lb"))

@@ -16,8 +16,8 @@ const RingSize = 1024
 // maxKeys bounds the counts of a socket between two sums, some 22 MB. Answers beyond it are only counted as missed.
 const maxKeys = 1 << 19
 
-// leadsTogether is the number of a decision's addresses that are counted in one stat. With many names, a map with fewer
-// entries is what makes counting cheap.
+// leadsTogether is the number of a decision's addresses that are counted in one stat: with many names, counting is the
+// cheaper the fewer entries the map has.
 const leadsTogether = 4
 
 // statKey groups answers that are counted together: those of one name that follow from the same decision and are led by

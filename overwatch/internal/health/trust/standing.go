@@ -26,7 +26,8 @@ type pinned struct {
 	mu     sync.Mutex
 	window identity.Window // of this process; mu
 	pin    store.Pin       // mu; its slices are never edited
-	// answered is when the last Reject for it was allowed, versioned the same of those that tell of another version; mu.
+	// answered and versioned are the times of the last Reject to it: versioned of one that tells of another
+	// version, answered of any other; mu.
 	answered, versioned time.Duration
 }
 

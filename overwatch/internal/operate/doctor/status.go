@@ -17,8 +17,8 @@ const (
 	// statusBound bounds the time for the node's answers, which never wait for anything. Health checks of containers wait
 	// for 5 s.
 	statusBound = 4 * time.Second
-	// datagramTries is how often a listener is asked over UDP, and datagramWait the time that each answer may take. A
-	// node in a flood loses single questions, and is well.
+	// datagramTries bounds the questions to a listener over UDP, datagramWait the time of each answer. A node in a flood
+	// loses single questions, and is well.
 	datagramTries = 3
 	datagramWait  = 500 * time.Millisecond
 )
