@@ -41,6 +41,7 @@ const (
 	AuditCreate   = "create"
 	AuditUpdate   = "update"
 	AuditDelete   = "delete"
+	AuditApply    = "apply" // of a document
 	AuditRevoke   = "revoke"
 	AuditDrain    = "drain"
 	AuditUndrain  = "undrain"
@@ -68,15 +69,15 @@ const FirstRefusal uint64 = 1_000_000_000_001
 
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
-	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditRevoke, AuditDrain, AuditUndrain, AuditWeight,
-		AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll, AuditCancel,
-		AuditConfirm, AuditUnsign, AuditSign, AuditForce, AuditSync, AuditValidate, AuditRefused}
+	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditApply, AuditRevoke, AuditDrain, AuditUndrain,
+		AuditWeight, AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll,
+		AuditCancel, AuditConfirm, AuditUnsign, AuditSign, AuditForce, AuditSync, AuditValidate, AuditRefused}
 }
 
 // AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
 	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
-		"preferences", "gossip", "request", "brake", "overlay"}
+		"preferences", "gossip", "request", "brake", "overlay", "document"}
 }
 
 // AuditList is the answer of GET /api/v1/audit-logs.

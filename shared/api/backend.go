@@ -130,8 +130,8 @@ type OverrideList struct {
 	GeneratedAt time.Time  `json:"generated_at"`
 }
 
-// OverrideRequest is the body that sets an override. Healthy and Reason are
-// required; ExpiresIn is a duration such as "30m" from the start, empty for no end.
+// OverrideRequest is the body that sets an override. Healthy and Reason are required but by PATCH, where what is left
+// out stays; ExpiresIn is a duration such as "30m" from the start, empty for no end.
 type OverrideRequest struct {
 	Healthy   *bool      `json:"healthy"`
 	Reason    string     `json:"reason"`

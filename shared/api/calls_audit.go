@@ -33,13 +33,13 @@ func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return c.unreachable(ctx, err, true)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 		if err != nil {
-			return c.unreachable(ctx, err)
+			return c.unreachable(ctx, err, true)
 		}
 		return c.decode(resp, body, 0, nil)
 	}

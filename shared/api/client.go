@@ -12,8 +12,10 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -123,14 +125,16 @@ func (c *Client) do(ctx context.Context, call call, into any) error {
 	if err != nil {
 		return err
 	}
-	resp, err := c.http.Do(req)
+	var reached atomic.Bool
+	resp, err := c.http.Do(req.WithContext(httptrace.WithClientTrace(ctx,
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})))
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return c.unreachable(ctx, err, reached.Load())
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return c.unreachable(ctx, err, true)
 	}
 	if err := c.decode(resp, body, call.also, into); err != nil {
 		return err
@@ -238,15 +242,15 @@ func (c *Client) decode(resp *http.Response, body []byte, also int, into any) er
 }
 
 // unreachable returns an UnreachableError without the request line that net/http puts before the
-// cause. A timeout is named as such.
-func (c *Client) unreachable(ctx context.Context, err error) error {
+// cause. A timeout is named as such. reached is the error's Reached.
+func (c *Client) unreachable(ctx context.Context, err error, reached bool) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return &UnreachableError{Node: c.base, Err: err}
+	return &UnreachableError{Node: c.base, Err: err, Reached: reached}
 }
 
 // under appends variable segments to a path and escapes them. Each variable stays one segment

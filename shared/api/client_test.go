@@ -122,6 +122,31 @@ func TestClient_TimeoutEndsARequestThatGetsNoAnswer(t *testing.T) {
 	}
 }
 
+// A node that never takes the connection has certainly not got the request, whatever ends the attempt.
+func TestClient_KnowsThatARequestWasNeverSent(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, so that no TLS handshake ends
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	c, err := NewClient(ClientOptions{Node: "https://" + silent.Addr().String(), Timeout: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Health(t.Context())
+	if got, ok := errors.AsType[*UnreachableError](err); !ok || got.Reached || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%T %+v", err, err)
+	}
+	breaksOff := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
+	defer breaksOff.Close()
+	_, err = clientOf(t, breaksOff.Listener.Addr().String()).Health(t.Context())
+	if got, ok := errors.AsType[*UnreachableError](err); !ok || !got.Reached {
+		t.Errorf("%T %+v", err, err)
+	}
+}
+
 func TestNewClient_RefusesNegativeTimeout(t *testing.T) {
 	if _, err := NewClient(ClientOptions{Node: "node1", Timeout: -1}); err == nil {
 		t.Error("accepted")

@@ -43,8 +43,9 @@ func (e *Error) Error() string {
 
 // UnreachableError is a request without an answer from the node.
 type UnreachableError struct {
-	Node string // base URL of the node
-	Err  error  // why
+	Node    string // base URL of the node
+	Err     error  // why
+	Reached bool   // there was a connection: the node may have got the request
 }
 
 // Error names the node and the cause in one sentence.

@@ -15,3 +15,11 @@ func Moment(t time.Time) time.Time {
 	}
 	return t
 }
+
+// MomentOrNull returns t as Moment does, in milliseconds, and nil for the zero time: JSON's null.
+func MomentOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(Moment(t).Truncate(time.Millisecond))
+}

@@ -47,8 +47,9 @@ type OrderList struct {
 	GeneratedAt time.Time `json:"generated_at"`
 }
 
-// WeightRequest is the body of PUT /api/v1/overwatch/backends/{service}/{address}/{port}/weight. Weight and Reason are
-// required; ExpiresIn is a duration such as "1h" from the start, empty for no end.
+// WeightRequest is the body of PUT and PATCH /api/v1/overwatch/backends/{service}/{address}/{port}/weight. Weight and
+// Reason are required but by PATCH, where what is left out stays; ExpiresIn is a duration such as "1h" from the start,
+// empty for no end.
 type WeightRequest struct {
 	Weight    *int       `json:"weight"`
 	Reason    string     `json:"reason"`

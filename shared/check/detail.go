@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"strings"
 	"unique"
 )
 
@@ -61,6 +62,26 @@ func (d Details) Detail() Detail {
 		return Detail{}
 	}
 	return d.handle.Value()
+}
+
+// hidden stands for what may be a password.
+const hidden = "[redacted]"
+
+// Shown returns the Details as every reader of a log may see them: the values of headers, and what
+// is sent, may be passwords and are left out.
+func (d Details) Shown() Details {
+	shown := d.Detail()
+	lines := strings.Split(shown.Headers, "\n")
+	for i, line := range lines {
+		if name, _, found := strings.Cut(line, ":"); found {
+			lines[i] = name + ": " + hidden
+		}
+	}
+	shown.Headers = strings.Join(lines, "\n")
+	if shown.Send != "" {
+		shown.Send = hidden
+	}
+	return shown.Details()
 }
 
 // MarshalJSON writes the Detail.

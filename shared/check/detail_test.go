@@ -305,6 +305,22 @@ func TestDetails_AreComparableAndSurviveJSON(t *testing.T) {
 	}
 }
 
+func TestDetails_AreShownWithoutWhatMayBeAPassword(t *testing.T) {
+	whole := Detail{Method: "HEAD", Headers: "A: s3cret\nB: Bearer: s3cret", Send: "s3cret", Expect: "y"}
+	want := Detail{Method: "HEAD", Headers: "A: [redacted]\nB: [redacted]", Send: "[redacted]", Expect: "y"}
+	if got := whole.Details().Shown().Detail(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := (Details{}).Shown(); got != (Details{}) {
+		t.Errorf("nothing is shown as %s", got)
+	}
+	spec := valid()
+	spec.Detail = Detail{Send: "s3cret"}.Details()
+	if problems := spec.Validate(); len(problems) != 1 || strings.Contains(problems[0].Error(), "s3cret") {
+		t.Errorf("http with a text to send: %v", problems)
+	}
+}
+
 func TestValidate_NamesTheFieldOfADetail(t *testing.T) {
 	for _, c := range []struct {
 		name   string

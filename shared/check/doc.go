@@ -13,7 +13,7 @@
 //
 // grpc: grpc.health.v1 over HTTP/2 without TLS answers SERVING.
 //
-// http, https: GET path is answered completely, header and body, within the
+// http, https: the request for path is answered completely, header and body, within the
 // timeout, with a status from 200 to 399 (as in Route 53, HAProxy and
 // Kubernetes) unless the Spec names others. The body must be as the Spec says.
 // The header has at most MaxHeader and the body at most MaxBody octets.

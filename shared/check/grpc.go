@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+
+	"gslb.internal/shared/readlimit"
 )
 
 // grpcPath is the method of grpc.health.v1, the standard health protocol of gRPC.
@@ -18,6 +20,10 @@ const grpcPath = "/grpc.health.v1.Health/Check"
 
 // maxGRPCAnswer bounds the one message of an answer, in octets: a HealthCheckResponse has two.
 const maxGRPCAnswer = 1 << 10
+
+// maxGRPCOctets bounds what is read of a server, in octets: a chain of certificates, the header, the answer, and the
+// frames of HTTP/2 around them. net/http itself takes any number of frames.
+const maxGRPCOctets = MaxHeader + 32<<10
 
 // serving is the one good value of HealthCheckResponse.status.
 const serving = 1
@@ -44,10 +50,11 @@ func prepareGRPC(t target) func(*attempt) error {
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				a := attemptOf(ctx)
 				conn, err := connect(a)
-				if err == nil {
-					a.enter(responding)
+				if err != nil {
+					return nil, err
 				}
-				return conn, err
+				a.enter(responding)
+				return readlimit.Conn(conn, maxGRPCOctets), nil
 			},
 		},
 		request: http.Request{
@@ -74,7 +81,7 @@ func dialHTTP2(a *attempt, config *tls.Config, connect func(*attempt) (net.Conn,
 	if err != nil {
 		return nil, err
 	}
-	secured, err := secure(a, conn, config)
+	secured, err := secure(a, readlimit.Conn(conn, maxGRPCOctets), config)
 	if err != nil {
 		return nil, err
 	}

@@ -233,6 +233,43 @@ func TestProbe_GreetingBeforeTheRequestStaysOutOfTheLog(t *testing.T) {
 	}
 }
 
+// A backend that sends frames without end is left after maxGRPCOctets. net/http writes a line about each that it does
+// not know.
+func TestProbe_AFloodOfFramesIsNotRead(t *testing.T) {
+	log.SetOutput(io.Discard)
+	defer log.SetOutput(os.Stderr)
+	synctest.Test(t, func(t *testing.T) {
+		spec := valid()
+		spec.Type, spec.Path = GRPC, ""
+		prober, err := NewProber(spec, netip.MustParseAddrPort("192.0.2.1:80"), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := 0
+		prober.dial = func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go io.Copy(io.Discard, far)
+			go func() {
+				defer far.Close()
+				frame := []byte{0, 0, 0, 4, 0, 0, 0, 0, 0} // SETTINGS (RFC 9113 section 6.5), then a type that nobody knows
+				for {
+					n, err := far.Write(frame)
+					if taken += n; err != nil {
+						return
+					}
+					frame[3] = 0xff
+				}
+			}()
+			return near, nil
+		}
+		r := prober.Probe(t.Context())
+		synctest.Wait()
+		if r.Outcome != Failure || r.Latency != 0 || taken > maxGRPCOctets {
+			t.Errorf("%s %q after %s and %d octets", r.Outcome, r.Err, r.Latency, taken)
+		}
+	})
+}
+
 // Any octets as an answer end in a verdict, in time, with a clean reason.
 func FuzzProbe_AnyAnswer(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))

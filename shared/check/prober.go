@@ -17,7 +17,7 @@ type Prober struct {
 	make    func(*attempt) error // as the check's type does
 }
 
-// NewProber prepares the check of spec for backend. userAgent is sent with http and https requests.
+// NewProber prepares the check of spec for backend. userAgent is sent with all checks but tcp.
 // It returns all problems of a wrong Spec, joined. The pattern is compiled here and matched for
 // each received body.
 func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, error) {

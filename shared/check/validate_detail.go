@@ -53,11 +53,13 @@ func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
 }
 
 // shown returns a value as a message quotes it. A header may be a password, so only its name is
-// shown.
+// shown, and nothing of what is sent.
 func shown(field, value string) string {
 	switch field {
 	case "headers":
 		value, _, _ = strings.Cut(value, ":")
+	case "send":
+		value = hidden
 	case "ca_file":
 		value = "certificates"
 	}

@@ -199,7 +199,8 @@ func handshake(a *attempt, conn net.Conn, config *tls.Config) (net.Conn, error) 
 	return newGate(secured), nil
 }
 
-// secure does the same as handshake, without a limit on the data read.
+// secure makes the TLS handshake on conn; data that comes before the request is not held back. It
+// closes conn on an error.
 func secure(a *attempt, conn net.Conn, config *tls.Config) (*tls.Conn, error) {
 	a.enter(handshaking)
 	secured := tls.Client(conn, config)

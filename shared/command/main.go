@@ -15,8 +15,8 @@ import (
 )
 
 // Main runs the program called name and returns its exit code. args are the arguments without the
-// program's name. SIGINT and SIGTERM end the Role's context; a second one ends the process at once.
-// Main returns when the Role does.
+// program's name. SIGINT and SIGTERM end the Role's context. From then on a second one has its usual
+// effect, unless the Role takes it. Main returns when the Role does.
 func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(name, role, args, stdout)
 	switch {

@@ -1,5 +1,5 @@
-// Package durable owns the writing of small files that must survive a crash. Agents, nodes and identities call it. It
-// holds no state and knows nothing of what is written.
+// Package durable owns the writing of small files that must survive a crash. All programs and package identity call it.
+// It holds no state and knows nothing of what is written.
 package durable
 
 import (

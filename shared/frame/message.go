@@ -41,7 +41,7 @@ type Packet struct {
 	SourceNode []byte // of a ping: the name of its sender
 	Target     []byte // of a ping: the name of the node it is for, empty for any
 	Sequence   uint32 // of a ping: its number
-	ReplyPort  uint16 // of a ping: the port, at another address, for the answer; 0: the packet's source
+	ReplyPort  uint16 // of a ping: the port that it names for the answer; 0: the packet's source
 	Single     bool   // one message, not a compound
 	AckPayload []byte // of an acknowledgement: its payload
 }

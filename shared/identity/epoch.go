@@ -24,8 +24,8 @@ func NextEpoch(path string, now time.Time) (uint64, error) {
 }
 
 // Window refuses replays: it accepts only messages newer than every accepted one. It also refuses
-// an older message that was overtaken on the way, which does no harm, because messages carry the
-// whole state.
+// an older message that was overtaken on the way, which does no harm, because its sender repeats what
+// was not acknowledged, with a new number.
 //
 // The zero Window accepts any epoch and sequence number but (0, 0). Its size does not grow.
 type Window struct {

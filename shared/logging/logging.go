@@ -1,6 +1,6 @@
 // Package logging owns the logger of a process and its configuration. The root package of each
-// program calls New or Adjustable once and hands sub-loggers down. It holds no global state and
-// never opens a file.
+// program calls New or Adjustable once and hands sub-loggers down. It holds no global state, replaces
+// the standard logger only for who calls TakeStandard, and never opens a file.
 package logging
 
 import (

@@ -19,7 +19,7 @@ const (
 
 // found is the content of one answer about a name.
 type found struct {
-	addresses []netip.Addr // of one type, each once, in their order
+	addresses []netip.Addr // of one type, each once, sorted
 	names     []string     // the name and those that its CNAME records lead to, canonical
 	ttl       time.Duration
 }

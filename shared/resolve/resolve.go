@@ -35,7 +35,7 @@ type Options struct {
 
 // Entry has the addresses of a name, as of the last questions. Its slices are shared: nobody may change them.
 type Entry struct {
-	Addresses []netip.Addr // of the last answers that had any, in their order
+	Addresses []netip.Addr // of the last answers that had any, sorted
 	Names     []string     // the name, and those that CNAME records lead to
 	Err       string       // why the last question failed, "" after a success
 	Asked     bool         // the first question has ended, with or without an answer
@@ -56,7 +56,7 @@ type followed struct {
 	entry Entry
 	stop  context.CancelFunc
 	asked chan struct{} // closed after the first question
-	by    [2]found      // the last answers with addresses, A and AAAA
+	by    [2]found      // the answers in force, A and AAAA
 }
 
 // NewBook makes a Book without names.

@@ -1,5 +1,5 @@
-// Package segment owns the listeners whose TCP segments fit every network path. The DNS server and
-// gossip of overwatch call it. It never touches UDP.
+// Package segment owns the listeners whose TCP segments fit every network path. Every TCP listener of
+// both programs is one of them. It never touches UDP.
 package segment
 
 import (

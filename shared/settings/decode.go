@@ -101,6 +101,7 @@ func (d *decoder) field(f *field, v reflect.Value, n *node, inElement bool) {
 	case f.shape == scalarShape && inElement:
 		d.scalar(f.set, v, n)
 	case f.shape == scalarShape:
+		d.refuseVariable(v, n)
 		d.noteScalar(n)
 	case f.shape == listShape || f.shape == mapShape:
 		d.collection(f, v, n, inElement)
@@ -247,9 +248,29 @@ func (d *decoder) scalar(set setter, v reflect.Value, n *node) {
 		d.wrong(n, "", "expected a single value, found "+n.describe())
 		return
 	}
+	d.refuseVariable(v, n)
 	if remedy := set(v, n.text); remedy != "" {
 		d.wrong(n, n.text, remedy)
 	}
+}
+
+// refuseVariable notes a problem with a secret, n, that is written as a variable: nothing replaces ${TOKEN}. v is where
+// the value goes.
+func (d *decoder) refuseVariable(v reflect.Value, n *node) {
+	if v.Type() != secretType || !strings.HasPrefix(n.text, "${") || !strings.HasSuffix(n.text, "}") {
+		return
+	}
+	inside := func(s step) bool { return s.quote || s.name == "" } // a list or map
+	end := len(d.path)
+	for inside(d.path[end-1]) {
+		end--
+	}
+	key := d.path[:end].String()
+	ways := key + secretFileSuffix
+	if !slices.ContainsFunc(d.path[:end], inside) {
+		ways += " or the environment variable " + Variable(key)
+	}
+	d.wrong(n, "", "stands there as a variable, which nothing replaces: write the secret itself, or give it by "+ways)
 }
 
 // secretFile notes the value of a _file key.

@@ -29,9 +29,10 @@ func Load(path string, into any, o Options) error {
 }
 
 // LoadText is Load for a YAML text that must be complete in itself. It reads no files and nothing from the
-// environment: includes, and secrets in files, are problems.
+// environment: includes, secrets in files and other files that Validate would read are problems.
 func LoadText(text string, into any, o Options) error {
 	report := newReport()
+	report.alone = true
 	doc := &document{}
 	report.documents = append(report.documents, doc)
 	var problems Problems

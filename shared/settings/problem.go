@@ -7,7 +7,7 @@ import (
 
 // Problem is one fault of a configuration: its place and its remedy.
 type Problem struct {
-	File    string // empty when the problem is not in a file, as with an environment variable
+	File    string // the file, or "environment variable NAME"; empty where neither is known
 	Line    int    // counted from 1; 0 when unknown
 	Column  int    // counted from 1, in octets; 0 when unknown, and for YAML
 	Key     string // full path with indices: domains[2].regions[0]

@@ -8,7 +8,7 @@ import (
 )
 
 // Report collects the problems of a configuration while it is read and checked, and locates keys. It belongs to one
-// goroutine. After Load has returned it has no positions any more, because they need the files' text.
+// goroutine. It keeps the positions of all values, and so the files' text; nobody keeps it once Load has returned.
 type Report struct {
 	documents   []*document
 	given       map[string]Position // keys outside lists and maps that the files give
@@ -17,6 +17,7 @@ type Report struct {
 	problemKeys map[string]bool // keys that have a problem
 	more        int             // problems beyond maxProblems
 	large       []string        // YAML files of more than largeYAML octets
+	alone       bool            // LoadText: no file is read
 }
 
 func newReport() *Report {

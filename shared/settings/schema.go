@@ -164,7 +164,7 @@ func (k *structure) isSecretFile(name string, inElement bool) bool {
 	return found && f != nil && f.secret && (!inElement || f.shape == scalarShape)
 }
 
-// leaf is a scalar key outside lists and maps.
+// leaf is a key with a value of its own, outside lists and maps: a scalar, a list or a map.
 type leaf struct {
 	path  string // with dots
 	field *field

@@ -12,8 +12,8 @@ const redacted = "[redacted]"
 // Secret is a configuration value that must not be shown: it prints, formats and encodes as "[redacted]"
 // (as nothing when empty), so a Config can be logged or sent over the API without thinking about it.
 // A struct field of this type, or a map whose values are of this type, makes its key a secret key: it may
-// also come from an environment variable or from the file named by <key>_file, and a YAML file that sets
-// it must not be readable by group or others.
+// also come from an environment variable or from the file named by <key>_file, and a file that sets it
+// must not be open to group or others.
 type Secret string
 
 // Reveal returns the secret itself. Callers pass it on and keep no copy.

@@ -120,6 +120,14 @@ func TestSecrets_TellWhatIsWrong(t *testing.T) {
 			[]string{`environment variable GSLB_SERVER_OLD_KEYS:1: server.old_keys: expected a list, found a map of keys`}},
 		{"a list in place of a token", map[string]string{"main.yaml": "mode: test\nserver: {tokens: {a: [abcdef]}}\n"}, nil,
 			[]string{`main.yaml:2: server.tokens["a"]: expected a single value, found a list`}},
+		{"variables", map[string]string{"main.yaml": "mode: test\nserver:\n  key: ${abcdef}\n  old_keys: [x, " +
+			"'${abcdef}', '${a}b']\n  tokens:\n    a: \"${abcdef}\"\n  name: ${x}\n"}, nil, []string{
+			`main.yaml:3: server.key: stands there as a variable, which nothing replaces: write the secret itself, or give it ` +
+				`by server.key_file or the environment variable GSLB_SERVER_KEY`,
+			`main.yaml:4: server.old_keys[1]: stands there as a variable, which nothing replaces: write the secret itself, or ` +
+				`give it by server.old_keys_file or the environment variable GSLB_SERVER_OLD_KEYS`,
+			`main.yaml:6: server.tokens["a"]: stands there as a variable, which nothing replaces: write the secret itself, or ` +
+				`give it by server.tokens_file or the environment variable GSLB_SERVER_TOKENS`}},
 		{"_file of what is no secret", map[string]string{"main.yaml": "mode: test\nserver: {name_file: x}\n"}, nil,
 			[]string{
 				`main.yaml:2: server.name_file: unknown key; here belong name, enabled, count, share, interval, key, old_keys, ` +
@@ -205,6 +213,22 @@ func chmod(t *testing.T, path string, mode uint32) {
 	t.Helper()
 	if err := syscall.Chmod(path, mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A secret in an element of a list has no environment variable.
+func TestSecrets_AVariableInAListOfStructs(t *testing.T) {
+	var got struct {
+		Mode    string `key:"mode"`
+		Targets []struct {
+			URL Secret `key:"url"`
+		} `key:"targets"`
+	}
+	err := LoadText("mode: test\ntargets: [{url: '${abcdef}'}]\n", &got, Options{Mode: "test"})
+	const want = "targets[0].url: stands there as a variable, which nothing replaces: write the secret itself, or give " +
+		"it by targets[0].url_file"
+	if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "abcdef") {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -55,8 +55,13 @@ func readFile(path string, limit int64) (file, error) {
 }
 
 // ReadFile returns the text of a file of at most limit octets that the value of a key names. A relative path begins at
-// the file that has the key. The error does not repeat the path.
+// the file that has the key. The error does not repeat the path. Where LoadText reads the configuration, ReadFile reads
+// nothing and adds the problem itself, so that the caller's is left out.
 func (r *Report) ReadFile(key, path string, limit int64) (string, error) {
+	if r.alone {
+		r.Add(key, path, "this text is checked by itself and no file is read: leave this key out of it")
+		return "", errors.New("is not read")
+	}
 	content, err := readFile(beside(r.Locate(key).File, path), limit)
 	return content.text, err
 }
@@ -69,7 +74,8 @@ func beside(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
-// plain removes the path from a file error, because the message begins with it, and adds a hint.
+// plain puts "cannot be read" in the place of operation and path in a file error, because the message begins with the
+// path.
 func plain(err error) error {
 	pathError, ok := errors.AsType[*fs.PathError](err)
 	if !ok {

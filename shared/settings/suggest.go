@@ -3,15 +3,21 @@ package settings
 import (
 	"fmt"
 	"strings"
+
+	"gslb.internal/shared/spelling"
 )
 
 // suggest returns the known name that is most similar to a mistyped one, or "".
 func suggest(name string, known []string) string {
 	// One edit in a short name, one in four characters of a long one, and in one or two characters none: those would
 	// be anything.
+	const longest = 64 // no key of ours is longer; an endless one needs no suggestion
+	if len(name) > longest {
+		return ""
+	}
 	best, bestDistance := "", 1+min(len(name)/3, max(1, len(name)/4))
 	for _, candidate := range known {
-		if d := distance(normalise(name), normalise(candidate)); d < bestDistance {
+		if d := spelling.Distance(normalise(name), normalise(candidate)); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
@@ -21,33 +27,6 @@ func suggest(name string, known []string) string {
 // normalise removes the usual differences in spelling: node-id, nodeId and NodeID become node_id.
 func normalise(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))
-}
-
-// distance counts the edits from a to b: one octet changed, added or removed, or two neighbours swapped.
-func distance(a, b string) int {
-	const longest = 64 // no key of ours is longer; an endless one needs no suggestion
-	if len(a) > longest || len(b) > longest {
-		return longest
-	}
-	var before, previous, current [longest + 1]int
-	for j := range len(b) + 1 {
-		previous[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		current[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				current[j] = min(current[j], before[j-2]+1)
-			}
-		}
-		before, previous = previous, current
-	}
-	return previous[len(b)]
 }
 
 // LabelRemedy checks the name of a region, a node or an agent, which may have limit octets. Such names are sent in

@@ -1,4 +1,4 @@
-package settings // inside: it uses ascii and distance
+package settings // inside: it uses ascii
 
 import (
 	"encoding/base64"
@@ -140,19 +140,6 @@ func TestDidYouMean_NamesTheNearestOrAll(t *testing.T) {
 	if got := DidYouMean("zzz", strings.Split("a1 b2 c3 d4 e5 f6 g7 h8 i9 j10 k11 l12 m13",
 		" ")); !strings.HasSuffix(got, "l12 and others") {
 		t.Errorf("got %q", got)
-	}
-}
-
-func TestDistance_CountsEdits(t *testing.T) {
-	tests := []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"interval",
-		"intervall", 1}, {strings.Repeat("x", 65), "x", 64}}
-	for _, tt := range tests {
-		if got := distance(tt.a, tt.b); got != tt.want {
-			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
-		}
 	}
 }
 

@@ -13,9 +13,10 @@
 // A field at its zero value is left out. A repeated field is written once per element.
 //
 // One value has exactly one encoding: varints are minimal, and a known field appears in its place,
-// once, and never with its zero value. Anything else is refused. Fields with unknown numbers are
-// skipped, so a later minor version may add some. Every size and count is checked against its limit
-// before memory is allocated for it.
+// once, and never with its zero value; octets of a fixed number may be all zero, or left out, which
+// means the same. Anything else is refused. Fields with unknown numbers are skipped, so a later minor
+// version may add some. Every size and count is checked against its limit before memory is allocated
+// for it.
 //
 // # Versions
 //

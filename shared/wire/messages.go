@@ -123,8 +123,8 @@ type Check struct {
 	IntervalMillis     uint32
 	FailureThreshold   uint16
 	SuccessThreshold   uint16
-	ServerName         string // https
-	InsecureSkipVerify bool   // https
+	ServerName         string // https, grpcs
+	InsecureSkipVerify bool   // https, grpcs
 
 	// Details that few checks have; "" if unused. The octets that a tcp check sends are left out: a node sends no octets
 	// that an agent chose.
@@ -134,8 +134,8 @@ type Check struct {
 	BodyContains   string // http, https
 	BodyMatches    string // http, https: a regular expression
 	Expect         string // tcp
-	GRPCService    string // grpc
-	Authorities    string // https: certificates in PEM
+	GRPCService    string // grpc, grpcs
+	Authorities    string // https, grpcs: certificates in PEM
 	Counting       string
 }
 
