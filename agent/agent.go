@@ -66,6 +66,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	logging.TakeStandard(logger)
 	build := buildinfo.Get()
 	for _, message := range cfg.Warnings() {
 		logger.Warn().Msg(message)

@@ -71,7 +71,7 @@ func (r *reload) once() error {
 	}
 	before := r.found.config
 	r.found.configure(next)
-	did, err := r.apply()
+	did, err := r.apply(true)
 	if err != nil {
 		r.found.configure(before)
 		return err
@@ -92,7 +92,7 @@ func (r *reload) look() {
 	if !r.found.look(false) {
 		return
 	}
-	did, err := r.apply()
+	did, err := r.apply(false)
 	if err != nil { // the checks were validated, so this would be a fault of ours
 		r.logger.Error().Err(err).Msg("backends of files and targets cannot be checked")
 		return
@@ -101,14 +101,15 @@ func (r *reload) look() {
 		Msg("backends of files or targets changed")
 }
 
-// apply makes the monitor and the reporter take over the backends and tokens that are in force now.
-func (r *reload) apply() (monitor.Changes, error) {
+// apply makes the monitor and the reporter take over the backends and tokens that are in force now. With prove the
+// tokens are proved even if they are those of before.
+func (r *reload) apply(prove bool) (monitor.Changes, error) {
 	all, drained := r.found.all()
 	did, err := r.view.checks.Replace(all)
 	if err != nil {
 		return did, err
 	}
 	r.view.leave(drained, r.found.config.Agent.DrainTime)
-	r.reporter.Renew(r.found.config.Tokens())
+	r.reporter.Renew(r.found.config.Tokens(), prove)
 	return did, nil
 }

@@ -19,7 +19,8 @@ const Mode = "agent"
 type Config struct {
 	// `agent`. Required; the launcher `gslb` reads it from the file given with `--config`, not from an included one.
 	Mode string `key:"mode" reload:"silent"`
-	// Where the agent keeps its certificate and key. One agent each.
+	// Where the agent keeps its certificate and key. One agent each. The package's service can write to
+	// `/var/lib/gslb-agent` only.
 	DataDir string         `key:"data_dir" default:"/var/lib/gslb" reload:"restart"`
 	Agent   Agent          `key:"agent"`
 	Logging logging.Config `key:"logging" reload:"restart"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/net/netutil"
 
+	"gslb.internal/shared/logging"
 	"gslb.internal/shared/segment"
 	"gslb.internal/shared/settings"
 )
@@ -37,7 +37,7 @@ type Server struct {
 }
 
 // Listen opens the address. Requests are answered once Run is called. Errors of single connections
-// are logged.
+// are logged for debugging.
 func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) (*Server, error) {
 	listener, err := open(address)
 	if err != nil {
@@ -51,7 +51,7 @@ func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) 
 		listener: netutil.LimitListener(listener, maxConnections),
 		http: &http.Server{
 			Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime,
-			IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(logger, "", 0),
+			IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: logging.Library(logger),
 		},
 	}, nil
 }

@@ -32,7 +32,7 @@ func (b Backend) String() string {
 type Options struct {
 	// Backends are the backends to check: at most wire.MaxBackends, without duplicates.
 	Backends []Backend
-	// UserAgent is sent with http checks.
+	// UserAgent is sent with all checks but tcp.
 	UserAgent  string
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// startSpread is the time over which the first checks are spread. It is long enough to keep checks
+// startSpread is the time within which all first checks have begun. It is long enough to keep checks
 // of backends with the same interval apart, and short enough that a restarted agent knows its
 // backends within a second.
 const startSpread = time.Second
@@ -24,7 +24,7 @@ type prober interface {
 }
 
 // watch checks one backend. Its goroutine owns all fields except failed and state, which any
-// goroutine may load.
+// goroutine may load, and stop and done, which belong to Run and Replace, under Monitor.mu.
 type watch struct {
 	backend   Backend
 	interval  time.Duration

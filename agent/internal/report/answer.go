@@ -87,11 +87,10 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 		s.unheard = 0
 		s.enrolAt = now.Add(s.retry.next())
 	case wire.TypeHeartbeat:
-		if reject.AckedSeq != l.beat.seq {
+		if _, ok := l.beat.answered(reject.AckedSeq); !ok {
 			return
 		}
 		l.refused.replace(l, about, why)
-		l.beat.deadline, l.beat.silent = time.Time{}, 0
 		l.metrics.failed.WithLabelValues(l.address).Inc()
 	default:
 		l.refused.add(l, about, why)
@@ -115,7 +114,8 @@ func aboutCertificate(code wire.RejectCode) bool {
 // expelled stops the reports and schedules an Enrol. Its Ack starts them again.
 func (l *link) expelled(now time.Time) {
 	s := l.session
-	s.enrolled, s.reporting, l.beat.deadline = false, false, time.Time{}
+	s.enrolled, s.reporting = false, false
+	l.beat.sent, l.beat.repeat, l.beat.deadline = nil, time.Time{}, time.Time{}
 	l.disconnected()
 	if s.enrolAt.IsZero() {
 		s.enrolAt = now.Add(s.retry.next()) // perhaps the node only forgot us

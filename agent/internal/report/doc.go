@@ -2,8 +2,8 @@
 // configured node, proves the tokens of its services, sends heartbeats and changes, and handles the
 // answers. Package agent runs it.
 //
-// Each node has a link (link.go): Hello, Enrol, then heartbeats and transitions, each until it is
-// acknowledged, repeated or superseded. Links share only the sequence number, so a dead node delays
+// Each node has a link (link.go): Hello, Enrol, then heartbeats and transitions, each repeated
+// until it is acknowledged or superseded. Links share only the sequence number, so a dead node delays
 // no other. Each link uses a peer: a memberlist instance whose transport only dials out and knows
 // one address.
 //

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"gslb.internal/shared/wire"
@@ -71,6 +72,17 @@ func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 		l.beat.at = now
 		l.logger.Info().Str("node_id", s.hello.NodeID).Str("version", s.hello.Version).Strs("services", ack.Services).
 			Msg("enrolled at the overwatch node")
+	}
+}
+
+// proveAgain schedules an Enrol if an Ack refuses a service as not enrolled: the node took it away, as when its token
+// there has changed. As after the first Enrol, a heartbeat follows the Ack.
+func (l *link) proveAgain(ack *wire.Ack, now time.Time) {
+	s := l.session
+	if s.enrolAt.IsZero() && slices.ContainsFunc(ack.Refused, func(c wire.RefusedClaim) bool {
+		return c.Code == wire.CodeNotEnrolled
+	}) {
+		s.enrolled, s.enrolAt = false, now.Add(s.retry.next())
 	}
 }
 

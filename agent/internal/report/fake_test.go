@@ -24,7 +24,7 @@ import (
 const (
 	testService = "app.example.com"
 	testToken   = "0123456789abcdef0123456789abcdef"
-	oneWay      = 10 * time.Millisecond // between a fake node and its agent
+	oneWay      = 10 * time.Millisecond // between a fake node and its agent, unless the node says otherwise
 )
 
 var gossipKey = bytes.Repeat([]byte{7}, frame.KeySize)
@@ -56,6 +56,7 @@ type fakeNode struct {
 	nonce    identity.Nonce
 	half     *identity.Exchange // nil: it has no sessions, as nodes of 1.0
 	session  *identity.Session
+	oneWay   time.Duration
 	down     bool // nothing gets through
 	noUDP    bool
 	noTCP    bool
@@ -70,13 +71,13 @@ type fakeNode struct {
 }
 
 func newFakeNode(t testing.TB) *fakeNode {
-	return &fakeNode{id: testIdentity(t, "ow-1"), nonce: identity.NewNonce(), half: identity.NewExchange()}
+	return &fakeNode{id: testIdentity(t, "ow-1"), nonce: identity.NewNonce(), half: identity.NewExchange(), oneWay: oneWay}
 }
 
 var errRefused = &contactError{reasonUnreachable, errors.New("connection refused")}
 
 func (n *fakeNode) hello(context.Context) ([]byte, error) {
-	time.Sleep(2 * oneWay)
+	time.Sleep(2 * n.oneWay)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.hellos++
@@ -108,11 +109,11 @@ func (n *fakeNode) ping() (time.Duration, error) {
 		time.Sleep(pingTime)
 		return 0, errors.New("no response")
 	}
-	time.Sleep(2 * oneWay)
+	time.Sleep(2 * n.oneWay)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.seen = &nonce
-	return 2 * oneWay, nil
+	return 2 * n.oneWay, nil
 }
 
 func (n *fakeNode) boot() (identity.Nonce, bool) {
@@ -135,7 +136,7 @@ func (n *fakeNode) datagram(message []byte) error {
 }
 
 func (n *fakeNode) stream(message []byte) error {
-	time.Sleep(3 * oneWay)
+	time.Sleep(3 * n.oneWay)
 	n.mu.Lock()
 	down := n.down || n.noTCP
 	n.mu.Unlock()
@@ -180,7 +181,7 @@ func (n *fakeNode) take(message []byte, stream bool) {
 		answer = n.inSession(r, m)
 	}
 	to := n.answered
-	time.AfterFunc(oneWay, func() { to.hear(answer) })
+	time.AfterFunc(n.oneWay, func() { to.hear(answer) })
 }
 
 // agree takes up the session that an Enrol asks for.

@@ -48,7 +48,7 @@ func (l *link) farewell() {
 }
 
 func (l *link) goodbye() []byte {
-	// has no limit to exceed
+	// A Deregister is far below every limit, so seal does not fail.
 	message, _, _ := l.seal(l.session.boot, wire.TypeDeregister, &wire.Deregister{Reason: "agent stopped"})
 	return message
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"gslb.internal/shared/wire"
@@ -14,11 +15,15 @@ const (
 	ackTime = time.Second
 	// streamsFirst is the number of unacknowledged datagrams after which heartbeats go as streams.
 	streamsFirst = 2
-	// datagramAgain is the number of stream heartbeats after which one is tried by datagram again.
+	// Every datagramAgain-th heartbeat is tried by datagram while streams come first.
 	datagramAgain = 6
-	// silentBeats is the number of heartbeats without any Ack after which the agent enrols again: a
-	// node that answers pings but not heartbeats has lost the agent's certificate.
+	// silentBeats is the number of waits for the Ack to a stream that ended without any Ack, after
+	// which the agent enrols again: a node that answers pings but not heartbeats has lost the agent's
+	// certificate.
 	silentBeats = 2
+	// maxSent is the number of heartbeats whose answers are still taken: those of more than a second
+	// at the shortest interval.
+	maxSent = 32
 
 	pathUDP = "udp"
 	pathTCP = "tcp"
@@ -26,15 +31,36 @@ const (
 
 // beat is the state of the heartbeats.
 type beat struct {
-	at       time.Time // when the next one is due
-	made     time.Time // of the newest one
-	seq      uint64
-	deadline time.Time // when the Ack was due; zero: it came, or nothing was sent
-	stream   bool      // it went as a stream
-	written  bool      // the stream was written
-	losses   int       // datagrams in a row that were not acknowledged
-	streams  int       // heartbeats since streams come first
-	silent   int       // heartbeats in a row that were not acknowledged on any path
+	at       time.Time  // when the next one is due
+	sent     []sentBeat // since the newest that was answered, at most maxSent
+	repeat   time.Time  // when the newest, a datagram, is sent again as a stream; zero: it is not
+	deadline time.Time  // when the first unanswered stream's Ack is due; zero: none is awaited
+	written  time.Time  // when the newest stream that was written since then was made; zero: none was
+	losses   int        // datagrams in a row that were not acknowledged
+	streams  int        // heartbeats since streams come first
+	silent   int        // deadlines in a row that passed without any Ack
+}
+
+// sentBeat is a heartbeat that may still be answered.
+type sentBeat struct {
+	seq    uint64
+	made   time.Time
+	stream bool
+}
+
+// answered returns the heartbeat that the node answered. It and those before it await no answer any more. ok is false
+// if it awaited none.
+func (b *beat) answered(seq uint64) (one sentBeat, ok bool) {
+	i := slices.IndexFunc(b.sent, func(s sentBeat) bool { return s.seq == seq })
+	if i < 0 {
+		return sentBeat{}, false
+	}
+	one, b.sent = b.sent[i], b.sent[i+1:]
+	b.deadline, b.silent = time.Time{}, 0
+	if len(b.sent) == 0 {
+		b.repeat = time.Time{}
+	}
+	return one, true
 }
 
 // sendBeat sends the whole state. mustStream is true for the repetition of a lost datagram. A
@@ -55,28 +81,28 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 		l.beatFailed(err)
 		return
 	}
-	b.made, b.seq, b.deadline = now, seq, now.Add(ackTime)
-	b.stream = stream || len(message) > wire.MaxDatagram
+	stream = stream || len(message) > wire.MaxDatagram
+	b.sent = append(b.sent[max(len(b.sent)+1-maxSent, 0):], sentBeat{seq, now, stream})
+	b.repeat = time.Time{}
 	l.metrics.sent.WithLabelValues(l.address).Inc()
-	l.status.edit(func(s *NodeState) { s.Path = map[bool]string{false: pathUDP, true: pathTCP}[b.stream] })
-	if !b.stream {
-		b.deadline = now.Add(min(ackTime, interval/2))
+	l.status.edit(func(s *NodeState) { s.Path = map[bool]string{false: pathUDP, true: pathTCP}[stream] })
+	if !stream {
+		b.repeat = now.Add(min(ackTime, interval/2))
 		if err := l.peer.datagram(message); err != nil {
-			b.deadline = now // the stream at once
+			b.repeat = now // the stream at once
 		}
 		return
 	}
-	b.written = false
-	started := l.task(func() error { return l.peer.stream(message) }, func(err error, now time.Time) {
-		if err != nil {
-			l.streamed(err)
-		} else if l.beat.seq == seq {
-			l.beat.written = true
+	if b.deadline.IsZero() { // else it stays, or it would never come at an interval below ackTime
+		b.deadline, b.written = now.Add(ackTime), time.Time{}
+	}
+	session := l.session
+	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) {
+		l.streamed(err)
+		if err == nil && l.session == session {
+			l.beat.written = now
 		}
 	})
-	if !started {
-		b.deadline = now.Add(ackTime) // earlier streams are stuck; their deadline is near
-	}
 }
 
 // preferStream reports whether the next heartbeat should go as a stream. Every datagramAgain-th one
@@ -90,21 +116,23 @@ func (l *link) preferStream() bool {
 	return l.beat.streams%datagramAgain != 0
 }
 
-// unacknowledged handles a heartbeat without a timely Ack.
+// repeatBeat handles a datagram without a timely Ack.
+func (l *link) repeatBeat(now time.Time) {
+	l.beat.repeat = time.Time{}
+	l.beat.losses++
+	if l.session.reporting {
+		l.sendBeat(now, true)
+	}
+}
+
+// unacknowledged handles a stream after which no Ack to any heartbeat came in time.
 func (l *link) unacknowledged(now time.Time) {
 	b := &l.beat
 	b.deadline = time.Time{}
-	if !b.stream {
-		b.losses++
-		if l.session.reporting {
-			l.sendBeat(now, true)
-		}
-		return
-	}
 	if l.pings.missed >= lostPings {
-		if b.written { // nothing can come back; that it was written is all there is to know
+		if !b.written.IsZero() { // nothing can come back; that it was written is all there is to know
 			l.connected()
-			l.pending.covered(b.made)
+			l.pending.covered(b.written)
 			return
 		}
 	} else if b.silent++; b.silent >= silentBeats {
@@ -117,16 +145,16 @@ func (l *link) unacknowledged(now time.Time) {
 
 // beatTaken handles the Ack to a heartbeat.
 func (l *link) beatTaken(ack *wire.Ack, now time.Time) {
-	b := &l.beat
-	if ack.AckedSeq != b.seq {
+	one, ok := l.beat.answered(ack.AckedSeq)
+	if !ok {
 		return
 	}
-	b.deadline, b.silent = time.Time{}, 0
-	if !b.stream {
-		b.losses = 0
+	if !one.stream {
+		l.beat.losses = 0
 	}
-	l.pending.covered(b.made)
+	l.pending.covered(one.made)
 	l.refused.replace(l, scopeClaims, claimRejections(ack))
+	l.proveAgain(ack, now)
 	l.connected()
 	l.acknowledgedAt(now)
 }

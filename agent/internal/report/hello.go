@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// helloPause is the least time between two Hellos, because anyone with the gossip key can make
-	// one seem necessary.
+	// helloPause is the least time between a Hello and one that a ping or a Reject makes seem
+	// necessary, because anyone with the gossip key can send these.
 	helloPause = time.Second
 	// helloSpread is the time over which agents spread their Hellos after a node has come back.
 	helloSpread = 250 * time.Millisecond
@@ -28,7 +28,7 @@ type contact struct {
 	at    time.Time // when to send a Hello; zero: no need
 	last  time.Time // when the last one was sent
 	busy  bool      // one is under way
-	lost  bool      // the node cannot be reached at all
+	lost  bool      // no Hello succeeds, and no ping is answered or the certificate is not the pinned one
 	retry backoff
 	crowd int    // Hellos in a row for which the node had no stream
 	told  string // the error that was logged last

@@ -29,10 +29,12 @@ const (
 //	Hello is due     at the start, after a failure (backoff), when a ping's answer or a Reject shows another
 //	                 process of the node, and every interval while datagrams are blocked
 //	Enrol is due     after a Hello that found another process, after each unanswered one (backoff), after a
-//	                 Reject (backoff), and when heartbeats stay unacknowledged although pings are answered
+//	                 Reject (backoff), after an Ack that refuses a service as not enrolled (backoff), when the
+//	                 configuration was read again, and when heartbeats stay unacknowledged although pings are answered
 //	heartbeat is due at once after the Enrol's Ack or after a cut has healed, then every interval; it goes by
 //	                 datagram if it fits, and again as a stream if it is not acknowledged in time
-//	lost             no ping is answered and no Hello succeeds: nothing is sent but those two
+//	lost             no Hello succeeds, and no ping is answered or the certificate is not the pinned one:
+//	                 nothing is sent but Hello and pings
 type link struct {
 	*self
 	address string
@@ -48,7 +50,7 @@ type link struct {
 	warned  atomic.Bool // any goroutine: warnings have changed
 	drained atomic.Bool // any goroutine: a drain has begun
 	restate atomic.Bool // any goroutine: there are other backends
-	reprove atomic.Bool // any goroutine: there are other tokens
+	reprove atomic.Bool // any goroutine: the tokens are to be proved again
 	pongs   chan pong
 	done    chan func(now time.Time) // what to do after a finished task
 	tasks   int                      // under way
@@ -149,6 +151,9 @@ func (l *link) act(ctx context.Context, now time.Time) {
 	if due(s.enrolAt, now) {
 		l.enrolNow(now)
 	}
+	if due(l.beat.repeat, now) {
+		l.repeatBeat(now)
+	}
 	if due(l.beat.deadline, now) {
 		l.unacknowledged(now)
 	}
@@ -176,6 +181,7 @@ func (l *link) wait(now time.Time) time.Duration {
 	}
 	if s := l.session; s != nil && !l.contact.lost {
 		sooner(s.enrolAt)
+		sooner(l.beat.repeat)
 		sooner(l.beat.deadline)
 		if s.reporting {
 			sooner(l.beat.at)

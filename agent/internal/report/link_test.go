@@ -295,27 +295,65 @@ func TestLink_HeavyLossKeepsTheNodeInformed(t *testing.T) {
 }
 
 func TestLink_ANodeThatForgotTheAgentHearsItsEnrolmentAgain(t *testing.T) {
+	for _, interval := range []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second,
+		10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newFakeNode(t)
+			l := startLinkWith(t, n, func(o *Options) { o.Interval = interval })
+			defer l.stop()
+			after(5 * time.Second)
+			known := false
+			n.set(func(n *fakeNode) {
+				n.decide = func(r received) encoding.BinaryMarshaler {
+					if r.kind() == wire.TypeEnrol {
+						known = true
+					}
+					if !known {
+						return nil // an unknown key is not answered
+					}
+					return r.ack()
+				}
+			})
+			begun := time.Now()
+			after(30 * time.Second)
+			if len(n.got(wire.TypeEnrol, begun)) != 1 || !l.status.read().Connected {
+				t.Errorf("interval %s: %d enrolments, state %+v", interval, len(n.got(wire.TypeEnrol, begun)),
+					l.status.read())
+			}
+		})
+	}
+}
+
+// Answers that come after the repetition, or after the next heartbeat, count.
+func TestLink_AnswersFromFarAwayCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
-		l := startLink(t, n)
+		n.oneWay = 150 * time.Millisecond
+		l := startLinkWith(t, n, func(o *Options) { o.Interval = 250 * time.Millisecond })
 		defer l.stop()
 		after(5 * time.Second)
-		known := false
+		for range 3 {
+			before := l.status.read().LastAck
+			after(time.Second)
+			if last := l.status.read().LastAck; !last.After(before) {
+				t.Errorf("no Ack was taken since %s", time.Since(last))
+			}
+		}
+		if failed := l.count(t, "gslb_agent_heartbeat_failures_total", ""); failed != 0 {
+			t.Errorf("%v failures counted although each heartbeat was acknowledged", failed)
+		}
 		n.set(func(n *fakeNode) {
 			n.decide = func(r received) encoding.BinaryMarshaler {
-				if r.kind() == wire.TypeEnrol {
-					known = true
-				}
-				if !known {
-					return nil // an unknown key is not answered
+				if r.kind() == wire.TypeHeartbeat {
+					return r.reject(wire.CodeNotEnrolled)
 				}
 				return r.ack()
 			}
 		})
 		begun := time.Now()
-		after(30 * time.Second)
-		if len(n.got(wire.TypeEnrol, begun)) != 1 || !l.status.read().Connected {
-			t.Errorf("%d enrolments, state %+v", len(n.got(wire.TypeEnrol, begun)), l.status.read())
+		after(5 * time.Second)
+		if len(n.got(wire.TypeEnrol, begun)) == 0 {
+			t.Error("it did not enrol after a Reject")
 		}
 	})
 }

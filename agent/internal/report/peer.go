@@ -30,8 +30,9 @@ const (
 	resolveTime  = 3 * time.Second
 )
 
-// peer exchanges messages with one overwatch node. hello and stream may block for streamTime, ping
-// for pingTime. Any goroutine may call its methods.
+// peer exchanges messages with one overwatch node. ping may block for pingTime, stream for streamTime
+// at each step (connecting, writing), and hello for resolveTime and then so at each address of the
+// node. Any goroutine may call its methods.
 type peer interface {
 	// hello opens a push/pull with the node and returns the sealed Hello it answers with, or a *contactError.
 	hello(ctx context.Context) ([]byte, error)

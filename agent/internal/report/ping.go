@@ -15,7 +15,7 @@ type pong struct {
 type pings struct {
 	missed int           // in a row
 	last   time.Time     // the newest answer
-	cut    bool          // datagrams were blocked since the last heartbeat that was planned because of that
+	cut    bool          // true from the loss of pings until a heartbeat is planned for their return
 	rtt    time.Duration // of the newest answer
 }
 

@@ -79,7 +79,10 @@ func TestLink_RejectAboutAnotherCertificateChangesNothing(t *testing.T) {
 		l := startLink(t, n)
 		defer l.stop()
 		after(5 * time.Second)
-		beat := n.got(wire.TypeHeartbeat, time.Time{})[0]
+		n.set(func(n *fakeNode) { n.silent = true })
+		after(6 * time.Second) // so that a heartbeat awaits its answer
+		beats := n.got(wire.TypeHeartbeat, time.Time{})
+		beat := beats[len(beats)-1]
 		stranger := testIdentity(t, "a1") // the same name, another key
 		for _, code := range []wire.RejectCode{wire.CodePinMismatch, wire.CodeRevoked, wire.CodeNotEnrolled,
 			wire.CodeBootNonce} {
@@ -160,6 +163,43 @@ func TestLink_ServicesThatWereNotGrantedAreAskedForAgain(t *testing.T) {
 			t.Errorf("log: %s", text)
 		}
 	})
+}
+
+// As when another token of one of its services came into force on the node.
+func TestLink_AServiceThatTheNodeTookAwayIsProvedAgain(t *testing.T) {
+	for _, kind := range []wire.Type{wire.TypeHeartbeat, wire.TypeTransition} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newFakeNode(t)
+			l := startLink(t, n)
+			defer l.stop()
+			after(5 * time.Second)
+			b, proved := testBackend(), false // under the node's lock
+			n.set(func(n *fakeNode) {
+				n.decide = func(r received) encoding.BinaryMarshaler {
+					proved = proved || r.kind() == wire.TypeEnrol
+					if proved || r.kind() != kind {
+						return r.ack()
+					}
+					return r.ack(wire.RefusedClaim{Service: b.Service, Address: b.Address, Port: b.Port,
+						Code: wire.CodeNotEnrolled})
+				}
+			})
+			begun := time.Now()
+			l.changed(b)
+			after(16 * time.Second)
+			enrols := n.got(wire.TypeEnrol, begun)
+			if len(enrols) != 1 {
+				t.Fatalf("%d enrolments after a %s was refused", len(enrols), kind)
+			}
+			beats := n.got(wire.TypeHeartbeat, enrols[0].at)
+			if len(beats) == 0 || beats[0].at.Sub(enrols[0].at) > time.Second {
+				t.Errorf("no heartbeat at once after the enrolment, %d later", len(beats))
+			}
+			if s := l.status.read(); !s.Connected || len(s.Rejects) != 0 {
+				t.Errorf("state %+v", s)
+			}
+		})
+	}
 }
 
 func TestLink_AnotherNodeCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {

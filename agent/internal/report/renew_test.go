@@ -31,7 +31,7 @@ func TestRenew_AnotherServiceIsProvedBeforeItsBackendIsNamed(t *testing.T) {
 		after(11 * time.Second)
 		begun := time.Now()
 		s.set(func(b *wire.Backend) { b.Service = "other.example.com" })
-		r.Renew(map[string]string{testService: testToken, "other.example.com": testToken})
+		r.Renew(map[string]string{testService: testToken, "other.example.com": testToken}, false)
 		after(500 * time.Millisecond)
 		enrols, beats := n.got(wire.TypeEnrol, begun), n.got(wire.TypeHeartbeat, begun)
 		if len(enrols) != 1 || len(n.proved(t)) != 2 {
@@ -46,18 +46,21 @@ func TestRenew_AnotherServiceIsProvedBeforeItsBackendIsNamed(t *testing.T) {
 	})
 }
 
-func TestRenew_WithTheSameTokensOnlyTheStateIsSent(t *testing.T) {
+func TestRenew_TheSameTokensAreProvedOnlyWhenAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
 		l := startLink(t, n)
 		defer l.stop()
 		r := &Reporter{agent: l.self, links: []*link{l.link}}
 		after(11 * time.Second)
-		begun := time.Now()
-		r.Renew(map[string]string{testService: testToken})
-		after(500 * time.Millisecond)
-		if len(n.got(wire.TypeEnrol, begun)) != 0 || len(n.got(wire.TypeHeartbeat, begun)) != 1 {
-			t.Errorf("%d enrolments, %d heartbeats", len(n.got(wire.TypeEnrol, begun)), len(n.got(wire.TypeHeartbeat, begun)))
+		for enrolments, prove := range []bool{false, true} {
+			begun := time.Now()
+			r.Renew(map[string]string{testService: testToken}, prove)
+			after(500 * time.Millisecond)
+			enrols, beats := n.got(wire.TypeEnrol, begun), n.got(wire.TypeHeartbeat, begun)
+			if len(enrols) != enrolments || len(beats) != 1 {
+				t.Errorf("prove %v: %d enrolments, %d heartbeats", prove, len(enrols), len(beats))
+			}
 		}
 	})
 }

@@ -75,10 +75,12 @@ func (r *Reporter) Drained() {
 }
 
 // Renew reports the current set of backends of Options.State to all nodes at once, and proves the
-// tokens of their services, as in Options, if they differ from before. It never blocks.
-func (r *Reporter) Renew(tokens map[string]string) {
+// tokens of their services, as in Options, if they differ from before. With prove it always proves
+// them: a node whose tokens have changed since may not have believed them before. It never blocks.
+func (r *Reporter) Renew(tokens map[string]string, prove bool) {
 	tokens = maps.Clone(tokens)
-	prove := !maps.Equal(tokens, *r.agent.tokens.Swap(&tokens))
+	before := *r.agent.tokens.Swap(&tokens)
+	prove = prove || !maps.Equal(tokens, before)
 	for _, l := range r.links {
 		if prove {
 			l.reprove.Store(true)

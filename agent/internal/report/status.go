@@ -92,5 +92,6 @@ func (l *link) sendTransition(b wire.Backend, try int) (seq uint64, over bool) {
 func (l *link) transitionTaken(ack *wire.Ack, now time.Time) {
 	l.pending.acknowledged(ack.AckedSeq)
 	l.refused.add(l, scopeClaims, claimRejections(ack))
+	l.proveAgain(ack, now)
 	l.acknowledgedAt(now)
 }
