@@ -44,18 +44,6 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// systemResolvers is the file with the machine's resolvers.
-const systemResolvers = "/etc/resolv.conf"
-
-// Resolver returns the first resolver of this machine's configuration, as host:port.
-func Resolver() (string, error) {
-	c, err := dns.ClientConfigFromFile(systemResolvers)
-	if err != nil || len(c.Servers) == 0 {
-		return "", fmt.Errorf("%s names no resolver", systemResolvers)
-	}
-	return net.JoinHostPort(c.Servers[0], c.Port), nil
-}
-
 // AskDS asks a resolver for the DS records of a zone in its parent. No records is no error.
 func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 	reply, err := ask(ctx, resolver, dns.Fqdn(zone), dns.TypeDS, true)

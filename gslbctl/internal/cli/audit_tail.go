@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,8 +15,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditOverlap is the time before the newest known entry from which audit tail -f asks again: nodes' clocks differ, and
-// a node may be slow to show an entry.
+// auditOverlap is the time before the newest known entry of a node from which audit tail -f asks it again: it may be
+// slow to show an entry.
 const auditOverlap = time.Minute
 
 func (a *app) auditTailCommand() *cobra.Command {
@@ -46,36 +47,65 @@ func (a *app) auditTailCommand() *cobra.Command {
 	return cmd
 }
 
-// tailAudit prints the latest entries and, with goOn, those that come later.
+// tailAudit prints the latest entries and, with goOn, those that come later. If a node did not answer for a while, it
+// prints the entries missed in between once the node answers.
 func (a *app) tailAudit(ctx context.Context, from url.Values, lines int, goOn bool) error {
-	query := maps.Clone(from)
-	query.Set("limit", strconv.Itoa(lines))
-	most := lines              // of all nodes
-	shown := map[string]bool{} // entries, by node and id
+	since, seen := map[string]time.Time{}, map[string]bool{}
 	return a.follow(ctx, goOn, func() (missing, err error) {
-		g, err := gather(ctx, a, with((*api.Client).AuditLog, query))
+		g, err := gather(ctx, a, func(ctx context.Context, c *api.Client) (api.AuditList, error) {
+			return c.AuditLog(ctx, tailQuery(from, lines, since, c.Node()))
+		})
 		if err != nil {
 			return nil, err
 		}
-		list := mergeAudit(g, most).Entries
-		for _, e := range slices.Backward(list) { // the newest last
-			key := e.Node + " " + strconv.FormatUint(e.ID, 10)
-			if shown[key] {
-				continue
-			}
-			shown[key] = true
-			if err := a.printAudit(&e, g.several()); err != nil {
-				return nil, err
-			}
-		}
-		if len(list) > 0 { // next time, ask for entries since the newest one, less auditOverlap
-			query = maps.Clone(from)
-			query.Set("limit", strconv.Itoa(api.MaxPageLimit))
-			query.Set("start_time", list[0].Timestamp.Add(-auditOverlap).Format(time.RFC3339Nano))
-		}
-		most = len(g.nodes) * api.MaxPageLimit
-		return g.missing(), nil
+		return g.missing(), a.printTail(g, lines, since, seen)
 	})
+}
+
+// tailQuery returns the query of a node for its latest entries or, if it is in since, for those from that time on.
+func tailQuery(from url.Values, lines int, since map[string]time.Time, node string) url.Values {
+	query := maps.Clone(from)
+	query.Set("limit", strconv.Itoa(lines))
+	if at, again := since[node]; again {
+		query.Set("limit", strconv.Itoa(api.MaxPageLimit))
+		if given, _ := time.Parse(time.RFC3339, from.Get("start_time")); at.After(given) { // without --since: zero
+			query.Set("start_time", at.Format(time.RFC3339Nano))
+		}
+	}
+	return query
+}
+
+// printTail prints entries that are not in seen, by node and id, and adds them; at the first look, when since is empty,
+// the newest lines of them. It sets since, by node, to the time from which to ask next; zero where there was no entry.
+func (a *app) printTail(g gathered[api.AuditList], lines int, since map[string]time.Time, seen map[string]bool) error {
+	most := lines
+	if len(since) > 0 {
+		most = math.MaxInt
+	}
+	for _, r := range g.replies {
+		at, again := since[r.node]
+		if e := r.answer.Entries; len(e) > 0 { // the newest first
+			if less := e[0].Timestamp.Add(-auditOverlap); less.After(at) {
+				at = less
+			}
+			if oldest := e[len(e)-1].Timestamp; !again && len(e) == lines && oldest.After(at) {
+				at = oldest // those before it were not asked for
+			}
+		}
+		since[r.node] = at
+	}
+	for i, e := range slices.Backward(mergeAudit(g, math.MaxInt).Entries) { // the newest last
+		key := e.Node + " " + strconv.FormatUint(e.ID, 10)
+		known := seen[key]
+		seen[key] = true
+		if known || i >= most {
+			continue
+		}
+		if err := a.printAudit(&e, g.several()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) printAudit(e *nodeAudit, several bool) error {

@@ -2,9 +2,12 @@ package cli // inside: it uses exitDegraded, exitNotAsked and exitWell
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +144,67 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 			args...)...); r.code == exitWell {
 			t.Errorf("%v: %s", args, r.out)
 		}
+	}
+}
+
+// Each node is asked from where it was left, however far the others are. What was there before is not printed as new.
+func TestAuditTail_GoesOnWhereEachNodeWasLeft(t *testing.T) {
+	const lines = 2
+	var app app
+	var out strings.Builder
+	app.Out = &out
+	since, seen := map[string]time.Time{}, map[string]bool{}
+	logs := map[string][]api.AuditEntry{} // by node, the newest first
+	write := func(node string, ago time.Duration) {
+		id := uint64(len(logs[node]) + 1)
+		e := api.AuditEntry{ID: id, Timestamp: now.Add(-ago), Actor: fmt.Sprintf("%s-%d", node, id)}
+		logs[node] = append([]api.AuditEntry{e}, logs[node]...)
+	}
+	look := func(want string, nodes ...string) {
+		t.Helper()
+		out.Reset()
+		g := gathered[api.AuditList]{nodes: make([]askedNode, 2)}
+		for _, node := range nodes {
+			query := tailQuery(url.Values{}, lines, since, node)
+			limit, _ := strconv.Atoi(query.Get("limit"))
+			start, _ := time.Parse(time.RFC3339Nano, query.Get("start_time"))
+			var list api.AuditList
+			for _, e := range logs[node] {
+				if len(list.Entries) < limit && !e.Timestamp.Before(start) {
+					list.Entries = append(list.Entries, e)
+				}
+			}
+			g.replies = append(g.replies, reply[api.AuditList]{node, list, nil})
+		}
+		if err := app.printTail(g, lines, since, seen); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			got = append(got, strings.Fields(line)[4])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("printed %q, want %s", got, want)
+		}
+	}
+	for _, ago := range []time.Duration{10*time.Minute + 2*time.Second, 10*time.Minute + time.Second, 10 * time.Minute} {
+		write("ns1", ago)
+		write("ns2", ago+5*time.Minute)
+	}
+	look("ns1-2 ns1-3", "ns1", "ns2", "ns3")
+	look("", "ns1", "ns2", "ns3")
+	write("ns1", 0)
+	look("ns1-4", "ns1")
+	write("ns2", 5*time.Minute) // while it cannot be asked
+	look("", "ns1")
+	for range lines + 1 {
+		write("ns3", time.Minute) // the first of its entries
+	}
+	look("ns2-4 ns3-1 ns3-2 ns3-3", "ns1", "ns2", "ns3")
+	look("", "ns1", "ns2", "ns3")
+	recent := url.Values{"start_time": {now.Format(time.RFC3339)}} // --since
+	if q := tailQuery(recent, lines, since, "ns1"); q.Get("start_time") != recent.Get("start_time") {
+		t.Errorf("asks for what was before --since: %v", q)
 	}
 }
 

@@ -77,7 +77,7 @@ func unsafe(r reply[api.ConsequenceList]) string {
 // backendsOf returns the backends of a service at an address, with a port or all. An error means that no node knows the
 // address.
 func (a *app) backendsOf(ctx context.Context, service, address string) ([]api.Backend, error) {
-	servers, err := a.serversNamed(ctx, address)
+	servers, err := a.serversNamed(ctx, address, allBackends)
 	return slices.DeleteFunc(servers, func(s api.Backend) bool { return !sameName(s.Service, service) }), err
 }
 

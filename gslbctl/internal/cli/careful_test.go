@@ -87,15 +87,38 @@ func TestCareful_ANodeRefusesWhatIsNoLongerSafe(t *testing.T) {
 }
 
 func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
-	leaving := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
-	leaving.Share, leaving.MayServe = 0, false
-	n, dns := drainingNode(t, leaving)
-	n.set("GET /api/v1/domains/app.example.com", api.DomainDetail{Domain: api.Domain{Name: "app.example.com"}})
-	n.set("GET /api/v1/routing/answers", api.RoutingAnswerList{})
-	dns.answer("app.example.com")
-	r := ask(t, "drain "+leaving.ID+" --force --wait --within 1m --dns "+dns.at, n)
-	if r.code != 1 || !strings.Contains(r.errors, "http://"+documented(0)+" no longer answers app.example.com: ") ||
-		!strings.Contains(r.errors, "gslbctl undrain") {
-		t.Errorf("%+v", r)
+	leaving, sibling := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-1", "eu")
+	leaving.Share, leaving.MayServe, leaving.Target, sibling.Target = 0, false, "a.example.net", "a.example.net"
+	const url = "http://127.0.0.1:18080"
+	const still = "not drained: " + url + " still answers app.example.com with 192.0.2.10 (a.example.net)"
+	for name, tc := range map[string]struct {
+		enabled  bool
+		byDNS    string // the host name that the node's DNS answers with
+		byAPI    string // and what its API says that clients are answered
+		backends []api.Backend
+		words    string // why it is not drained, or no name is answered
+	}{
+		"no address":   {enabled: true, words: url + " no longer answers app.example.com: no address; gslbctl undrain"},
+		"switched off": {},
+		"a host name":  {enabled: true, byDNS: "b.example.net", byAPI: "b.example.net"},
+		"its own host name, to clients": {enabled: true, byDNS: "b.example.net", byAPI: "a.example.net",
+			backends: []api.Backend{sibling},
+			words:    still + " to clients in no region, since app.example.com:192.0.2.11:443 is of that host name too"},
+		"its own host name, by DNS": {enabled: true, byDNS: "a.example.net", byAPI: "b.example.net",
+			words: still + ", since nothing else of it may serve; the drain goes on, gslbctl undrain"},
+	} {
+		n, dns := drainingNode(t, append([]api.Backend{leaving}, tc.backends...)...)
+		n.set("GET /api/v1/domains/app.example.com",
+			api.DomainDetail{Domain: api.Domain{Name: "app.example.com", Enabled: tc.enabled}})
+		n.set("GET /api/v1/routing/answers", answersTo(map[string]string{"": tc.byAPI}))
+		dns.answer("app.example.com")
+		if tc.byDNS != "" {
+			dns.alias("app.example.com", tc.byDNS)
+		}
+		r := ask(t, "drain "+leaving.ID+" --force --wait --within 10ms --dns "+dns.at, n)
+		if (r.code == 1) != (tc.words != "") || r.code > 1 || !strings.Contains(r.errors, tc.words) ||
+			strings.Contains(r.out, "no longer has traffic") == strings.HasPrefix(tc.words, still) {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 }

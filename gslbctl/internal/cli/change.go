@@ -136,8 +136,8 @@ func certain(err error) bool {
 		return refused.Status < http.StatusInternalServerError || refused.Status == http.StatusServiceUnavailable ||
 			refused.Status == http.StatusInsufficientStorage || refused.Status == http.StatusNotImplemented
 	}
-	if _, asked := errors.AsType[*api.UnreachableError](err); asked {
-		return errors.Is(err, syscall.ECONNREFUSED)
+	if silent, asked := errors.AsType[*api.UnreachableError](err); asked {
+		return !silent.Reached
 	}
 	return true // the request was never sent
 }

@@ -15,6 +15,7 @@ import (
 	"gslb.internal/gslbctl/internal/chain"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/resolve"
 )
 
 // maxCheckedNames bounds the queried domains of a zone.
@@ -225,13 +226,12 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 	}
 	resolver := o.resolver
 	if resolver == "" {
-		if resolver, err = chain.Resolver(); err != nil {
-			err = fmt.Errorf("%w; name one with --resolver, or the record with --ds", err)
+		servers, unknown := resolve.Machine()
+		if unknown != nil {
+			return nil, fmt.Errorf("%w; name one with --resolver, or the record with --ds", unknown)
 		}
-	} else {
-		resolver, err = withDNSPort("--resolver", resolver)
-	}
-	if err != nil {
+		resolver = servers[0]
+	} else if resolver, err = withDNSPort("--resolver", resolver); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)

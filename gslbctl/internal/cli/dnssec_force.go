@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,23 +20,25 @@ type nodeForce struct {
 // dnssecForce makes every node continue the change of a zone's key without the nodes that it does not hear of. Before
 // that it prints which nodes these are and what may break, and asks for confirmation unless yes is set.
 func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) error {
-	force := func(preview bool) (list []nodeForce, err error) {
+	force := func(preview bool) (list []nodeForce, failed []error, err error) {
 		replies, err := onAll(ctx, a, askingAll, func(ctx context.Context, c *api.Client) (api.RollForce, error) {
 			return c.ForceRoll(ctx, zone, preview)
 		})
 		for _, r := range replies {
-			if r.err == nil {
-				list = append(list, nodeForce{r.node, r.answer})
+			if r.err != nil {
+				failed = append(failed, r.err)
+				continue
 			}
+			list = append(list, nodeForce{r.node, r.answer})
 		}
-		if err == nil && len(list) == 0 {
-			err = replies[0].err
-		}
-		return list, err
+		return list, failed, err
 	}
-	list, err := force(true)
-	if err != nil {
+	list, failed, err := force(true)
+	switch {
+	case err != nil:
 		return err
+	case len(list) == 0:
+		return failed[0]
 	}
 	if dryRun || a.forPeople() {
 		if err := a.print(list, a.table(forceTable(list))); err != nil {
@@ -53,17 +56,46 @@ func (a *app) dnssecForce(ctx context.Context, zone string, dryRun, yes bool) er
 		fmt.Fprintln(a.Err, render.Printable(risk)+".")
 	}
 	if dryRun {
-		return nil
+		return a.notForced(failed)
 	}
 	if err := a.confirm(ctx, yes, render.Printable(risk)); err != nil {
 		return err
 	}
-	if list, err = force(false); err != nil {
+	if list, failed, err = force(false); err != nil {
 		return err
 	}
-	return a.print(list, func() string {
+	if len(list) == 0 {
+		unsure := slices.IndexFunc(failed, func(err error) bool { return !certain(err) })
+		return unchanged(failed[max(unsure, 0)])
+	}
+	err = a.print(list, func() string {
 		return list[0].Zone + " goes on without them at this stage. See how far it is: gslbctl dnssec rolls\n"
 	})
+	if err != nil {
+		return err
+	}
+	return a.notForced(failed)
+}
+
+// notForced names the nodes that did not take a request to go on, by their errors: in an error if one of them refused
+// it, else beside the output. Those that do not answer may be the ones that are not waited for.
+func (a *app) notForced(failed []error) error {
+	var refused error
+	sentences := each(failed, func(err error) string {
+		if answered, ok := errors.AsType[*api.Error](err); ok {
+			refused = answered
+		}
+		_, sentence := explain(err)
+		return sentence
+	})
+	said := "not on every node: " + strings.Join(sentences, "; ")
+	switch {
+	case refused != nil:
+		return &outcome{exitDegraded, said, refused}
+	case len(failed) > 0:
+		fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(said))
+	}
+	return nil
 }
 
 func forceTable(list []nodeForce) *render.Table {

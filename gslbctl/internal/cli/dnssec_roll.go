@@ -143,7 +143,7 @@ func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error 
 			return err
 		}
 	}
-	done, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
+	done, err := tellOne(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
 		switch {
 		case o.cancel:
 			return c.CancelRoll(ctx, zone)

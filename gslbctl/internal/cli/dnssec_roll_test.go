@@ -36,6 +36,38 @@ func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 	}
 }
 
+// A change of signing that got no answer may have been made, so that the next node is not told. It is where the first
+// has certainly not been.
+func TestDNSSECRoll_WithoutAnAnswerMayBeMade(t *testing.T) {
+	const rollover = " /api/v1/dnssec/rollover"
+	for args, request := range map[string]string{
+		"roll example.com":                   "POST" + rollover,
+		"roll example.com --emergency --yes": "POST" + rollover,
+		"roll example.com --cancel":          "DELETE" + rollover + "/example.com",
+		"roll example.com --confirm":         "POST" + rollover + "/example.com/confirm",
+		"sign example.com":                   "POST" + rollover + "/example.com/sign",
+		"unsign example.com --yes":           "POST" + rollover + "/example.com/unsign",
+	} {
+		nodes := []*node{startNode(t), startNode(t)}
+		nodes[0].set(request, breaksOff)
+		r := ask(t, "dnssec "+args, nodes...)
+		if r.code != exitDegraded || !strings.Contains(r.errors, "it may have made the change: look before you repeat it") ||
+			len(nodes[1].changes()) > 0 {
+			t.Errorf("%s: %+v, then %q", args, r, nodes[1].changes())
+		}
+		n := startNode(t)
+		line := append([]string{"dnssec"}, strings.Fields(args)...)
+		r = call(t, System{}, []*node{n}, append(line, "--api", dead(t), "--api", documented(0))...)
+		if r.code != exitWell || !strings.HasPrefix(strings.Join(n.changes(), ","), request) {
+			t.Errorf("%s, where the first is down: %+v, %q", args, r, n.changes())
+		}
+		r = call(t, System{}, nil, append(line, "--api", dead(t))...)
+		if r.code != exitNotAsked || !strings.Contains(r.errors, "nothing listens on") {
+			t.Errorf("%s, where all are down: %+v", args, r)
+		}
+	}
+}
+
 func TestDNSSECRoll_SaysWhatIsWrong(t *testing.T) {
 	n := startNode(t)
 	n.set("POST /api/v1/dnssec/rollover", &api.Error{Status: 409, Message: "example.com: a roll is under way"})

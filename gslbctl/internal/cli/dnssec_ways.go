@@ -68,7 +68,9 @@ func (a *app) dnssecWay(ctx context.Context, zone string, way api.RollWay, dryRu
 			return err
 		}
 	}
-	done, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) { return begin(c, ctx, zone) })
+	done, err := tellOne(ctx, a, func(ctx context.Context, c *api.Client) (api.Roll, error) {
+		return begin(c, ctx, zone)
+	})
 	if err != nil {
 		return err
 	}

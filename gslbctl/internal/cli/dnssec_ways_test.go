@@ -109,4 +109,26 @@ func TestDNSSECRoll_ForceNamesTheRisk(t *testing.T) {
 		!strings.Contains(r.errors, "holds it up") || len(n.changes()) > 0 {
 		t.Errorf("nothing to force: %+v", r)
 	}
+	for name, c := range map[string]struct {
+		second any
+		code   int
+		words  string
+	}{
+		"refuses":    {&api.Error{Status: 409, Message: "try again in a minute"}, 1, " answered 409: try again in a minute"},
+		"breaks off": {breaksOff, 0, "no answer from http://" + documented(1)},
+	} {
+		nodes := []*node{startNode(t), startNode(t)}
+		nodes[1].set(sent, c.second)
+		r := ask(t, "dnssec roll example.com --force --yes", nodes...)
+		if r.code != c.code || !strings.Contains(r.out, "example.com. goes on without them") ||
+			!strings.Contains(r.errors, "not on every node: ") || !strings.Contains(r.errors, c.words) {
+			t.Errorf("one %s: %+v", name, r)
+		}
+	}
+	n = startNode(t)
+	n.set(sent, breaksOff)
+	if r := ask(t, "dnssec roll example.com --force --yes", n); r.code != 1 ||
+		!strings.Contains(r.errors, "it may have made the change") || strings.Contains(r.out, "goes on") {
+		t.Errorf("no answer: %+v", r)
+	}
 }

@@ -131,7 +131,7 @@ func (a *app) undrainCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.arguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			servers, err := a.serversNamed(cmd.Context(), args[0])
+			servers, err := a.serversNamed(cmd.Context(), args[0], backendsAndDrains)
 			if err != nil {
 				return err
 			}
@@ -151,10 +151,38 @@ func undrain(ctx context.Context, c *api.Client, id string) (said string, err er
 	return "takes traffic again", err
 }
 
-// serversNamed returns the backends of all nodes that a name on the command line selects: by id,
-// address, address and port, agent or region, in this order.
-func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, error) {
-	replies, err := onAll(ctx, a, askingAll, with((*api.Client).Backends, api.BackendFilter{}))
+// allBackends asks a node for its backends.
+func allBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
+	return c.Backends(ctx, api.BackendFilter{})
+}
+
+// backendsAndDrains asks a node for its backends, and behind them for those that operators have drained there. Of the
+// latter, which need not be known now, it gives the id, the service, the address and the port.
+func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, error) {
+	list, err := allBackends(ctx, c)
+	if err != nil {
+		return list, err
+	}
+	orders, err := c.Orders(ctx)
+	if isNotFound(err) {
+		err = nil // a node of an earlier version
+	}
+	for _, o := range orders.Orders {
+		if at, wrong := netip.ParseAddrPort(o.Address); wrong == nil && o.Kind == api.OrderDrain {
+			list.Backends = append(list.Backends, api.Backend{ID: fmt.Sprintf("%s:%s:%d", o.Service, at.Addr(), at.Port()),
+				Service: o.Service, Address: at.Addr().String(), Port: int(at.Port())})
+		}
+	}
+	return list, err
+}
+
+// serversNamed returns the backends of all nodes, as known asks each for them, that a name on the command line selects:
+// by id, address, address and port, agent or region, in this order.
+func (a *app) serversNamed(ctx context.Context, name string, known question[api.BackendList]) ([]api.Backend, error) {
+	if name == "" { // else it would be every server without an agent
+		return nil, errors.New("the name is empty: give the id, address, agent or region of a server")
+	}
+	replies, err := onAll(ctx, a, askingAll, known)
 	if err != nil {
 		return nil, err
 	}
@@ -164,17 +192,19 @@ func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, err
 		if r.err != nil {
 			failed = append(failed, r.err)
 		}
-		for _, b := range r.answer.Backends {
-			if !slices.ContainsFunc(all, func(other api.Backend) bool { return other.ID == b.ID }) {
-				all = append(all, b)
-			}
-		}
+		all = append(all, r.answer.Backends...)
 	}
 	if len(failed) == len(replies) {
 		return nil, failed[0]
 	}
 	for _, means := range meanings(name) {
-		if found := slices.DeleteFunc(slices.Clone(all), func(b api.Backend) bool { return !means(b) }); len(found) > 0 {
+		var found []api.Backend
+		for _, b := range all {
+			if means(b) && !slices.ContainsFunc(found, func(other api.Backend) bool { return other.ID == b.ID }) {
+				found = append(found, b)
+			}
+		}
+		if len(found) > 0 {
 			return found, nil
 		}
 	}
@@ -217,7 +247,7 @@ func drainNames(ctx context.Context, c *api.Client) ([]string, error) {
 }
 
 func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f drainFlags) error {
-	servers, err := a.serversNamed(ctx, name)
+	servers, err := a.serversNamed(ctx, name, allBackends)
 	if err != nil {
 		return err
 	}
@@ -250,10 +280,21 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 			return drainSentence(req, drain, a.Now()), err
 		})
 	}, say)
+	if err == nil {
+		err = a.tellTakingBack(servers, "gslbctl undrain "+name)
+	}
 	if err != nil || w == nil {
 		return err
 	}
 	return w.run(ctx)
+}
+
+// tellTakingBack tells people the command that takes a change of servers back. Of a single one gslbctl undo does.
+func (a *app) tellTakingBack(servers []api.Backend, command string) error {
+	if len(servers) < 2 || !a.forPeople() {
+		return nil
+	}
+	return a.say(render.Printable(command) + " takes all of it back\n")
 }
 
 func allIDs(servers []api.Backend) []string {

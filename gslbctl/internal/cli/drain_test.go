@@ -15,7 +15,7 @@ func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 	t.Helper()
 	n := startNode(t)
 	n.answers["GET /api/v1/domains/app.example.com"] = api.DomainDetail{
-		Domain: api.Domain{Name: "app.example.com", TTL: 1}}
+		Domain: api.Domain{Name: "app.example.com", TTL: 1, Enabled: true}}
 	n.answers["GET /api/v1/routing/answers"] = answersTo(map[string]string{"": "192.0.2.11"})
 	n.answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: backends, Total: len(backends)}
 	for _, b := range backends {
@@ -74,6 +74,10 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 				t.Errorf("%s: %q, want %s", name, change, wanted[i])
 			}
 		}
+		if tells := strings.Contains(r.out, "\ngslbctl undrain "+name+" takes all of it back\n"); tells !=
+			(len(wanted) > 1) {
+			t.Errorf("%s says %q", name, r.out)
+		}
 		if want == "" {
 			continue
 		}
@@ -86,6 +90,43 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 		if r := ask(t, "undrain "+name, n); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
 			t.Errorf("undrain %s: %+v", name, r)
 		}
+	}
+}
+
+// A drain is ended though its backend is not there now; of the nodes, some may know it.
+func TestUndrain_EndsTheDrainOfABackendThatIsGone(t *testing.T) {
+	gone := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
+	end := "DELETE /api/v1/servers/" + gone.ID + "/drain"
+	without := func(t *testing.T) *node {
+		n, _ := drainingNode(t)
+		n.set("GET /api/v1/overwatch/orders", api.OrderList{Total: 2, Orders: []api.Order{
+			{Kind: api.OrderWeight, Service: gone.Service, Address: "192.0.2.12:443", Weight: pointer(7)},
+			{Kind: api.OrderDrain, Service: gone.Service, Address: "192.0.2.10:443", Share: pointer(0.0)}}})
+		n.set(end, api.Drain{})
+		return n
+	}
+	for _, name := range []string{gone.ID, "192.0.2.10", "192.0.2.10:443"} {
+		n := without(t)
+		if r := ask(t, "undrain "+name, n); r.code != 0 || strings.Join(n.changes(), ",") != end {
+			t.Errorf("%s: %+v, %q", name, r, n.changes())
+		}
+	}
+	known, _ := drainingNode(t, gone)
+	for _, name := range []string{gone.ID, "192.0.2.10", "eu-1", "eu"} {
+		nodes := []*node{without(t), known}
+		if r := ask(t, "undrain "+name, nodes...); r.code != 0 || strings.Join(nodes[0].changes(), ",") != end {
+			t.Errorf("%s, known to one of two nodes: %+v, %q", name, r, nodes[0].changes())
+		}
+	}
+	n := without(t)
+	for _, line := range []string{"undrain 192.0.2.12", "undrain eu", "drain 192.0.2.10 --yes"} {
+		if r := ask(t, line, n); r.code != 1 || len(n.changes()) != 0 || !strings.Contains(r.errors, "no node knows") {
+			t.Errorf("%s: %+v, %q", line, r, n.changes())
+		}
+	}
+	delete(known.answers, "GET /api/v1/overwatch/orders") // a node of an earlier version
+	if r := ask(t, "undrain "+gone.ID, known); r.code != 0 {
+		t.Errorf("of an earlier version: %+v", r)
 	}
 }
 

@@ -105,7 +105,7 @@ func isNotFound(err error) bool {
 	return ok && refused.Status == http.StatusNotFound
 }
 
-// answered reports whether a node's DNS answers with a server's address.
+// answered reports whether a node's DNS answers with a server's address or host name.
 func (n target) answered(ctx context.Context, s api.Backend, timeout time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -123,7 +123,7 @@ func (n target) answered(ctx context.Context, s api.Backend, timeout time.Durati
 		if err != nil {
 			return false, err
 		}
-		if slices.Contains(answer.Addresses, address) {
+		if slices.Contains(answer.Addresses, address) || answer.Alias != "" && sameName(answer.Alias, s.Target) {
 			return true, nil
 		}
 	}
@@ -202,8 +202,7 @@ func (w *drainWait) lookAt(ctx context.Context, n target) string {
 	return ""
 }
 
-// clientsAnswered names the client regions that a node answers with a server's address, or returns
-// "".
+// clientsAnswered names the client regions that a node answers with a server's address or host name, or returns "".
 func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, error) {
 	kind := "A"
 	if strings.Contains(s.Address, ":") {
@@ -213,9 +212,10 @@ func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, err
 	if isNotFound(err) {
 		return "", nil
 	}
+	given := func(share api.RoutingShare) bool { return share.Address == s.Address || share.Address == s.Target }
 	var who []string
 	for _, answer := range list.Answers {
-		if slices.ContainsFunc(answer.Addresses, func(share api.RoutingShare) bool { return share.Address == s.Address }) {
+		if slices.ContainsFunc(answer.Addresses, given) {
 			who = append(who, clientsOf(answer))
 		}
 	}
@@ -225,7 +225,7 @@ func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, err
 
 // stillAnswered explains why a node answers with a server whose share is zero.
 func (w *drainWait) stillAnswered(n target, s api.Backend, clients string, all []api.Backend) string {
-	reason := fmt.Sprintf("%s still answers %s with %s", n.Node(), s.Service, s.Address)
+	reason := fmt.Sprintf("%s still answers %s with %s%s", n.Node(), s.Service, s.Address, inBrackets(s.Target))
 	if clients != "" {
 		reason += " to clients in " + clients
 	}
@@ -235,6 +235,12 @@ func (w *drainWait) stillAnswered(n target, s api.Backend, clients string, all [
 	same := slices.IndexFunc(all, func(b api.Backend) bool { return b.Address == s.Address && !ours(b) })
 	if same >= 0 {
 		return reason + ", since " + all[same].ID + " is at that address too: drain " + s.Address
+	}
+	same = slices.IndexFunc(all, func(b api.Backend) bool {
+		return s.Target != "" && b.Target == s.Target && b.MayServe && b.Share > 0 && !ours(b)
+	})
+	if same >= 0 {
+		return reason + ", since " + all[same].ID + " is of that host name too: drain it as well"
 	}
 	if !slices.ContainsFunc(all, func(b api.Backend) bool { return b.MayServe && b.Share > 0 && !ours(b) }) {
 		return reason + ", since nothing else of it may serve"
@@ -250,7 +256,8 @@ func (w *drainWait) timedOut(left time.Duration) string {
 	return fmt.Sprintf("resolvers may use it for another %s; run the same command again", render.Span(left))
 }
 
-// unanswered returns a sentence for each node and name of the servers that has no address of their family any more.
+// unanswered returns a sentence for each node and name of the servers that has no address of their family any more, and
+// no host name in its place.
 func (w *drainWait) unanswered(ctx context.Context) []string {
 	sentences := make([][]string, len(w.nodes))
 	atOnce(len(w.nodes), func(i int) {
@@ -266,12 +273,12 @@ func (w *drainWait) unanswered(ctx context.Context) []string {
 	return slices.Concat(sentences...)
 }
 
-// unanswered returns a sentence if a node's DNS has no addresses of a family, IPv6 if six, for a domain that the node
-// serves; else nothing.
+// unanswered returns a sentence if a node's DNS has neither addresses of a family, IPv6 if six, nor a CNAME record for
+// a domain that the node serves; else nothing. A domain that is switched off is not served.
 func (n target) unanswered(ctx context.Context, service string, six bool, timeout time.Duration) []string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if _, err := n.Domain(ctx, service); isNotFound(err) {
+	if detail, err := n.Domain(ctx, service); isNotFound(err) || err == nil && !detail.Domain.Enabled {
 		return nil
 	}
 	conn, err := dnsask.Dial(ctx, n.dns)
@@ -283,7 +290,7 @@ func (n target) unanswered(ctx context.Context, service string, six bool, timeou
 	switch {
 	case err != nil:
 		return []string{dnsFailure(err, n.dns)}
-	case len(answer.Addresses) > 0:
+	case len(answer.Addresses) > 0, answer.Alias != "":
 		return nil
 	}
 	return []string{fmt.Sprintf("%s no longer answers %s: %s", n.Node(), service, cmp.Or(answer.Failure, "no address"))}

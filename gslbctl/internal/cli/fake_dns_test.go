@@ -16,6 +16,7 @@ type dnsServer struct {
 
 	mu      sync.Mutex
 	answers map[string][][4]byte
+	aliases map[string]string // host names that stand in CNAME records, by name
 }
 
 func startDNS(t *testing.T, answers map[string][][4]byte) *dnsServer {
@@ -38,8 +39,13 @@ func (s *dnsServer) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	q := query.Question[0]
 	s.mu.Lock()
 	addresses, known := s.answers[strings.TrimSuffix(q.Name, ".")]
+	alias := s.aliases[strings.TrimSuffix(q.Name, ".")]
 	s.mu.Unlock()
-	if !known {
+	switch {
+	case alias != "":
+		reply.Answer = append(reply.Answer, &dns.CNAME{Target: dns.Fqdn(alias),
+			Hdr: dns.RR_Header{Name: q.Name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: 30}})
+	case !known:
 		reply.Rcode = dns.RcodeNameError
 	}
 	for _, address := range addresses {
@@ -56,4 +62,12 @@ func (s *dnsServer) answer(name string, addresses ...[4]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[name] = addresses
+	delete(s.aliases, name)
+}
+
+// alias has a name answered with a host name alone.
+func (s *dnsServer) alias(name, target string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[name], s.aliases = nil, map[string]string{name: target}
 }

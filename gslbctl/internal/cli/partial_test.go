@@ -46,6 +46,36 @@ func TestErrors_SayWhatWasDoneBefore(t *testing.T) {
 	}
 }
 
+// An empty name, such as that of an unset variable, is not every server without an agent.
+func TestDrain_OfAnEmptyNameIsRefused(t *testing.T) {
+	for _, verb := range []string{"drain", "undrain"} {
+		n, _, _ := twoAt(t)
+		if r := call(t, System{}, []*node{n}, verb, "", "--api", documented(0)); r.code == exitWell ||
+			!strings.Contains(r.errors, "the name is empty") || len(n.changes()) > 0 {
+			t.Errorf("%s: %+v, %q", verb, r, n.changes())
+		}
+	}
+}
+
+// Each of several servers is a change of its own, of which undo takes one back: people are told what takes back all.
+func TestChanges_OfSeveralServersNameWhatTakesAllBack(t *testing.T) {
+	for line, back := range map[string]string{
+		"drain 192.0.2.10 --yes":                             "gslbctl undrain 192.0.2.10",
+		"weight app.example.com 192.0.2.10 7 --reason r":     "gslbctl weight app.example.com 192.0.2.10 --clear",
+		"weight app.example.com 192.0.2.10:444 7 --reason r": "",
+	} {
+		n, _, _ := twoAt(t)
+		n.answers["PUT /api/v1/overwatch/backends/app.example.com/192.0.2.10/444/weight"] = fakeOrders().Orders[1]
+		r := ask(t, line, n)
+		if r.code != exitWell || strings.HasSuffix(r.out, "\n"+back+" takes all of it back\n") != (back != "") {
+			t.Errorf("%s: %+v", line, r)
+		}
+		if r := ask(t, line+" -o json", n); r.code != exitWell || strings.Contains(r.out, "takes all of it back") {
+			t.Errorf("%s to programs: %+v", line, r)
+		}
+	}
+}
+
 // A change without an answer may have been made, and is no change that was not asked for (exit code 2).
 func TestErrors_OfAChangeWithoutAnAnswerSayThatItMayBeMade(t *testing.T) {
 	n := startNode(t)

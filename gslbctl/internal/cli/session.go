@@ -67,6 +67,30 @@ func read[T any](ctx context.Context, a *app, ask question[T]) (T, error) {
 	return none, noAnswer(silent)
 }
 
+// tellOne makes a change on the first node that can be reached. It tells the next one only if the node before has
+// certainly not been told.
+func tellOne[T any](ctx context.Context, a *app, apply question[T]) (T, error) {
+	var none T
+	clients, err := a.clients()
+	if err != nil {
+		return none, err
+	}
+	var silent []error
+	for _, c := range clients {
+		stop := a.progress("changing " + c.Node())
+		answer, err := apply(ctx, c)
+		stop()
+		if err == nil {
+			return answer, nil
+		}
+		if _, unreachable := errors.AsType[*api.UnreachableError](err); !unreachable || !certain(err) {
+			return none, unchanged(err)
+		}
+		silent = append(silent, err)
+	}
+	return none, untouched(noAnswer(silent))
+}
+
 // just converts a client's method without arguments to a question.
 func just[T any](method func(*api.Client, context.Context) (T, error)) question[T] {
 	return func(ctx context.Context, c *api.Client) (T, error) { return method(c, ctx) }

@@ -12,6 +12,7 @@ import (
 
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/spelling"
 )
 
 // suggestion returns the end of an error sentence, "did you mean ...", after a node answered 404 or 400; "" if there is
@@ -100,7 +101,7 @@ func nearest(typed string, names []string) []string {
 		if len(plain) > longest {
 			continue
 		}
-		switch d := distance(typed, plain); {
+		switch d := spelling.Distance(typed, plain); {
 		case d == 0 && strings.Contains(plain, "."): // the same domain name in another case
 			return nil
 		case d < least:
@@ -117,28 +118,3 @@ func nearest(typed string, names []string) []string {
 
 // maxNearest bounds the names that are equally near to a typed one.
 const maxNearest = 3
-
-// distance returns the number of octets to add, remove, replace or swap with their neighbour to make b from a (optimal
-// string alignment).
-func distance(a, b string) int {
-	before, last := []int(nil), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(row[j-1]+1, last[j]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
-}

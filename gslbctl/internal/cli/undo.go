@@ -21,7 +21,8 @@ func (a *app) undoCommand() *cobra.Command {
 		Long: "undo gives an override, a weight or a drain back that was there before, or none, and undoes that a " +
 			"domain, a server, a\nregion or a mapping was made, changed or removed by the API. Without an id it is your " +
 			"last change of all nodes; the\nnumbers of audit entries are each node's own, so that an id needs one node. " +
-			"It is refused where a later change stands\non it. The undoing can be undone.",
+			"It is refused where a later change stands\non it. The undoing can be undone. Of a command about several " +
+			"servers, each is a change: undo is about one of\nthem. drain and weight say which command takes all of it back.",
 		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -92,13 +92,17 @@ func (a *app) setWeights(ctx context.Context, service, address string, req api.W
 			return err
 		}
 	}
-	return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	err = a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(chosen, func(id string) (string, error) {
 			b := chosen[slices.IndexFunc(chosen, func(b api.Backend) bool { return b.ID == id })]
 			o, err := c.SetWeight(ctx, b.Service, b.Address, b.Port, req)
 			return weightSentence(b, o, a.Now()), err
 		})
 	})
+	if err != nil {
+		return err
+	}
+	return a.tellTakingBack(chosen, "gslbctl weight "+service+" "+address+" --clear")
 }
 
 func weightSentence(b api.Backend, o api.Order, now time.Time) string {

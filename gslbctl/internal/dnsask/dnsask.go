@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/miekg/dns"
@@ -18,6 +19,7 @@ import (
 // Answer is a server's answer.
 type Answer struct {
 	Addresses []netip.Addr
+	Alias     string        // target of the first CNAME record, without its final dot; empty: there is none
 	TTL       time.Duration // the shortest; 0 without addresses
 	Failure   string        // such as SERVFAIL; empty for success, which may be without addresses
 }
@@ -66,7 +68,7 @@ func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
 	return answerOf(reply), nil
 }
 
-// answerOf returns the addresses of a reply, or its failure.
+// answerOf returns the addresses and the alias of a reply, or its failure.
 func answerOf(reply *dns.Msg) (a Answer) {
 	if reply.Rcode != dns.RcodeSuccess {
 		return Answer{Failure: cmp.Or(dns.RcodeToString[reply.Rcode], fmt.Sprintf("response code %d", reply.Rcode))}
@@ -79,6 +81,8 @@ func answerOf(reply *dns.Msg) (a Answer) {
 			address = address.Unmap()
 		case *dns.AAAA:
 			address, _ = netip.AddrFromSlice(rr.AAAA)
+		case *dns.CNAME:
+			a.Alias = cmp.Or(a.Alias, strings.TrimSuffix(rr.Target, "."))
 		}
 		if !address.IsValid() {
 			continue

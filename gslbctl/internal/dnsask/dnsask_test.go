@@ -81,6 +81,21 @@ func TestAsk_TellsAddressesTTLAndFailure(t *testing.T) {
 	}
 }
 
+func TestAsk_TellsTheFirstHostName(t *testing.T) {
+	c := dial(t, func(reply *dns.Msg) bool {
+		reply.Answer = nil
+		for _, target := range []string{"a.example.net.", "b.example.net."} {
+			reply.Answer = append(reply.Answer, &dns.CNAME{Target: target,
+				Hdr: dns.RR_Header{Name: "app.example.com.", Rrtype: dns.TypeCNAME, Class: dns.ClassINET}})
+		}
+		return true
+	})
+	if a, err := c.Ask(t.Context(), "app.example.com", false); err != nil || a.Alias != "a.example.net" ||
+		len(a.Addresses) != 0 || a.Failure != "" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 func TestAsk_EndsWithItsContext(t *testing.T) {
 	c := dial(t, func(*dns.Msg) bool { return false })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

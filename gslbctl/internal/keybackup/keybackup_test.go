@@ -135,7 +135,8 @@ func actions(steps []Step) (all []Action) {
 func TestBackup_ComesBackAsItWas(t *testing.T) {
 	one, two := keyFiles(t, "example.com.", dns.ECDSAP256SHA256), keyFiles(t, "example.org.", dns.ED25519)
 	of := folder(t, slices.Concat(one, two, []File{record(t, "example.com.", false, one...),
-		{one[0].Name + ".aside", []byte("gone")}, {".key-123", []byte("half")}, {"notes", nil}})...)
+		{one[0].Name + ".aside", []byte("gone")},
+		{"." + one[0].Name + ".123.being-written", []byte("half")}, {"notes", nil}})...)
 	files, keys, err := Read(of)
 	if err != nil || len(files) != 5 || len(keys) != 2 || keys[0].Created != made {
 		t.Fatalf("%d files, %+v: %v", len(files), keys, err)

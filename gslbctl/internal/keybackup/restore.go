@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gslb.internal/shared/durable"
 )
 
 // maxKeys bounds the keys of a zone: a node publishes no more.
@@ -182,7 +184,7 @@ func Apply(dir string, steps []Step) (err error) {
 				err = errors.Join(err, os.Remove(path))
 			}
 		}
-		err = errors.Join(err, os.RemoveAll(staged), syncFolder(dir))
+		err = errors.Join(err, os.RemoveAll(staged), durable.SyncDir(dir))
 		if err != nil && made {
 			_ = os.Remove(dir) // fails if something was left in it
 		}
@@ -218,12 +220,4 @@ func stage(path string, file File, owner fs.FileInfo) error {
 	}
 	_, err = f.Write(file.Content)
 	return errors.Join(err, f.Chmod(mode), giveTo(path, owner), f.Sync(), f.Close())
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
