@@ -16,6 +16,7 @@ type Spot struct {
 // health costs the same with ten spots as with ten thousand. Many goroutines may use it.
 type Atlas struct {
 	spots []Spot
+	alike []uint16 // one class for all of them
 
 	mu         sync.Mutex
 	far        map[string][]float32 // by region, by spot: kilometres, before the bias
@@ -28,12 +29,14 @@ type partition struct {
 	first []int    // one spot of each class
 }
 
-// maxPartitions bounds the partitions that are kept. At the bound all are dropped.
-const maxPartitions = 64
+// maxClasses bounds the classes of all partitions that are kept, 64 MiB of them. At the bound all are dropped. Names
+// hold the partitions that they are decided by, so that with a lower bound each would have its own.
+const maxClasses = 1 << 25
 
 // NewAtlas makes an Atlas of at most 65536 spots. It keeps the slice.
 func NewAtlas(spots []Spot) *Atlas {
-	return &Atlas{spots: spots, far: make(map[string][]float32), partitions: make(map[string]*partition)}
+	return &Atlas{spots: spots, alike: make([]uint16, len(spots)), far: make(map[string][]float32),
+		partitions: make(map[string]*partition)}
 }
 
 // Spots returns the slice that NewAtlas was given. The caller must not change it.
@@ -49,7 +52,7 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 	}
 	s := selection{candidates: candidates, rules: &rules, family: family}
 	if s.sift(nil); len(s.in) == 0 {
-		return []Decision{decide(rules, candidates, family)}, make([]uint16, len(a.spots))
+		return []Decision{decide(rules, candidates, family)}, a.alike
 	}
 	p := a.split(rules, s.regions(), s.expected())
 	decisions = make([]Decision, len(p.first))
@@ -70,7 +73,7 @@ func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 	if known := a.partitions[key]; known != nil {
 		return known
 	}
-	if len(a.partitions) >= maxPartitions {
+	if (len(a.partitions)+1)*len(a.spots) > maxClasses {
 		clear(a.partitions)
 	}
 	p := &partition{class: make([]uint16, len(a.spots))}

@@ -76,7 +76,7 @@ type Facts struct {
 type Order struct {
 	Healthy    bool // of an override
 	By, Reason string
-	Until      time.Time // zero: until it is taken back
+	Until      time.Time // zero: until it is cleared
 }
 
 // Serving counts the candidates that may serve, and returns the number that the name needs: Rules.MinHealthy, at least

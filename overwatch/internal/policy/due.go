@@ -42,7 +42,7 @@ func due(names bool, candidates []Candidate, in []int, algorithm *Algorithm) []D
 	return out
 }
 
-// parts returns the weight of a candidate times its share, at least 1.
+// parts returns the weight of a candidate times its share in hundredths, at least 1.
 func (c *Candidate) parts(algorithm *Algorithm) int {
 	weight := max(c.Weight, 1)
 	if algorithm.IgnoresWeights {

@@ -257,6 +257,27 @@ func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 	}
 }
 
+// Many sets of regions share what is found for each: 100 000 names are in some hundred of them.
+func TestAtlas_FindsEachPartitionOnce(t *testing.T) {
+	at := Coordinates{1, 2}
+	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, TTL: 60}
+	atlas := NewAtlas([]Spot{{Position: &at}, {Region: "r1"}})
+	backend := backendsOf(1)[0].Address
+	decide := func(region string) *uint16 {
+		rules.Coordinates[region] = at
+		only := []Candidate{{Address: backend, Region: region, Weight: 1, Share: 1, MayServe: true}}
+		_, class := atlas.Decide(rules, only, IPv4)
+		return &class[0]
+	}
+	first := decide("r0")
+	for i := range 300 {
+		decide(fmt.Sprint("r", i))
+	}
+	if decide("r0") != first {
+		t.Error("the first partition was found again")
+	}
+}
+
 // A change of health with as many spots as there can be, and 20 regions.
 func BenchmarkAtlas(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))

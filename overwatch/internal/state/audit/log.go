@@ -211,8 +211,9 @@ func (l *Log) Newest(r Room) iter.Seq2[api.AuditEntry, error] {
 func walk(at uint64, read func(uint64, int) ([][]byte, error),
 	next func(api.AuditEntry) uint64) iter.Seq2[api.AuditEntry, error] {
 	return func(yield func(api.AuditEntry, error) bool) {
-		for at := at; ; {
-			values, err := read(at, chunk)
+		at := at
+		for count := 1; ; count = min(8*count, chunk) { // who looks at the newest entry reads one
+			values, err := read(at, count)
 			if err != nil {
 				yield(api.AuditEntry{}, err)
 				return
@@ -224,7 +225,7 @@ func walk(at uint64, read func(uint64, int) ([][]byte, error),
 				}
 				at = next(e)
 			}
-			if len(values) < chunk {
+			if len(values) < count {
 				return
 			}
 		}

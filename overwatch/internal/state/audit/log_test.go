@@ -1,11 +1,15 @@
-package audit // inside: it looks at prune and verify
+package audit // inside: it looks at prune, verify and walk
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -109,7 +113,7 @@ func TestRecord_RefusalsHaveARoomOfTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(l.Record(Change{Action: "delete"}), l.prune(t.Context()), l.verify()); err != nil {
+	if err := errors.Join(l.Record(Change{Action: "delete"}), l.prune(t.Context(), time.Time{}), l.verify()); err != nil {
 		t.Fatal(err)
 	}
 	for r, want := range map[Room][]uint64{Changes: {1, 2, 3},
@@ -137,21 +141,74 @@ func TestRecord_RefusalsHaveARoomOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestPrune_DeletesWhatIsTooOldAndTheChainGoesOn(t *testing.T) {
-	now := time.Unix(1_700_000_000, 0)
-	l, _ := written(t, 3, func() time.Time { return now })
-	now = now.Add(2 * time.Hour)
-	if err := errors.Join(l.Record(Change{Action: "delete"}), l.prune(t.Context()), l.verify()); err != nil {
-		t.Fatal(err)
-	}
-	var left []uint64
-	for e, err := range l.Oldest(Changes) {
-		if err != nil {
-			t.Fatal(err)
+// What is too old goes, and the chain goes on. A clock that is wrong at the start, until it is put right, deletes
+// nothing.
+func TestRun_DeletesWhatIsTooOldByAClockThatIsRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ahead atomic.Int64
+		l, _ := written(t, 3, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
+		left := func(when string, want ...uint64) {
+			t.Helper()
+			synctest.Wait()
+			var got []uint64
+			for e, err := range l.Oldest(Changes) {
+				if err != nil {
+					t.Error(err)
+				}
+				got = append(got, e.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v are left, want %v", when, got, want)
+			}
 		}
-		left = append(left, e.ID)
+		ahead.Store(int64(400 * 24 * time.Hour))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(ctx) }()
+		time.Sleep(pruneEvery / 2)
+		left("at the start", 1, 2, 3)
+		ahead.Store(0)
+		time.Sleep(pruneEvery)
+		left("after a jump", 1, 2, 3)
+		time.Sleep(pruneEvery)
+		left("an hour later", 3)
+		if err := l.Record(Change{Action: "delete"}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(pruneEvery)
+		left("in the end", 4)
+		cancel()
+		if err := errors.Join(<-ended, l.verify()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Whoever looks at the newest entry each second does not have hundreds read.
+func TestNewest_ReadsWhatIsLookedAt(t *testing.T) {
+	var asked []int
+	read := func(at uint64, count int) (values [][]byte, err error) {
+		asked = append(asked, count)
+		for i := range min(uint64(count), at-1) {
+			values = append(values, fmt.Appendf(nil, `{"id":%d}`, at-1-i))
+		}
+		return values, nil
 	}
-	if len(left) != 1 || left[0] != 4 {
-		t.Errorf("left: %v", left)
+	id := func(e api.AuditEntry) uint64 { return e.ID }
+	for range walk(1001, read, id) {
+		break
+	}
+	if len(asked) != 1 || asked[0] != 1 {
+		t.Errorf("for one entry %v were asked for", asked)
+	}
+	want := uint64(1000)
+	for e, err := range walk(1001, read, id) {
+		if err != nil || e.ID != want {
+			t.Fatalf("entry %d, %v, want %d", e.ID, err, want)
+		}
+		want--
+	}
+	if want != 0 {
+		t.Errorf("%d entries are left", want)
 	}
 }

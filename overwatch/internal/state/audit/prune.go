@@ -11,15 +11,20 @@ import (
 // pruneEvery is the time between two deletions of old entries.
 const pruneEvery = time.Hour
 
-// Run verifies the chains once, and deletes old entries each hour, until ctx is over.
+// maxJump bounds the difference by which the wall clock may run away from the monotonic one in pruneEvery.
+const maxJump = time.Minute
+
+// Run verifies the chains once, and deletes entries each hour, until ctx is over: at the start only those beyond the
+// bound of their room, and so after each jump of the clock, since a wrong one may be put right meanwhile.
 func (l *Log) Run(ctx context.Context) error {
 	if err := l.verify(); err != nil {
 		l.o.Logger.Error().Err(err).Msg("the audit log is not as it was written")
 	}
 	every := time.NewTicker(pruneEvery)
 	defer every.Stop()
+	wall, read, cut := l.o.Now().Round(0), time.Now(), time.Time{}
 	for {
-		if err := l.prune(ctx); err != nil && ctx.Err() == nil {
+		if err := l.prune(ctx, cut); err != nil && ctx.Err() == nil {
 			l.o.Logger.Error().Err(err).Msg("old audit entries could not be deleted")
 		}
 		select {
@@ -27,6 +32,12 @@ func (l *Log) Run(ctx context.Context) error {
 			return nil
 		case <-every.C:
 		}
+		now := l.o.Now()
+		cut = now.Add(-l.o.Retention)
+		if jump := now.Round(0).Sub(wall) - time.Since(read); jump.Abs() > maxJump {
+			cut = time.Time{}
+		}
+		wall, read = now.Round(0), time.Now()
 	}
 }
 
@@ -47,18 +58,17 @@ func (l *Log) verify() error {
 	return nil
 }
 
-// prune deletes entries older than the retention and those beyond the bound of their room. The newest entry of each
+// prune deletes entries that were made before cut and those beyond the bound of their room. The newest entry of each
 // stays, so that its chain can go on.
-func (l *Log) prune(ctx context.Context) error {
-	return errors.Join(l.pruneRoom(ctx, Changes), l.pruneRoom(ctx, Refusals))
+func (l *Log) prune(ctx context.Context, cut time.Time) error {
+	return errors.Join(l.pruneRoom(ctx, Changes, cut), l.pruneRoom(ctx, Refusals, cut))
 }
 
-func (l *Log) pruneRoom(ctx context.Context, r Room) error {
+func (l *Log) pruneRoom(ctx context.Context, r Room, cut time.Time) error {
 	last, err := l.newest(r)
 	if err != nil {
 		return err
 	}
-	cut := l.o.Now().Add(-l.o.Retention)
 	var ids []uint64
 	for e, err := range l.Oldest(r) {
 		if err != nil {

@@ -130,6 +130,24 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	}
 }
 
+// Nobody finds out by the text of a configuration what files this machine has.
+func TestCheckText_ReadsNoAuthorities(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "ca.pem")
+	if err := os.WriteFile(there, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{there, filepath.Join(dir, "none.pem"), dir} {
+		got := config.CheckText(smallest + "regions: [{name: eu, health_check: {type: https, path: /, ca_file: " + path +
+			"}}]\n")
+		want := settings.Problems{{Line: 3, Key: "regions[0].health_check.ca_file", Value: path,
+			Message: "this text is checked by itself and no file is read: leave this key out of it"}}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", path, got, want)
+		}
+	}
+}
+
 func TestLoad_NamesHaveOneForm(t *testing.T) {
 	c, problems := loadText(t, smallest+`
 regions: [{name: EU, servers: [{address: "::ffff:192.0.2.1", port: 80, service: App.Example.COM.}]}]

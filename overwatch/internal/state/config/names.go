@@ -27,7 +27,7 @@ type DNS struct {
 	// `default_ttl`, but at most 300.
 	NegativeTTL *int `key:"negative_ttl" reload:"live" min:"0" max:"86400"`
 	// Seconds that a resolver may keep the records that the node makes at the apex of a zone: SOA, NS, DNSKEY, CDS and
-	// CDNSKEY.
+	// CDNSKEY. After a lower value counts, begin no change of keys until the time of the one before has passed.
 	ApexTTL int `key:"apex_ttl" default:"3600" reload:"restart" min:"1" max:"604800"`
 	// Octets of the longest answer over UDP; a client that takes less gets less, and 512 at least. What is longer is asked
 	// for again over TCP. With more than 1232, answers may be fragmented on their way, and fragments are lost or forged.

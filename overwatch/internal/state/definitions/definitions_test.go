@@ -141,6 +141,58 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 	}
 }
 
+// The rate limiter cannot be switched on without a rate: it would stay off.
+func TestPutSection_RefusesALimiterWithoutARate(t *testing.T) {
+	for _, step := range []struct {
+		inFile  int
+		changes []func(*api.DNSConfig)
+		refused bool // the last change
+		want    int  // responses per second in force
+	}{
+		{0, []func(*api.DNSConfig){on}, true, 0},
+		{0, []func(*api.DNSConfig){func(c *api.DNSConfig) { c.RateLimitEnabled, c.RateLimitQPS = true, 7 }}, false, 7},
+		{1000, []func(*api.DNSConfig){off, on}, false, 1000},
+		{1000, []func(*api.DNSConfig){func(c *api.DNSConfig) { c.RateLimitQPS = 500 }, off, on}, true, 0},
+		{1000, []func(*api.DNSConfig){func(c *api.DNSConfig) { c.RateLimitQPS = 0 }}, false, 0},
+	} {
+		f, s := file(), set(t)
+		f.DNS.RateLimit.ResponsesPerSecond = step.inFile
+		var last error
+		for _, change := range step.changes {
+			now := inForce(t, s, f)
+			d, wanted := s.Edit(now, f, nil), definitions.View(definitions.DNS, now).(*api.DNSConfig)
+			change(wanted)
+			last = d.PutSection(definitions.DNS, wanted)
+			s = d.Set()
+		}
+		if got := inForce(t, s, f).DNS.RateLimit.ResponsesPerSecond; (last != nil) != step.refused || got != step.want {
+			t.Errorf("%d in the file, %d changes: %d a second, %v", step.inFile, len(step.changes), got, last)
+		}
+	}
+}
+
+func inForce(t *testing.T, s *definitions.Set, file *config.Config) *config.Config {
+	t.Helper()
+	c, err := s.Over(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func on(c *api.DNSConfig)  { c.RateLimitEnabled = true }
+func off(c *api.DNSConfig) { c.RateLimitEnabled = false }
+
+func TestView_ShowsWhereGossipListens(t *testing.T) {
+	for bind, want := range map[string]string{"127.0.0.1:7946": "127.0.0.1", ":7946": "::", "[::1]:7946": "::1"} {
+		c := config.Default()
+		c.Overwatch.Gossip.BindAddress = bind
+		if g := definitions.View(definitions.Gossip, c).(*api.GossipConfig); g.BindAddress != want || g.BindPort != 7946 {
+			t.Errorf("%s: %s %d, want %s", bind, g.BindAddress, g.BindPort, want)
+		}
+	}
+}
+
 // A disabled region of the file is listed by no domain and mapping, and what is laid over a server or a domain does not
 // bring it back.
 func TestOver_ADisabledRegionOfTheFileIsListedByNobody(t *testing.T) {

@@ -134,9 +134,12 @@ func viewHealthCheck(c *config.Config) *api.HealthCheckConfig {
 
 func viewGossip(c *config.Config) *api.GossipConfig {
 	g := c.Overwatch.Gossip
-	bind, _ := netip.ParseAddrPort(g.BindAddress) // checked by package config
+	bind, _ := settings.ParseListener(g.BindAddress) // checked by package config
+	if !bind.Addr.IsValid() {                        // ":7946": all addresses
+		bind.Addr = netip.IPv6Unspecified()
+	}
 	return &api.GossipConfig{
-		Enabled: true, BindAddress: bind.Addr().String(), BindPort: int(bind.Port()), EncryptionEnabled: true,
+		Enabled: true, BindAddress: bind.Addr.String(), BindPort: int(bind.Port), EncryptionEnabled: true,
 		GossipIntervalMS: int(g.GossipInterval.Milliseconds()), ProbeIntervalMS: int(g.ProbeInterval.Milliseconds()),
 		ProbeTimeoutMS: int(g.ProbeTimeout.Milliseconds()), Seeds: append([]string{}, g.Seeds...),
 		ClusterName: g.ClusterName,
@@ -278,6 +281,17 @@ func outOfRange(name string, overlay json.RawMessage, over *config.Config) (foun
 	return found
 }
 
+// withoutRate returns the fault of a request that switches the rate limiter on and leaves it without a rate: before, as
+// after, it is off.
+func withoutRate(before, after *config.Config, wanted any) settings.Problems {
+	w, is := wanted.(*api.DNSConfig)
+	if !is || !w.RateLimitEnabled || before.DNS.RateLimit.ResponsesPerSecond+after.DNS.RateLimit.ResponsesPerSecond > 0 {
+		return nil
+	}
+	return settings.Problems{{Key: "rate_limit_enabled", Value: "true",
+		Message: "needs rate_limit_qps, which is 0: give the answers per second too"}}
+}
+
 // intervals are the settings that are durations written as numbers.
 var intervals = map[string]bool{
 	"default_interval_seconds": true, "default_timeout_seconds": true, "gossip_interval_ms": true,
@@ -296,7 +310,7 @@ func Check(name string, c *config.Config) settings.Problems {
 	return found
 }
 
-// keys maps the names of settings in the API to those of the configuration.
+// keys maps the configuration's keys to the API's names, by section.
 var keys = map[string]map[string]string{
 	DNS: {
 		"dns.default_ttl": "default_ttl", "dns.min_ttl": "min_ttl", "dns.max_ttl": "max_ttl",

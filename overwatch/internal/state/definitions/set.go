@@ -265,7 +265,8 @@ func (d *Draft) PutSection(section string, wanted any) error {
 	if err != nil {
 		return err
 	}
-	if problems := append(outOfRange(section, overlay, over), Check(section, over)...); len(problems) > 0 {
+	problems := append(outOfRange(section, overlay, over), Check(section, over)...)
+	if problems = append(problems, withoutRate(d.file, over, wanted)...); len(problems) > 0 {
 		return problems
 	}
 	d.PutSetting(section, overlay)

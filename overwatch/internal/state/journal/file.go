@@ -15,7 +15,7 @@ import (
 )
 
 // maxFile is the size, in octets, at which a new file is begun with the kept events. Kept events of the usual size take
-// half of it; a file never has more than maxFile and the kept events.
+// half of it. Where they take more, a file is begun when it has grown to twice of what it began with.
 const maxFile = 8 << 20
 
 // search returns the place of the first event behind a sequence.
@@ -67,7 +67,7 @@ func (j *Journal) write() error {
 	if count == 0 {
 		return nil
 	}
-	if j.file == nil || j.size > maxFile {
+	if j.file == nil || j.size > max(maxFile, 2*j.begun) {
 		if err := j.begin(); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (j *Journal) begin() (err error) {
 	if err != nil {
 		return errors.Join(err, temporary.Close(), os.Remove(temporary.Name()))
 	}
-	j.file, j.size = temporary, int64(len(text))
+	j.file, j.size, j.begun = temporary, int64(len(text)), int64(len(text))
 	j.stored(all[len(all)-1].Sequence)
 	return nil
 }

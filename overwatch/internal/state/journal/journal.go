@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// Kept bounds the events in memory, and the events that a new file begins with.
+	// Kept is the number of newest events that are shown. A new file begins with as many, and memory holds up to twice as
+	// many.
 	Kept = 10_000
 	// maxText bounds each text of an event, in octets.
 	maxText = 1 << 10
@@ -43,8 +44,10 @@ type Journal struct {
 	file *os.File      // nil: begun anew at the next write; of Run
 	size int64         // of file, in octets
 
+	begun int64 // size that file had when it was begun
+
 	mu       sync.Mutex
-	events   []api.Event // by sequence, without those before the newest Kept
+	events   []api.Event // by sequence, at most 2*Kept
 	next     uint64
 	unstored int                  // the newest events that are not in the file
 	standing map[string]api.Event // what has begun and not ended, by Key

@@ -93,6 +93,35 @@ func TestJournal_IsBounded(t *testing.T) {
 	}
 }
 
+// Where the kept events alone are larger than a file is meant to be, it is still appended to.
+func TestJournal_AppendsToALargeFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "events.jsonl")
+		j := open(path)
+		for range journal.Kept {
+			j.Add(api.Event{Kind: api.EventBackend, Subject: "s", Sentence: strings.Repeat("x", 1000)})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- j.Run(ctx) }()
+		time.Sleep(time.Minute) // virtual
+		synctest.Wait()
+		before, err := os.Stat(path)
+		add(j, "s", "")
+		time.Sleep(time.Minute) // virtual
+		synctest.Wait()
+		after, later := os.Stat(path)
+		if err != nil || later != nil || before.Size() < 8<<20 || !os.SameFile(before, after) ||
+			after.Size() <= before.Size() {
+			t.Errorf("%v, %v; %v, %v", before, err, after, later)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // What a disk does not take stays readable, is counted, and is written when there is room.
 func TestJournal_WaitsForTheDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "missing")

@@ -26,7 +26,8 @@ type Table struct {
 	objects   map[Key]*entry
 	deleted   int // of objects
 	digest    Digest
-	changes   uint64 // number of the last change
+	changes   uint64   // number of the last change
+	expired   []Object // tombstones that New left out
 }
 
 // entry is an object with the number of its last change here.
@@ -35,7 +36,7 @@ type entry struct {
 	change uint64
 }
 
-// New makes the Table of a node. It collects tombstones that are older than the retention.
+// New makes the Table of a node. It leaves out tombstones that are older than the retention, until Collect.
 func New(o Options) (*Table, error) {
 	if o.NodeID == "" || o.Retention <= 4*MaxAhead {
 		return nil, errors.New("replica: Options.NodeID is needed, and a Retention of more than 20m")
@@ -47,13 +48,30 @@ func New(o Options) (*Table, error) {
 	}
 	for i := range o.Objects {
 		object := o.Objects[i]
-		t.put(object)
 		if !t.clock.ahead(object.Version) { // else Mend deals with it
 			t.clock.see(object.Version)
 		}
+		if object.Deleted && t.old(object.Version) {
+			t.expired = append(t.expired, object)
+		} else {
+			t.put(object)
+		}
 	}
-	t.Collect(nil)
 	return t, nil
+}
+
+// Continue numbers the changes on from those of a table that this one takes the place of, so that a number which
+// another node was told never stands for another change: what is not the same there counts as changed now.
+func (t *Table) Continue(before *Table) {
+	t.changes = before.changes
+	for key, e := range t.objects {
+		if was := before.objects[key]; was != nil && was.Version == e.Version {
+			e.change = was.change
+		} else {
+			t.changes++
+			e.change = t.changes
+		}
+	}
 }
 
 // Put stores a new value of an object, with a version after all that this node has seen.
@@ -116,7 +134,14 @@ func (t *Table) Adopt(o Object) {
 
 // Collect forgets tombstones that are older than the retention, by their version's own time, and returns their keys. So
 // it does with objects of that age that over reports to have ended by themselves, on every node; nil: there are none.
+// What New has left out is among the keys, unless the clock was wrong then: such a tombstone is remembered again.
 func (t *Table) Collect(over func(*Object) bool) []Key {
+	for _, o := range t.expired {
+		if t.objects[o.Key] == nil {
+			t.put(o)
+		}
+	}
+	t.expired = nil
 	var gone []Key
 	for key, e := range t.objects {
 		if t.old(e.Version) && (e.Deleted || over != nil && over(&e.Object)) {

@@ -15,15 +15,17 @@ import (
 const (
 	// copyDelay is the time from a change to its copy, so that a burst of changes costs one copy.
 	copyDelay = time.Second
-	// copyEvery is the least time between two copies, so that frequent changes cost little.
+	// copyEvery is the least time between two copies, so that frequent changes cost little. Copies of a large store,
+	// which take longer, take one part in copyShare of the time.
 	copyEvery = 10 * time.Second
+	copyShare = 100
 	// copyStatusDelay is copyDelay where only statuses have changed, which agents and checks soon report again.
 	// Without these copies, a node that starts from a copy would answer with backends of long ago.
 	copyStatusDelay = time.Minute
 )
 
-// Run copies the store after changes of pins and overrides, and later after changes of statuses, until ctx is over. A
-// copy that fails is logged and tried again. After a failed write, Run also tests whether the disk takes data again.
+// Run copies the store soon after a change, later where only statuses have changed, until ctx is over. A copy that
+// fails is logged and tried again. After a failed write, Run also tests whether the disk takes data again.
 func (s *Store) Run(ctx context.Context) error {
 	var probing sync.WaitGroup
 	defer probing.Wait()
@@ -47,7 +49,9 @@ func (s *Store) Run(ctx context.Context) error {
 		if !pause(ctx, copyDelay) {
 			return nil
 		}
+		began := time.Now()
 		err := s.copyIfChanged()
+		took := time.Since(began)
 		if err != nil {
 			s.failed.Store(true)
 		}
@@ -60,7 +64,7 @@ func (s *Store) Run(ctx context.Context) error {
 			s.log.Info().Msg("the store was copied again")
 			failing = false
 		}
-		if !pause(ctx, copyEvery) {
+		if !pause(ctx, max(copyEvery, copyShare*took)) {
 			return nil
 		}
 	}

@@ -2,7 +2,8 @@
 // audit log, and the last known status and latency of backends.
 //
 // It is bbolt behind typed accessors, and the only package that imports bbolt. Owners load their data at start, keep it
-// in memory, and write each change through. The package decides nothing and caches nothing. Every write has reached the
+// in memory, and write each change through. The package itself keeps only the table of replicas in memory. It decides
+// only between versions of what nodes share, and puts no pin in the place of a refusal. Every write has reached the
 // disk when it returns. A Store may be used from any number of goroutines; concurrent writes share one transaction.
 //
 // # Files

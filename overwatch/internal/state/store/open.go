@@ -47,7 +47,7 @@ const (
 	bucketVersions  = "versions"
 )
 
-// buckets lists all buckets with records.
+// buckets lists the buckets with records that every store has: all but that of refusals.
 func buckets() []string {
 	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketWeights, bucketDrains, bucketBegun,
 		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit,
@@ -89,6 +89,9 @@ type Store struct {
 
 	table   *replica.Table // commitMu
 	figures atomic.Pointer[Replicas]
+	wall    time.Time // commitMu, as the next two: what the clock said when settled was called last
+	looked  time.Time // when that was
+	steady  time.Time // the start, or the clock's last jump
 
 	copyMu   sync.Mutex    // held while a copy is made
 	changed  chan struct{} // holds one element while the copy lacks changes
@@ -111,7 +114,8 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger,
-		lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1)}
+		lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1), wall: o.Now().Round(0),
+		looked: time.Now(), steady: time.Now()}
 	if err := s.open(); err != nil {
 		lock.Close()
 		return nil, err

@@ -110,6 +110,12 @@ func (w *writer) dropOrder(kind api.OrderKind, service, address string) {
 	w.delete(bucketBegun, begunKey(kind, service, address))
 }
 
+// dropBegun deletes the note that the order in an object has begun on this node; the object need not be an order.
+func (w *writer) dropBegun(k replica.Key) {
+	service, address := OrderOf(k)
+	w.delete(bucketBegun, begunKey(api.OrderKind(k.Kind), service, address))
+}
+
 // order returns a stored order.
 func (w *writer) order(kind api.OrderKind, service, address string) (o Order, found bool) {
 	bucket, key := orderBucket(kind), orderKey(service, address)

@@ -24,6 +24,12 @@ type Server struct {
 	UpdatedAt time.Time  `json:"updated_at"`
 }
 
+// Shown returns the server as every reader of a log may see it: see check.Details.Shown.
+func (s Server) Shown() Server {
+	s.Check.Detail = s.Check.Detail.Shown()
+	return s
+}
+
 // LoadServers returns all servers, ordered by service, address and port.
 func (s *Store) LoadServers() ([]Server, error) { return load[Server](s, bucketServers) }
 

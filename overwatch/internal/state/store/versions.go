@@ -109,13 +109,32 @@ func (w *writer) putSynced() {
 	w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
 }
 
-// TendReplicas forgets tombstones older than the retention, and orders that ended as long ago. Objects whose versions
-// lie too far ahead of this node's clock get versions of the present time; it returns these objects.
+// settleTime is the time after the start, or after a jump of the clock, in which nothing is forgotten for its age: a
+// wrong clock may be put right meanwhile.
+const settleTime = 5 * time.Minute
+
+// settled reports whether the clock may decide what is forgotten. It is called every minute or so, and its caller holds
+// commitMu.
+func (s *Store) settled() bool {
+	wall, now := s.now().Round(0), time.Now()
+	if jump := wall.Sub(s.wall) - now.Sub(s.looked); jump.Abs() > time.Minute {
+		s.steady = now
+	}
+	s.wall, s.looked = wall, now
+	return now.Sub(s.steady) >= settleTime
+}
+
+// TendReplicas forgets tombstones older than the retention, and orders that ended as long ago, but not for five minutes
+// after the start or a jump of the clock. Objects whose versions lie too far ahead of this node's clock get versions of
+// the present time; it returns these objects.
 func (s *Store) TendReplicas() (mended []replica.Object, err error) {
 	err = s.update(func(w *writer) {
 		mended = w.table.Mend()
 		for i := range mended {
 			w.putVersion(&mended[i])
+		}
+		if !s.settled() {
+			return
 		}
 		long := s.now().Add(-s.o.Retention)
 		over := func(o *replica.Object) bool {
@@ -194,6 +213,7 @@ func (w *writer) putObject(o *replica.Object) {
 		w.put(bucket, key, o.Value)
 	case bucket != "":
 		w.delete(bucket, key)
+		w.dropBegun(o.Key)
 	}
 	w.followTrust(o)
 	w.putVersion(o)
@@ -206,6 +226,7 @@ func (w *writer) dropObject(o *replica.Object) {
 	w.followTrust(&replica.Object{Key: o.Key, Version: o.Version, Deleted: true})
 	if bucket, key, _ := recordKeyOf(o); bucket != "" {
 		w.delete(bucket, key)
+		w.dropBegun(o.Key)
 	}
 	w.delete(bucketVersions, versionKey(o.Key))
 }
@@ -229,9 +250,11 @@ func (s *Store) showTable() {
 	}
 }
 
-// rereadTable reads the table from disk again, after a transaction that failed. The caller holds commitMu.
+// rereadTable reads the table from disk again if a transaction that failed has changed it. The caller holds commitMu.
 func (s *Store) rereadTable() {
-	if s.table == nil {
+	shown := s.figures.Load()
+	if shown == nil || shown.Changes == s.table.Changes() && shown.Digest == s.table.Digest() &&
+		shown.Joining == s.table.Joining() {
 		return
 	}
 	table, err := s.readTable()
@@ -239,6 +262,7 @@ func (s *Store) rereadTable() {
 		s.log.Error().Err(err).Msg("what other nodes are told may not be what is stored, until the next start")
 		return
 	}
+	table.Continue(s.table)
 	s.table = table
 	s.showTable()
 }
@@ -329,21 +353,27 @@ func (s *Store) records() (map[replica.Key]json.RawMessage, error) {
 	return values, s.refusals(values)
 }
 
-// unversioned returns the records that have no version, with one of when they were last changed, or of the file's age.
+// unversioned returns the records that have no version, with one of when they were last changed. Where that is unknown
+// they count as half a retention older than the file: older than what other nodes with versions have changed meanwhile,
+// and not so old that they count as deleted.
 func (s *Store) unversioned(records map[replica.Key]json.RawMessage) (bare []replica.Object) {
 	for key, value := range records {
 		if _, ok := s.table.Get(key); ok {
 			continue
 		}
 		var dated struct {
-			UpdatedAt time.Time `json:"updated_at"`
-			CreatedAt time.Time `json:"created_at"`
-			RevokedAt time.Time `json:"revoked_at"`
-			At        time.Time `json:"at"`
+			UpdatedAt    time.Time `json:"updated_at"`
+			CreatedAt    time.Time `json:"created_at"`
+			RegisteredAt time.Time `json:"registered_at"`
+			RevokedAt    time.Time `json:"revoked_at"`
+			At           time.Time `json:"at"`
 		}
 		_ = json.Unmarshal(value, &dated) // a setting need not have either
-		at := cmp.Or(dated.UpdatedAt, dated.CreatedAt, dated.RevokedAt, dated.At)
-		if at.IsZero() || at.After(s.written) {
+		at := cmp.Or(dated.UpdatedAt, dated.CreatedAt, dated.RegisteredAt, dated.RevokedAt, dated.At)
+		switch {
+		case at.IsZero():
+			at = s.written.Add(-s.o.Retention / 2)
+		case at.After(s.written):
 			at = s.written
 		}
 		bare = append(bare, replica.Object{Key: key, Version: replica.Version{Time: at.UnixMilli(), Node: s.o.NodeID},

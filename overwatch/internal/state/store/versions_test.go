@@ -1,10 +1,13 @@
-package store // inside: it uses bucketDomains, bucketVersions and writer
+package store // inside: it uses bucketBegun, bucketDomains, bucketVersions, settleTime and writer
 
 import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gslb.internal/overwatch/internal/state/replica"
@@ -165,6 +168,8 @@ func TestVersions_EarlierRecordsGetTheirTime(t *testing.T) {
 		var b Batch
 		b.PutDomain(Domain{Name: "app.example", Description: dir, UpdatedAt: early.Add(time.Duration(i) * time.Hour)})
 		b.PutSetting("dns", []byte(`{}`))
+		b.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "eu"})
+		b.PutNode(Node{ID: "agent-1", RegisteredAt: early})
 		if err := s.Write(&b); err != nil {
 			t.Fatal(err)
 		}
@@ -179,21 +184,35 @@ func TestVersions_EarlierRecordsGetTheirTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
-	o, ok := a.Object(replica.Key{Kind: KindDomain, Name: "app.example"})
-	if !ok || !o.Version.At().Equal(early) || o.Version.Node != "a" {
-		t.Errorf("the version of a record without one is %s", o.Version)
+	a := openNode(t, dirs[0], "a", nil)
+	for _, key := range []replica.Key{{Kind: KindDomain, Name: "app.example"}, {Kind: KindAgent, Name: "agent-1"}} {
+		if o, ok := a.Object(key); !ok || !o.Version.At().Equal(early) || o.Version.Node != "a" {
+			t.Errorf("the version of %v, which had none, is %s", key, o.Version)
+		}
 	}
+	var batch Batch
+	batch.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "us"})
+	stopped := time.Now().Add(time.Minute) // the earlier program on b, later than the change on a
+	if err := errors.Join(a.Write(&batch), os.Chtimes(filepath.Join(dirs[1], fileName), stopped, stopped)); err != nil {
+		t.Fatal(err)
+	}
+	b := openNode(t, dirs[1], "b", nil)
 	exchange(t, a, b)
 	if found := descriptions(t, a); found["app.example"] != dirs[1] {
 		t.Errorf("the earlier change stands: %v", found)
+	}
+	if d, err := b.LoadDefinitions(); err != nil || len(d.Mappings) != 1 || d.Mappings[0].Region != "us" {
+		t.Errorf("what was changed before this node was upgraded is undone: %+v, %v", d.Mappings, err)
 	}
 }
 
 // What the disk did not take is not offered to other nodes.
 func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	s := openNode(t, t.TempDir(), "a", nil)
-	putOne(t, s, "one.example", "")
+	for _, description := range []string{"1", "2", "3", "4", "5"} {
+		putOne(t, s, "one.example", description)
+	}
+	before := s.Replicas().Changes
 	err := s.update(func(w *writer) {
 		w.put(bucketDomains, []byte("two.example"), []byte(`{"name":"two.example"}`))
 		w.err = errors.New("full")
@@ -203,6 +222,10 @@ func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	}
 	if offered := s.Page(0, 1<<20).Objects; len(offered) != 1 || s.Replicas().Objects != 1 {
 		t.Errorf("offered: %+v", offered)
+	}
+	putOne(t, s, "three.example", "") // others lack it that had all before
+	if now := s.Replicas().Changes; now <= before || s.ChangedSince(before) != 1 {
+		t.Errorf("after change %d, the last one is %d, with %d objects", before, now, s.ChangedSince(before))
 	}
 }
 
@@ -223,11 +246,13 @@ func TestVersions_AMendedClockGivesNewVersions(t *testing.T) {
 }
 
 // A node whose clock is ahead ends an order on itself alone, once, and again where the others offer all they have.
-func TestVersions_AnEndOnOneNodeIsNoEndOnAnother(t *testing.T) {
+func TestVersions_AnEndOnOneNodeIsNoEndOnAnother(t *testing.T) { synctest.Test(t, endOnOneNode) }
+
+func endOnOneNode(t *testing.T) {
 	now := time.Now()
 	dirs := []string{t.TempDir(), t.TempDir()}
 	ahead := time.Hour
-	clocks := []func() time.Time{func() time.Time { return now }, func() time.Time { return now.Add(ahead) }}
+	clocks := []func() time.Time{time.Now, func() time.Time { return time.Now().Add(ahead) }}
 	a, b := openNode(t, dirs[0], "a", clocks[0]), openNode(t, dirs[1], "b", clocks[1])
 	ends := now.Add(30 * time.Minute).UTC()
 	o := Order{Kind: api.OrderDrain, Service: "app.example", Address: "192.0.2.1:80", CreatedAt: now.UTC(),
@@ -267,14 +292,14 @@ func TestVersions_AnEndOnOneNodeIsNoEndOnAnother(t *testing.T) {
 	exchange(t, a, b)
 	orders(b, 1)
 	// When it has ended everywhere, it is forgotten with the deletions of its time, and a later order is not.
-	now = ends
+	time.Sleep(time.Until(ends))
 	for _, s := range []*Store{a, b} {
 		if err := s.ExpireOrder(o.Kind, o.Service, o.Address, ends); err != nil {
 			t.Fatal(err)
 		}
 		orders(s, 0)
 	}
-	now = now.Add(defaultRetention)
+	time.Sleep(defaultRetention)
 	tend := func(want int) {
 		t.Helper()
 		for _, s := range []*Store{a, b} {
@@ -285,7 +310,7 @@ func TestVersions_AnEndOnOneNodeIsNoEndOnAnother(t *testing.T) {
 		exchange(t, a, b)
 	}
 	tend(1)
-	now = now.Add(time.Minute)
+	time.Sleep(time.Minute)
 	tend(0)
 	if err := b.PutOrder(o); err != nil {
 		t.Fatal(err)
@@ -298,6 +323,81 @@ func TestVersions_AnEndOnOneNodeIsNoEndOnAnother(t *testing.T) {
 	b = openNode(t, dirs[1], "b", clocks[1])
 	exchange(t, a, b)
 	orders(b, 0)
+}
+
+// A deletion is forgotten on disk too when its time has passed, also while the node was down, but not by a clock that
+// may be put right: at the start, and after a jump.
+func TestVersions_OldDeletionsLeaveTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, ahead := t.TempDir(), time.Duration(0)
+		now := func() time.Time { return time.Now().Add(ahead) }
+		s := openNode(t, dir, "a", now)
+		reopen := func() {
+			t.Helper()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openNode(t, dir, "a", now)
+		}
+		stored := func(when string, want int) {
+			t.Helper()
+			_, err := s.TendReplicas()
+			got := 0
+			if err := errors.Join(err, s.read(bucketVersions, func(_, _ []byte) error {
+				got++
+				return nil
+			})); err != nil || got != want {
+				t.Errorf("%s %d versions are stored, want %d: %v", when, got, want, err)
+			}
+		}
+		putOne(t, s, "app.example", "")
+		deleteOne(t, s, "app.example")
+		time.Sleep(settleTime)
+		ahead = 400 * 24 * time.Hour
+		stored("after a jump", 1)
+		reopen()
+		stored("at the start", 1)
+		ahead = 0
+		stored("after the clock was put right", 1)
+		time.Sleep(settleTime)
+		if stored("by a clock that is right", 1); s.Replicas().Tombstones != 1 {
+			t.Error("the deletion is not remembered again")
+		}
+		time.Sleep(defaultRetention)
+		reopen()
+		time.Sleep(settleTime)
+		stored("in the end", 0)
+	})
+}
+
+// What was noted of the beginning of an order here goes with the order, which another node deletes.
+func TestVersions_AnOrderThatHasBegunLeavesNothing(t *testing.T) {
+	a, b := openNode(t, t.TempDir(), "a", nil), openNode(t, t.TempDir(), "b", nil)
+	starts := time.Now().UTC()
+	o := Order{Kind: api.OrderWeight, Service: "app.example", Address: "192.0.2.1:80", Weight: 7, StartsAt: &starts}
+	if err := a.PutOrder(o); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, a, b)
+	begun := func(want int) {
+		t.Helper()
+		got := 0
+		if err := b.read(bucketBegun, func(_, _ []byte) error {
+			got++
+			return nil
+		}); err != nil || got != want {
+			t.Errorf("%d orders have begun, want %d: %v", got, want, err)
+		}
+	}
+	if err := b.BeginOrder(o.Kind, o.Service, o.Address, starts); err != nil {
+		t.Fatal(err)
+	}
+	begun(1)
+	if err := a.DeleteOrder(o.Kind, o.Service, o.Address); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, a, b)
+	begun(0)
 }
 
 // An order that has ended keeps its value with a new version.
