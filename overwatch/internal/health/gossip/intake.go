@@ -14,7 +14,7 @@ import (
 
 const (
 	// maxShards bounds the workers for heartbeats and transitions: with more, the registry's one writer is the limit. They
-	// are never more than half of the cores, since DNS needs the others during a flood.
+	// are never more than half of the cores, rounded up, since DNS needs the others during a flood.
 	maxShards = 4
 	// enrolWorkers bounds the agents that are pinned at a time. They wait for the disk, where all that wait share a write;
 	// trust bounds how many use the processor.

@@ -24,7 +24,7 @@ const (
 // The status of a member follows from this node's own pings alone: what other nodes say of it (suspect, dead) can be
 // forged by whoever has the gossip key. memberlist does not ping a member that it calls dead, so this node does.
 
-// suspectAfter is the number of probe intervals, for each other member, that may pass without an answer.
+// suspectAfter is the number of probe intervals, for each member, that may pass without an answer.
 const suspectAfter = 3
 
 // Member is an overwatch node that memberlist knows: this one, or one found through seeds or peers.

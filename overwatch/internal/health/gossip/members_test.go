@@ -1,4 +1,4 @@
-package gossip // inside: it uses memberLog, newMembers and roleLine
+package gossip // inside: it uses newMembers and roleLine
 
 import (
 	"fmt"
@@ -121,23 +121,6 @@ func TestDrops_StrangersAreNamedOnceAMinute(t *testing.T) {
 	}
 	if !strings.Contains(text, `"from":"192.0.2.7","packets":60`) {
 		t.Errorf("log: %s", text)
-	}
-}
-
-func TestMemberLog_IsBounded(t *testing.T) {
-	var logged logtest.Buffer
-	m := &memberLog{logger: zerolog.New(&logged).Level(zerolog.DebugLevel)}
-	for range 1000 {
-		fmt.Fprintf(m, "[ERR] memberlist: something\n")
-	}
-	if lines := strings.Count(logged.String(), "\n"); lines > 3*memberLines {
-		t.Errorf("%d lines", lines)
-	}
-	quiet := &memberLog{logger: zerolog.New(&logged).Level(zerolog.InfoLevel)}
-	before := len(logged.String())
-	fmt.Fprintf(quiet, "[ERR] memberlist: something\n")
-	if len(logged.String()) != before {
-		t.Error("memberlist's lines are logged although debugging is off")
 	}
 }
 

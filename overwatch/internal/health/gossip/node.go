@@ -3,7 +3,6 @@ package gossip
 import (
 	"context"
 	"fmt"
-	"log"
 	"net"
 	"net/netip"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"gslb.internal/shared/frame"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/logging"
 	"gslb.internal/shared/wire"
 )
 
@@ -160,7 +160,7 @@ func (n *Node) memberlistConfig() (*memberlist.Config, error) {
 	if len(n.options.Seeds) == 0 {
 		c.GossipInterval, c.PushPullInterval = 0, 0 // there is nobody to tell
 	}
-	c.Logger = log.New(&memberLog{logger: n.options.Logger}, "", 0)
+	c.Logger = logging.Library(n.options.Logger)
 	return c, nil
 }
 

@@ -16,8 +16,8 @@ type Backend struct {
 	// Weight is the declared one, from 0 to api.MaxWeight.
 	Weight int
 	Region string
-	// Source is the kind of declaration that Weight, Region and Check come from: static if there is one, else api, else
-	// agent.
+	// Source is the kind of declaration that Weight, Region and Check come from: static for one of the configuration, api
+	// for one made by the API, else agent.
 	Source api.Source
 
 	// Status, MayServe and Reason are the conclusion; Reason is one of a closed set of sentences.

@@ -64,6 +64,25 @@ func TestBudget_AnAgentThatFlapsAllTheTimeWaitsAndItsHeartbeatCompletesIt(t *tes
 	})
 }
 
+// An agent that is heard from another address with each message has the checks of all its backends change.
+func TestBudget_AnAgentThatMovesAllTheTimeWaits(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		for i := range 100 {
+			at := id([]string{a1, a2}[i%2]).Address
+			outcome, err := w.Heartbeat(w.ctx(), agent.HeardAt(at),
+				&wire.Heartbeat{Region: "eu", Backends: claims(everything("healthy")...)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if outcome.Deferred {
+				return
+			}
+		}
+		t.Error("it never waits")
+	})
+}
+
 // An agent that repeats what it said, and one all of whose backends change once, never wait.
 func TestBudget_LeavesRoomForWhatASoundAgentSays(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {

@@ -33,12 +33,12 @@ func (r *Registry) Transition(ctx context.Context, from trust.Agent, m *wire.Tra
 	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) { return w.transition(from, &m.Backend, now), nil })
 }
 
-// Deregister withdraws everything that an agent claims, at once: its goodbye. The agent stays listed. Its own servers
-// that are declared too stay drained, if it drained them, until a check of this node's own succeeds.
+// Deregister withdraws everything that an agent claims, at once: its goodbye. The agent stays listed. A server
+// that the agent drained and that is also declared stays drained until this node's check of it succeeds.
 func (r *Registry) Deregister(ctx context.Context, from trust.Agent) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		if a := w.agents[from.ID()]; a != nil {
-			w.part(a, now)
+			w.keepDrains(a, now)
 			w.withdrawAll(a, now)
 			a.farewell(now)
 		}

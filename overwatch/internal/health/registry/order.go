@@ -63,7 +63,7 @@ func (o *Order) Object() (resource, id string) {
 func (o *Order) Record() api.Order {
 	r := api.Order{Kind: o.Kind, Service: o.Service, Address: o.Endpoint(), Reason: o.Reason, Source: o.Source,
 		CreatedAt: api.Moment(o.CreatedAt).Truncate(time.Millisecond), CreatedBy: o.CreatedBy,
-		StartsAt: momentOrNone(o.StartsAt), ExpiresAt: momentOrNone(o.ExpiresAt), InForce: o.Begun}
+		StartsAt: api.MomentOrNull(o.StartsAt), ExpiresAt: api.MomentOrNull(o.ExpiresAt), InForce: o.Begun}
 	switch o.Kind {
 	case api.OrderOverride:
 		r.Healthy = &o.Healthy
@@ -73,13 +73,6 @@ func (o *Order) Record() api.Order {
 		r.Share, r.Duration = &o.Share, o.Over.String()
 	}
 	return r
-}
-
-func momentOrNone(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return new(api.Moment(t).Truncate(time.Millisecond))
 }
 
 // normalise brings service and address into their one form, and returns an error for values that an order cannot have.

@@ -9,9 +9,8 @@ type parting struct {
 	at    time.Time // of the goodbye
 }
 
-// part keeps the drains of the servers that are an agent's own by their declarations, before it is forgotten that the
-// agent claims them.
-func (w *writer) part(a *agent, now time.Time) {
+// keepDrains keeps the drains that a leaving agent asked for on its own servers.
+func (w *writer) keepDrains(a *agent, now time.Time) {
 	for _, rec := range a.claims {
 		if rec.authority() != nil && !rec.outsider() && rec.claim.drain != nil {
 			rec.parting = &parting{drain: rec.claim.drain, at: now}

@@ -82,7 +82,7 @@ type claim struct {
 	said   statement
 	weight int
 	region string
-	// asked is the check that the agent wants, check the one that this node makes; left is the difference.
+	// asked is the check that the agent wants, check the one that this node makes; omitted is the difference.
 	asked, check unique.Handle[check.Spec]
 	omitted      reduce.Omitted
 	drain        *drain
@@ -103,7 +103,8 @@ type statement struct {
 	region      string
 }
 
-// source returns the kind of declaration that counts: static if there is one, else api, else agent.
+// source returns the kind of declaration that counts: static for one of the configuration, api for one made by the API,
+// else agent.
 func (r *record) source() api.Source {
 	switch {
 	case r.static != nil && !partOf(r.static.part).Made:

@@ -43,6 +43,7 @@ func (w *writer) noteAddress(a *agent, from trust.Agent, now time.Time) {
 		return
 	}
 	a.address = from.Address()
+	a.budget.charge(len(a.claims))
 	for _, r := range slices.Clone(a.claims) { // of which refresh may remove some
 		w.reduce(r)
 		w.keep(r) // where the agent was heard from outlives the process

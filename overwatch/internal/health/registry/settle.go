@@ -15,10 +15,9 @@ func (w *writer) settleAt(s *service, round uint64, now time.Time) {
 	}
 }
 
-// settle ends the static declarations of s that its newest round did not repeat. Where that round declares backends of
-// which nothing is known yet, those that may serve stay until the last of these has its verdict, so that servers which
-// take the place of all others leave no moment without any; each for an interval at most, in which this node begins to
-// check whatever it can check. The first round, at the start, has nothing to wait for.
+// settle ends the static declarations of s that its newest round does not repeat. A replaced server that may serve
+// stays until the new ones have a verdict, for one interval each at most. The first round, at the start, waits for
+// nothing.
 func (w *writer) settle(s *service, now time.Time) {
 	s.settling = false
 	awaits := s.round > 1 && s.awaitsVerdicts()

@@ -58,8 +58,11 @@ func (t *Trust) drop(p *pinned, at time.Time) {
 	t.left.add(departure{id: p.id, key: p.certificate.KeyID, pub: p.certificate.PublicKey, epoch: epoch})
 }
 
-// forget removes a pinned agent from memory, without remembering its process. The caller holds mu.
+// forget removes a pinned agent from memory. Of its process it remembers only the window. The caller holds mu.
 func (t *Trust) forget(p *pinned) {
+	p.mu.Lock()
+	t.windows.keep(p.certificate.KeyID, p.window)
+	p.mu.Unlock()
 	delete(t.byID, p.id)
 	if at, found := t.place(p.id); found {
 		t.ordered = slices.Delete(t.ordered, at, at+1)
@@ -112,10 +115,12 @@ func (t *Trust) revoke(p *pinned, reason string) store.Pin {
 // there any more; it gets it back by proving one that is.
 func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
 	defer t.tellHolders()
+	var lifted []string
+	defer func() { t.keepLifted(lifted) }()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tokens, t.policies, t.current = usableTokens(tokens), canonical(policies), currentOf(tokens)
-	t.liftLocks()
+	lifted = t.liftLocks()
 	for id, p := range t.byID {
 		former, before := p.standing.Load(), Agent{pinned: p}.Services()
 		next := t.stand(p.certificate.KeyID, p.stored())

@@ -1,4 +1,4 @@
-package trust // inside: it uses clock, departed and maxDeparted
+package trust // inside: it uses clock, departed and windows
 
 import (
 	"context"
@@ -178,6 +178,13 @@ func TestUnpin_RemembersABoundedNumber(t *testing.T) {
 	}
 	if len(d.list) != maxDeparted || d.find(key(0)) != nil || d.find(key(2*maxDeparted-1)) == nil {
 		t.Errorf("remembers %d", len(d.list))
+	}
+	w := make(windows)
+	for i := range maxWindows + 2 {
+		w.keep(identity.KeyID{byte(i), byte(i >> 8), byte(i >> 16)}, identity.Window{})
+	}
+	if _, last := w[identity.KeyID{1, 0, 1}]; len(w) != maxWindows || !last { // 65537
+		t.Errorf("remembers %d windows, the last: %v", len(w), last)
 	}
 }
 

@@ -74,11 +74,15 @@ func (a *answers) first(agentID string, code wire.RejectCode, known bool, now ti
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, bit := a.noticed[agentID], uint64(1)<<(code%64)
-	if before&bit != 0 || (before == 0 && len(a.noticed) >= maxNotices) {
+	full := before == 0 && len(a.noticed) >= maxNotices
+	if before&bit != 0 || (full || !known) && !a.lines.take(now) {
 		return false
 	}
-	if !known && !a.lines.take(now) {
-		return false
+	if full {
+		for some := range a.noticed {
+			delete(a.noticed, some)
+			break
+		}
 	}
 	a.noticed[agentID] = before | bit
 	return true

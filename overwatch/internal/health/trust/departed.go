@@ -6,8 +6,12 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// maxDeparted bounds the deleted pins that are remembered.
-const maxDeparted = 1024
+const (
+	// maxDeparted bounds the deleted pins that are remembered.
+	maxDeparted = 1024
+	// maxWindows bounds the deleted pins of which it is remembered what was said last: as many as there can be at once.
+	maxWindows = MaxAgents
+)
 
 // departure remembers an agent whose pin was deleted: enough to tell its process, which goes on running,
 // and to keep that process from enrolling again at once. An operator who deletes a pin, then the files of the agent,
@@ -47,4 +51,20 @@ func (d *departed) forget(key identity.KeyID) {
 			return
 		}
 	}
+}
+
+// windows holds the windows of deleted pins. A certificate that is pinned again begins with its window: whoever has
+// recorded what the agent said before cannot have it pinned by that. Agents say nothing again that was for an earlier
+// process of this node, so none is stored.
+type windows map[identity.KeyID]identity.Window
+
+// keep remembers one more. Beyond maxWindows it displaces any other, so that nobody can choose which.
+func (w windows) keep(key identity.KeyID, last identity.Window) {
+	if len(w) >= maxWindows {
+		for other := range w {
+			delete(w, other)
+			break
+		}
+	}
+	w[key] = last
 }

@@ -155,8 +155,8 @@ func (a *attempt) speaks() bool {
 	return a.pinned != nil && len(a.pinned.standing.Load().grants) > 0
 }
 
-// unproved returns the refusal of an Enrol that proves nothing, of an agent that speaks for nothing. refused is what
-// prove refused: nothing, if the agent spoke until then for what it proved wrongly, and the tokens changed since.
+// unproved returns the refusal for an agent that proves nothing and speaks for nothing. refused is empty if its tokens
+// changed in between.
 func (a *attempt) unproved(refused []wire.RefusedClaim) *Refusal {
 	if len(refused) == 0 {
 		return a.refuse(wire.CodeNotEnrolled, "", tokensChanged)
@@ -187,11 +187,17 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 			}}
 		a.pinned.standing.Store(&standing{})
 		a.pinned.silent.Store(true)
+		a.mu.RLock()
+		a.pinned.window = a.windows[a.sealed.KeyID]
+		a.mu.RUnlock()
 	}
 	if a.pinned.standing.Load().revoked {
 		return Message{}, a.refuse(wire.CodeRevoked, "", a.pinned.stored().RevokedReason)
 	}
 	if !a.pinned.accept(a.sealed.Epoch, a.sealed.Seq) {
+		if newly {
+			a.pinned = nil // it is not pinned by this
+		}
 		return Message{}, a.drop(ReasonReplay, "")
 	}
 	a.countAtOrigin(a.pinned)

@@ -61,6 +61,8 @@ func (t *Trust) FollowLock(service string) error {
 	if err != nil {
 		return fmt.Errorf("loading locked tokens: %w", err)
 	}
+	var lifted []string
+	defer func() { t.keepLifted(lifted) }()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.locks, service)
@@ -69,6 +71,6 @@ func (t *Trust) FollowLock(service string) error {
 			t.locks[service] = l
 		}
 	}
-	t.liftLocks()
+	lifted = t.liftLocks()
 	return nil
 }

@@ -22,7 +22,7 @@ const (
 // judged and stored. In addition each service has a few of its own, so that a flood for one keeps no agent of another
 // out. A service with new_per_second in the configuration is bounded by that alone.
 const (
-	nodePerSecond, nodeBurst = 100, 1000 // ten thousand agents that a new node has never seen come in a minute
+	nodePerSecond, nodeBurst = 100, 1000 // ten thousand agents that a new node has never seen come in a minute and a half
 	ownPerSecond, ownBurst   = 0.5, 10
 )
 

@@ -258,3 +258,28 @@ func TestUnpinSelected_TakesThoseThatAreMeant(t *testing.T) {
 	}
 	silent.enrol("app.test")
 }
+
+// Whoever has recorded what an agent said cannot have it pinned again by that, when its pin was deleted with others, or
+// because it never reported. Its process can be.
+func TestUnpinSelected_WhatWasSaidBeforeIsNotBelievedAgain(t *testing.T) {
+	r := newRig(t)
+	a, silent := r.agent("eu-web-1"), r.agent("silent")
+	enrolment, beat, alone := a.enrolment("app.test"), a.beat(), silent.enrolment("app.test")
+	for _, said := range [][]byte{enrolment, beat, alone} {
+		r.taken(said)
+	}
+	r.advance(SilentFor)
+	_, now := r.trust.clock.now()
+	must(t, r.trust.sweep(now, func([]string) {}))
+	gone, err := r.trust.UnpinSelected(t.Context(), Selection{Service: "app.test"}, []string{"eu-web-1"})
+	if err != nil || len(gone) != 1 || len(r.trust.Agents()) != 0 {
+		t.Fatalf("%v, %v; pinned are %v", gone, err, r.trust.Agents())
+	}
+	r.untold(enrolment, ReasonReplay)
+	r.untold(beat, ReasonUnknownKey)
+	r.untold(alone, ReasonReplay)
+	a.enrol("app.test")
+	silent.enrol("app.test")
+	r.untold(beat, ReasonReplay)
+	r.taken(a.beat())
+}

@@ -86,7 +86,7 @@ func (t *Trust) Unlock(ctx context.Context, service string, with ...store.Entry)
 		return err
 	}
 	t.mu.RLock()
-	_, locked := t.locks[service]
+	lock, locked := t.locks[service]
 	t.mu.RUnlock()
 	if !locked {
 		return fmt.Errorf("%w: %s", ErrNotLocked, service)
@@ -95,8 +95,11 @@ func (t *Trust) Unlock(ctx context.Context, service string, with ...store.Entry)
 		return fmt.Errorf("unlocking %s: %w", service, err)
 	}
 	t.mu.Lock()
-	delete(t.locks, service)
+	if now := t.locks[service]; now.AgentID == lock.AgentID && now.At.Equal(lock.At) { // else it was locked again
+		delete(t.locks, service)
+	}
 	t.mu.Unlock()
+	t.keepAgain(service)
 	t.log.Warn().Str("service", service).Msg("service token unlocked: it admits new agents again")
 	return nil
 }
@@ -142,13 +145,13 @@ func (t *Trust) loadLocks() error {
 	for _, l := range stored {
 		t.locks[l.Service] = l
 	}
-	t.liftLocks()
+	t.keepLifted(t.liftLocks())
 	return nil
 }
 
-// liftLocks forgets the locks of services that have tokens, none of which is locked. The caller holds mu, or is New.
-func (t *Trust) liftLocks() {
-	var lifted []string
+// liftLocks forgets the locks of services that have tokens, none of which is locked, and returns these for keepLifted.
+// The caller holds mu, or is New.
+func (t *Trust) liftLocks() (lifted []string) {
 	for service, l := range t.locks {
 		tokens := t.tokens[service]
 		if len(tokens) > 0 && !slices.ContainsFunc(tokens,
@@ -156,16 +159,43 @@ func (t *Trust) liftLocks() {
 			lifted = append(lifted, service)
 		}
 	}
-	if len(lifted) == 0 {
-		return
-	}
 	for _, service := range lifted {
 		delete(t.locks, service)
 		t.log.Info().Str("service", service).Msg("service token changed: the lock is lifted")
 	}
+	return lifted
+}
+
+// keepLifted stores that locks were lifted. The caller does not hold mu, without which no message is opened: the disk
+// may hang.
+func (t *Trust) keepLifted(lifted []string) {
+	if len(lifted) == 0 {
+		return
+	}
 	if err := t.pins.ChangePins(store.PinChange{Unlock: lifted, Alone: true}); err != nil {
 		t.log.Error().Err(err).Strs("services", lifted).Msg(
 			"lifted locks are still stored: they are lifted again at the next start")
+		return
+	}
+	t.keepAgain(lifted...)
+}
+
+// keepAgain stores the locks that services have: they may have been made, and stored, while it was stored that there are
+// none. The caller does not hold mu.
+func (t *Trust) keepAgain(services ...string) {
+	var again []store.TokenLock
+	t.mu.RLock()
+	for _, service := range services {
+		if l, locked := t.locks[service]; locked {
+			again = append(again, l)
+		}
+	}
+	t.mu.RUnlock()
+	if len(again) == 0 {
+		return
+	}
+	if err := t.pins.ChangePins(store.PinChange{Lock: again}); err != nil {
+		t.log.Error().Err(err).Strs("services", services).Msg("locks are not stored: they hold until this node restarts")
 	}
 }
 

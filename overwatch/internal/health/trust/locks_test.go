@@ -70,6 +70,46 @@ func TestRevokeAndLock_TheTokenAdmitsNobodyUntilItIsChanged(t *testing.T) {
 	}
 }
 
+// A disk that hangs while the lifted locks are stored holds up no message.
+func TestSetTokens_LiftsALockWithoutHoldingUpMessages(t *testing.T) {
+	r := newRig(t)
+	r.agent("bad").enrol("app.test")
+	good := r.agent("good")
+	good.enrol("app.test")
+	if _, err := r.trust.RevokeAndLock(t.Context(), "bad", "stolen"); err != nil {
+		t.Fatal(err)
+	}
+	stored := false
+	r.pins.meanwhile = func() {
+		if stored = r.trust.mu.TryRLock(); stored {
+			r.trust.mu.RUnlock()
+		}
+	}
+	r.trust.SetTokens(map[string][]string{"app.test": {newToken}, "db.test": {dbToken}}, rigPolicies)
+	if !stored || len(r.pins.locks) != 0 {
+		t.Errorf("the lock was stored as lifted while messages waited; stored are %v", r.pins.locks)
+	}
+}
+
+func TestUnlock_KeepsALockThatIsMadeMeanwhile(t *testing.T) {
+	r := newRig(t)
+	for _, id := range []string{"one", "two"} {
+		r.agent(id).enrol("app.test")
+	}
+	if _, err := r.trust.RevokeAndLock(t.Context(), "one", "x"); err != nil {
+		t.Fatal(err)
+	}
+	r.pins.meanwhile = func() {
+		if _, err := r.trust.RevokeAndLock(t.Context(), "two", "x"); err != nil {
+			t.Error(err)
+		}
+	}
+	must(t, r.trust.Unlock(t.Context(), "app.test"))
+	if l := r.trust.Locks(); len(l) != 1 || l[0].AgentID != "two" || len(r.pins.locks) != 1 {
+		t.Errorf("locked are %+v, stored %v", l, r.pins.locks)
+	}
+}
+
 func TestUnlock_AdmitsAgain(t *testing.T) {
 	r := newRig(t)
 	r.agent("bad").enrol("app.test")

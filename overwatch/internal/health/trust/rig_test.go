@@ -37,6 +37,8 @@ type memory struct {
 	locks  map[string]store.TokenLock
 	writes int
 	full   bool
+
+	meanwhile func() // is called once, before the next ChangePins writes; nil: nothing
 }
 
 func (m *memory) LoadPins() (pins []store.Pin, err error) {
@@ -64,6 +66,10 @@ func (m *memory) DeletePin(id string, _ ...store.Entry) error {
 }
 
 func (m *memory) ChangePins(c store.PinChange, _ ...store.Entry) error {
+	if then := m.meanwhile; then != nil {
+		m.meanwhile = nil
+		then()
+	}
 	return m.write(func() {
 		for _, p := range c.Put {
 			m.pins[p.AgentID] = p

@@ -111,7 +111,7 @@ func (t *Trust) noteReported(ids []string) error {
 }
 
 // unpinMany deletes the pins among ids that still fit, in one write, on this node alone: each other node decides for
-// itself. The agents may enrol again at once, if their tokens admit them.
+// itself. The agents may enrol again at once, if their tokens admit them; what they said before is not believed again.
 func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil

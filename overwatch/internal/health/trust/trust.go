@@ -80,7 +80,7 @@ type Trust struct {
 	changing [4096]sync.Mutex
 
 	// judging holds a token for each Enrol that is being judged, so that a crowd of agents does not take the processor
-	// from everything else: at most half of the cores.
+	// from everything else: at most half of the cores, rounded up.
 	judging chan struct{}
 
 	onKnowsAll func(TokenSet, string) // Options.KnowsAll
@@ -95,6 +95,7 @@ type Trust struct {
 	revoked  map[string][]string       // ids of revoked agents, by their public key
 	replaced map[string]identity.KeyID // certificates that were taken from agents, by agent id; none of these is in byID
 	left     departed
+	windows  windows
 	census   *census
 	locks    map[string]store.TokenLock // by service
 }
@@ -121,7 +122,8 @@ func New(o Options) (*Trust, error) {
 		onKnowsAll: o.KnowsAll, current: currentOf(o.Tokens), tokens: usableTokens(o.Tokens),
 		policies: canonical(o.Policies),
 		byKey:    make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
-		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
+		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), windows: make(windows),
+		census: newCensus(o.Limits),
 	}
 	// In order, each is added behind the others.
 	slices.SortFunc(stored, func(a, b store.Pin) int { return strings.Compare(a.AgentID, b.AgentID) })

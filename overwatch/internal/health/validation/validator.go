@@ -117,7 +117,8 @@ func (v *Validator) Run(ctx context.Context) error {
 		case found := <-v.finished:
 			s.finish(found, time.Now())
 		case b := <-v.requests:
-			f.follow(s) // what was declared or set before the call counts
+			f.earliest = time.Time{} // what was declared or set before the call counts
+			f.follow(s)
 			s.expedite(b, time.Now())
 		case <-v.changed:
 			f.follow(s)

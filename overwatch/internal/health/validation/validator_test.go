@@ -82,6 +82,23 @@ func TestCheckNow_ReturnsVerdictsOfChecksThatBeganAfterTheCall(t *testing.T) {
 	})
 }
 
+// Where listing the targets takes long they are seldom listed, but for who asks for a check.
+func TestCheckNow_KnowsWhatCameJustBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1))
+		w.listing = 50 * time.Millisecond
+		v := w.run(t, 0)
+		after(interval)
+		w.set(target(1), target(2))
+		after(2 * followInterval) // it was listed
+		w.set(target(1), target(2), target(3))
+		got, err := v.CheckNow(t.Context(), func(id registry.ID) bool { return id == target(3).ID })
+		if err != nil || len(got) != 1 {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
 func TestCheckNow_DoesNotWaitForADroppedTargetOrForNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1))

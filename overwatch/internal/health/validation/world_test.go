@@ -31,6 +31,7 @@ type world struct {
 	mu         sync.Mutex
 	generation atomic.Uint64
 	targets    []registry.Target
+	listing    time.Duration // that it takes to list them
 	// answer returns the result of a probe of a backend; nil means success at once.
 	answer func(ctx context.Context, id registry.ID) check.Result
 
@@ -43,6 +44,7 @@ type world struct {
 func (w *world) TargetsGeneration() uint64 { return w.generation.Load() }
 
 func (w *world) Targets() []registry.Target {
+	time.Sleep(w.listing) // virtual
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.targets
