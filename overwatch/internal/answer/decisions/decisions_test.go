@@ -3,6 +3,7 @@ package decisions // inside: it uses flows, network and tally
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -130,6 +131,23 @@ func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 		totals.ByOutcome[policy.Success] != 22 || totals.GeoHits != 0 {
 		t.Errorf("%+v", totals)
 	}
+}
+
+// A decision that is not made any more keeps none of the counts that were given up.
+func TestFlows_OldCountsAreLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(0, nil)
+		s := r.Socket()
+		note(s, basis(1), 1, 0)
+		r.Flows(time.Time{}, time.Time{})
+		old := r.flows.buckets[0]
+		time.Sleep(FlowSpan + 2*FlowBucket)
+		note(s, basis(2), 1, 0)
+		r.Flows(time.Time{}, time.Time{})
+		if slices.Contains(r.flows.buckets, old) || old.counts != nil {
+			t.Errorf("%d counts of a day ago are kept", len(old.counts))
+		}
+	})
 }
 
 func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {

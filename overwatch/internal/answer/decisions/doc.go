@@ -3,6 +3,6 @@
 // the history of metrics read. It never changes an answer, and keeps nothing over a restart.
 //
 // A Socket belongs to one goroutine that answers queries. Noting an answer takes a lock that readers hold only while
-// they copy, and allocates nothing. A Recorder sums the sockets up when it is read, and every 15 seconds. It may be
-// used from any goroutine.
+// they copy, and allocates only where the first answer of a key makes a map grow. A Recorder sums the sockets up when
+// it is read, and every 15 seconds. It may be used from any goroutine.
 package decisions

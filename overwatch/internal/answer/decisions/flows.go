@@ -81,6 +81,7 @@ func (f *flows) tally(newest *bucket, flow Flow) *tally {
 // drop drops the oldest bucket.
 func (f *flows) drop() {
 	f.size -= len(f.buckets[0].counts)
+	f.buckets[0].counts = nil // results may point to the bucket for long
 	f.buckets = slices.Delete(f.buckets, 0, 1)
 }
 

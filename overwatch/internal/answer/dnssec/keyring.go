@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/shared/durable"
 )
 
 // MaxKeys bounds the keys of one zone, so that neither files nor peers can make its DNSKEY RRset large.
@@ -300,10 +302,10 @@ func (r *Keyring) store(k *Key, next *record) (err error) {
 		}
 	}()
 	// The private key comes first: alone it is reported as damaged, and never lost.
-	if err := WriteFile(base+privateEnding, private, 0o600); err != nil {
+	if err := durable.WriteFile(base+privateEnding, private, 0o600); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
 	}
-	if err := WriteFile(base+publicEnding, k.publicText(), 0o644); err != nil {
+	if err := durable.WriteFile(base+publicEnding, k.publicText(), 0o644); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
 	}
 	*rec = *next // nothing can fail from here on
@@ -333,7 +335,7 @@ func (r *Keyring) moveAside(name string) error {
 			return fmt.Errorf("setting a key file aside: %w", err)
 		}
 	}
-	return syncDir(r.dir)
+	return durable.SyncDir(r.dir)
 }
 
 // Withdraw takes a key out of its zone. Its files are set aside, and it does not come back from a peer.
@@ -347,7 +349,7 @@ func (r *Keyring) Withdraw(k *Key, now time.Time) error {
 	return rec.keep(r.dir, k.zone)
 }
 
-// Discard deletes a provisional key, which nobody outside this node has seen.
+// Discard deletes a key whose DS no parent was offered, such as a provisional one.
 func (r *Keyring) Discard(k *Key) error {
 	for _, ending := range []string{publicEnding, privateEnding} {
 		if err := os.Remove(filepath.Join(r.dir, k.FileName()+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -357,7 +359,7 @@ func (r *Keyring) Discard(k *Key) error {
 	r.remove(k)
 	rec := r.recordOf(k.zone)
 	rec.forget(k.public)
-	return errors.Join(syncDir(r.dir), rec.keep(r.dir, k.zone))
+	return errors.Join(durable.SyncDir(r.dir), rec.keep(r.dir, k.zone))
 }
 
 // Settle makes the provisional keys of a zone final. It reports whether there were any.
@@ -437,44 +439,4 @@ func (r *Keyring) insert(k *Key) {
 
 func (r *Keyring) remove(k *Key) {
 	r.keys[k.zone] = slices.DeleteFunc(slices.Clone(r.keys[k.zone]), func(other *Key) bool { return other == k })
-}
-
-// WriteFile replaces the content at path. A crash leaves the old file or the new one, complete.
-func WriteFile(path string, content []byte, mode fs.FileMode) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".key-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(content); err != nil {
-		return err
-	}
-	if err = f.Chmod(mode); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+	"gslb.internal/shared/durable"
 )
 
 // recordEnding ends the name of a zone's record file, which lists the keys that the zone has had. It stands beside
@@ -162,7 +163,7 @@ func parseRecord(content []byte) (*record, error) {
 func (r *record) keep(dir, zone string) error {
 	content, err := json.Marshal(r)
 	if err == nil {
-		err = WriteFile(recordPath(dir, zone), append(content, '\n'), 0o600)
+		err = durable.WriteFile(recordPath(dir, zone), append(content, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the record of the keys of %s: %w", zone, err)

@@ -52,9 +52,9 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 		}
 	}
 	if p := z.keyring.recordOf(zone).Roll; p != nil {
-		s.keys = those(s.keys, p.Publishes)
-		s.active = those(s.active, p.Signs)
-		s.announced = those(s.announced, p.Offers)
+		s.keys = allowed(s.keys, p.Publishes)
+		s.active = allowed(s.active, p.Signs)
+		s.announced = allowed(s.announced, p.Offers)
 	}
 	if way := z.keyring.recordOf(zone).Way; way.WithholdsDS() {
 		s.announced, s.asksNoDS = nil, way.AsksNoDS()
@@ -62,8 +62,8 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	return s, nil
 }
 
-// those returns the keys for which may is true; all of them where that would leave none.
-func those(keys []*Key, may func(public []byte, created time.Time) bool) []*Key {
+// allowed returns the keys that may accepts, or all keys if it accepts none.
+func allowed(keys []*Key, may func(public []byte, created time.Time) bool) []*Key {
 	left := slices.DeleteFunc(slices.Clone(keys), func(k *Key) bool { return !may(k.public, k.created) })
 	if len(left) == 0 {
 		return keys

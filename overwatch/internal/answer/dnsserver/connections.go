@@ -138,8 +138,7 @@ func (c *connections) remove(one *connection) {
 	one.inAll, one.inClient = nil, nil
 }
 
-// close ends the waiting of all connections, except shortly of those that have not been answered yet, whose query is on
-// its way, and gives writes the grace time.
+// close ends the wait of all connections. One whose first query is under way gets freshGrace; writes get grace.
 func (c *connections) close(grace time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,6 +166,15 @@ func (c *connections) await(one *connection, deadline time.Time) bool {
 		return one.fresh
 	}
 	return one.SetReadDeadline(deadline) == nil
+}
+
+// grant sets the deadline of a write. After close, whose deadline stands, it does nothing.
+func (c *connections) grant(one *connection, patience time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closing {
+		_ = one.SetWriteDeadline(time.Now().Add(patience))
+	}
 }
 
 func (c *connections) open() int {

@@ -69,7 +69,7 @@ func (e *edns) option(code uint16, value []byte, subnets, tcp bool) bool {
 	case dns.EDNS0NSID:
 		e.nsid = true
 	case dns.EDNS0TCPKEEPALIVE:
-		e.keepalive = tcp // RFC 7828 section 3.2.1: ignored over UDP
+		e.keepalive = tcp // RFC 7828 section 3.3.1: ignored over UDP
 	case dns.EDNS0COOKIE:
 		server := len(value) - clientCookieSize
 		if server != 0 && (server < minServerCookieSize || server > maxServerCookieSize) {

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// fast answers a query that readSimple could read. Else ok is false, and nothing has changed.
+// fast answers a query that readSimple could read. Else ok is false, and slow must answer from the query.
 func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 	q := r.request
 	if !q.simple {

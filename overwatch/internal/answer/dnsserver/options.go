@@ -26,7 +26,7 @@ type Options struct {
 	// Keep is called with the sockets that New has opened itself, before any is read. It may keep copies, to pass them to
 	// the next process as Inherited. An error is logged. Nil: they are not kept.
 	Keep func([]syscall.Conn) error
-	// View returns the view to answer from. It is called once per query from many goroutines and must not block.
+	// View returns the view to answer from. It is called at least once per query, by many goroutines, and must not block.
 	View func() *zone.View
 	// NSID is the server's identifier for clients that ask for it (RFC 5001), at most MaxNSID octets; empty: none.
 	NSID string
@@ -42,7 +42,7 @@ type Options struct {
 	RateLimit RateLimit
 	// Turns returns the turns with which a socket starts; nil: random ones.
 	Turns func() *zone.Turns
-	// Now is the clock for cookies and the rate limit; nil means time.Now.
+	// Now is the clock for cookies and the rate limit, and tells which queries are stale; nil means time.Now.
 	Now        func() time.Time
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger

@@ -1,6 +1,8 @@
-package dnsserver // inside: it uses grow
+package dnsserver // inside: it uses grow and sender
 
 import (
+	"encoding/binary"
+	"net/netip"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -29,5 +31,19 @@ func TestGrow_NeverMakesABufferSmaller(t *testing.T) {
 	small := room()
 	if grow(fd, unix.SO_RCVBUF, 64<<10); room() <= small {
 		t.Errorf("a buffer of %d did not grow", small)
+	}
+}
+
+// A socket that takes both families has IPv4 addresses inside IPv6 ones: they are clients of their own networks.
+func TestSender_IsAnIPv4AddressInEitherForm(t *testing.T) {
+	for _, client := range []string{"192.0.2.1", "2001:db8::1"} {
+		address := netip.MustParseAddr(client)
+		var from [unix.SizeofSockaddrInet6]byte
+		binary.NativeEndian.PutUint16(from[:], unix.AF_INET6)
+		inside := address.As16()
+		copy(from[8:], inside[:])
+		if got := sender(&from); got != address {
+			t.Errorf("%s came from %s", client, got)
+		}
 	}
 }

@@ -17,7 +17,7 @@ const (
 	idleTimeout = 10 * time.Second
 	// writeTimeout bounds the time that a client takes to accept a batch of responses.
 	writeTimeout = 5 * time.Second
-	// stopGrace is the same bound when the server stops.
+	// stopGrace bounds the time that a client takes to accept all further responses when the server stops.
 	stopGrace = time.Second
 	// freshGrace bounds the time for the first query of a connection when the server stops.
 	freshGrace = 100 * time.Millisecond
@@ -76,10 +76,11 @@ func (t *tcpServer) converse(one *connection, input []byte) {
 		if input, ok = t.read(one, input); !ok {
 			return
 		}
-		for ok && len(input) >= 2 {
+		for len(input) >= 2 {
 			length := int(binary.BigEndian.Uint16(input))
 			if length < headerSize {
 				t.connections.nonsense.Add(1)
+				t.write(one, output) // the answers to what came before
 				return
 			}
 			if len(input) < 2+length {
@@ -88,7 +89,9 @@ func (t *tcpServer) converse(one *connection, input []byte) {
 			output = t.answer(output, input[2:2+length], one.from)
 			input = input[2+length:]
 			if len(output) >= pending {
-				output, ok = t.write(one, output)
+				if output, ok = t.write(one, output); !ok {
+					return
+				}
 			}
 		}
 		if output, ok = t.write(one, output); !ok {
@@ -147,7 +150,7 @@ func (t *tcpServer) write(one *connection, output []byte) ([]byte, bool) {
 	if len(output) == 0 {
 		return output, true
 	}
-	_ = one.SetWriteDeadline(time.Now().Add(writeTimeout))
+	t.connections.grant(one, writeTimeout)
 	if _, err := one.Write(output); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			t.connections.unread.Add(1)

@@ -194,6 +194,55 @@ func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
 	})
 }
 
+// pipelined sends so many queries at once that their answers are written in several parts.
+func pipelined(t *testing.T, conn net.Conn) {
+	var all []byte
+	for id := range uint16(readSize / len(framed(t, 0, "big.gslb.test."))) {
+		all = append(all, framed(t, id, "big.gslb.test.")...)
+	}
+	go func() { _, _ = conn.Write(all) }()
+}
+
+// An answer of which a part was not taken is the last one: what came after it could not be understood.
+func TestTCP_NothingIsWrittenBehindATornAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := testTCP(t, 10)
+		conn := connect(t, server, "198.51.100.1")
+		defer conn.Close()
+		pipelined(t, conn)
+		time.Sleep(writeTimeout)
+		synctest.Wait()
+		if open, unread := server.connections.open(), server.connections.unread.Load(); open != 0 || unread != 1 {
+			t.Errorf("%d connections are open, %d were closed", open, unread)
+		}
+	})
+}
+
+// A client that takes each part of its answers late does not hold up the stop.
+func TestTCP_ASlowReaderDoesNotHoldUpTheStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := testTCP(t, 10)
+		conn := connect(t, server, "198.51.100.1")
+		pipelined(t, conn)
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			for err := error(nil); err == nil; _, err = conn.Read(make([]byte, 4*pending)) {
+				time.Sleep(stopGrace * 9 / 10) // virtual
+			}
+		}()
+		synctest.Wait()
+		server.connections.close(stopGrace)
+		time.Sleep(stopGrace)
+		synctest.Wait()
+		if open := server.connections.open(); open != 0 {
+			t.Errorf("%d connections are open", open)
+		}
+		_ = conn.Close()
+		<-read
+	})
+}
+
 func TestTCP_NonsenseEndsTheConnection(t *testing.T) {
 	for name, begin := range map[string]string{"length 0": "\x00\x00", "shorter than a header": "\x00\x05hello",
 		"an octet less than a header": "\x00\x0bGET / HTTP/"} {

@@ -175,12 +175,13 @@ func (s *udpSocket) answer(i int) {
 	s.replies.add(len(msg), &in.Hdr)
 }
 
-// sender returns the address in a socket address of either family.
+// sender returns the address in a socket address of either family. A socket of a service manager may take both, and
+// then has IPv4 addresses inside IPv6 ones.
 func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 	if binary.NativeEndian.Uint16(from[:]) == unix.AF_INET {
 		return netip.AddrFrom4([4]byte(from[4:8]))
 	}
-	return netip.AddrFrom16([16]byte(from[8:24]))
+	return netip.AddrFrom16([16]byte(from[8:24])).Unmap()
 }
 
 // anyInterface clears the interface in the packet information of a query, which then makes the reply come from the

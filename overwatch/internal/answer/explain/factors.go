@@ -186,8 +186,15 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if f := b.Facts; f != nil && f.Check != "" {
 		factors = append(factors, Factor{name, Health, f.Check, "its agent decides by what is left out"})
 	}
-	if e.inside() == policy.Latency && b.Candidate.Latency.Samples > 0 {
-		factors = append(factors, Factor{name, Latency, Milliseconds(b.Candidate.Latency.Smoothed), "among the fastest"})
+	if m := b.Candidate.Latency; e.inside() == policy.Latency && m.Samples > 0 {
+		impact := "among the fastest"
+		switch rules := e.Basis.Rules; { // as policy.Latency compares, where it keeps such backends for want of others
+		case m.Samples < rules.MinSamples:
+			impact = fmt.Sprintf("not compared: measured %d of %d times", m.Samples, rules.MinSamples)
+		case rules.MaxLatency > 0 && m.Smoothed > rules.MaxLatency:
+			impact = "not compared: slower than " + Milliseconds(rules.MaxLatency)
+		}
+		factors = append(factors, Factor{name, Latency, Milliseconds(m.Smoothed), impact})
 	}
 	value := fmt.Sprint(b.Candidate.Weight)
 	if b.Candidate.Share < 1 {

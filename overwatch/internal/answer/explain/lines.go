@@ -12,8 +12,8 @@ import (
 // maxLines bounds the lines about a name's backends, per address family.
 const maxLines = 32
 
-// Lines explains the answer for a steered name in a few lines, without families that have no address. It is nil for a
-// name that is not steered.
+// Lines explains the answer for a steered name in a few lines, without IPv6 where the name has no IPv6 address. It is
+// nil for a name that is not steered.
 func Lines(view *zone.View, name string, client netip.Addr, subnet bool) (lines []string) {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		e, err := Explain(view, Query{Name: name, Family: family, Client: client, Subnet: subnet})

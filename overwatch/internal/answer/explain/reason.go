@@ -72,7 +72,7 @@ func Override(o *policy.Order) string {
 
 // byWhom describes an order's author, end and reason.
 func byWhom(o *policy.Order) string {
-	end := "until it is taken back"
+	end := "until it is cleared"
 	if !o.Until.IsZero() {
 		end = "until " + moment(o.Until)
 	}

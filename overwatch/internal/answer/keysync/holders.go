@@ -11,8 +11,8 @@ import (
 	"slices"
 	"sync"
 
-	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/durable"
 )
 
 // maxHolders bounds the sets of tokens that are remembered, the latest ones. Each change of a token makes a set.
@@ -73,7 +73,7 @@ func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	}
 	content, err := json.Marshal(h.known)
 	if err == nil {
-		err = dnssec.WriteFile(h.path, append(content, '\n'), 0o600)
+		err = durable.WriteFile(h.path, append(content, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping %s, which says that agent %s knows all service tokens: %w", h.path, agent, err)

@@ -73,27 +73,18 @@ func (s *Sync) Status() api.DNSSECSyncState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state := api.DNSSECSyncState{
-		Enabled: len(s.settings.Peers) > 0, PeerCount: len(s.settings.Peers), LastSync: moment(s.status.success),
-		NextSync:      moment(s.status.next),
+		Enabled: len(s.settings.Peers) > 0, PeerCount: len(s.settings.Peers), LastSync: api.MomentOrNull(s.status.success),
+		NextSync:      api.MomentOrNull(s.status.next),
 		LastSyncError: errorText(s.status.failure), OffReason: errorText(s.settings.Secret.Usable(s.o.Holders)),
 		Peers: []api.DNSSECPeer{},
 	}
 	for _, peer := range s.settings.Peers {
 		p := s.status.peers[peer]
 		state.Peers = append(state.Peers, api.DNSSECPeer{
-			Peer: peer, NodeID: p.node, OK: p.err == nil && !p.success.IsZero(), LastAttempt: moment(p.attempt),
-			LastSuccess: moment(p.success),
+			Peer: peer, NodeID: p.node, OK: p.err == nil && !p.success.IsZero(), LastAttempt: api.MomentOrNull(p.attempt),
+			LastSuccess: api.MomentOrNull(p.success),
 			Imported:    p.imported, Ignored: p.ignored, Error: errorText(p.err),
 		})
 	}
 	return state
-}
-
-// moment returns a time as the API shows it, nil for the zero time.
-func moment(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC().Truncate(time.Millisecond)
-	return &t
 }

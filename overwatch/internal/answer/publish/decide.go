@@ -55,10 +55,10 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 		choices, decisions = atEachSpot(p.positions.atlas, basis, decisions)
 	case d.placed:
 		for _, region := range d.clients {
-			decisions = append(decisions, bothFamilies(basis, policy.Spot{Region: region}, decisions))
+			decisions = append(decisions, decideBoth(basis, policy.Spot{Region: region}, decisions))
 		}
 	default:
-		decisions = append(decisions, bothFamilies(basis, policy.Spot{}, nil))
+		decisions = append(decisions, decideBoth(basis, policy.Spot{}, nil))
 	}
 	if len(d.https.ALPN) > 0 {
 		pair(choices, decisions)
@@ -123,9 +123,9 @@ func atEachSpot(
 	return choices, decisions
 }
 
-// bothFamilies decides for the clients of one spot. others are the decisions for other spots: if the first of these has
-// no address of a family, no client gets one, for the same reasons.
-func bothFamilies(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
+// decideBoth returns the decisions for A and AAAA for one spot. others are the decisions for other spots: if the first
+// of these has no address of a family, no client gets one, for the same reasons.
+func decideBoth(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
 	decide := basis.Choose
 	if basis.Rules.Measures() {
 		decide = basis.Decide // which also tells slow backends apart, for measurements.hold

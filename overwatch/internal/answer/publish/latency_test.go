@@ -1,4 +1,4 @@
-package publish // inside: it uses bothFamilies, domain and latencyPace
+package publish // inside: it uses decideBoth, domain and latencyPace
 
 import (
 	"context"
@@ -181,7 +181,7 @@ func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 			)
 		}
 		basis := &policy.Basis{Rules: d.rules, Candidates: candidates, Placed: true}
-		nowhere, eu := bothFamilies(basis, policy.Spot{}, nil), bothFamilies(basis, policy.Spot{Region: "eu"}, nil)
+		nowhere, eu := decideBoth(basis, policy.Spot{}, nil), decideBoth(basis, policy.Spot{Region: "eu"}, nil)
 		if due := nowhere[policy.IPv4].Due; len(due) != 1 || due[0].Address != id(2).Address {
 			t.Errorf("a client in no region is answered %v, want the fastest of all", due)
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 // plan holds the zones with their records and the domains with their rules that follow from settings. It shares zones
-// and domains that have not changed with the plan before it, and these must not be changed. Making a plan changes
-// nothing that is in force.
+// and domains that have not changed with the plan before it, and these must not be changed, but for domain.plan. Making
+// a plan changes nothing else that is in force.
 type plan struct {
 	settings Settings
 	places   places
@@ -59,7 +59,8 @@ type edit struct {
 	types               map[string][]*zone.Type // of those that have more than addresses
 }
 
-// zonePlan is the plan of one zone. It does not change once the whole plan is made.
+// zonePlan is the plan of one zone. Once the whole plan is made, only sign and number change it, and nothing does once
+// it is in force.
 type zonePlan struct {
 	zone.Contents
 	plan        *plan               // the plan that made it

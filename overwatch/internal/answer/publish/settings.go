@@ -56,13 +56,13 @@ type Backends interface {
 type Options struct {
 	Settings Settings
 	Backends Backends
-	// waits until Backends has all backends that are declared; it is called when zones are built, before names are
-	// decided; nil: it has them
+	// Ready waits until Backends has all backends that are declared. It is called when zones are built, before names are
+	// decided; nil: Backends has them.
 	Ready     func() error
 	Changes   *Changes                           // of the backends; nil: the Publisher makes its own
 	Signing   *dnssec.Zones                      // nil: answers are not signed
 	Latencies map[registry.ID]policy.Measurement // from before a restart
-	// zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
+	// Serial is one after which zones begin (RFC 1982), so that a restart takes none back; 0: they begin with any.
 	Serial     uint32
 	Now        func() time.Time // nil means time.Now
 	Measure    <-chan time.Time // when new measurements count; nil: each second

@@ -17,9 +17,8 @@ const (
 	holdTime = 20 * time.Second
 	// spacing is the least time between two answers to a peer, so that a burst of changes goes in few of them.
 	spacing = 50 * time.Millisecond
-	// displacedRest is the time for which a request is held on after a later one of the same node came. Two requests that
-	// displace each other are of a node that has two names here, or of two nodes with one id; the pause keeps them from
-	// asking without end.
+	// displacedRest is the pause before a displaced request is answered, so that two nodes with one id do not ask without
+	// end.
 	displacedRest = time.Second
 	// pageSize bounds the objects of one answer, and maxBody an answer's body, in octets. One object may take more than
 	// a page.
@@ -30,7 +29,8 @@ const (
 // Question is one request of a peer.
 type Question struct {
 	Target   string // path with query, as it was asked
-	Since    uint64 // number of the last change that the asker has of Instance
+	Since    uint64 // number of the last change that the asker was told of by Instance
+	Has      uint64 // number of the last change up to which it has stored all; above Since: that is Since
 	Instance string // process of this node that the asker spoke to before; empty: none
 	Hold     bool   // wait while there is nothing new
 	// Apart takes the asker's connection out of the API's count until done is called; nil: it counts.
@@ -42,12 +42,13 @@ type message struct {
 	Instance string        `json:"instance"`
 	Time     time.Time     `json:"time"` // by the clock of the answerer
 	Digest   string        `json:"digest"`
+	Has      bool          `json:"has"` // the answerer takes Question.Has
 	Offer    replica.Offer `json:"offer"`
 }
 
 // visitor is a node that asks this one.
 type visitor struct {
-	has      uint64 // number of the last change that it has stored
+	has      uint64 // number of the last change up to which it has stored all
 	answered time.Time
 	leave    context.CancelFunc // ends the request that is held for it; nil: none
 }
@@ -69,7 +70,7 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 		q.Since, q.Hold = 0, false
 		r.knock() // it has just started, or this node has
 	}
-	held, done := r.receive(ctx, v.Node(), q.Since)
+	held, done := r.receive(ctx, v.Node(), min(q.Has, q.Since))
 	defer done()
 	if q.Hold {
 		if q.Apart != nil {
@@ -80,7 +81,8 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 			r.rest(ctx, displacedRest)
 		}
 	}
-	m := message{Instance: r.instance, Digest: r.digest(), Offer: r.o.Store.Page(q.Since, r.o.PageSize), Time: time.Now()}
+	m := message{Instance: r.instance, Digest: r.digest(), Has: true, Offer: r.o.Store.Page(q.Since, r.o.PageSize),
+		Time: time.Now()}
 	plain, err := json.Marshal(&m)
 	if err == nil {
 		sealed, err = v.Seal(plain)

@@ -32,7 +32,8 @@ type peer struct {
 	self     bool   // it is this process
 	joining  bool
 	instance string // of the process that answered last; empty: everything is asked for
-	since    uint64 // number of the last change that was taken of it
+	since    uint64 // number of the last change that it has told of
+	has      uint64 // number of the last change up to which nothing was refused
 	whole    time.Time
 	knocked  chan struct{} // holds a token when it is to be asked at once
 	refused  bool          // it has objects with versions too far ahead of this node's clock
@@ -87,12 +88,12 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 // exchange asks a peer for changes, which may take until there are some, and takes them.
 func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) error {
 	r.mu.Lock()
-	since, instance := p.since, p.instance
+	since, has, instance := p.since, p.has, p.instance
 	if p.refused && time.Since(p.whole) >= wholeEvery {
-		since, instance = 0, ""
+		since, has, instance = 0, 0, ""
 	}
 	r.mu.Unlock()
-	m, err := r.collect(ctx, guest, since, instance)
+	m, err := r.collect(ctx, guest, since, has, instance)
 	if err != nil {
 		return err
 	}
@@ -105,15 +106,22 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 	return r.take(ctx, p, m)
 }
 
-// collect asks for all pages of an offer. With an instance it waits for changes.
-func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since uint64, instance string) (*message,
+// collect asks for all pages of an offer. With an instance it waits for changes. All pages are asked for with has, see
+// Question: none of them is stored before the last one has come.
+func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string) (*message,
 	error) {
-	first, err := ask(ctx, guest, since, instance, instance != "")
+	first, err := ask(ctx, guest, since, has, instance, instance != "")
 	if err != nil {
 		return nil, err
 	}
+	if first.Instance != instance {
+		has = 0
+	}
 	for first.Offer.More && first.Instance != r.instance {
-		next, err := ask(ctx, guest, first.Offer.Changes, first.Instance, false)
+		if since = first.Offer.Changes; !first.Has {
+			has = since
+		}
+		next, err := ask(ctx, guest, since, has, first.Instance, false)
 		if err != nil {
 			return nil, err
 		}
@@ -127,12 +135,15 @@ func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since u
 	return first, nil
 }
 
-// ask makes one request.
-func ask(ctx context.Context, guest *keysync.Guest, since uint64, instance string, hold bool) (*message, error) {
+// ask makes one request. A node of an earlier version, which says so by message.Has, refuses a has beside since.
+func ask(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string, hold bool) (*message, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	query := url.Values{"since": {strconv.FormatUint(since, 10)}, "instance": {instance},
 		"hold": {strconv.FormatBool(hold)}}
+	if has != since {
+		query.Set("has", strconv.FormatUint(has, 10))
+	}
 	plain, err := guest.Get(ctx, Path+"?"+query.Encode())
 	if err != nil {
 		if ctx.Err() != nil {
@@ -172,9 +183,15 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 		p.whole, p.refused = time.Now(), false
 	}
 	p.refused = p.refused || len(merged.Refused) > 0
+	switch {
+	case !p.refused || !m.Has:
+		p.has = p.since
+	case restarted:
+		p.has = 0
+	}
 	idle := len(m.Offer.Objects) == 0 && m.Digest != r.digest() && time.Since(p.whole) >= wholeEvery
 	if !m.Offer.Whole && (idle || restarted || joining && !m.Offer.Joining) {
-		p.instance, p.since = "", 0 // a message was lost, or it knows better than this node: everything, now
+		p.instance, p.since, p.has = "", 0, 0 // a message was lost, or it knows better than this node: everything, now
 	}
 	return nil
 }
@@ -217,7 +234,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	var offers []replica.Offer
 	for _, url := range settings.Peers {
 		guest := &keysync.Guest{Node: r.o.NodeID, Peer: url, Secret: settings.Secret, Client: client, Max: maxBody}
-		m, err := r.collect(ctx, guest, 0, "")
+		m, err := r.collect(ctx, guest, 0, 0, "")
 		switch {
 		case err != nil || m.Instance != r.instance && !m.Offer.Joining:
 			return // another round finds out

@@ -2,6 +2,7 @@ package replication_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,6 +75,21 @@ func TestReplication_APeerThatWasTheNodeItselfIsAPeerAgain(t *testing.T) {
 		alike(t, a, b, c)
 		if peers := a.r.Status().Peers; len(peers) != 2 || peers[1].NodeID != "c" || !peers[1].Connected {
 			t.Errorf("the peers are %+v", peers)
+		}
+	})
+}
+
+// Where a peer never answers, nobody knows what it has, and the other nodes say what they keep to themselves by that.
+func TestReplication_APeerThatNeverAnswersKeepsAllJoining(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &network{nodes: make(map[string]*node)}
+		a := start(t, w, "a", t.TempDir(), settings(secret))
+		start(t, w, "b", t.TempDir(), settings(secret))
+		time.Sleep(time.Minute)
+		said := a.r.Trouble()
+		if len(said) != 1 || !strings.HasPrefix(said[0], "http://c takes no part in replication since ") ||
+			!strings.Contains(said[0], "older than overwatch.replication.tombstone_retention are not exchanged until") {
+			t.Errorf("joining: %t, the condition says %q", a.store.Replicas().Joining, said)
 		}
 	})
 }

@@ -13,7 +13,8 @@ const (
 )
 
 // Catch returns when the peers' objects are in force here, so that the node may answer DNS, or after a bounded time. A
-// node with state of its own does not wait for a peer that is down; one without waits until the peer is up.
+// node with state of its own does not wait for a peer that is down; one without waits until the peer is up, for 2 s at
+// most.
 func (r *Replication) Catch(ctx context.Context) {
 	settings := r.current()
 	if settings.Off() != nil {

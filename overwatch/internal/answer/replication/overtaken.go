@@ -32,7 +32,9 @@ func (r *Replication) overtaken(m *replica.Merged) (entries []store.Entry) {
 
 // overtakenBy describes, for the audit log, that after has taken the place of before.
 func overtakenBy(before, after *replica.Object) audit.Change {
-	resources := map[string]string{"mapping": "geo_mapping", "setting": "config"}
+	// The resources that changes of them have by the API.
+	resources := map[string]string{store.KindMapping: "geo_mapping", store.KindSetting: "config",
+		store.KindWeight: "backend", store.KindDrain: "server", store.KindRevocation: "agent", store.KindLock: "agent"}
 	resource := before.Kind
 	if named, ok := resources[resource]; ok {
 		resource = named
@@ -40,12 +42,22 @@ func overtakenBy(before, after *replica.Object) audit.Change {
 	c := audit.Change{Action: api.AuditSync, Resource: resource, ResourceID: before.Name, Actor: after.Version.Node,
 		ActorType: api.ActorSystem}
 	if !before.Deleted {
-		c.Before = before.Value
+		c.Before = shown(before)
 	}
 	if !after.Deleted {
-		c.After = after.Value
+		c.After = shown(after)
 	}
 	return c
+}
+
+// shown returns the value of an object without secrets, which only that of a server may have.
+func shown(o *replica.Object) any {
+	if o.Kind != store.KindServer {
+		return o.Value
+	}
+	var server store.Server
+	_ = json.Unmarshal(o.Value, &server) // what cannot be read is left out
+	return server.Shown()
 }
 
 // sameDecision reports whether two objects say the same, whenever they were made.

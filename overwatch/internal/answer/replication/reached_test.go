@@ -2,9 +2,12 @@ package replication_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -36,4 +39,30 @@ func TestReached_WaitsForThePeersThatRun(t *testing.T) {
 	if reached = a.r.Reached(t.Context(), time.Minute); reached != nil {
 		t.Errorf("without replication: %+v", reached)
 	}
+}
+
+// A node that refuses a change, since its clock is behind, lacks it until its clock comes close. Until then it says so.
+func TestReached_WhoRefusesAChangeLacksIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := &network{nodes: make(map[string]*node)}, settings(secret)
+		s.Peers = []string{"http://a", "http://b"}
+		ahead := func() time.Time { return time.Now().Add(10 * time.Minute) }
+		a := startOn(t, w, t.TempDir(), w, store.Options{NodeID: "a", Now: ahead}, s)
+		b := start(t, w, "b", t.TempDir(), s)
+		alike(t, a, b)
+		a.put("one.example", "")
+		reached := a.r.Reached(t.Context(), 5*time.Second)
+		if len(reached.Has) != 0 || !slices.Equal(reached.Lacks, []string{"b"}) {
+			t.Errorf("while it is refused: %+v", reached)
+		}
+		if said := b.r.Trouble(); len(said) != 1 || !strings.HasPrefix(said[0], "a takes no part in replication ") ||
+			!strings.HasSuffix(said[0], "set the clocks") {
+			t.Errorf("the condition says %q", said)
+		}
+		time.Sleep(7 * time.Minute)
+		reached = a.r.Reached(t.Context(), 5*time.Second)
+		if !slices.Equal(reached.Has, []string{"b"}) || len(b.r.Trouble()) != 0 {
+			t.Errorf("when it is taken: %+v, %q", reached, b.r.Trouble())
+		}
+	})
 }

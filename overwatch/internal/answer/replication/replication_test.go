@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 	shared "gslb.internal/shared/settings"
 )
 
@@ -70,7 +72,8 @@ func (w *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	if proof := r.Header.Get("Authorization"); proof != "" {
 		query := r.URL.Query()
 		since, _ := strconv.ParseUint(query.Get("since"), 10, 64)
-		sealed, err := n.r.Answer(r.Context(), replication.Question{Target: r.URL.RequestURI(), Since: since,
+		has, _ := strconv.ParseUint(cmp.Or(query.Get("has"), query.Get("since")), 10, 64)
+		sealed, err := n.r.Answer(r.Context(), replication.Question{Target: r.URL.RequestURI(), Since: since, Has: has,
 			Instance: query.Get("instance"), Hold: query.Get("hold") == "true"}, proof)
 		if body = (api.ReplicationObjects{Sealed: sealed}); err != nil {
 			resp.StatusCode, body = http.StatusUnauthorized, api.ErrorBody{Error: err.Error()}
@@ -174,6 +177,16 @@ func (n *node) put(name, description string) {
 	var b store.Batch
 	b.PutDomain(store.Domain{Name: name, Description: description, UpdatedAt: time.Now()})
 	if err := n.store.Write(&b); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// putServer has the node decide of a server whose check has a header.
+func (n *node) putServer(header string) {
+	n.t.Helper()
+	spec := check.Spec{Type: check.HTTP, Path: "/", Detail: check.Detail{Headers: header}.Details()}
+	if err := n.store.PutServer(store.Server{Service: "app.example", Address: netip.MustParseAddr("192.0.2.1"), Port: 80,
+		Check: spec}); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -283,21 +296,31 @@ func TestReplication_WhatIsOvertakenIsInTheAuditLogOfItsNode(t *testing.T) {
 	alike(t, nodes...)
 	c.stop()
 	a.put("app.example", "by a")
+	a.putServer("X-By: a s3cret")
 	b.stop() // so that nobody but c knows of a later one
 	a.stop()
 	c = start(t, w, "c", dirs["c"], settings(secret))
 	c.put("app.example", "by c")
+	c.putServer("X-By: another s3cret")
 	a = start(t, w, "a", dirs["a"], settings(secret))
 	b = start(t, w, "b", dirs["b"], settings(secret))
 	alike(t, a, b, c)
 	until(t, "the audit log to have what was overtaken", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		return len(a.audited) > 0
+		return len(a.audited) > 1
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	entry := a.audited[0]
+	entry, server := a.audited[0], a.audited[1]
+	if entry.Resource == store.KindServer {
+		entry, server = server, entry
+	}
+	text, err := json.Marshal([]any{server.Before, server.After})
+	if err != nil || server.Resource != store.KindServer || strings.Count(string(text), "X-By: [redacted]") != 2 ||
+		strings.Contains(string(text), "s3cret") {
+		t.Errorf("the entry of the server is %+v: %s, %v", server, text, err)
+	}
 	if before, after := entry.Before.(json.RawMessage), entry.After.(json.RawMessage); entry.Actor != "c" ||
 		entry.Action != api.AuditSync || entry.ResourceID != "app.example" || !strings.Contains(string(before), "by a") ||
 		!strings.Contains(string(after), "by c") {
@@ -316,10 +339,13 @@ func TestReplication_ALargeStateGoesInPages(t *testing.T) {
 	pages := 0
 	w.mu.Lock()
 	w.tap = func(r *http.Request) {
-		if r.URL.Host == "a" && r.Header.Get("Authorization") != "" && r.URL.Query().Get("hold") == "false" {
+		query := r.URL.Query()
+		if r.URL.Host == "a" && r.Header.Get("Authorization") != "" && query.Get("hold") == "false" {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			pages++
+			if pages++; query.Get("since") != "0" && query.Get("has") == "" {
+				t.Error("the pages before one count as stored")
+			}
 		}
 	}
 	w.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/shared/api"
 )
 
@@ -40,6 +41,9 @@ func (r *Replication) note(p *peer, err error) {
 	before := p.err
 	if p.err = err; p.connected != (err == nil) {
 		p.connected, p.changed = err == nil, time.Now()
+	}
+	if err != nil {
+		p.since = p.has // without a has beside it, in case an earlier version has taken the peer's place
 	}
 	r.signalNews()
 	switch {
@@ -111,11 +115,21 @@ func (r *Replication) Trouble() (sentences []string) {
 	status := r.Status()
 	for i := range status.Peers {
 		p := &status.Peers[i]
+		name := cmp.Or(p.NodeID, p.Peer)
+		if why := r.apart(p.Peer); p.Connected && why != "" {
+			sentences = append(sentences, fmt.Sprintf("%s takes no part in replication of decisions from more than %s ahead of "+
+				"a clock: %s: set the clocks", name, replica.MaxAhead, why))
+		}
 		if p.Connected || p.Error == nil || time.Since(p.Since) < patience {
 			continue
 		}
-		sentences = append(sentences, fmt.Sprintf("%s takes no part in replication since %s (%s): %s",
-			cmp.Or(p.NodeID, p.Peer), p.Since.Format(time.RFC3339), lacks(p.Behind), *p.Error))
+		waits := ""
+		if status.Joining {
+			waits = "; objects and deletions older than overwatch.replication.tombstone_retention are not exchanged until it " +
+				"answers, or is taken out of the peers"
+		}
+		sentences = append(sentences, fmt.Sprintf("%s takes no part in replication since %s (%s): %s%s", name,
+			p.Since.Format(time.RFC3339), lacks(p.Behind), *p.Error, waits))
 	}
 	if count := len(status.Refused); count > 0 {
 		first := status.Refused[0]
@@ -123,6 +137,21 @@ func (r *Replication) Trouble() (sentences []string) {
 			"%s %s: %s", count, first.Kind, first.Name, first.Reason))
 	}
 	return sentences
+}
+
+// apart returns why a peer and this node do not take all of each other's decisions; empty: they do.
+func (r *Replication) apart(url string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch p := r.peers[url]; {
+	case p == nil: // no longer a peer
+		return ""
+	case p.refused:
+		return "this node refuses some that it has"
+	case p.difference.Abs() > replica.MaxAhead:
+		return fmt.Sprintf("its clock is %s off this node's", p.difference.Abs().Round(time.Second))
+	}
+	return ""
 }
 
 func lacks(objects int) string {

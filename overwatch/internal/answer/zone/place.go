@@ -248,6 +248,14 @@ func (w *Writer) variant(
 	return next
 }
 
+// eachCandidates visits the answers of all types, those by place too.
+func (a *answers) eachCandidates(visit func(*candidates)) {
+	for i := range a.steered {
+		visit(&a.steered[i])
+	}
+	a.eachVariant(func(in *variant) { visit(&in.candidates) })
+}
+
 // eachVariant visits the variants of all types.
 func (a *answers) eachVariant(visit func(*variant)) {
 	for _, p := range a.byPlace() {

@@ -451,3 +451,29 @@ func TestSigned_SpareSignaturesAreForgottenWhenThereAreMany(t *testing.T) {
 		t.Errorf("%d signatures are kept for one address", n)
 	}
 }
+
+// The owners of a name in two views share a cache, which the one trims by what it needs itself.
+func TestSigned_WhatAnotherViewTrimsIsStillRenewed(t *testing.T) {
+	v, signers := signedSample(t, NSEC)
+	zones := sampleZones(t)
+	zones[0].Signer, zones[0].Renewed = signers["gslb.test."], []string{"app.gslb.test."}
+	next := newView(t, v, zones[0])
+	w := NewWriter()
+	steer(t, w, next, "app.gslb.test.", "10.9.1.1 2001:db8::7", 1)
+	for i := range 2 * spareSignatures {
+		steer(t, w, v, "app.gslb.test.", "10.9.2."+itoa(i+1)+" 2001:db8::1", 1)
+	}
+	known := map[*Signature]bool{}
+	for sig := range next.Signatures() {
+		known[sig] = true
+	}
+	key, _ := canonicalName("app.gslb.test.")
+	_, o := next.owner(key)
+	o.answers.Load().eachCandidates(func(in *candidates) {
+		for _, sig := range in.signatures() {
+			if !known[sig] {
+				t.Errorf("%q would not be renewed", sig.content)
+			}
+		}
+	})
+}

@@ -2,6 +2,7 @@ package zone
 
 import (
 	"iter"
+	"slices"
 	"sync/atomic"
 
 	"gslb.internal/overwatch/internal/answer/geo"
@@ -174,9 +175,18 @@ func (z *Zone) eachSignature(yield func(*Signature) bool) bool {
 			continue
 		}
 		room = c.owner.cache.all(room[:0])
-		for _, set := range c.owner.answers.Load().sets {
+		answers := c.owner.answers.Load()
+		for _, set := range answers.sets {
 			room = append(room, set.sig)
 		}
+		// The owner of another view may have trimmed the cache, which both have, by its own answers.
+		answers.eachCandidates(func(in *candidates) {
+			for _, sig := range in.signatures() {
+				if !slices.Contains(room, sig) {
+					room = append(room, sig)
+				}
+			}
+		})
 		for _, sig := range room {
 			if !yield(sig) {
 				return false

@@ -135,10 +135,7 @@ func (o *owner) trim() {
 			inUse[sig] = true
 		}
 	}
-	for i := range a.steered {
-		note(&a.steered[i])
-	}
-	a.eachVariant(func(in *variant) { note(&in.candidates) })
+	a.eachCandidates(note)
 	o.cache.trim(len(inUse), func(sig *Signature) bool { return !inUse[sig] })
 }
 

@@ -18,7 +18,7 @@ const recheck = time.Second
 // TLSFiles are paths of PEM files.
 type TLSFiles struct {
 	Certificate string // the server's, then those that lead to its authority
-	Key         string // refused when group or others can read it
+	Key         string // refused when group or others can read or write it
 	ClientCA    string // authorities of which clients need a certificate; "" wants none
 }
 
@@ -144,7 +144,7 @@ func (f TLSFiles) dated() (list []Dated) {
 	return list
 }
 
-// LoadPair reads a certificate and its private key, which is refused when group or others can read it.
+// LoadPair reads a certificate and its private key, which is refused when group or others can read or write it.
 func LoadPair(certificate, key string) (tls.Certificate, error) {
 	info, err := os.Stat(key)
 	if err != nil {

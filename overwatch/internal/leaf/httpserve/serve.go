@@ -4,8 +4,8 @@
 //
 // When all places are taken, a new connection gets the place of the one that
 // has waited longest for its request. Only when every place belongs to a
-// request that is being answered does a new connection wait. Everything here
-// may be used from any goroutine.
+// request for which Answering was called does a new connection wait.
+// Everything here may be used from any goroutine.
 package httpserve
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 // Run serves, over TLS where server.TLSConfig is set, until ctx ends. It then finishes requests within stop and cuts
-// the rest. It closes the listener. Handlers must call Answering.
+// the rest. It closes the listener. Handlers call Answering, but for what strangers may read as slowly as they like.
 func Run(ctx context.Context, server *http.Server, listener *Listener, stop time.Duration) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if over, ok := c.(*tls.Conn); ok {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, server *http.Server, listener *Listener, stop time
 type connKey struct{}
 
 // Answering marks that a whole request has arrived, with its body. Its connection keeps its place until done is
-// called, which a handler must do when it has written its answer.
+// called, which a handler must do when it has written its answer. Without it, the connection counts as one that waits.
 func Answering(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {
@@ -68,8 +68,8 @@ func Answering(r *http.Request) (done func()) {
 	return c.end
 }
 
-// Apart has the connection of a request that waits for long not count among the open ones until done is called. Whoever
-// may have that must be few.
+// Apart takes a long waiting request out of the count of open connections until done is called. Callers keep the number
+// of such requests small.
 func Apart(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {
