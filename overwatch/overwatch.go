@@ -46,6 +46,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	logging.TakeStandard(logger)
 	n, err := newNode(ctx, cfg, o.ConfigPath, logger, level)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -25,10 +28,18 @@ import (
 	"gslb.internal/shared/logging"
 )
 
-// opened opens a node with sockets on loopback that publishes, but answers nobody.
-func opened(t *testing.T) *node {
+// opened opens a node with sockets on loopback that publishes, but answers nobody. edits are texts of its configuration
+// and what takes their place, in turn.
+func opened(t *testing.T, edits ...string) *node {
 	t.Helper()
 	path := sample(t, t.TempDir(), "127.0.0.1:0")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(string(text))), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg, err := control.Load(path)
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +180,67 @@ func TestFollow_ASettingThatDoesNotFitHasNoEffect(t *testing.T) {
 		if left := n.state.LeftOut(); slices.Contains(left, key) == c.fits {
 			t.Errorf("%s: left out are %v", c.value, left)
 		}
+	}
+}
+
+// A change can be previewed beside what does not go with this node's file, and beside a zone that is mixed already.
+func TestPreview_IsOfWhatIsServed(t *testing.T) {
+	n := opened(t)
+	batch := &store.Batch{}
+	var keys []replica.Key
+	for _, d := range []store.Domain{{Name: strings.Repeat("x", 64) + ".gslb.test"},
+		{Name: "bare.gslb.test", Unsigned: true}, {Name: "full.gslb.test"}} {
+		d.TTL, d.Enabled = 30, true
+		batch.PutDomain(d)
+		keys = append(keys, replica.Key{Kind: store.KindDomain, Name: d.Name})
+	}
+	if err := n.store.Write(batch); err != nil {
+		t.Fatal(err)
+	}
+	if refused := n.control.Follow(t.Context(), keys); len(refused) > 0 {
+		t.Errorf("refused: %v", refused)
+	}
+	if left := n.state.LeftOut(); !slices.Equal(left, keys[:1]) {
+		t.Errorf("left out are %v", left)
+	}
+	all := func(string) bool { return true }
+	if _, err := n.control.Preview(creates("app.gslb.test"), n.registry.View(), all); err != nil {
+		t.Errorf("a change of another name: %v", err)
+	}
+	_, err := n.control.Preview(creates(strings.Repeat("y", 64)+".gslb.test"), n.registry.View(), all)
+	if err == nil || strings.Contains(err.Error(), "bare.gslb.test") {
+		t.Errorf("a name that no zone can hold: %v", err)
+	}
+}
+
+// A new geolocation database comes into force also where a change that was refused has read it.
+func TestCheckDatabase_OneThatARefusedChangeHasRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "country.mmdb")
+	n := opened(t, "overwatch:\n",
+		fmt.Sprintf("overwatch:\n  geolocation: {database_path: %q, default_region: us}\n", path),
+		"dns: {", "regions: [{name: eu, countries: [GB]}, {name: us}]\ndns: {")
+	region := func() string {
+		id, _ := n.places().Locate(netip.MustParseAddr("81.2.69.142"))
+		return n.places().Name(id)
+	}
+	if got := region(); got != "us" {
+		t.Errorf("without a database a client is in %q", got)
+	}
+	database, err := os.ReadFile("internal/answer/geo/testdata/GeoLite2-Country-Test.mmdb")
+	if err == nil {
+		err = os.WriteFile(path, database, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.control.Define(nil, creates(strings.Repeat("x", 64)+".gslb.test")) == nil {
+		t.Error("a name that no zone can hold was taken")
+	}
+	if err := n.control.CheckDatabase(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := region(); got != "eu" {
+		t.Errorf("with the database a client is in %q", got)
 	}
 }
 

@@ -143,7 +143,8 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 
 // put puts a set into force, without the objects in left. kinds are the kinds of definitions that it has otherwise than
 // the set in force; refuseMixed is as in publish.Settings. Once the set is found right, put calls store; stored reports
-// that store was called and returned nil. After an error of store, or one before it, the set before is in force.
+// an error that came after store had succeeded and before the set was in force. After an error of store, or one before
+// it, the set before is in force.
 func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds, refuseMixed bool,
 	attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())

@@ -28,17 +28,17 @@ func hashOf(name string) uint64 {
 	return h.Sum64()
 }
 
-func (b creationTimes) find(name uint64) (at int, found bool) {
-	return slices.BinarySearchFunc(b, name, func(one creationTime, name uint64) int { return cmp.Compare(one.name, name) })
+func (t creationTimes) find(name uint64) (at int, found bool) {
+	return slices.BinarySearchFunc(t, name, func(one creationTime, name uint64) int { return cmp.Compare(one.name, name) })
 }
 
 // followed returns the times of these names: known times stay, and new names get now.
-func (b creationTimes) followed(names definitions.Names, now time.Time) creationTimes {
+func (t creationTimes) followed(names definitions.Names, now time.Time) creationTimes {
 	next := make(creationTimes, 0, len(names))
 	for name := range names {
 		one := creationTime{hashOf(name), now.UnixMilli()}
-		if at, known := b.find(one.name); known {
-			one.at = b[at].at
+		if at, known := t.find(one.name); known {
+			one.at = t[at].at
 		}
 		next = append(next, one)
 	}
@@ -46,9 +46,9 @@ func (b creationTimes) followed(names definitions.Names, now time.Time) creation
 	return next
 }
 
-func (b creationTimes) encoded() []byte {
-	out := make([]byte, 0, 16*len(b))
-	for _, one := range b {
+func (t creationTimes) encoded() []byte {
+	out := make([]byte, 0, 16*len(t))
+	for _, one := range t {
 		out = binary.BigEndian.AppendUint64(out, one.name)
 		out = binary.BigEndian.AppendUint64(out, uint64(one.at))
 	}

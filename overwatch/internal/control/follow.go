@@ -78,7 +78,7 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	for _, key := range keys {
 		value, err := p.object(key)
 		if err == nil {
-			err = draw(draft, key, value)
+			err = putInto(draft, key, value)
 		}
 		if err != nil {
 			refused[key] = err
@@ -103,22 +103,22 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 	}
 }
 
-// draw puts an object into a draft, or removes it from the draft where value is nil.
-func draw(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
+// putInto puts an object into a draft, or removes it for a nil value.
+func putInto(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 	switch key.Kind {
 	case store.KindDomain:
-		return drawOne(key, value, d.PutDomain, d.DeleteDomain)
+		return putOne(key, value, d.PutDomain, d.DeleteDomain)
 	case store.KindRegion:
-		return drawOne(key, value, d.PutRegion, d.DeleteRegion)
+		return putOne(key, value, d.PutRegion, d.DeleteRegion)
 	case store.KindAgent:
-		return drawOne(key, value, d.PutNode, d.DeleteNode)
+		return putOne(key, value, d.PutNode, d.DeleteNode)
 	case store.KindMapping:
 		network, err := netip.ParsePrefix(key.Name)
 		if err != nil {
 			return fmt.Errorf("its name is no network: %w", err)
 		}
 		network = definitions.Network(network)
-		return drawOne(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
+		return putOne(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
 			func(string) { d.DeleteMapping(network) })
 	}
 	if err := definitions.CheckOverlay(key.Name, value); err != nil {
@@ -128,7 +128,8 @@ func draw(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 	return nil
 }
 
-func drawOne[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
+// putOne is putInto for an object of type T, by the draft's functions.
+func putOne[T any](key replica.Key, value json.RawMessage, put func(*T), remove func(string)) error {
 	if value == nil {
 		remove(key.Name)
 		return nil

@@ -197,18 +197,17 @@ func (p *Plane) WatchDatabase(ctx context.Context) error {
 	}
 }
 
-// CheckDatabase puts the geolocation database into force if its file has changed. On an error the one before stays in
-// use.
+// CheckDatabase puts the geolocation database into force if its file has changed, also where a change that failed has
+// read it since. On an error the one before stays in use.
 func (p *Plane) CheckDatabase(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before := p.geography.database
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
 		return err
 	}
 	wanted, err := p.Settings(p.Config(), addresses)
-	if err != nil || p.geography.database == before {
+	if err != nil || wanted.Places == p.o.Publisher.View().Places() {
 		return err
 	}
 	return p.o.Publisher.Reconfigure(ctx, wanted, nil)

@@ -40,11 +40,13 @@ func (p *Plane) drafted(change func(*definitions.Draft) error) (*config.Config, 
 	if err := change(draft); err != nil {
 		return nil, err
 	}
-	base, err := draft.Set().Over(p.file)
+	next := draft.Set()
+	served := p.left.of(p.set, next).without(next, p.file)
+	base, err := served.Over(p.file)
 	if err != nil {
 		return nil, err
 	}
-	return draft.Set().Join(base, p.names), nil
+	return served.Join(base, p.names), nil
 }
 
 // Proposed is another configuration file, which is not in force.
@@ -87,7 +89,12 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 		return nil, err
 	}
 	next.RefuseMixed = refuseMixed
-	if problems := publish.Check(next); len(problems) > 0 {
+	problems := publish.Check(next)
+	if len(problems) > 0 && refuseMixed && p.mixed() { // which a change may leave as it is
+		next.RefuseMixed = false
+		problems = publish.Check(next)
+	}
+	if len(problems) > 0 {
 		return nil, withoutKeys(problems)
 	}
 	unwanted := func(d config.Domain) bool { return !wanted(d.Name) }
@@ -101,6 +108,13 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 		return nil, err
 	}
 	return side.View(), nil
+}
+
+// mixed reports whether a zone in force has both domains that say dnssec_enabled: false and others.
+func (p *Plane) mixed() bool {
+	inForce := DNSSettings(p.Config(), nil)
+	inForce.RefuseMixed = true
+	return len(publish.Check(inForce)) > 0
 }
 
 // previewed returns the DNS settings of a configuration, with the table of clients' places.

@@ -32,7 +32,7 @@ type State struct {
 	running   *config.Config // of the start: its values of restart keys stay in force
 	geography *geography     // under mu
 
-	mu    sync.Mutex // held during a reload and while changes are put into force
+	mu    sync.Mutex // held while a reload or changes are put into force
 	file  *config.Config
 	names definitions.Names // of the file's domains
 	set   *definitions.Set  // the API's definitions, with those that the file hides

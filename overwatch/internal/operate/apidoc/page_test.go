@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,12 +13,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
+const page = "../../../docs/api.md"
+
 // listed is a table of operations in the page: between its marks stand those below the paths that the first mark names.
 var listed = regexp.MustCompile(`(?s)<!-- operations (.*?) -->\n.*?<!-- end of operations -->\n`)
 
 // The tables of the page about the API are the table of operations, each operation once.
 func TestPage_IsWhatTheCodeSays(t *testing.T) {
-	const page = "../../../docs/api.md"
 	found, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +43,26 @@ func TestPage_IsWhatTheCodeSays(t *testing.T) {
 	}
 	if !bytes.Equal(made, found) {
 		t.Errorf("%s is not what the code says: go test ./internal/operate/apidoc -update", page)
+	}
+}
+
+var conditionRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (attention|degraded|unhealthy) \\|")
+
+// The page has each kind of condition with its severity, in the order in which conditions are listed.
+func TestPage_HasEachKindOfCondition(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found, want []string
+	for _, row := range conditionRow.FindAllStringSubmatch(string(text), -1) {
+		found = append(found, row[1]+" "+row[2])
+	}
+	for _, kind := range api.ConditionTypes() {
+		want = append(want, string(kind.Kind)+" "+string(kind.Severity))
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("%s has the conditions\n%q, want\n%q", page, found, want)
 	}
 }
 

@@ -35,6 +35,9 @@ func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
 	if request && s.made[name] != nil && !isRequest(s.made[name]) {
 		name += "Body"
 	}
+	if request && required == nil && requiredOf(s.made[name]) != nil {
+		name += "Patch" // of a PATCH: what PUT needs may be left out
+	}
 	if s.made[name] == nil {
 		s.made[name] = object{} // a type may hold itself
 		made := s.structure(t, request, required)

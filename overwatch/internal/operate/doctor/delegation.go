@@ -11,10 +11,9 @@ import (
 	"sync"
 
 	"github.com/miekg/dns"
-)
 
-// resolvConf is the file that names the machine's resolvers.
-const resolvConf = "/etc/resolv.conf"
+	"gslb.internal/shared/resolve"
+)
 
 // CheckAnswers asks a running node itself over both protocols, at each of its addresses.
 func CheckAnswers(ctx context.Context, p Node) (found []Finding) {
@@ -59,11 +58,11 @@ func local(at netip.AddrPort) netip.AddrPort {
 func delegations(ctx context.Context, p Node) (found []Finding) {
 	resolver := p.Resolver
 	if resolver == "" {
-		conf, err := dns.ClientConfigFromFile(resolvConf)
-		if err != nil || len(conf.Servers) == 0 {
-			return advice("delegation", "was not looked at: "+resolvConf+" names no resolver", "")
+		servers, err := resolve.Machine()
+		if err != nil {
+			return advice("delegation", "was not looked at: "+err.Error(), "")
 		}
-		resolver = net.JoinHostPort(conf.Servers[0], conf.Port)
+		resolver = servers[0]
 	}
 	of := make([][]Finding, len(p.Zones))
 	var all sync.WaitGroup

@@ -51,7 +51,8 @@ func limits(context.Context, Node) []Finding {
 	return fine("open files", fmt.Sprintf("at most %d", l.Max))
 }
 
-// buffers checks how many octets a socket may hold unread.
+// buffers checks how many octets a socket may hold unread. The kernel doubles the size that a socket asks for, and
+// counts some 768 octets for a small query.
 func buffers(context.Context, Node) []Finding {
 	const path = "/proc/sys/net/core/rmem_max"
 	text, err := os.ReadFile(path)
@@ -64,7 +65,7 @@ func buffers(context.Context, Node) []Finding {
 	}
 	if size < wantBuffer {
 		return advice("socket buffers", fmt.Sprintf(
-			"net.core.rmem_max is %d: some %d queries can wait during a restart or a burst", size, size/768),
+			"net.core.rmem_max is %d: some %d queries can wait during a restart or a burst", size, 2*size/768),
 			"sysctl -w net.core.rmem_max=16777216, and the same in /etc/sysctl.d (the package brings it)")
 	}
 	return fine("socket buffers", fmt.Sprintf("net.core.rmem_max is %d", size))
@@ -119,7 +120,7 @@ func freeSpace(dir string, s unix.Statfs_t) []Finding {
 	text := fmt.Sprintf("%s has %d MiB free", dir, free>>20)
 	if free < needDisk {
 		return trouble("data_dir", text+": the disk is full",
-			"make freeSpace there: until then changes by the API and new agents are refused, and a new node does not start")
+			"make room there: until then changes by the API and new agents are refused, and a new node does not start")
 	}
 	if free < wantDisk {
 		return advice("data_dir", text, "give it 1 GiB: on a full disk changes by the API are refused")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gslb.internal/overwatch/internal/state/audit"
@@ -72,7 +73,7 @@ func (w *Watcher) follow(room audit.Room, next map[audit.Room]uint64) (last uint
 			w.o.Journal.Add(event)
 		}
 	}
-	return max(last, from), nil
+	return last, nil // one before from: the store was replaced, and its audit log is another one
 }
 
 // ofEntry returns the event of an audit entry. told is false for entries about orders, brakes and keys: their state
@@ -97,12 +98,12 @@ func ofEntry(e *api.AuditEntry) (event api.Event, told bool) {
 			event.Severity = api.EventWarning
 		}
 		return event, true
-	case api.AuditCreate, api.AuditUpdate, api.AuditDelete, api.AuditRevoke, api.AuditSync:
+	case api.AuditCreate, api.AuditUpdate, api.AuditDelete, api.AuditApply, api.AuditRevoke, api.AuditSync:
 		event.Kind = api.EventChange
 		if e.Resource == "domain" {
 			event.Name = e.ResourceID
 		}
-		event.Sentence = fmt.Sprintf("%s %s: %s by %s", e.Resource, e.ResourceID, e.Action, e.Actor)
+		event.Sentence = fmt.Sprintf("%s: %s by %s", strings.TrimSpace(e.Resource+" "+e.ResourceID), e.Action, e.Actor)
 		return event, !failed && e.Resource != "dnssec"
 	}
 	return event, false

@@ -55,9 +55,13 @@ func conditions() map[api.ConditionKind]condition {
 	}
 }
 
-// rowOf returns the row of conditions that an event came from; known is false if it came from none.
-func rowOf(e *api.Event) (found condition, known bool) {
-	for _, c := range conditions() {
+// rowOf returns the row of a table of conditions that an event came from; known is false if it came from none, as those
+// of backends and names, of which many may be held.
+func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition, known bool) {
+	if e.Kind == api.EventBackend || e.Kind == api.EventName {
+		return condition{}, false
+	}
+	for _, c := range table {
 		if c.kind == e.Kind && (c.begun == e.State || c.begun == orderBegun) {
 			return c, true
 		}
@@ -85,7 +89,7 @@ func (w *watch) lookAtConditions() {
 		w.set(e, true)
 	}
 	for key, e := range w.held {
-		if row, known := rowOf(&e); known && !now[key] && (w.settled || row.early) {
+		if row, known := rowOf(table, &e); known && !now[key] && (w.settled || row.early) {
 			w.end(e, row)
 		}
 	}

@@ -28,17 +28,18 @@ type tracker struct {
 	folded  uint64 // changes without an event of their own
 }
 
-// recent counts the events of one subject within flapWindow, told and folded ones, and holds the last folded one.
+// recent counts the events of one subject within flapWindow.
 type recent struct {
 	since time.Time
-	told  int
-	more  int
-	last  api.Event
+	seen  int       // events in the window
+	more  int       // those of them that were folded
+	last  api.Event // the last folded one
 }
 
+// flood counts the events of one kind within floodWindow, as recent does.
 type flood struct {
 	since time.Time
-	told  int
+	seen  int
 	more  int
 }
 
@@ -74,7 +75,7 @@ func (t *tracker) tell(e api.Event) {
 		r = &recent{since: now}
 		t.recent[key] = r
 	}
-	if r.told++; r.told > flapTold {
+	if r.seen++; r.seen > flapTold {
 		r.more, r.last = r.more+1, e
 		t.folded++
 		return
@@ -90,7 +91,7 @@ func (t *tracker) add(e api.Event, now time.Time) {
 		f = &flood{since: now}
 		t.floods[e.Kind] = f
 	}
-	if f.told++; f.told > floodTold && !(e.Phase == api.PhaseEnds && t.journal.Stands(e.Kind, e.Subject)) {
+	if f.seen++; f.seen > floodTold && !(e.Phase == api.PhaseEnds && t.journal.Stands(e.Kind, e.Subject)) {
 		f.more++
 		t.folded++
 		return

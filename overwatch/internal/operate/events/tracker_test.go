@@ -108,6 +108,7 @@ func TestOfEntry_TellsOnceWhatTheStateDoesNotSay(t *testing.T) {
 			Details: map[string]string{"error": errors.ErrUnsupported.Error()}}, "reload failed error"},
 		{api.AuditEntry{Action: api.AuditCreate, Resource: "domain", Status: api.AuditSuccess}, "change create info"},
 		{api.AuditEntry{Action: api.AuditCreate, Resource: "domain", Status: api.AuditFailure}, ""},
+		{api.AuditEntry{Action: api.AuditApply, Resource: "document", Status: api.AuditSuccess}, "change apply info"},
 		{api.AuditEntry{Action: api.AuditRefused, Resource: "agent", Status: api.AuditFailure}, "refused refused warning"},
 		{api.AuditEntry{Action: api.AuditOverride, Status: api.AuditSuccess}, ""},
 		{api.AuditEntry{Action: api.AuditDrain, Status: api.AuditSuccess}, ""},

@@ -29,7 +29,7 @@ const (
 	pace = 20 * time.Millisecond
 )
 
-// Options gives the sources of events. All but Keys and Rolls are required.
+// Options gives the sources of events. All but Node, Keys, Rolls, Logger and Now are required.
 type Options struct {
 	Node    string // its id
 	Journal *journal.Journal

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxFile bounds the file, in octets: twice the size of all points.
+// maxFile bounds the file, in octets: about nine times the size of all points.
 const maxFile = 8 << 20
 
 // kept is the form of the file. A row is the Unix time of a point, in seconds, and its values in the order of Names.

@@ -32,7 +32,7 @@ type Recorder struct {
 	o Options
 
 	mu     sync.Mutex
-	recent []Reading // of the last window and the one before, the oldest first
+	recent []Reading // of the last window, and one that is older; the oldest first
 	minute series
 	hour   series
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 )
 
 // access holds the rules for networks and hosts. It is compiled once from the configuration and never changed.
@@ -23,7 +24,7 @@ type access struct {
 func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 	a := &access{trustProxy: cfg.TrustProxyHeaders, hosts: []string{"localhost"}}
 	for _, network := range cfg.AllowedNetworks {
-		a.networks = append(a.networks, unmapPrefix(network))
+		a.networks = append(a.networks, definitions.Network(network))
 	}
 	for _, host := range slices.Concat(cfg.AllowedHosts, names) {
 		a.hosts = append(a.hosts, hostName(host))
@@ -33,15 +34,6 @@ func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 		a.checkHost = true
 	}
 	return a
-}
-
-// unmapPrefix turns an IPv4 network that is written as IPv4-mapped IPv6 into an IPv4 one.
-func unmapPrefix(p netip.Prefix) netip.Prefix {
-	const mapped = 96 // bits of ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
-	if p.Addr().Is4In6() && p.Bits() >= mapped {
-		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
-	}
-	return p
 }
 
 // permits reports whether an unmapped address is in an allowed network. 0.0.0.0/0 holds no IPv6 address, and ::/0 no

@@ -103,11 +103,11 @@ func (s *Server) agentView(r trust.Record) api.Agent {
 		NotAfter:       stamp(r.NotAfter),
 		ExpiresInHours: float64(int64(r.ExpiresInHours*10)) / 10,
 		Revoked:        r.Revoked,
-		RevokedAt:      stampOrNull(r.RevokedAt),
+		RevokedAt:      api.MomentOrNull(r.RevokedAt),
 		RevokedReason:  r.RevokedReason,
 	}
 	if state, heard := s.o.View.Agent(r.AgentID); heard {
-		view.LastSeen, view.LeftAt = stampOrNull(state.LastSeen), stampOrNull(state.LeftAt)
+		view.LastSeen, view.LeftAt = api.MomentOrNull(state.LastSeen), api.MomentOrNull(state.LeftAt)
 		view.Backends = state.Backends
 		view.Region, view.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
 	}

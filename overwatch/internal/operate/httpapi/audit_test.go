@@ -75,6 +75,8 @@ func TestAudit_Filters(t *testing.T) {
 		"?actors=192.0.2.9":                {},
 		"?status=failure":                  {2},
 		"?search=QUOTED":                   {1},
+		"?search=failure":                  {2},
+		"?search=no+such+text":             {},
 		"?start_time=2999-01-01T00:00:00Z": {},
 		"?end_time=2999-01-01T00:00:00Z":   {2, 1},
 		"?limit=1&offset=1":                {1},

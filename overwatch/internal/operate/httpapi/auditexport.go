@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,8 +17,9 @@ import (
 
 // auditContains reports whether an entry contains a text, which must be in lower case.
 func auditContains(e *api.AuditEntry, text string) bool {
-	for _, where := range []string{e.Action, e.Resource, e.ResourceID, e.Actor, e.RequestID, e.Details["error"],
-		string(e.Before), string(e.After)} {
+	texts := []string{e.Action, e.Resource, e.ResourceID, e.Actor, e.ActorIP, e.ActorType, e.Status, e.RequestID,
+		string(e.Before), string(e.After)}
+	for _, where := range slices.AppendSeq(texts, maps.Values(e.Details)) {
 		if strings.Contains(strings.ToLower(where), text) {
 			return true
 		}

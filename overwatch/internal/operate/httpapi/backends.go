@@ -88,8 +88,8 @@ func backendView(b *registry.Backend) api.Backend {
 		Held:                b.Held,
 		Reason:              b.Reason,
 		AgentHealthy:        b.Claim,
-		AgentLastSeen:       stampOrNull(b.Report().At),
-		ValidationLastCheck: stampOrNull(b.Validation.At),
+		AgentLastSeen:       api.MomentOrNull(b.Report().At),
+		ValidationLastCheck: api.MomentOrNull(b.Validation.At),
 	}
 	if o := b.Override; o != nil {
 		view.Override = &api.ActiveOverride{Healthy: o.Healthy, ActiveOrder: activeOrder(o)}
@@ -115,5 +115,6 @@ func backendView(b *registry.Backend) api.Backend {
 }
 
 func activeOrder(o *registry.Order) api.ActiveOrder {
-	return api.ActiveOrder{Reason: o.Reason, By: o.CreatedBy, At: stamp(o.CreatedAt), ExpiresAt: stampOrNull(o.ExpiresAt)}
+	return api.ActiveOrder{Reason: o.Reason, By: o.CreatedBy, At: stamp(o.CreatedAt),
+		ExpiresAt: api.MomentOrNull(o.ExpiresAt)}
 }

@@ -51,8 +51,8 @@ func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
 func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
 	return audit.Change{
 		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: c.actor, ActorType: api.ActorUser,
-		ActorIP: c.client.String(), RequestID: c.id, Before: ch.before, After: ch.after, Err: err,
-		Duration: time.Since(began), Undoes: ch.undoes,
+		ActorIP: c.client.String(), RequestID: c.id, Before: withoutSecrets(ch.before),
+		After: withoutSecrets(ch.after), Err: err, Duration: time.Since(began), Undoes: ch.undoes,
 	}
 }
 
@@ -122,15 +122,6 @@ func reply(c *call, status int, body any) {
 
 // stamp returns a time as the API shows it: UTC, in milliseconds.
 func stamp(t time.Time) time.Time { return api.Moment(t).Truncate(time.Millisecond) }
-
-// stampOrNull is stamp for a time that may be zero, which becomes null.
-func stampOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	at := stamp(t)
-	return &at
-}
 
 // milliseconds shows a duration with microsecond precision.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
 )
 
 // changeTimeout bounds a change, from the disk to the DNS. A change goes on when its client goes away.
@@ -25,9 +26,9 @@ type change struct {
 	undoes   uint64 // the audit entry of the change that this one takes back; 0: none
 }
 
-// commit makes a change with apply, waits until DNS answers follow, and writes the outcome into the audit log and the
-// log. apply is given the audit entry for the transaction that stores the change; where it stores nothing, commit
-// writes the entry itself.
+// commit makes a change with apply, waits until DNS answers follow, and notes the outcome in the audit log and the log.
+// apply is given the audit entry for the transaction that stores the change; where it stores nothing, commit writes the
+// entry itself.
 func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, note store.Entry) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
@@ -42,8 +43,7 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 		err = flushed
 	}
 	if err != nil || !c.noted {
-		c.noted = true
-		s.audit(c.entry(ch, began, err))
+		s.note(c, ch, began, err)
 	}
 	line := s.log.Info()
 	status := "success"
@@ -52,14 +52,36 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 	}
 	line.Str("request_id", c.id).Str("actor", c.actor).Str("actor_ip", c.client.String()).Str("action",
 		ch.action).Str("resource", ch.resource).
-		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status",
-		status).Msg("change through the API")
+		Str("resource_id", ch.id).Interface("before", withoutSecrets(ch.before)).
+		Interface("after", withoutSecrets(ch.after)).Str("status", status).Msg("change through the API")
 	return err
+}
+
+// withoutSecrets returns an object as every reader of a log may see it. Of all objects of the API, only a server may
+// have a secret: what its check has from the configuration.
+func withoutSecrets(object any) any {
+	switch o := object.(type) {
+	case store.Server:
+		return o.Shown()
+	case *store.Server:
+		return o.Shown()
+	}
+	return object
 }
 
 // define commits a change of definitions. edit changes the draft; see Definitions.Define.
 func (s *Server) define(c *call, ch *change, edit func(*definitions.Draft) error) error {
 	return s.commit(c, ch, func(_ context.Context, note store.Entry) error { return s.o.Definitions.Define(note, edit) })
+}
+
+// note writes the outcome of a change into the audit log, unless it was refused and changed nothing: fail notes that
+// among the refusals. A reload that fails is no refusal, whatever the file's faults are.
+func (s *Server) note(c *call, ch *change, began time.Time, err error) {
+	if p, known := problemOf(err); known && p.status/100 == 4 && !c.noted && ch.action != api.AuditReload {
+		return
+	}
+	c.noted = true
+	s.audit(c.entry(ch, began, err))
 }
 
 // audit appends an entry to the audit log. A failure is only logged, because the change has been made.

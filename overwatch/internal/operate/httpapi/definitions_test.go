@@ -348,8 +348,8 @@ func TestAudit_EntryAndChangeAreOneTransaction(t *testing.T) {
 	w.want("PATCH", w.send("PATCH", "/api/v1/domains/x.example", `{"ttl":0}`), 400)
 	list, err := w.client.AuditLog(t.Context(), nil)
 	w.must(err)
-	if list.Total != 2 || list.Entries[1].Action != "create" || list.Entries[1].Status != "success" ||
-		!strings.Contains(string(list.Entries[1].After), `"name":"x.example"`) || list.Entries[0].Status != "failure" {
+	if list.Total != 1 || list.Entries[0].Action != "create" || list.Entries[0].Status != "success" ||
+		!strings.Contains(string(list.Entries[0].After), `"name":"x.example"`) {
 		t.Errorf("got %+v", list.Entries)
 	}
 }

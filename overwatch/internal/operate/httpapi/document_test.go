@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // apply applies a document and wants it to be done with so many changes.
@@ -92,6 +93,9 @@ func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
 	if entry.Action != "apply" || entry.ResourceID != "shop" || entry.Status != "success" {
 		t.Errorf("audit: %+v", entry)
 	}
+	if got := w.auditLog("?actions=apply&resources=document").Total; got != 3 {
+		t.Errorf("%d entries about documents that changed something, want 3", got)
+	}
 }
 
 func (w *world) lastAudit() api.AuditEntry {
@@ -165,6 +169,10 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 			c.words,
 		)
 	}
+	w.agent("192.0.2.50", wire.ClaimHealthy)
+	w.refuses(api.ApplyRequest{Document: api.Document{Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{
+		Service: service, Address: "192.0.2.50", Port: 80, Region: "eu"}}}}}, 400, "app.example:192.0.2.50:80",
+		"exists already")
 	for body, words := range map[string]string{
 		`{"document":{"domains":[{"name":"a.example","tttl":1}]}}`:                               "tttl",
 		`{"document":{"domains":{}}}`:                                                            "domains",

@@ -21,6 +21,8 @@ func (s *Server) postPlan(c *call, req documentBody) (answer, error) {
 
 // postApply answers POST /document/apply.
 func (s *Server) postApply(c *call, req documentBody) (answer, error) {
+	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
+	defer s.o.OrderLock.Unlock()
 	s.safe.Lock()
 	defer s.safe.Unlock()
 	s.regions.Lock() // no server comes into a region that goes
@@ -91,24 +93,33 @@ func (o *objects) located(err error) error {
 	return found.err(p.status)
 }
 
-// apply puts a plan into force, all of it or nothing.
+// apply puts a plan into force, all of it or nothing. Options.OrderLock must be held.
 func (s *Server) apply(c *call, p *documentPlan) error {
-	ch := &change{action: "apply", resource: "document", id: p.request.Owner, after: p.summary()}
-	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
-		puts := make([]store.Server, 0, len(p.put.servers))
-		for _, server := range p.put.servers {
-			puts = append(puts, *server)
-		}
-		gone := slices.Collect(maps.Keys(p.gone.servers))
+	puts := make([]store.Server, 0, len(p.put.servers))
+	for _, server := range p.put.servers {
+		puts = append(puts, *server)
+	}
+	gone := slices.Collect(maps.Keys(p.gone.servers))
+	deleted := slices.Clone(gone)
+	for id := range p.gone.targets {
+		deleted = append(deleted, targetBackends(s.o.View, id)...)
+	}
+	ch := &change{action: api.AuditApply, resource: "document", id: p.request.Owner, after: p.summary()}
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
 		if len(puts)+len(gone) == 0 {
-			return s.o.Definitions.DefineWith(note, p.change(s), definitions.Attached{})
+			err = s.o.Definitions.DefineWith(note, p.change(s), definitions.Attached{})
+		} else {
+			err = s.o.Inventory.Apply(ctx, puts, gone, func(servers definitions.Attached) error {
+				if err := p.staleServers(s.o.Inventory); err != nil {
+					return err
+				}
+				return s.o.Definitions.DefineWith(note, p.change(s), servers)
+			})
 		}
-		return s.o.Inventory.Apply(ctx, puts, gone, func(servers definitions.Attached) error {
-			if err := p.staleServers(s.o.Inventory); err != nil {
-				return err
-			}
-			return s.o.Definitions.DefineWith(note, p.change(s), servers)
-		})
+		if err == nil {
+			err = s.forgetOrders(ctx, deleted...)
+		}
+		return err
 	})
 }
 

@@ -141,15 +141,21 @@ func (p *documentPlan) checkSameOwner(before string) error {
 		before)
 }
 
-// fieldsBetween lists the fields in which two objects differ, but for their times.
+// fieldsBetween lists the fields in which two objects differ, but for their times, without secrets.
 func fieldsBetween(before, after any) (list []api.PlanField) {
 	was, is := jsonFields(before), jsonFields(after)
 	names := jsonFields(before)
 	maps.Copy(names, is)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !slices.Contains([]string{"created_at", "updated_at", "registered_at"}, name) && was[name] != is[name] {
-			list = append(list, api.PlanField{Name: name, Before: was[name], After: is[name]})
+			list = append(list, api.PlanField{Name: name})
 		}
+	}
+	if len(list) > 0 {
+		was, is = jsonFields(withoutSecrets(before)), jsonFields(withoutSecrets(after))
+	}
+	for i := range list {
+		list[i].Before, list[i].After = was[list[i].Name], is[list[i].Name]
 	}
 	return list
 }
@@ -241,12 +247,20 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		for _, region := range domain.Regions {
 			problems.check(kindDomain+" "+name, knownRegion(regions, region))
 		}
+		var named []string
+		if was := p.held.domains[name]; was != nil {
+			named = was.Regions
+		}
+		problems.check(kindDomain+" "+name, checkEnabled(d, domain.Regions, named))
 	}
 	for network, m := range p.put.mappings {
 		if _, err := ownMapping(d, network, "changed", condition{}); err != nil {
 			problems.add(kindMapping+" "+network.String(), errOfFile)
 		}
 		problems.check(kindMapping+" "+network.String(), knownRegion(regions, m.Region))
+		if was := p.held.mappings[network]; was == nil || was.Region != m.Region {
+			problems.check(kindMapping+" "+network.String(), checkEnabled(d, []string{m.Region}, nil))
+		}
 	}
 	for id, n := range p.put.agents {
 		if n.Region != "" {

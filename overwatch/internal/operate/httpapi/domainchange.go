@@ -46,7 +46,7 @@ func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
 				return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most",
 					definitions.MaxDomains)
 			}
-			return &made, checkRegionsIn(d, made.Regions)
+			return &made, checkRegionsIn(d, made.Regions, nil)
 		})
 }
 
@@ -73,7 +73,7 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 			after.UpdatedAt = stamp(s.o.Now())
 			ch.before = before
 			if req.Regions != nil {
-				err = checkRegionsIn(d, after.Regions)
+				err = checkRegionsIn(d, after.Regions, before.Regions)
 			}
 			return &after, err
 		})
@@ -96,7 +96,7 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 			if err := checkRecords(definitions.LayRecords(file, &all)); err != nil || req.Regions == nil {
 				return err
 			}
-			return checkRegionsIn(d, *req.Regions)
+			return checkRegionsIn(d, *req.Regions, file.Regions)
 		}})
 }
 
@@ -152,14 +152,29 @@ func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.
 	}
 }
 
-// checkRegionsIn refuses a region that is neither configured nor created and enabled.
-func checkRegionsIn(d *definitions.Draft, regions []string) error {
+// checkRegionsIn refuses a region that is neither configured nor created and enabled. before are those that the object
+// named before.
+func checkRegionsIn(d *definitions.Draft, regions, before []string) error {
+	if err := checkEnabled(d, regions, before); err != nil {
+		return err
+	}
 	for _, region := range regions {
 		if r := d.Now().Regions[region]; r != nil && r.Enabled {
 			continue
 		}
 		if err := checkRegion(d.File(), region); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkEnabled refuses a region of the file that is disabled, unless the object named it before.
+func checkEnabled(d *definitions.Draft, regions, before []string) error {
+	for _, region := range regions {
+		at := regionAt(d.File(), region)
+		if at >= 0 && d.File().Regions[at].Disabled() && !slices.Contains(before, region) {
+			return badRequest("region is %.64q, which is disabled: enable it first, or leave it out", region)
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -144,7 +143,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 	view := api.Domain{
 		ID:                d.Name,
 		Name:              d.Name,
-		TTL:               cmp.Or(d.TTL, cfg.DNS.DefaultTTL),
+		TTL:               cfg.DNS.TTL(d.TTL), // as DNS answers
 		RoutingPolicy:     d.RoutingAlgorithm,
 		FallbackAlgorithm: d.FallbackAlgorithm,
 		MinHealthy:        d.MinHealthy,
@@ -224,7 +223,7 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 				Region:    b.Region,
 				Healthy:   healthy(b),
 				Enabled:   b.WeightInForce() > 0 && (!b.Draining || b.DrainTo > 0),
-				LastCheck: stampOrNull(later(b.Report().CheckedAt, b.Validation.At)),
+				LastCheck: api.MomentOrNull(later(b.Report().CheckedAt, b.Validation.At)),
 			}
 		})
 	return ok(list), nil

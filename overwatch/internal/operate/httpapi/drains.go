@@ -58,10 +58,10 @@ func (s *Server) newDrain(c *call, id registry.ID) (o registry.Order, err error)
 // drainOf returns the drain of a server, in force or planned.
 func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 	if b := s.o.View.Get(id); b != nil && b.Draining {
-		d.Draining, d.DrainEndsAt, d.Share = true, stampOrNull(b.DrainEndsAt), b.DrainTo
+		d.Draining, d.DrainEndsAt, d.Share = true, api.MomentOrNull(b.DrainEndsAt), b.DrainTo
 	}
 	if o, found := s.findOrder(api.OrderDrain, target{id.Service, id.Address, id.Port}); found {
-		d.StartsAt, d.ExpiresAt = stampOrNull(o.StartsAt), stampOrNull(o.ExpiresAt)
+		d.StartsAt, d.ExpiresAt = api.MomentOrNull(o.StartsAt), api.MomentOrNull(o.ExpiresAt)
 		if !d.Draining {
 			d.Share = o.Share
 		}

@@ -56,7 +56,7 @@ func (s *Server) gossipNodes() []api.GossipNode {
 	}
 	for _, a := range s.o.View.Agents() {
 		node := agentNode(a)
-		node.Status, node.JoinedAt = ready.AgentStatus(a, now), stampOrNull(pins[a.ID].FirstSeen)
+		node.Status, node.JoinedAt = ready.AgentStatus(a, now), api.MomentOrNull(pins[a.ID].FirstSeen)
 		node.Address, node.Port = parts(s.o.HeardFrom(pins[a.ID].KeyID))
 		nodes = append(nodes, node)
 	}
@@ -67,7 +67,7 @@ func memberView(m gossip.Member) api.GossipNode {
 	node := api.GossipNode{
 		ID: m.Name, Name: m.Name, Status: api.GossipStatus(m.Status), State: api.GossipMember,
 		Region: m.Region, Version: m.Version, RTTMS: roundTrip(m.RTT),
-		LastSeen: stampOrNull(m.LastSeen), JoinedAt: stampOrNull(m.JoinedAt),
+		LastSeen: api.MomentOrNull(m.LastSeen), JoinedAt: api.MomentOrNull(m.JoinedAt),
 	}
 	if m.Self {
 		node.State = api.GossipSelf
@@ -92,6 +92,6 @@ func agentNode(a registry.AgentState) api.GossipNode {
 	return api.GossipNode{
 		ID: a.ID, Name: a.ID, State: api.GossipMember, Region: a.Region, Version: a.Version,
 		RTTMS:    roundTrip(time.Duration(a.Figures.RTTMicros) * time.Microsecond),
-		LastSeen: stampOrNull(a.LastSeen),
+		LastSeen: api.MomentOrNull(a.LastSeen),
 	}
 }

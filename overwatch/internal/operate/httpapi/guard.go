@@ -42,7 +42,9 @@ func (s *Server) serve(o *Operation) gin.HandlerFunc {
 				return
 			}
 		}
-		defer httpserve.Answering(c.Request)() // until here the connection may be closed in favour of another
+		if s.proved(c) { // else, and until here, the connection may be closed in favour of another
+			defer httpserve.Answering(c.Request)()
+		}
 		a, err := o.handle(s, c)
 		switch {
 		case err != nil:
@@ -54,11 +56,21 @@ func (s *Server) serve(o *Operation) gin.HandlerFunc {
 	}
 }
 
-// identify gives the request its id, which is random, and sets the headers that every answer has.
-func (s *Server) identify(c *call) {
+// requestID is the key of a request's id in its context, where slowDisk has given it one.
+type requestID struct{}
+
+// newRequestID returns a random id.
+func newRequestID() string {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
-	c.id = hex.EncodeToString(id[:])
+	return hex.EncodeToString(id[:])
+}
+
+// identify gives the request its id, and sets the headers that every answer has.
+func (s *Server) identify(c *call) {
+	if c.id, _ = c.Request.Context().Value(requestID{}).(string); c.id == "" {
+		c.id = newRequestID()
+	}
 	c.Header("X-Request-Id", c.id)
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Content-Type-Options", "nosniff")

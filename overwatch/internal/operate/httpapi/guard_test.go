@@ -314,6 +314,25 @@ func TestAPI_SlowAndHalfRequestsKeepNobodyOut(t *testing.T) {
 	}
 }
 
+// Whoever shows no token keeps nobody out by reading slowly what is for everybody.
+func TestAPI_SlowReadersWithoutATokenKeepNobodyOut(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.API.MaxConnections = 2 })
+	withTokens(w)
+	w.fitness.message = strings.Repeat("x", 16<<20) // more than the kernels take without a reader
+	for range 2 {
+		conn, err := net.DialTimeout("tcp", w.server.Addr().String(), deadline)
+		w.must(err)
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(deadline))
+		_, err = io.WriteString(conn, "GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		w.must(err)
+		_, err = conn.Read(make([]byte, 1)) // the answer has begun
+		w.must(err)
+	}
+	w.want("with a token", w.send("GET", "/api/v1/servers", "", "Authorization", "Bearer "+tokenOf("read")), 200)
+	w.want("a probe", w.send("GET", "/api/v1/live", ""), 200)
+}
+
 func TestNew_SaysWhatIsWrong(t *testing.T) {
 	w := newWorld(t)
 	good := w.server.o

@@ -29,8 +29,8 @@ func serverHealth(b *registry.Backend) api.ServerHealth {
 		Region:               b.Region,
 		Healthy:              healthy(b),
 		Status:               checkStatus(b),
-		LastCheck:            stampOrNull(later(report.CheckedAt, b.Validation.At)),
-		LastHealthy:          stampOrNull(b.LastHealthyAt),
+		LastCheck:            api.MomentOrNull(later(report.CheckedAt, b.Validation.At)),
+		LastHealthy:          api.MomentOrNull(b.LastHealthyAt),
 		ConsecutiveFailures:  b.Validation.Failures,
 		ConsecutiveSuccesses: b.Validation.Successes,
 	}

@@ -76,6 +76,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 	status := http.StatusOK
 	ch := &change{resource: "geo_mapping", id: network.String()}
 	err = s.define(c, ch, func(d *definitions.Draft) error {
+		var named []string
 		before, err := ownMapping(d, network, "changed", c.condition)
 		if err != nil {
 			return err
@@ -85,7 +86,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 		switch {
 		case before != nil:
 			ch.action, status, ch.before = "update", http.StatusOK, mappingRecordOf(before)
-			after.Owner = before.Owner
+			after.Owner, named = before.Owner, []string{before.Region}
 			if patch {
 				after.Region, after.Comment = valueOr(req.Region, before.Region), valueOr(req.Comment, before.Comment)
 			}
@@ -95,7 +96,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 			return problemf(http.StatusInsufficientStorage, "the API has created %d mappings, which is the most",
 				definitions.MaxMappings)
 		}
-		if err := checkRegionsIn(d, []string{after.Region}); err != nil {
+		if err := checkRegionsIn(d, []string{after.Region}, named); err != nil {
 			return err
 		}
 		ch.after = mappingRecordOf(after)

@@ -64,7 +64,7 @@ func (s *Server) agentNodes() []api.AgentNode {
 func pendingNode(n *store.Node) api.AgentNode {
 	return api.AgentNode{
 		ID: n.ID, Name: n.ID, Address: n.Address, Port: n.Port, Region: n.Region, Version: n.Version,
-		Status: api.AgentPending, RegisteredAt: stampOrNull(n.RegisteredAt),
+		Status: api.AgentPending, RegisteredAt: api.MomentOrNull(n.RegisteredAt),
 	}
 }
 
@@ -72,7 +72,7 @@ func pendingNode(n *store.Node) api.AgentNode {
 func (s *Server) agentNodeView(r trust.Record, announced *store.Node) api.AgentNode {
 	node := api.AgentNode{
 		ID: r.AgentID, Name: r.AgentID, Region: r.Region, Status: api.AgentOffline, Version: r.Version,
-		CertificateExpiry: stampOrNull(r.NotAfter), RegisteredAt: stampOrNull(r.FirstSeen),
+		CertificateExpiry: api.MomentOrNull(r.NotAfter), RegisteredAt: api.MomentOrNull(r.FirstSeen),
 	}
 	if announced != nil {
 		node.Address, node.Port = announced.Address, announced.Port
@@ -85,7 +85,7 @@ func (s *Server) agentNodeView(r trust.Record, announced *store.Node) api.AgentN
 		return node
 	}
 	node.Region, node.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
-	node.LastSeen, node.LeftAt = stampOrNull(state.LastSeen), stampOrNull(state.LeftAt)
+	node.LastSeen, node.LeftAt = api.MomentOrNull(state.LastSeen), api.MomentOrNull(state.LeftAt)
 	node.UptimeSeconds = int64(state.Uptime / time.Second)
 	node.ChecksTotal, node.ActiveChecks, node.TargetCount = state.Figures.ChecksTotal, state.Backends, state.Backends
 	if seconds := state.Uptime.Seconds(); seconds > 0 {

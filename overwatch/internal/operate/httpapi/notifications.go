@@ -31,7 +31,7 @@ func notificationOperations() []Operation {
 			Query:   []Parameter{text("target", "to this one only", "on-call")}, Status: 200, Errors: []int{absent},
 			Answer: api.NotificationTestList{Tests: []api.NotificationTest{{Target: "on-call", Sent: true, DurationMS: 42}},
 				Total: 1}},
-		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone,
+		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone, nodes: true,
 			Summary: "To a node that proves itself, what a receiver was told, sealed; to others, nothing", Status: 200,
 			Query:  []Parameter{text("target", "which receiver", "on-call"), text("group", "of what", nil)},
 			Answer: api.NotificationsTold{Sealed: "p5cW"}},

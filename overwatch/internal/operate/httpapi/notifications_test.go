@@ -57,3 +57,15 @@ func TestNotifications(t *testing.T) {
 		}
 	}
 }
+
+// Whoever has no secret writes only a few lines into the log by asking like a node.
+func TestNotifications_RefusedProofsDoNotFillTheLog(t *testing.T) {
+	w := newWorld(t)
+	for range 100 {
+		w.wantError("a bad proof", w.send("GET", "/api/v1/notifications/told", "", "Authorization", api.KeySyncScheme+" bad"),
+			401, "the proof is wrong")
+	}
+	if n := strings.Count(w.log.String(), "a request of another node was refused"); n < 1 || n > 8 {
+		t.Errorf("%d lines", n)
+	}
+}

@@ -17,6 +17,7 @@ type Operation struct {
 	Path   string   // as OpenAPI writes it, such as /api/v1/servers/{id}
 	Role   api.Role // the least role where tokens are used; empty: RoleRead for GET, RoleAdmin for changes
 	Public bool     // any client may use it, also from outside api.allowed_networks
+	nodes  bool     // without a token: another node proves itself to it by its Authorization
 	handle handler
 
 	Summary     string

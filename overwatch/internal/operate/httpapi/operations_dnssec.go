@@ -26,7 +26,7 @@ func dnssecOperations() []Operation {
 			Summary: "Ask the other nodes for their keys now", Status: 200, Errors: []int{conflict, busy},
 			Answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{
 				{Peer: "http://overwatch-2.example.com:8080", OK: true, Imported: 1}}}},
-		{Method: get, Path: v1 + "/dnssec/keys", handle: (*Server).listDNSSECKeys, Role: api.RoleNone,
+		{Method: get, Path: v1 + "/dnssec/keys", handle: (*Server).listDNSSECKeys, Role: api.RoleNone, nodes: true,
 			Summary: "Public halves of the signing keys; to a node that proves itself, all of them sealed", Status: 200,
 			Answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,

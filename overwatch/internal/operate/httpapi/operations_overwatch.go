@@ -27,6 +27,7 @@ func overwatchOperations() []Operation {
 	weight := api.Order{Kind: api.OrderWeight, Service: "app.example.com", Address: "192.0.2.1:80", Weight: new(10),
 		Reason: "new kernel", Source: "api", CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: new(at().Add(time.Hour)),
 		InForce: true}
+	other := api.WeightRequest{Weight: new(10), Reason: "new kernel", ExpiresIn: "1h"}
 	safe, unsafe := []Parameter{ifSafeParameter()}, []int{conflict, noStore}
 	return []Operation{
 		{Method: get, Path: v1 + "/overwatch/backends", handle: (*Server).listBackends,
@@ -51,8 +52,11 @@ func overwatchOperations() []Operation {
 			Description: "In the place of the declared one, whoever declares it. A backend of weight 0 serves only where no " +
 				"other may. It is on disk when the call returns, and ends by itself where expires_in says so, " +
 				"counted from starts_at or from now.",
-			Body:     api.WeightRequest{Weight: new(10), Reason: "new kernel", ExpiresIn: "1h"},
-			Required: []string{"weight", "reason"}, Status: 200, Query: safe, Answer: weight, Errors: unsafeChanges},
+			Body: other, Required: []string{"weight", "reason"}, Status: 200, Query: safe, Answer: weight,
+			Errors: unsafeChanges},
+		{Method: patch, Path: backend + "/weight", handle: decoded((*Server).putWeight), Header: conditionsOf(false),
+			Role: api.RoleOperate, Summary: "Change an operator's weight", Description: "What is left out stays.", Body: other,
+			Status: 200, Query: safe, Answer: weight, Errors: unsafeChanges},
 		{Method: del, Path: backend + "/weight", handle: (*Server).deleteWeight, Header: conditionsOf(false),
 			Role: api.RoleOperate, Summary: "Give a backend its declared weight back", Status: 204, Errors: changes},
 		{Method: get, Path: v1 + "/overwatch/orders", handle: (*Server).listOrders, Summary: "What operators have ordered",
@@ -108,7 +112,7 @@ func overwatchOperations() []Operation {
 			Summary: "Say by hand whether a backend works", Body: order, Required: told, Status: 200, Answer: override,
 			Query: safe, Errors: unsafeChanges},
 		{Method: patch, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Summary: "Change an override",
-			Description: "What is left out stays.", Header: conditionsOf(false), Body: order, Required: told, Status: 200,
+			Description: "What is left out stays.", Header: conditionsOf(false), Body: order, Status: 200,
 			Query: safe, Answer: override, Errors: unsafeChanges},
 		{Method: del, Path: record, handle: (*Server).deleteOverride, Role: api.RoleOperate, Header: conditionsOf(false),
 			Summary: "Take an override away", Status: 204, Errors: changes},

@@ -140,7 +140,7 @@ type Orders interface {
 	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
 }
 
-// Definitions holds the definitions of the API, which are all its objects but servers.
+// Definitions holds the definitions of the API, which are all its objects but servers that have an address.
 type Definitions interface {
 	// Defined returns the definitions that are in force, without those of a name that the file has, and the
 	// configuration file with the API's settings over it. Neither is ever changed. Defined does not block.

@@ -212,12 +212,13 @@ func (s *Server) restoreStored(o, before registry.Order, existed bool) error {
 	return s.o.OrderStore.DeleteOrder(o.Kind, o.Service, o.Endpoint())
 }
 
-// forgetOrders ends the weight and the drain of a server that was deleted, so that a later server at its address does
-// not inherit them. Options.OrderLock must be held.
-func (s *Server) forgetOrders(ctx context.Context, id registry.ID) error {
+// forgetOrders ends the weights and the drains of servers that were deleted, so that later servers at their addresses
+// do not inherit them. Options.OrderLock must be held.
+func (s *Server) forgetOrders(ctx context.Context, deleted ...registry.ID) error {
 	var failed []error
-	for _, kind := range []api.OrderKind{api.OrderWeight, api.OrderDrain} {
-		if o, found := s.findOrder(kind, target{id.Service, id.Address, id.Port}); found && s.o.View.Get(id) == nil {
+	for _, o := range s.o.View.Orders() {
+		id := registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
+		if o.Kind != api.OrderOverride && slices.Contains(deleted, id) && s.o.View.Get(id) == nil {
 			failed = append(failed, s.forgetOrder(ctx, o))
 		}
 	}

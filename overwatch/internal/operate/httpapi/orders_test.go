@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
 const (
@@ -58,6 +59,22 @@ func TestWeight_StandsBesideTheDeclaredOneWithWhoWhyAndUntil(t *testing.T) {
 		!strings.Contains(string(entries[0].After), `"weight":7`) || string(entries[1].After) != "null" {
 		t.Errorf("audit log: %+v", entries)
 	}
+}
+
+func TestWeight_PatchKeepsWhatItDoesNotName(t *testing.T) {
+	w := newWorld(t)
+	w.wantError("none", w.send("PATCH", weightPath, `{"expires_in":"1h"}`), 404, "declared weight")
+	w.want("PUT", w.send("PUT", weightPath, `{"weight":7,"reason":"new kernel","source":"s","expires_in":"1h"}`), 200)
+	var o api.Order
+	r := w.send("PATCH", weightPath, `{"expires_in":"9h"}`)
+	w.must(json.Unmarshal([]byte(r.body), &o))
+	if o.Weight == nil || *o.Weight != 7 || o.Reason != "new kernel" || o.Source != "s" || !o.InForce ||
+		o.ExpiresAt == nil || o.ExpiresAt.Sub(o.CreatedAt) != 9*time.Hour {
+		t.Fatalf("its end: %+v", r)
+	}
+	w.want("its weight", w.send("PATCH", weightPath, `{"weight":0}`), 200, `"weight":0`, `"reason":"new kernel"`,
+		o.ExpiresAt.Format("2006-01-02T15:04:05"))
+	w.wantError("too much", w.send("PATCH", weightPath, `{"weight":1001}`), 400, "from 0 to 1000")
 }
 
 func TestWeight_RefusesWhatItCannotBe(t *testing.T) {
@@ -187,5 +204,37 @@ func TestDrain_GoesWithItsServer(t *testing.T) {
 	}
 	if list := w.orders(); len(list) != 0 {
 		t.Errorf("%+v", list)
+	}
+	document := api.Document{Servers: []api.DocumentServer{
+		{ServerCreate: api.ServerCreate{Service: service, Address: "192.0.2.10", Port: 80, Region: "eu"}}}}
+	w.apply(api.ApplyRequest{Document: document, Owner: "shop"}, 1)
+	w.want("of a document", w.send("POST", "/api/v1/servers/app.example:192.0.2.10:80/drain", ""), 202)
+	w.want("of a document", w.send("PUT", "/api/v1/overwatch/backends/app.example/192.0.2.10/80/weight",
+		`{"weight":7,"reason":"r"}`), 200)
+	w.apply(api.ApplyRequest{Owner: "shop", Prune: true}, 1)
+	if list := w.orders(); len(list) != 0 {
+		t.Errorf("after the document: %+v", list)
+	}
+}
+
+// So do those of the addresses of a server by host name.
+func TestDrain_GoesWithItsHostName(t *testing.T) {
+	w := newWorld(t)
+	for _, id := range []string{firstServer, secondServer} {
+		w.validate(id, check.StateHealthy, "")
+	}
+	document := api.Document{Servers: []api.DocumentServer{
+		{ServerCreate: api.ServerCreate{Service: service, Target: "lb.example.net", Port: 443, Region: "eu"}}}}
+	for what, remove := range map[string]func(){
+		"DELETE": func() { w.want("DELETE", w.send("DELETE", targetPath, ""), 204) },
+		"prune":  func() { w.apply(api.ApplyRequest{Owner: "shop", Prune: true}, 1) },
+	} {
+		w.apply(api.ApplyRequest{Document: document, Owner: "shop"}, 1)
+		w.resolved("192.0.2.77")
+		w.want(what, w.send("POST", "/api/v1/servers/app.example:192.0.2.77:443/drain", ""), 202)
+		remove()
+		if list := w.orders(); len(list) != 0 {
+			t.Errorf("%s: %+v", what, list)
+		}
 	}
 }

@@ -155,6 +155,29 @@ func TestOverlay_OfARegionOfTheFile(t *testing.T) {
 	w.wantError("of the API", w.send("DELETE", "/api/v1/regions/none/overlay", ""), 404)
 }
 
+// No domain and no mapping comes to name a disabled region of the file; one that names it already may change.
+func TestOverlay_NothingNewNamesADisabledRegion(t *testing.T) {
+	w := newWorld(t)
+	w.want("a domain", w.send("POST", "/api/v1/domains", `{"name":"old.example","regions":["us","eu"]}`), 201)
+	w.want("a mapping", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","region":"us"}`), 201)
+	w.want("disabled", w.send("PATCH", "/api/v1/regions/us", `{"enabled":false}`), 200)
+	w.wantError("a domain", w.send("POST", "/api/v1/domains", `{"name":"new.example","regions":["us"]}`), 400,
+		`region is "us"`, "disabled")
+	w.wantError("a mapping", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"198.51.100.0/24","region":"us"}`), 400,
+		`region is "us"`, "disabled")
+	domain := func(name string) api.Document {
+		return api.Document{Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: name, TTL: new(10),
+			Regions: &[]string{"us", "eu"}}}}}
+	}
+	w.refuses(api.ApplyRequest{Document: domain("new.example")}, 400, "domains[0]", `region is "us"`, "disabled")
+	w.refuses(api.ApplyRequest{Document: api.Document{Mappings: []api.DocumentMapping{
+		{CIDR: "198.51.100.0/24", Region: "us"}}}}, 400, "mappings[0]", `region is "us"`, "disabled")
+	w.want("its domain", w.send("PATCH", "/api/v1/domains/old.example", `{"ttl":9,"regions":["us","eu"]}`), 200)
+	w.want("its mapping", w.send("PATCH", "/api/v1/geo/mappings", `{"cidr":"192.0.2.0/24","comment":"x"}`), 200)
+	w.want("undone", w.undo(lastChange), 200)
+	w.apply(api.ApplyRequest{Document: domain("old.example")}, 1)
+}
+
 func TestOverlay_KeepsTheRegionThatItNames(t *testing.T) {
 	w := newWorld(t)
 	if _, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: new("ap")}); err != nil {

@@ -198,6 +198,6 @@ func overrideRecord(o registry.Order) api.Override {
 	return api.Override{
 		Service: o.Service, Address: o.Endpoint(), Healthy: o.Healthy,
 		Reason: o.Reason, Source: o.Source, CreatedAt: stamp(o.CreatedAt), CreatedBy: o.CreatedBy,
-		StartsAt: stampOrNull(o.StartsAt), ExpiresAt: stampOrNull(o.ExpiresAt), InForce: o.Begun,
+		StartsAt: api.MomentOrNull(o.StartsAt), ExpiresAt: api.MomentOrNull(o.ExpiresAt), InForce: o.Begun,
 	}
 }

@@ -49,7 +49,7 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 			status = api.OverwatchDegraded
 		}
 		node := api.OverwatchNode{ID: m.Name, Name: m.Name, Region: m.Region, Status: status, Version: m.Version,
-			LastSeen: stampOrNull(m.LastSeen)}
+			LastSeen: api.MomentOrNull(m.LastSeen)}
 		node.Address, _ = parts(m.Address)
 		nodes = append(nodes, node)
 	}
@@ -130,7 +130,7 @@ func (s *Server) ownNode() api.OverwatchNode {
 	node := api.OverwatchNode{
 		ID: s.o.NodeID, Name: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Status: api.OverwatchOnline,
 		Version:       s.o.Build.Version,
-		UptimeSeconds: new(int64(up)), LastSeen: stampOrNull(now), QueriesTotal: &self.Queries,
+		UptimeSeconds: new(int64(up)), LastSeen: api.MomentOrNull(now), QueriesTotal: &self.Queries,
 		DNSSECEnabled: s.o.SigningKeys != nil, Self: true,
 	}
 	if !s.o.Fitness.Readiness().Ready {

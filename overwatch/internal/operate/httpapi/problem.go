@@ -55,6 +55,8 @@ func problemOf(err error) (p *problem, ok bool) {
 		return notFound("no such backend is known"), true
 	case errors.Is(err, registry.ErrNoOrder):
 		return notFound("no such override is in force"), true
+	case errors.Is(err, inventory.ErrExists): // with the server's id
+		return badRequest("%v", err), true
 	case errors.Is(err, inventory.ErrUnknown):
 		return notFound("no such server was created through the API"), true
 	case errors.Is(err, inventory.ErrFull):

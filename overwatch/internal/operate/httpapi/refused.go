@@ -15,7 +15,7 @@ const (
 )
 
 // noteRefusal passes a refusal on for the audit log: of a client that may not ask, and of a change that is not made. It
-// leaves out objects and methods that do not exist, and changes that commit has logged already.
+// leaves out objects and methods that do not exist, and changes that are in the audit log already.
 func (s *Server) noteRefusal(c *call, p *problem) {
 	stranger := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden ||
 		p.status == http.StatusMisdirectedRequest

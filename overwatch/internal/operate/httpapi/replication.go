@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/replication"
@@ -47,7 +46,8 @@ func (s *Server) getReplicationObjects(c *call) (answer, error) {
 	sealed, err := s.seal(c, s.o.Replication, func(proof string) (string, error) {
 		q := replication.Question{Target: c.Request.URL.RequestURI(), Instance: c.query["instance"],
 			Hold: c.query["hold"] == "true", Apart: func() func() { return httpserve.Apart(c.Request) }}
-		q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // checked by the table
+		q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // checked by the table, as has
+		q.Has, _ = strconv.ParseUint(c.query["has"], 10, 64)
 		return s.o.Replication.Answer(c.Request.Context(), q, proof)
 	})
 	return ok(api.ReplicationObjects{Sealed: sealed}), err
@@ -58,14 +58,30 @@ func (s *Server) getReplicationObjects(c *call) (answer, error) {
 func (s *Server) seal(c *call, door interface{ Challenge() string }, answer func(proof string) (string, error)) (
 	sealed string, err error) {
 	c.Header("WWW-Authenticate", door.Challenge())
-	proof := c.GetHeader("Authorization")
-	if !strings.HasPrefix(proof, api.KeySyncScheme+" ") {
+	proof := nodeProof(c)
+	if proof == "" {
 		return "", nil
 	}
 	if sealed, err = answer(proof); err != nil {
-		s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("path", c.Request.URL.Path).
-			Str("reason", err.Error()).Msg("a request of another node was refused")
+		s.logUnsealed(c, err)
 		return "", problemf(http.StatusUnauthorized, "%s", err)
 	}
 	return sealed, nil
+}
+
+// logUnsealed logs that a request of another node was refused, but not often: any client can make one. The audit log
+// has them too, and counts the rest.
+func (s *Server) logUnsealed(c *call, reason error) {
+	s.sealing.Lock()
+	ok, last := s.unsealed.Take(s.o.Now())
+	s.sealing.Unlock()
+	if !ok {
+		return
+	}
+	message := "a request of another node was refused"
+	if last {
+		message += "; no more is told of it for ten minutes but in the audit log"
+	}
+	s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("path", c.Request.URL.Path).
+		Str("reason", reason.Error()).Msg(message)
 }

@@ -166,8 +166,7 @@ func (s *Server) rollChanged(c *call, action, apex string, began time.Time, afte
 		if err == nil {
 			ch.after = after
 		}
-		c.noted = true
-		s.audit(c.entry(ch, began, err))
+		s.note(c, ch, began, err)
 	}
 	if err != nil {
 		return answer{}, err
@@ -210,8 +209,8 @@ func rollRecord(r dnssec.RollState) api.Roll {
 	stage := func(s roll.Stage) api.RollStage { return api.RollStage(r.Name(s)) }
 	record := api.Roll{Zone: r.Zone, Way: rollWays[r.Way], Stage: stage(r.Stage), Since: stamp(r.Since),
 		StartedAt: stamp(r.Started), StartedBy: r.By, Emergency: r.Emergency, OldKeys: []int{},
-		WaitsFor: wordsOrNull(r.Wait.For), WaitsUntil: stampOrNull(r.Wait.Until),
-		ParentSince: stampOrNull(r.ParentSince), ConfirmedAt: stampOrNull(r.Confirmed), Schedule: []api.RollStep{},
+		WaitsFor: wordsOrNull(r.Wait.For), WaitsUntil: api.MomentOrNull(r.Wait.Until),
+		ParentSince: api.MomentOrNull(r.ParentSince), ConfirmedAt: api.MomentOrNull(r.Confirmed), Schedule: []api.RollStep{},
 		Advice: []api.RollAdvice{}}
 	if r.Target != nil {
 		record.KeyTag, record.DSRecord = int(r.Target.Tag()), r.Target.DSLine()
@@ -225,7 +224,7 @@ func rollRecord(r dnssec.RollState) api.Roll {
 	}
 	for _, a := range r.Advice {
 		record.Advice = append(record.Advice, api.RollAdvice{Act: api.RollAct(a.Act), Safe: a.Safe,
-			Until: stampOrNull(a.Until), Reason: wordsOrNull(a.Reason)})
+			Until: api.MomentOrNull(a.Until), Reason: wordsOrNull(a.Reason)})
 	}
 	return record
 }

@@ -28,3 +28,15 @@ func TestOperations_EachIsAnsweredAtItsPath(t *testing.T) {
 		}
 	}
 }
+
+func TestOperations_PatchIsAcceptedWhereverPutIs(t *testing.T) {
+	methods := map[string]bool{}
+	for _, o := range Operations() {
+		methods[o.Method+o.Path] = true
+	}
+	for _, o := range Operations() {
+		if o.Method == http.MethodPut && !methods[http.MethodPatch+o.Path] {
+			t.Errorf("%s has PUT and no PATCH", o.Path)
+		}
+	}
+}

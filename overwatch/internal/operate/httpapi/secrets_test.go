@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
 )
 
@@ -79,5 +82,76 @@ func TestSecrets_AreInNoAnswerNoAuditEntryAndNoLine(t *testing.T) {
 		if strings.Contains(all, secret) {
 			t.Errorf("%s is shown", secret)
 		}
+	}
+}
+
+// The check of a region may have a password in a header, or in what it sends. Servers of the API take it over, and keep
+// it when a change of theirs is undone.
+func TestSecrets_OfARegionsCheckAreInNoAnswerNoAuditEntryAndNoLine(t *testing.T) {
+	for kind, check := range map[string]*config.HealthCheck{
+		"header": {Type: "http", Path: "/h", Headers: map[string]string{"Authorization": "Bearer s3cret"}},
+		"send":   {Type: "tcp", Send: "AUTH s3cret"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			w := newWorld(t)
+			ofRegion := func(check *config.HealthCheck) {
+				cfg := *w.cfg.Load()
+				cfg.Regions = slices.Clone(cfg.Regions)
+				cfg.Regions[0].HealthCheck = check
+				w.cfg.Store(&cfg)
+			}
+			settings.SetDefaults(check)
+			ofRegion(check)
+			id, err := registry.ParseID(service + ":192.0.2.9:80")
+			w.must(err)
+			seen := strings.Builder{}
+			send := func(method, path, body string, status int) {
+				t.Helper()
+				r := w.send(method, "/api/v1"+path, body)
+				w.want(method+" "+path+" "+body, r, status)
+				seen.WriteString(r.body)
+				server, there := w.servers.Get(id)
+				if there && !strings.Contains(server.Check.Detail.String(), "s3cret") {
+					t.Errorf("%s %s %s: the check has become %s", method, path, body, server.Check.Detail)
+				}
+			}
+			const body = `{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`
+			path := "/servers/" + id.String()
+			for _, step := range []struct {
+				method, path, body string
+				status             int
+			}{
+				{"POST", "/servers", body, 201},
+				{"PATCH", path, `{"weight":7}`, 200},
+				{"PATCH", path + "/health-check", `{"unhealthy_threshold":5}`, 200},
+				{"DELETE", path, "", 204},
+			} {
+				send(step.method, step.path, step.body, step.status)
+				send("POST", "/audit-logs/last/undo", "", 200)
+				send("POST", "/audit-logs/last/undo", "", 200)
+			}
+			send("POST", "/audit-logs/last/undo", "", 200) // it is there again
+			send("PATCH", path+"/health-check", `{"type":"grpc"}`, 400)
+			send("POST", "/document/plan", `{"document":{"servers":[`+body+`]}}`, 200)
+			send("DELETE", path, "", 204)
+			w.writeRefusals()
+			for _, path := range []string{"/audit-logs", "/audit-logs?actions=refused", "/audit-logs/1",
+				"/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs/export?format=ndjson", "/events"} {
+				send("GET", path, "", 200)
+			}
+			for where, text := range map[string]string{"answer": seen.String(), "log": w.log.String()} {
+				if strings.Contains(text, "s3cret") || !strings.Contains(text, "[redacted]") {
+					t.Errorf("the %s has the secret, or no check: %s", where, text)
+				}
+			}
+			var before *api.AuditEntry
+			for e, err := range w.audit.Oldest(audit.Changes) {
+				w.must(err)
+				w.must(e.Follows(before))
+				before = &e
+			}
+			ofRegion(nil) // the server's secret is nowhere any more
+			w.wantError("undo", w.undo(lastChange), 409, "cannot be undone", "headers")
+		})
 	}
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -15,12 +14,13 @@ import (
 
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/logging"
 	"gslb.internal/shared/segment"
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of one connection. The slowest honest request is a validation run,
-// so an answer may take as long as that and time to send it.
+// Bounds of one connection. An answer may take as long as a validation run and time to send it, which is
+// also as long as clients wait for a reload, the slowest honest request.
 const (
 	headerTimeout = 5 * time.Second
 	bodyTimeout   = 15 * time.Second // header and body
@@ -46,6 +46,9 @@ type Server struct {
 	checking chan struct{} // has an entry while a configuration is checked
 	safe     sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together
 	regions  sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
+
+	sealing  sync.Mutex    // guards unsealed
+	unsealed logging.Lines // bounds the log lines about refused requests of other nodes
 }
 
 // New opens the listener; nothing is answered before Run.
@@ -81,7 +84,7 @@ func New(o Options) (*Server, error) {
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxHeader,
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     log.New(debugLines{o.Logger}, "", 0),
+		ErrorLog:                     logging.Library(o.Logger),
 	}
 	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
 	if certificates != nil {
@@ -156,12 +159,4 @@ func noRoute(_ *Server, c *call) (answer, error) {
 func noMethod(_ *Server, c *call) (answer, error) {
 	return answer{}, problemf(http.StatusMethodNotAllowed, "%.32q is not a method of this path: it has %s",
 		c.Request.Method, c.Writer.Header().Get("Allow"))
-}
-
-// debugLines logs net/http's messages about broken connections at debug level.
-type debugLines struct{ log zerolog.Logger }
-
-func (d debugLines) Write(line []byte) (int, error) {
-	d.log.Debug().Bytes("detail", line).Msg("connection")
-	return len(line), nil
 }

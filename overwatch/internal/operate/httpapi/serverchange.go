@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -68,9 +67,6 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 			}
 			return s.inRegion(req.Region, create)
 		})
-	if errors.Is(err, inventory.ErrExists) {
-		return answer{}, badRequest("server %s exists already", id)
-	}
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, err
 }
 

@@ -34,12 +34,13 @@ func (p *slowDisk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.next.ServeHTTP(w, r)
 		return
 	}
+	id := newRequestID()
 	if p.disk() > diskPatience && p.abandoned.Load() >= maxAbandoned {
-		tooSlow(w, "nothing was changed")
+		tooSlow(w, id, "nothing was changed")
 		return
 	}
 	// The change outlives its client only if it is abandoned.
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(r.Context()), requestID{}, id))
 	leave := context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })
 	kept := bufferedAnswer{header: make(http.Header), status: http.StatusOK}
 	ended := make(chan any, 1)
@@ -62,15 +63,16 @@ func (p *slowDisk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-look.C:
 			if p.disk() > diskPatience && leave() {
-				tooSlow(w, "the change is made when it does, or fails then: look before you repeat it")
+				tooSlow(w, id, "the change is made when it does, or fails then: look before you repeat it")
 				return
 			}
 		}
 	}
 }
 
-func tooSlow(w http.ResponseWriter, what string) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+func tooSlow(w http.ResponseWriter, id, what string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusServiceUnavailable)
 	_ = json.NewEncoder(w).Encode(api.ErrorBody{

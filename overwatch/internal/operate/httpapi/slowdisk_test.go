@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 		var hangs atomic.Bool
 		var made, cancelled atomic.Int64
 		goOn := make(chan struct{})
+		var ids sync.Map // of the changes
 		p := &slowDisk{
 			disk: func() time.Duration {
 				if hangs.Load() {
@@ -27,6 +29,9 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 			},
 			next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("ETag", `"1"`)
+				if id, _ := r.Context().Value(requestID{}).(string); id != "" {
+					ids.Store(id, true)
+				}
 				if r.Method != http.MethodGet {
 					<-goOn
 					made.Add(1)
@@ -53,6 +58,8 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 			if w := send(http.MethodPost); w.Code != http.StatusServiceUnavailable ||
 				!strings.Contains(w.Body.String(), "look before you repeat it") || time.Since(at) > diskPatience {
 				t.Fatalf("change %d: %d %s after %v", i, w.Code, w.Body, time.Since(at))
+			} else if _, same := ids.LoadAndDelete(w.Header().Get("X-Request-Id")); !same {
+				t.Fatalf("change %d: the answer has not its id: %v", i, w.Header())
 			}
 		}
 		if w := send(http.MethodDelete); w.Code != http.StatusServiceUnavailable ||

@@ -30,6 +30,14 @@ func addressesOf(view *registry.View, id definitions.TargetID) iter.Seq[*registr
 	})
 }
 
+// targetBackends lists the ids of the backends that addressesOf yields.
+func targetBackends(view *registry.View, id definitions.TargetID) (ids []registry.ID) {
+	for b := range addressesOf(view, id) {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
 func isAddressOf(b *registry.Backend, id definitions.TargetID) bool {
 	part := b.Part()
 	return part.Made && part.Target == id.Name && b.Port == id.Port && b.Service == id.Service
@@ -228,13 +236,8 @@ func (s *Server) patchTarget(c *call, id definitions.TargetID) (answer, error) {
 
 // deleteTarget answers DELETE /servers/{id} of a server by host name.
 func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) {
-	done, err := s.safely(c, ofTarget(id))
-	defer done()
-	if err != nil {
-		return answer{}, err
-	}
 	ch := &change{action: api.AuditDelete, resource: "server", id: id.String()}
-	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+	return noContent(), s.removeTarget(c, ch, id, func(d *definitions.Draft) error {
 		before := d.Now().Target(id)
 		if before == nil {
 			return unknownTarget(d.Now(), id)
@@ -245,6 +248,24 @@ func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) 
 		ch.before = before
 		d.DeleteTarget(id)
 		return nil
+	})
+}
+
+// removeTarget commits a change that deletes a server by host name, and ends the weights and drains of its addresses.
+func (s *Server) removeTarget(c *call, ch *change, id definitions.TargetID, edit func(*definitions.Draft) error) error {
+	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
+	defer s.o.OrderLock.Unlock()
+	done, err := s.safely(c, ofTarget(id))
+	defer done()
+	if err != nil {
+		return err
+	}
+	deleted := targetBackends(s.o.View, id)
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		if err := s.o.Definitions.Define(note, edit); err != nil {
+			return err
+		}
+		return s.forgetOrders(ctx, deleted...)
 	})
 }
 
@@ -331,12 +352,7 @@ func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitio
 	if before != nil {
 		return s.defineTarget(c, ch, before.Region, back)
 	}
-	done, err := s.safely(c, ofTarget(id))
-	defer done()
-	if err != nil {
-		return err
-	}
-	return s.define(c, ch, back)
+	return s.removeTarget(c, ch, id, back)
 }
 
 // target reads a server by host name of a document.

@@ -91,6 +91,20 @@ func (s *Server) checkToken(c *call) error {
 	return nil
 }
 
+// proved reports whether the client has a token, where there are any, or asks as another node, of which a wrong proof
+// gets a short answer. What anybody may ask for keeps no connection: whoever reads it slowly would keep others out.
+func (s *Server) proved(c *call) bool {
+	return c.role != "" || len(s.tokens().list) == 0 || c.operation.nodes && nodeProof(c) != ""
+}
+
+// nodeProof returns the Authorization of another node, "" where the client does not ask as one.
+func nodeProof(c *call) string {
+	if proof := c.GetHeader("Authorization"); strings.HasPrefix(proof, api.KeySyncScheme+" ") {
+		return proof
+	}
+	return ""
+}
+
 // stillAdmitted reports whether the tokens in force now would admit a request that was admitted before.
 func (s *Server) stillAdmitted(c *call) bool {
 	known, need := s.tokens(), c.operation.LeastRole()

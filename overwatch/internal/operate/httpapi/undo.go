@@ -18,7 +18,7 @@ import (
 const lastChange = "last"
 
 // errChangedSince is the error of an undo whose object has changed again since.
-var errChangedSince = errors.New("a later change stands on it")
+var errChangedSince error = problemf(http.StatusConflict, "a later change stands on it")
 
 // postUndo answers POST /audit-logs/{id}/undo. The object must still be as the change has left it, so that no later
 // change is lost.

@@ -9,6 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
 // undoServer deletes a server that was created, creates one again that was deleted, or restores the settings of one.
@@ -33,11 +34,15 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		return s.inRegionIfAny(before.Region, func() error {
 			_, err := s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
-				if err := unchangedSince(e, *server); err != nil {
+				if err := serverUnchangedSince(e, *server); err != nil {
 					return err
 				}
-				ch.before, ch.after = *server, *before
-				*server = *before
+				back, err := s.completed(e, *before, server.Check)
+				if err != nil {
+					return err
+				}
+				ch.before, ch.after = *server, back
+				*server = back
 				return nil
 			})
 			if errors.Is(err, inventory.ErrUnknown) {
@@ -59,7 +64,7 @@ func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id regis
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		err := s.o.Inventory.Remove(ctx, id, note, func(now store.Server) error {
 			ch.before = now
-			return unchangedSince(e, now)
+			return serverUnchangedSince(e, now)
 		})
 		switch {
 		case errors.Is(err, inventory.ErrUnknown):
@@ -76,6 +81,10 @@ func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, befor
 	if _, found := s.findDomain(cfg, before.Service); !found {
 		return cannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
 	}
+	before, err := s.completed(e, before, check.Spec{})
+	if err != nil {
+		return err
+	}
 	ch.after = before
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		return s.inRegionIfAny(before.Region, func() error {
@@ -86,6 +95,33 @@ func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, befor
 			return err
 		})
 	})
+}
+
+// serverUnchangedSince is unchangedSince for a server. Entries of earlier versions have its secrets.
+func serverUnchangedSince(e *api.AuditEntry, now store.Server) error {
+	if unchangedSince(e, now) == nil {
+		return nil
+	}
+	return unchangedSince(e, now.Shown())
+}
+
+// completed returns a server of an audit entry with the secrets that the entry leaves out (store.Server.Shown). They
+// are taken from now, the server's present check, or from that of its region.
+func (s *Server) completed(e *api.AuditEntry, server store.Server, now check.Spec) (store.Server, error) {
+	detail := server.Check.Detail.Detail()
+	if detail.Headers+detail.Send == "" || server.Check.Detail.Shown() != server.Check.Detail {
+		return server, nil // it had none, or the entry, of an earlier version, has them
+	}
+	cfg, _ := s.o.Config()
+	for _, whole := range []check.Details{now.Detail, cfg.CheckIn(server.Region).Detail} {
+		if shown := whole.Shown().Detail(); shown.Headers == detail.Headers && shown.Send == detail.Send {
+			detail.Headers, detail.Send = whole.Detail().Headers, whole.Detail().Send
+			server.Check.Detail = detail.Details()
+			return server, nil
+		}
+	}
+	return server, cannotUndo(e, "the audit log leaves out the values of headers and send of its health check, and its "+
+		"region has others by now")
 }
 
 // inRegionIfAny is inRegion for a server that may have no region.
@@ -108,14 +144,15 @@ func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
 		if err := unchangedSince(e, now); err != nil || d.InFile(name) {
 			return errChangedSince
 		}
+		var named []string
 		if now != nil {
-			ch.before = now
+			ch.before, named = now, now.Regions
 		}
 		if before == nil {
 			d.DeleteDomain(name)
 			return nil
 		}
-		if err := checkRegionsIn(d, before.Regions); err != nil {
+		if err := checkRegionsIn(d, before.Regions, named); err != nil {
 			return err
 		}
 		ch.after = before
@@ -173,12 +210,13 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 	}
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		var view any
+		var named []string
 		now, err := ownMapping(d, network, "changed", condition{})
 		if err != nil {
 			return err
 		}
 		if now != nil {
-			view = mappingRecordOf(now)
+			view, named = mappingRecordOf(now), []string{now.Region}
 		}
 		if err := unchangedSince(e, view); err != nil {
 			return err
@@ -188,7 +226,7 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 			d.DeleteMapping(network)
 			return nil
 		}
-		if err := checkRegionsIn(d, []string{before.Region}); err != nil {
+		if err := checkRegionsIn(d, []string{before.Region}, named); err != nil {
 			return err
 		}
 		ch.after = *before

@@ -2,6 +2,7 @@ package httpapi // inside: it uses lastChange
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -125,7 +126,8 @@ func TestUndo_RefusesWhereALaterChangeStandsOnItOrItCannotBe(t *testing.T) {
 	region := w.auditLog("").Entries[0].ID
 	w.send("POST", "/api/v1/servers", `{"service":"app.example","address":"192.0.2.9","port":80,"region":"ap"}`)
 	w.wantError("a region in use", w.undo(fmt.Sprint(region)), 409, "region ap has 1 servers")
-	w.send("DELETE", "/api/v1/servers/app.example:192.0.2.1:80", "") // a static one: refused
+	w.reloads.err = errors.New("the file is gone")
+	w.send("POST", "/api/v1/config/reload", "")
 	w.wantError("what failed", w.undo(fmt.Sprint(w.auditLog("?status=failure").Entries[0].ID)), 409)
 	w.send("PUT", "/api/v1/preferences", `{"theme":"dark"}`)
 	w.wantError("preferences", w.undo(lastChange), 409, "cannot be undone")

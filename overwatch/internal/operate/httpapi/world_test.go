@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -183,6 +184,9 @@ func (d *defined) DefineWith(note store.Entry, edit func(*definitions.Draft) err
 		d.w.must(with.Declare(d.w.t.Context()))
 		d.w.must(with.Withdraw(d.w.t.Context()))
 	}
+	if len(draft.Set().Targets()) < len(d.set.Targets()) { // their addresses go, as with package control
+		d.w.declare(firstServer, secondServer)
+	}
 	d.set = draft.Set()
 	d.w.cfg.Store(d.set.Join(d.over(), definitions.NamesIn(d.over())))
 	return nil
@@ -291,6 +295,14 @@ func (w *world) openOwners() {
 	w.audit, err = audit.Open(audit.Options{Store: w.store,
 		Retention: config.Default().Audit.Retention, Logger: zerolog.Nop()})
 	w.must(err)
+	w.t.Cleanup(func() { // of what was done through the API, every action and resource can be asked for
+		for e, err := range w.audit.Newest(audit.Changes) {
+			if err == nil && e.ActorType == api.ActorUser && !(slices.Contains(api.AuditActions(), e.Action) &&
+				slices.Contains(api.AuditResources(), e.Resource)) {
+				w.t.Errorf("%q of %q is not in AuditActions and AuditResources", e.Action, e.Resource)
+			}
+		}
+	})
 	w.refused = refusals.New(w.audit.Record, zerolog.Nop())
 	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
 	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading },

@@ -1,8 +1,8 @@
 // Package notify sends events to the targets of the configuration: it takes them from the journal, groups them, and
 // hands messages to the senders of package send. Of an event that several nodes see, one of them sends the message; if
-// that one does not, another does: at least once, never silent. Messages that wait survive a restart. The root runs one
-// Notifier; httpapi shows and tests targets, and answers peers by it. The package makes no events. A *Notifier may be
-// used from any goroutine.
+// that one does not, another does. Events are lost only where too many wait for a target, or where it refuses a message
+// for good. Messages that wait survive a restart. The root runs one Notifier; httpapi shows and tests targets, and
+// answers peers by it. The package makes no events. A *Notifier may be used from any goroutine.
 package notify
 
 import (

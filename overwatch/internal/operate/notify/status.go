@@ -19,7 +19,8 @@ func (n *Notifier) Status() []api.NotificationTarget {
 	for _, t := range targets {
 		t.mu.Lock()
 		s := api.NotificationTarget{Name: t.c.Name, Type: t.c.Type, Queued: len(t.Waiting), Sent: t.sent,
-			Failed: t.failed, Dropped: t.dropped, LastSent: moment(t.LastSent), FailingSince: moment(t.failing)}
+			Failed: t.failed, Dropped: t.dropped, LastSent: api.MomentOrNull(t.LastSent),
+			FailingSince: api.MomentOrNull(t.failing)}
 		if t.Message != nil {
 			s.Queued += len(t.Message.Message.Events) + t.Message.Message.More
 		}
@@ -30,13 +31,6 @@ func (n *Notifier) Status() []api.NotificationTarget {
 		list = append(list, s)
 	}
 	return list
-}
-
-func moment(at time.Time) *time.Time {
-	if at.IsZero() {
-		return nil
-	}
-	return new(api.Moment(at).Truncate(time.Millisecond))
 }
 
 // patience is the time for which a target may fail before it counts as trouble.
@@ -86,7 +80,7 @@ func (t *target) test(ctx context.Context) api.NotificationTest {
 				Cause: "an operator asked for it", Sentence: sentence}}})
 	}
 	if err != nil {
-		done.Sent, done.Error = false, new(err.Error())
+		done.Sent, done.Error = false, new(reason(err))
 	} else {
 		t.mu.Lock()
 		t.noteSuccess()

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -209,10 +210,10 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 	}
 	if t.problem == "" {
 		t.failing = now
-		t.n.o.Logger.Warn().Str("target", t.c.Name).Str("reason", err.Error()).Msg("a notification could not be sent")
+		t.n.o.Logger.Warn().Str("target", t.c.Name).Str("reason", reason(err)).Msg("a notification could not be sent")
 	}
 	t.failed++
-	t.problem = err.Error()
+	t.problem = reason(err)
 	if _, t.refused = errors.AsType[*send.Permanent](err); t.refused {
 		t.dropped += uint64(len(m.Message.Events) + m.Message.More)
 		t.Message, t.failures, t.retry = nil, 0, time.Time{}
@@ -225,6 +226,9 @@ func (t *target) settle(ctx context.Context, m *message, err error) {
 	t.failures++
 	t.retry = now.Add(backoff(t.failures, asked))
 }
+
+// reason returns the text of an error of a target, at most 300 characters of it: it may hold what a server answered.
+func reason(err error) string { return fmt.Sprintf("%.300s", err.Error()) }
 
 // noteSuccess records that the target has taken a message. The caller holds mu.
 func (t *target) noteSuccess() {

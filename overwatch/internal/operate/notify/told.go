@@ -17,14 +17,14 @@ type Telling struct {
 	At       time.Time         `json:"at"`
 }
 
-// forgetAfter is the time after which the telling of an ended state is forgotten.
+// forgetAfter is the time after which the telling of a state that does not stand is forgotten.
 const forgetAfter = 24 * time.Hour
 
 // tellings holds the tellings to one target, by group and key.
 type tellings map[string]map[string]Telling
 
-// note keeps the tellings of a group that are newer than the known ones, and reports whether there was one.
-func (t tellings) note(group string, tells map[string]Telling) (changed bool) {
+// note keeps the tellings of a group that are newer than the known ones.
+func (t tellings) note(group string, tells map[string]Telling) {
 	for key, telling := range tells {
 		if known, seen := t[group][key]; seen && !telling.At.After(known.At) {
 			continue
@@ -33,9 +33,7 @@ func (t tellings) note(group string, tells map[string]Telling) (changed bool) {
 			t[group] = map[string]Telling{}
 		}
 		t[group][key] = telling
-		changed = true
 	}
-	return changed
 }
 
 // coversFor is the time for which the telling of an event without an end also covers later events of the same state;
@@ -67,7 +65,7 @@ func (t tellings) open(group string) (severity api.EventSeverity, open bool) {
 	return severity, open
 }
 
-// forget drops the tellings of states that ended more than forgetAfter ago.
+// forget drops the tellings that are older than forgetAfter, but for those of states that stand.
 func (t tellings) forget(now time.Time) {
 	for group, tells := range t {
 		maps.DeleteFunc(tells, func(_ string, telling Telling) bool {

@@ -199,4 +199,5 @@ export function useLive(path, { load, pause = pollEvery, lasting = false } = {})
   return live;
 }
 
-export const useList = (path, field) => useLive(path, { load: () => every(path, field) });
+// useList is useLive for all pages of a list, whose entries are in a field of the answer.
+export const useList = (path, field, options) => useLive(path, { load: () => every(path, field), ...options });

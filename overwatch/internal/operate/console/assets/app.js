@@ -73,13 +73,14 @@ function Pulse() {
     </span>`;
 }
 
+// Silence tells for how long the node has not answered. A screen reader is told once, and not of each second.
 function Silence() {
   useTick(1000);
   const { silentSince, lastAnswer } = useSession();
   if (!silentSince) return null;
   return html`
-    <p class="notice bad" role="alert">
-      The node has not answered for ${span((Date.now() - silentSince) / 1000)}.
+    <p class="notice bad">
+      <span role="alert">The node has not answered</span> for ${span((Date.now() - silentSince) / 1000)}.
       ${lastAnswer ? ' What you see is what it said before.' : ''} The page goes on asking.
     </p>`;
 }

@@ -38,11 +38,23 @@ function draw(element, lines, points, format) {
   }, dataOf(lines, points), element);
 }
 
-// dataOf lists the times of the points, and then the values of each line.
-const dataOf = (lines, points) => [
-  points.map((p) => Date.parse(p.timestamp) / 1000),
-  ...lines.map((line) => points.map((p) => p.values[line.of] ?? null)),
-];
+const apart = 90; // s; the points of a node that runs are a minute apart
+
+// dataOf lists the times of the points, and then the values of each line. Where points are missing it has a time
+// without values, so that no line is drawn across it.
+export function dataOf(lines, points) {
+  const data = [[], ...lines.map(() => [])];
+  const add = (time, values) => {
+    data[0].push(time);
+    lines.forEach((line, i) => data[i + 1].push(values[line.of] ?? null));
+  };
+  for (const p of points) {
+    const time = Date.parse(p.timestamp) / 1000, before = data[0].at(-1);
+    if (time - before > apart) add((before + time) / 2, {});
+    add(time, p.values);
+  }
+  return data;
+}
 
 // Chart draws lines over time. A line is { label, of, colour, fill }: of names a metric of the points, and colour a
 // variable of the style. With fill the area under the line is coloured too.

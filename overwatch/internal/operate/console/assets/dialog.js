@@ -3,11 +3,14 @@ import { html, useEffect, useRef, useState } from './dom.js';
 import { refresh, request, useLive } from './api.js';
 import { count } from './format.js';
 
-// Dialog is open as long as it is drawn. The browser keeps the focus inside, and gives it back.
+// Dialog is open as long as it is drawn. The browser keeps the focus inside, and gives it back when it is closed, which
+// is before it is taken out of the page.
 export function Dialog({ title, close, children }) {
   const place = useRef(null);
   useEffect(() => {
-    place.current.showModal();
+    const dialog = place.current;
+    dialog.showModal();
+    return () => dialog.close();
   }, []);
   return html`
     <dialog ref=${place} onClose=${close} aria-labelledby="dialog">

@@ -1,6 +1,6 @@
 // Small parts that every view uses.
 import { html, useEffect, useState } from './dom.js';
-import { toneOf } from './format.js';
+import { number, toneOf } from './format.js';
 
 const marks = { good: '●', warn: '▲', bad: '■', plain: '○' };
 
@@ -71,6 +71,10 @@ export function Copy({ text, label = 'Copy', name }) {
     .then(() => setTimeout(() => setDone(''), 1500));
   return html`<button type="button" class="small" onClick=${copy} aria-label=${name}>${done || label}</button>`;
 }
+
+// Cut says that a list has only the first entries of all. command shows them all.
+export const Cut = ({ has, total, command }) => total > has && html`
+  <p class="dim">the first ${number(has)} of ${number(total)}; <code>${command}</code> has all</p>`;
 
 // Share shows a part of a whole as a bar and a number.
 export function Share({ part, text }) {

@@ -15,10 +15,15 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/readlimit"
 )
 
 // maxSubject bounds a subject, in octets.
 const maxSubject = 200
+
+// maxMailOctets bounds what is read of a mail server, in octets: its certificates and its answers, each some hundred.
+// net/smtp itself reads lines of any length.
+const maxMailOctets = 64 << 10
 
 // email sends messages by SMTP (RFC 5321): with TLS from the start at port 465 (RFC 8314), else after STARTTLS
 // (RFC 3207), without which nothing is sent but to a server on the loopback.
@@ -42,6 +47,7 @@ func (e *email) Send(ctx context.Context, m Message) error {
 		return fmt.Errorf("it cannot be reached: %w", err)
 	}
 	defer conn.Close()
+	conn = readlimit.Conn(conn, maxMailOctets)
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(deadline)
 	}

@@ -127,6 +127,27 @@ func TestEmail_TheServersRefusalsArePermanentIfItSaysSo(t *testing.T) {
 	}
 }
 
+// What a server sends without an end is not read to its end.
+func TestEmail_AnEndlessGreetingIsLeft(t *testing.T) {
+	for _, endless := range []string{"220-hello\r\n", "220 hello"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			conn, err := l.Accept()
+			for err == nil {
+				_, err = io.WriteString(conn, endless)
+			}
+		}()
+		e := newEmail(&config.NotificationTarget{Server: l.Addr().String(), From: "a@b.example"})
+		if err := e.Send(t.Context(), Message{}); err == nil || !strings.Contains(err.Error(), "more than 65536 octets") {
+			t.Errorf("%q: %v", endless, err)
+		}
+	}
+}
+
 // A server that is not on the loopback must offer STARTTLS.
 func TestEmail_NothingGoesInTheClear(t *testing.T) {
 	here, there := net.Pipe()

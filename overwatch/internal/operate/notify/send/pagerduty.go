@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bounds of an event of PagerDuty, in characters.
+// Bounds of an event of PagerDuty, in characters; here octets are counted, which are never fewer.
 const (
 	maxSummary  = 1024
 	maxDedupKey = 255

@@ -4,10 +4,10 @@ import { html, useState } from '../dom.js';
 import { mayOperate, request, useList, useLive } from '../api.js';
 import { clock, none, since, span } from '../format.js';
 import { Change, Dialog } from '../dialog.js';
-import { Panel, Status, Waiting } from '../parts.js';
+import { Cut, Panel, Status, Waiting } from '../parts.js';
 import { Table, useFilter } from '../table.js';
 
-const soon = 30 * 24; // hours
+const soon = 60 * 24; // hours; the conditions of the node begin then too
 
 const columns = (now, revoke) => [
   {
@@ -136,14 +136,16 @@ export function Agents() {
   const [box, fits] = useFilter('Find an agent, service or region');
   const [revoking, revoke] = useState(null);
   const states = new Map((nodes.data?.nodes || []).map((n) => [n.id, n]));
+  const others = states.size >= nodes.data?.total ? 'offline' : none; // the state of those that are not in that list
   const rows = (pinned.data?.agents || [])
-    .map((a) => ({ ...a, state: a.revoked ? 'revoked' : states.get(a.agent_id)?.status || 'offline' }))
+    .map((a) => ({ ...a, state: a.revoked ? 'revoked' : states.get(a.agent_id)?.status || others }))
     .filter((a) => fits([a.agent_id, a.region, a.state, ...a.services].join(' ')));
   const pending = (nodes.data?.nodes || []).filter((n) => n.status === 'pending');
   return html`
     <h1>Agents</h1>
     <${Waiting} live=${pinned} />
     ${pinned.data && html`
+      <${Cut} has=${pinned.data.agents.length} total=${pinned.data.total} command="gslbctl agents list" />
       <${Table}
         caption="agents"
         rows=${rows}

@@ -1,5 +1,5 @@
 // Changes: the audit log with filters, and the way back.
-import { html, useRef, useState } from '../dom.js';
+import { html, useEffect, useRef, useState } from '../dom.js';
 import { mayAdmin, mayOperate, request, useLive } from '../api.js';
 import { clock } from '../format.js';
 import { Change, Dialog } from '../dialog.js';
@@ -9,12 +9,12 @@ import { Replication } from './replication.js';
 
 const page = 100;
 const actionWords = [
-  'create', 'update', 'delete', 'revoke', 'drain', 'undrain', 'weight', 'override', 'begin', 'expire', 'hold',
-  'release', 'reload', 'roll', 'cancel', 'confirm', 'sync', 'validate', 'refused',
+  'create', 'update', 'delete', 'apply', 'revoke', 'drain', 'undrain', 'weight', 'override', 'begin', 'expire', 'hold',
+  'release', 'reload', 'roll', 'cancel', 'confirm', 'unsign', 'sign', 'force', 'sync', 'validate', 'refused',
 ];
 const resourceWords = [
   'domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences',
-  'gossip', 'request', 'brake', 'overlay',
+  'gossip', 'request', 'brake', 'overlay', 'document',
 ];
 const undone = ['domain', 'server', 'region', 'backend', 'override', 'geo_mapping']; // resources that have a way back
 
@@ -86,10 +86,12 @@ function Entry({ e, close }) {
 function Undo({ e, close }) {
   const path = `/v1/audit-logs/${e.id}/undo`;
   const [dry, setDry] = useState(null);
-  if (!dry) request(`${path}?dry_run=true`, { method: 'POST' }).then(
-    (d) => setDry({ message: d.message }),
-    (error) => setDry({ refused: error.message }),
-  );
+  useEffect(() => {
+    request(`${path}?dry_run=true`, { method: 'POST' }).then(
+      (d) => setDry({ message: d.message }),
+      (error) => setDry({ refused: error.message }),
+    );
+  }, [path]);
   return html`
     <${Dialog} title=${`Undo entry ${e.id}`} close=${close}>
       ${!dry

@@ -13,19 +13,18 @@ export function tracksOf(name, events, from) {
   const tracks = new Map([[name, []]]);
   const minute = (time) => Math.max(0, (Date.parse(time) - from) / 60000);
   const open = new Map();
+  const seen = new Set();
   const close = (subject, end) => {
     const span = open.get(subject);
     open.delete(subject);
-    if (span) tracks.get(subject).push({ ...span, end });
+    if (span && end > 0) tracks.get(subject).push({ ...span, end });
   };
   for (const e of events) {
     if (!e.subject || e.state === 'more') continue;
-    const known = tracks.has(e.subject);
-    if (!known) tracks.set(e.subject, []);
+    if (!tracks.has(e.subject)) tracks.set(e.subject, []);
     const at = minute(e.time);
-    if (
-      e.phase === 'ends' && !open.has(e.subject) && !tracks.get(e.subject).length
-    ) open.set(e.subject, { begin: 0, state: 'not well' });
+    if (e.phase === 'ends' && !seen.has(e.subject)) open.set(e.subject, { begin: 0, state: 'not well' });
+    seen.add(e.subject);
     close(e.subject, at);
     if (e.phase === 'begins') open.set(e.subject, { begin: at, state: e.state, severity: e.severity });
   }
@@ -37,9 +36,10 @@ const toneOf = (span) => (span.severity === 'warning' && span.state !== 'unhealt
 
 export function History({ name }) {
   const from = useMinute() - day * 60000;
-  const live = useLive(`/v1/events?names=${encodeURIComponent(name)}&kinds=name,backend&limit=1000&since=${
-    new Date(from).toISOString().slice(0, 19)}Z`, { lasting: true });
-  const tracks = live.data ? [...tracksOf(name, live.data.events, from)] : [];
+  // What holds since before that day has no event in it, so the newest are asked for, however old they are.
+  const live = useLive(`/v1/events?names=${encodeURIComponent(name)}&kinds=name,backend&limit=1000`);
+  const tracks = [...tracksOf(name, live.data?.events || [], from)]
+    .filter(([subject, spans]) => subject === name || spans.length);
   const time = (minutes) => (minutes >= day ? 'now' : clock(new Date(from + minutes * 60000).toISOString()).slice(11));
   return html`
     <${Panel} title="Last 24 hours" id="history">

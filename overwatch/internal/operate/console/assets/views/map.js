@@ -1,8 +1,8 @@
 // Map: the regions at their places, the answers that went from one to another, and the backends of a chosen region.
 import { html, useEffect, useMemo, useState } from '../dom.js';
-import { useList, useLive } from '../api.js';
+import { useList } from '../api.js';
 import { number, percent } from '../format.js';
-import { go, Panel, Status, useMinute, Waiting } from '../parts.js';
+import { Cut, go, Panel, Status, useMinute, Waiting } from '../parts.js';
 import { Table } from '../table.js';
 
 export const width = 1000, height = 440; // of the drawing; degrees are laid out evenly
@@ -112,12 +112,12 @@ const flowColumns = [
   { title: 'Share', csv: (f) => f.share, cell: (f) => percent(f.share), class: 'num' },
 ];
 
+const shownNames = 1000;
+
 // Chosen shows one region: the regions that its clients are sent to, and its backends by name.
 function Chosen({ region, flows }) {
-  const backends = useLive(
-    `/v1/overwatch/backends?region=${encodeURIComponent(region.name)}&limit=1000`,
-  ).data?.backends || [];
-  const names = [...new Set(backends.map((b) => b.service))];
+  const list = useList(`/v1/overwatch/backends?region=${encodeURIComponent(region.name)}`, 'backends').data;
+  const names = [...Map.groupBy(list?.backends || [], (b) => b.service)];
   const going = flows.filter((f) => f.source_region === region.name);
   return html`
     <${Panel} title=${region.name} id="chosen">
@@ -143,18 +143,21 @@ function Chosen({ region, flows }) {
         <div class="card">
           <h3>Its backends</h3>
           <ul class="plain">
-            ${names.map((name) => {
-              const own = backends.filter((b) => b.service === name);
-              return html`
-                <li key=${name}>
-                  <a href=${'#/names/' + encodeURIComponent(name)}>${name}</a>
-                  <${Status}
-                    tone=${own.every((b) => b.may_serve) ? 'good' : own.some((b) => b.may_serve) ? 'warn' : 'bad'}
-                    word=${`${own.filter((b) => b.may_serve).length} of ${own.length} serve`}
-                  />
-                </li>`;
-            })}
+            ${names.slice(0, shownNames).map(([name, own]) => html`
+              <li key=${name}>
+                <a href=${'#/names/' + encodeURIComponent(name)}>${name}</a>
+                <${Status}
+                  tone=${own.every((b) => b.may_serve) ? 'good' : own.some((b) => b.may_serve) ? 'warn' : 'bad'}
+                  word=${`${own.filter((b) => b.may_serve).length} of ${own.length} serve`}
+                />
+              </li>`)}
           </ul>
+          ${names.length > shownNames && html`<p class="dim">and ${number(names.length - shownNames)} more names</p>`}
+          <${Cut}
+            has=${list?.backends.length}
+            total=${list?.total}
+            command=${`gslbctl backends list --region ${region.name}`}
+          />
         </div>
       </div>
     <//>`;
@@ -187,7 +190,7 @@ function summed(list) {
 export function WorldMap({ path: [chosen = ''] }) {
   const regions = useList('/v1/regions', 'regions');
   const since = new Date(useMinute() - hour).toISOString().slice(0, 19) + 'Z';
-  const live = useLive(`/v1/routing/flows?start_time=${since}&limit=1000`, { lasting: true });
+  const live = useList(`/v1/routing/flows?start_time=${since}`, 'flows', { lasting: true });
   const flows = useMemo(() => summed(live.data?.flows || []), [live.data]);
   const choose = (region) => go('map', region);
   const list = regions.data?.regions || [];
@@ -232,6 +235,8 @@ export function WorldMap({ path: [chosen = ''] }) {
     <${Panel} title="Where answers went in the last hour" id="flows">
       <${Waiting} live=${live} />
       ${live.data && html`
+        ${live.data.total > live.data.flows.length && html`
+          <p class="dim">by ${number(live.data.flows.length)} of ${number(live.data.total)} flows of single names</p>`}
         <${Table}
           caption="flows"
           rows=${flows}

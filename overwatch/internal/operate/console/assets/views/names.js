@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from '../dom.js';
 import { useList, useLive } from '../api.js';
 import { number, percent } from '../format.js';
-import { Status, Waiting } from '../parts.js';
+import { Cut, Status, Waiting } from '../parts.js';
 import { Table, useFilter } from '../table.js';
 
 const slow = 8000; // ms between two questions for the answers of one name, of which many are on the page
@@ -82,6 +82,7 @@ export function Names() {
     <h1>Names</h1>
     <${Waiting} live=${live} />
     ${live.data && html`
+      <${Cut} has=${live.data.domains.length} total=${live.data.total} command="gslbctl domains list" />
       <${Table}
         caption="names"
         rows=${rows}

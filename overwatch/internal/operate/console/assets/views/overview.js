@@ -54,10 +54,13 @@ function Tile({ name, value, note, tone }) {
 const toneOfParts = (some, all) => (some === all ? '' : some ? 'warn' : 'bad');
 
 // upOf counts the domains with a backend that serves, and all. Those that are switched off are neither.
-function upOf(domains) {
+function upOf({ domains }) {
   const on = domains.filter((d) => d.enabled);
   return [on.filter((d) => d.healthy_backends > 0).length, on.length];
 }
+
+// cutOf says which domains are counted where the list has only a part of them.
+const cutOf = ({ domains, total }) => (total > domains.length ? `of the first ${number(domains.length)}` : '');
 
 function Tiles({ stats, domains, overview }) {
   const up = domains && upOf(domains);
@@ -81,6 +84,7 @@ function Tiles({ stats, domains, overview }) {
       <${Tile}
         name="domains up"
         value=${up ? up.join('/') : none}
+        note=${up && cutOf(domains)}
         tone=${up && toneOfParts(...up)}
       />
       <${Tile}
@@ -117,7 +121,7 @@ function Facts({ stats, domains }) {
     ['version', health?.version ?? none],
     ['up', health ? span(health.uptime_seconds) : none],
     ['cluster', of((s) => s.cluster_name || none)],
-    ['domains up', domains ? upOf(domains).join('/') : none],
+    ['domains up', domains ? `${upOf(domains).join('/')} ${cutOf(domains)}` : none],
     ['backends healthy', of((s) => `${s.healthy_backends}/${s.total_backends}`)],
     ['unhealthy', of((s) => s.unhealthy_backends)],
     ['stale', of((s) => s.stale_backends)],
@@ -230,7 +234,7 @@ function Day() {
 
 export function Overview() {
   const stats = useLive('/v1/overwatch/stats').data;
-  const domains = useList('/v1/domains', 'domains').data?.domains;
+  const domains = useList('/v1/domains', 'domains').data;
   const overview = useLive('/v1/metrics/overview').data?.overview;
   return html`
     <${Band} />

@@ -53,7 +53,9 @@ function Zone({ zone, records, keys }) {
             : html`<p class="dim">No record is due.</p>`}
         </li>
         <li>
-          <h3>This node signs with</h3>
+          <h3>
+            ${keys.every((k) => k.stage === 'retired') ? 'This node does not sign; it keeps' : 'This node signs with'}
+          </h3>
           <ul class="plain">
             ${keys.map((k) => html`
               <li key=${k.key_tag}>
@@ -66,8 +68,17 @@ function Zone({ zone, records, keys }) {
     <//>`;
 }
 
+// isWay tells whether a roll signs or unsigns a zone, in place of changing its key. It has no key and no DS record.
+const isWay = (r) => r.way === 'unsigned' || r.way === 'signed';
+
+// stands tells whether a roll says what the parent is to have: until its end, and as long as the zone is unsigned.
+const stands = (r) => r.stage !== 'done' || r.way === 'unsigned';
+
 const acts = {
-  replace_ds: (r) => `to give the parent the DS record of key ${r.key_tag} and take all others out`,
+  replace_ds: (r) => (isWay(r)
+    ? 'to give the parent a DS record'
+    : `to give the parent the DS record of key ${r.key_tag} and take all others out`),
+  remove_ds: () => 'to take all DS records out of the parent',
   remove_key: (r) => `to take key ${r.old_keys.join(', ')} away from the nodes`,
   cancel: (r) => `gslbctl dnssec roll ${r.zone.replace(/\.$/, '')} --cancel`,
 };
@@ -85,27 +96,45 @@ const Advice = ({ r, a }) => html`
   </li>`;
 
 const stages = {
-  signing: 'the new key signs',
-  published: 'the new key is published',
-  offered: 'the parent is to have its DS record',
-  alone: 'the old keys go',
-  done: 'the old keys are gone',
+  key: {
+    signing: 'the new key signs',
+    published: 'the new key is published',
+    offered: 'the parent is to have its DS record',
+    alone: 'the old keys go',
+    done: 'the old keys are gone',
+  },
+  unsigned: {
+    offered: 'signed still; the parent is to have no DS record',
+    unsigned: 'the zone is not signed; caches have signed answers still',
+    done: 'the zone stays unsigned',
+  },
+  signed: {
+    published: 'signed; nothing is asked of the parent',
+    offered: 'the parent is to have the DS records of its keys',
+    done: 'signed as before',
+  },
 };
 
-// Roll shows the change of a zone's key: its stage now, the stages to come, and the steps that an operator may take.
-function Roll({ r }) {
+// Roll shows the change of a zone's key, or its way to be unsigned or signed: its stage now, the stages to come, and
+// with advised the steps that an operator may take.
+function Roll({ r, advised }) {
+  const text = isWay(r) ? stages[r.way] : stages.key;
   const parent = r.parent_since
     ? `The parent has had it alone since ${clock(r.parent_since)}.`
     : r.confirmed_at && `An operator said at ${clock(r.confirmed_at)} that the parent has it alone.`;
   return html`
     <li>
-      <h3>${r.zone} to key ${r.key_tag}${r.old_keys.length > 0 && `, from ${r.old_keys.join(', ')}`}</h3>
+      <h3>
+        ${isWay(r)
+          ? `${r.zone} goes ${r.way}`
+          : `${r.zone} to key ${r.key_tag}${r.old_keys.length ? `, from ${r.old_keys.join(', ')}` : ''}`}
+      </h3>
       <p class="dim">begun ${clock(r.started_at)} by ${r.started_by}${r.emergency && ', in an emergency'}</p>
       <ol class="stages">
         <li aria-current="step">
           <${Status} tone=${r.stage === 'done' ? 'good' : 'warn'} word=${r.stage} />
           ${' '}<span>
-            since ${clock(r.since)}: ${stages[r.stage]}
+            since ${clock(r.since)}: ${text[r.stage]}
             ${r.waits_for && html`
               <span class="note">
                 It waits for ${r.waits_for}${r.waits_until && `, until ${clock(r.waits_until)}`}
@@ -116,18 +145,19 @@ function Roll({ r }) {
           <li key=${s.stage}>
             <${Status} tone="plain" word=${s.stage} />
             ${' '}<span>
-              not before ${clock(s.not_before)}: ${stages[s.stage]}
+              not before ${clock(s.not_before)}: ${text[s.stage]}
               ${s.waits_for && html`<span class="note">It may wait for ${s.waits_for}</span>`}
             </span>
           </li>`)}
       </ol>
-      ${r.stage !== 'done' && html`
+      ${advised && html`
         <h3>For the parent, once it is safe</h3>
-        <div class="copyable">
-          <pre>${r.ds_record}</pre>
-          <${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} />
-        </div>
-        ${parent && html`<p>${parent}</p>`}
+        ${!isWay(r) && html`
+          <div class="copyable">
+            <pre>${r.ds_record}</pre>
+            <${Copy} text=${r.ds_record} name=${`Copy the DS record of key ${r.key_tag}`} />
+          </div>
+          ${parent && html`<p>${parent}</p>`}`}
         <ul class="plain">
           ${r.advice.map((a) => html`<${Advice} key=${a.act} r=${r} a=${a} />`)}
         </ul>`}
@@ -136,10 +166,12 @@ function Roll({ r }) {
 
 function Rolls() {
   const rolls = useLive('/v1/dnssec/rollover').data?.rolls || [];
+  const ways = rolls.filter((r) => isWay(r) && stands(r)).map((r) => r.zone); // no change of key is advised there
   return rolls.length > 0 && html`
     <${Panel} title="Changes of keys" id="rolls">
       <ul class="plain rolls">
-        ${rolls.map((r) => html`<${Roll} key=${r.zone} r=${r} />`)}
+        ${rolls.map((r) => html`
+          <${Roll} key=${r.zone + r.way} r=${r} advised=${stands(r) && (isWay(r) || !ways.includes(r.zone))} />`)}
       </ul>
     <//>`;
 }
