@@ -49,7 +49,7 @@ $(addprefix bin/,$(PROGRAMS)): bin/%:
 	@$(call build,$(module_$*)) -o $@ $(main_$*)
 
 .PHONY: run
-run: build ## start a demo cluster on loopback and watch failover live
+run: build ## start a demo cluster on loopback and watch failover live (Linux)
 	@$(GO) run ./integration/cmd/demo -bin bin
 
 # What the tests are and in which order they run is in integration/cmd/test/plan.go. ONLY=<steps> runs some of them,
@@ -66,7 +66,7 @@ test: check-tools ## vet, unit tests with the race detector, three tests with re
 # AFTER=test leaves out what `make test` ran already.
 AFTER ?=
 test-all: build ## everything that is promised: `make test` and, with real processes, all the rest
-	@$(run_tests) -bin $(CURDIR)/bin $(if $(AFTER),rest,all)
+	@$(run_tests) -bin "$(CURDIR)/bin" $(if $(AFTER),rest,all)
 
 .PHONY: test-integration
 test-integration: ## of these the tests with real processes only
@@ -75,12 +75,12 @@ test-integration: ## of these the tests with real processes only
 .PHONY: test-long
 # LENGTH is that of a soak or a fuzz target, which have no end of their own.
 test-long: build ## soak, floods, fleets, upgrades, kills by the thousand, fuzzing: two hours (LENGTH=10m, ONLY=soak)
-	@$(run_tests) -bin $(CURDIR)/bin long
+	@$(run_tests) -bin "$(CURDIR)/bin" long
 
 .PHONY: scale
 SCALE ?= integration/plots
 scale: build ## 100 000 names, 10 000 agents, three nodes; plots into SCALE (integration/plots; Linux, some minutes)
-	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SCALE=$(abspath $(SCALE)) \
+	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN="$(CURDIR)/bin" GSLB_SCALE=$(abspath $(SCALE)) \
 	  $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale
 
 .PHONY: scale-nodes
@@ -103,8 +103,8 @@ bench-go: check-tools ## run the Go benchmarks of the latency and rate promises
 
 .PHONY: bench-times
 bench-times: build ## what is promised in seconds, by the tests with real processes (a machine at rest)
-	@GSLB_TIMED=1 $(run_tests) -bin $(CURDIR)/bin -only integration rest
-	@GSLB_TIMED=1 $(run_tests) -bin $(CURDIR)/bin -only work rest
+	@GSLB_TIMED=1 $(run_tests) -bin "$(CURDIR)/bin" -only integration rest
+	@GSLB_TIMED=1 $(run_tests) -bin "$(CURDIR)/bin" -only work rest
 
 .PHONY: bench-dns
 BENCHFLAGS   ?=
@@ -145,14 +145,14 @@ bench-overload: build ## overload a node that has 3 % of a core, and freeze it: 
 
 $(GOLANGCI):
 	@echo "building golangci-lint $(@:.tools/golangci-lint-%=%) into .tools/ (once, some minutes)"
-	@GOWORK=off GOFLAGS= GOBIN=$(CURDIR)/.tools \
+	@GOWORK=off GOFLAGS= GOBIN="$(CURDIR)/.tools" \
 	  $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(@:.tools/golangci-lint-%=%)
 	@mv .tools/golangci-lint $@
 
 .PHONY: lint
 lint: check-tools $(GOLANGCI) ## gofmt and golangci-lint (pinned, built on first use)
 	@failed=; for m in $(MODULES); do echo "== lint $$m"; \
-	  (cd $$m && $(CURDIR)/$(GOLANGCI) run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || \
+	  (cd $$m && "$(CURDIR)/$(GOLANGCI)" run --allow-parallel-runners --config "$(CURDIR)/.golangci.yml" ./...) || \
 	  failed="$$failed $$m"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 

@@ -82,7 +82,7 @@ const (
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|override|begin|expire|" +
-		"hold|release|reload|roll|cancel|confirm|unsign|sign|force|sync|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
+		"hold|release|reload|roll|cancel|confirm|unsign|sign|force|sync|apply|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
 		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +
@@ -364,6 +364,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override", "", 200, shapeSuccess},
 		{"PUT /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight",
 			`{"weight":7,"reason":"x",` + planned + `}`, 200, shapeOrder + " weight:i starts_at:t"},
+		{"PATCH /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight", `{"reason":"y"}`, 200,
+			shapeOrder + " weight:i starts_at:t"},
 		{"PUT /api/v1/overwatch/backends/{service}/{address}/{port}/weight", where + "/weight",
 			`{"weight":7,"reason":"x","source":"y","expires_in":"30m"}`, 200, shapeOrder + " weight:i"},
 		{"POST /api/v1/audit-logs/{id}/undo", "/v1/audit-logs/last/undo", "", 200,

@@ -109,13 +109,16 @@ func TestSettings_OfDNSCountAtOnceAndAfterAKill(t *testing.T) {
 	must(answerTTLs(t, n, 5, 30))
 }
 
-// answerTTLs checks how long an answer of a name and one of no such name may be kept.
+// answerTTLs checks how long an answer of a name, which the API shows too, and one of no such name may be kept.
 func answerTTLs(t *testing.T, n *harness.Node, ttl, negative uint32) error {
 	good := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 	none := testbed.Exchange(t, "udp", n, "none."+testbed.AppName, dns.TypeA)
 	if len(good.Answer) != 1 || good.Answer[0].Header().Ttl != ttl || len(none.Ns) == 0 ||
 		none.Ns[0].Header().Ttl != negative {
 		return fmt.Errorf("want %d and %d: %v, %v", ttl, negative, good.Answer, none.Ns)
+	}
+	if d, err := n.Client.Domain(t.Context(), testbed.AppName); err != nil || d.Domain.TTL != int(ttl) {
+		return fmt.Errorf("the API says that it is %d, %v, want %d", d.Domain.TTL, err, ttl)
 	}
 	return nil
 }

@@ -88,18 +88,18 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, u := range []struct{ program, path string }{
-		{testbed.Binaries(t).Overwatch, s.Nodes[0].Path},
-		{testbed.Binaries(t).Agent, s.Agents[0].Path},
-		{testbed.Binaries(t).Launcher, s.Nodes[0].Path},
-		{testbed.Binaries(t).Launcher, s.Agents[0].Path},
+	node, agent := s.Nodes[0], s.Agents[0]
+	for _, u := range []struct{ program, path, dataDir string }{
+		{testbed.Binaries(t).Overwatch, node.Path, node.File.DataDir},
+		{testbed.Binaries(t).Agent, agent.Path, agent.File.DataDir},
+		{testbed.Binaries(t).Launcher, node.Path, node.File.DataDir},
+		{testbed.Binaries(t).Launcher, agent.Path, agent.File.DataDir},
 	} {
 		t.Run(filepath.Base(u.program)+" "+filepath.Base(u.path), func(t *testing.T) {
 			// A copy, so that it is the file that is judged and not what runs with it.
 			text := testbed.Read(t, u.path)
 			dir := filepath.Join(t.TempDir(), "data")
-			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(text, filepath.Join(filepath.Dir(u.path), "data"),
-				dir))
+			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(text, u.dataDir, dir))
 			testbed.Command(t, u.program, "--config", copied, "--validate").Want(t, testbed.ExitOK)
 			if _, err := os.Stat(dir); err == nil {
 				t.Errorf("--validate made %s", dir)

@@ -161,12 +161,17 @@ func TestConsole_FollowsADrainToSafeToStop(t *testing.T) {
 	s, p := startScene(t), newPage(t)
 	node, b := s.nodes[0], s.backends[0]
 	id := fmt.Sprintf("%s:%s", shopName, b.At)
+	change := fmt.Sprintf("button[aria-label='Change %s']", id)
 	p.open(node.Client.Node(), "names/"+shopName)
-	p.click(fmt.Sprintf("button[aria-label='Change %s']", id))
+	p.wait("the focus on the button", fmt.Sprintf(
+		"(() => { const e = document.querySelector(%q); e?.focus(); return e && document.activeElement === e; })()", change))
+	p.click(change)
 	p.reads("dialog", "No name is left with too few backends", "replication is off")
 	p.fill("dialog input[name=duration]", "2s")
 	p.fill("dialog input[name=reason]", "new kernel")
 	p.click("dialog footer button")
+	p.wait("the focus to be on the button again", fmt.Sprintf(
+		"!document.querySelector('dialog') && document.activeElement === document.querySelector(%q)", change))
 	p.reads(".drains", b.At.String(), "new kernel")
 	p.reads(".drains .status.good", "safe to stop")
 	for range testbed.QuietAnswers {

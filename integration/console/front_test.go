@@ -13,9 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
+	"gslb.internal/shared/api"
 )
 
 // apiPath is the beginning of the paths of a node's API; a front that answers it leaves the files of the console alone.
@@ -26,7 +28,7 @@ type front struct {
 	*httptest.Server
 
 	mu      sync.Mutex
-	instead map[string]func() (status int, body any) // by path
+	instead map[string]func(url.Values) (status int, body any) // by path
 
 	streams atomic.Int32 // open streams of events
 }
@@ -38,7 +40,7 @@ func newFront(t *testing.T, n *harness.Node) *front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &front{instead: map[string]func() (int, any){}}
+	f := &front{instead: map[string]func(url.Values) (int, any){}}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(node) }}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept") == "text/event-stream" {
@@ -46,7 +48,8 @@ func newFront(t *testing.T, n *harness.Node) *front {
 			defer f.streams.Add(-1)
 		}
 		if answer := f.answerTo(r.URL.Path); answer != nil {
-			say(w, answer)
+			status, body := answer(r.URL.Query())
+			say(w, status, body)
 			return
 		}
 		proxy.ServeHTTP(w, r)
@@ -55,7 +58,7 @@ func newFront(t *testing.T, n *harness.Node) *front {
 	return f
 }
 
-func (f *front) answerTo(path string) func() (int, any) {
+func (f *front) answerTo(path string) func(url.Values) (int, any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if all := f.instead[apiPath]; all != nil && strings.HasPrefix(path, apiPath) {
@@ -65,8 +68,7 @@ func (f *front) answerTo(path string) func() (int, any) {
 }
 
 // say writes an answer: a text as it is, anything else as JSON.
-func say(w http.ResponseWriter, answer func() (int, any)) {
-	status, body := answer()
+func say(w http.ResponseWriter, status int, body any) {
 	w.WriteHeader(status)
 	if text, plain := body.(string); plain {
 		_, _ = io.WriteString(w, text)
@@ -77,6 +79,11 @@ func say(w http.ResponseWriter, answer func() (int, any)) {
 
 // answers has the front answer a path from now on; apiPath stands for all of the API.
 func (f *front) answers(path string, answer func() (status int, body any)) {
+	f.answersQuery(path, func(url.Values) (int, any) { return answer() })
+}
+
+// answersQuery is answers by the query of each request.
+func (f *front) answersQuery(path string, answer func(url.Values) (status int, body any)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.instead[path] = answer
@@ -128,9 +135,43 @@ func TestConsole_SaysWhatIsOld(t *testing.T) {
 	p.reads(".pulse", "live")
 	f.answers(apiPath, func() (int, any) { return http.StatusBadGateway, "<h1>Bad Gateway</h1>" })
 	p.reads("[role=alert]", "has not answered")
+	p.wait("an alert that does not change by the second",
+		"[...document.querySelectorAll('[role=alert]')].some((e) => e.innerText === 'The node has not answered')")
 	p.reads(".pulse", "no answer")
 	f.stepsAside()
 	p.wait("the page to be live again", "document.querySelector('.pulse.good') && !document.querySelector('[role=alert]')")
+}
+
+// The parent of a zone that goes unsigned is to have no DS record. The page says so in place of a key, also where a key
+// is being changed.
+func TestConsole_ShowsAZoneThatGoesUnsigned(t *testing.T) {
+	t.Parallel()
+	const zone = "test.gslb.test."
+	s := newScene(t)
+	node := s.nodes[0]
+	f := newFront(t, node)
+	p := newPage(t)
+	startAlone(t, node)
+	began := time.Now()
+	ofKey := api.Roll{Zone: zone, Way: api.RollToKey, Stage: api.RollOffered, Since: began, StartedAt: began,
+		KeyTag: 4711, OldKeys: []int{42}, DSRecord: zone + " IN DS 4711 13 2 00", Schedule: []api.RollStep{},
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS, Safe: true}}}
+	way := api.Roll{Zone: zone, Way: api.RollToUnsigned, Stage: api.RollOffered, Since: began, StartedAt: began,
+		OldKeys: []int{}, Schedule: []api.RollStep{{Stage: api.RollUnsigned, NotBefore: began.Add(time.Hour)}},
+		Advice: []api.RollAdvice{{Act: api.RollReplaceDS}, {Act: api.RollRemoveDS, Safe: true}}}
+	f.answers("/api/v1/dnssec/rollover", func() (int, any) {
+		return http.StatusOK, api.Rolls{Enabled: true, Rolls: []api.Roll{ofKey, way}}
+	})
+	f.answers("/api/v1/dnssec/keys", func() (int, any) {
+		return http.StatusOK, api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{{Zone: zone, KeyTag: 42,
+			Stage: api.StageRetired}}}
+	})
+	p.open(f.URL, "signing")
+	p.reads(".rolls", zone+" to key 4711", zone+" goes unsigned", "the parent is to have no DS record",
+		"caches have signed answers still", "to take all DS records out of the parent", "to give the parent a DS record")
+	p.wait("nothing for the parent", "!document.querySelector('.rolls pre') && "+
+		"!/key 0|the DS record of key|undefined/.test(document.querySelector('.rolls').innerText)")
+	p.reads("main", "This node does not sign")
 }
 
 // Signing out ends the stream of events too. An address that was never encoded blanks no page.

@@ -5,9 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
+	"net/url"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
 
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
@@ -127,41 +132,176 @@ func TestConsole_ShowsANameThatIsOff(t *testing.T) {
 	p.reads("[aria-labelledby=facts]", "0/2")
 }
 
-// beginning is that of the time which a request is about.
-var beginning = regexp.MustCompile(`[?&](?:since|start_time)=([^&]+)`)
-
-// begins returns the beginning of the time that the page has asked for last, "" before it has.
-func (p *page) begins() (moment string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, asked := range p.asked {
-		if m := beginning.FindStringSubmatch(asked); m != nil {
-			moment = m[1]
-		}
-	}
-	return moment
-}
+// ahead lets a test set the clock of a page ahead, and notes the beginning of the flows that the page asks for.
+const ahead = `{
+	const now = Date.now, ask = fetch;
+	window.ahead = 0;
+	Date.now = () => now() + window.ahead;
+	window.fetch = (path, ...rest) => {
+		window.begins = /start_time=([^&]+)/.exec(path)?.[1] ?? window.begins;
+		return ask(path, ...rest);
+	};
+}`
 
 // The last day of a name and the last hour of the map go on with the clock, and what was there stays meanwhile.
 func TestConsole_TheLastDayGoesOn(t *testing.T) {
 	t.Parallel()
-	s, p := newScene(t), newPage(t)
+	s := newScene(t)
 	node := s.nodes[0]
+	f := newFront(t, node)
+	p := newPage(t)
 	startAlone(t, node)
-	p.beforeEach("{ const now = Date.now; window.ahead = 0; Date.now = () => now() + window.ahead; }")
-	for view, part := range map[string]string{"names/" + shopName: "[aria-labelledby=history] .tracks",
-		"map": "[aria-labelledby=flows] .table"} {
-		p.open(node.Client.Node(), view)
-		p.wait(view, fmt.Sprintf("document.querySelector(%q)", part))
-		before := p.begins()
-		p.wait("two minutes to pass", fmt.Sprintf("new MutationObserver(() => { window.gone ||= !document.querySelector(%q); "+
-			"}).observe(document.body, { childList: true, subtree: true }) || (window.ahead = 120000)", part))
-		testbed.Until(t, hang, view+" to ask for a later time", func(context.Context) error {
-			if p.begins() <= before {
-				return errors.New("it asks since " + before)
-			}
-			return nil
-		})
+	f.answersQuery("/api/v1/events", eventsOf(lasting(shopName, time.Now().Add(-time.Hour))))
+	p.beforeEach(ahead)
+	for _, v := range []struct{ view, part, grows string }{
+		{"names/" + shopName, "[aria-labelledby=history] .tracks",
+			"document.querySelector('.track rect + rect')?.width.baseVal.value"}, // what lasts is as much longer
+		{"map", "[aria-labelledby=flows] .table", "window.begins"},
+	} {
+		p.open(f.URL, v.view)
+		p.wait(v.view, fmt.Sprintf("document.querySelector(%q) && %s", v.part, v.grows))
+		p.wait("two minutes to pass", fmt.Sprintf("(window.before = %s, new MutationObserver(() => { "+
+			"window.gone ||= !document.querySelector(%q); }).observe(document.body, { childList: true, subtree: true })) || "+
+			"(window.ahead = 120000)", v.grows, v.part))
+		p.wait(v.view+" to go on", v.grows+" > window.before")
 		p.wait("what was there to stay", "!window.gone")
+	}
+}
+
+// lasting is the event of a name that has been unanswered since a moment.
+func lasting(name string, since time.Time) api.Event {
+	return api.Event{Sequence: 1, Time: since, Kind: api.EventName, State: "unanswered", Severity: api.EventCritical,
+		Phase: api.PhaseBegins, Subject: name, Name: name}
+}
+
+// eventsOf answers with those of the events that are not older than the query's since, as a node does.
+func eventsOf(all ...api.Event) func(url.Values) (status int, body any) {
+	return func(query url.Values) (int, any) {
+		since, _ := time.Parse(time.RFC3339, query.Get("since"))
+		list := api.EventList{Events: []api.Event{}, GeneratedAt: time.Now()}
+		for _, e := range all {
+			if !e.Time.Before(since) {
+				list.Events = append(list.Events, e)
+			}
+		}
+		list.Total = len(list.Events)
+		return http.StatusOK, list
+	}
+}
+
+// A name that has been unanswered for more than the day that is shown is so all the day, and what ended before that day
+// is not shown. A chart has no line across a time without points.
+func TestConsole_ShowsTheDayAsItWas(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	node := s.nodes[0]
+	f := newFront(t, node)
+	p := newPage(t)
+	startAlone(t, node)
+	hoursAgo := func(hours int) time.Time { return time.Now().Add(-time.Duration(hours) * time.Hour) }
+	before := api.Event{Sequence: 2, Time: hoursAgo(28), Kind: api.EventBackend, State: "unhealthy",
+		Severity: api.EventError, Phase: api.PhaseBegins, Subject: shopName + ":192.0.2.1:80", Name: shopName}
+	ended := before
+	ended.Sequence, ended.Time, ended.State, ended.Phase = 3, hoursAgo(26), "healthy", api.PhaseEnds
+	f.answersQuery("/api/v1/events", eventsOf(lasting(shopName, hoursAgo(30)), before, ended))
+	p.open(f.URL, "names/"+shopName)
+	p.reads("[aria-labelledby=history]", "unanswered ... to now")
+	p.wait("nothing else", "document.querySelectorAll('.track').length === 1")
+
+	const asked = `import(location.origin + '/console/chart.js').then(({ dataOf }) => JSON.stringify(dataOf([{ of: 'x' }],
+		[0, 60, 3660].map((at) => ({ timestamp: new Date(at * 1000).toISOString(), values: { x: at } })))))`
+	var data string
+	p.do(chromedp.Evaluate(asked, &data, func(e *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return e.WithAwaitPromise(true)
+	}))
+	if data != "[[0,60,1860,3660],[0,60,null,3660]]" {
+		t.Errorf("a chart has %s", data)
+	}
+}
+
+// A list of which the page has a part alone says so, and the node's other pages are asked for.
+func TestConsole_SaysWhereAListIsCut(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	node := s.nodes[0]
+	f := newFront(t, node)
+	p := newPage(t)
+	startAlone(t, node)
+	f.answersQuery("/api/v1/overwatch/backends", func(query url.Values) (int, any) {
+		list := api.BackendList{Backends: []api.Backend{}, Total: 1001, GeneratedAt: time.Now()}
+		offset, _ := strconv.Atoi(query.Get("offset"))
+		for i := offset; i < min(offset+1000, list.Total); i++ {
+			b := api.Backend{ID: strconv.Itoa(i), Service: shopName, MayServe: true}
+			if i == 1000 {
+				b.Service = webName
+			}
+			list.Backends = append(list.Backends, b)
+		}
+		return http.StatusOK, list
+	})
+	p.open(f.URL, "map/eu")
+	p.reads("[aria-labelledby=chosen]", shopName, "1000 of 1000 serve", webName, "1 of 1 serve")
+
+	// The node has three, and gives one.
+	f.answersQuery("/api/v1/domains", func(query url.Values) (int, any) {
+		list := api.DomainList{Domains: []api.Domain{}, Total: 3, GeneratedAt: time.Now()}
+		if query.Get("offset") == "0" {
+			list.Domains = append(list.Domains, api.Domain{Name: shopName, Enabled: true, BackendCount: 1,
+				HealthyBackends: 1, Tags: []string{}})
+		}
+		return http.StatusOK, list
+	})
+	f.answersQuery("/api/v1/overwatch/agents", func(query url.Values) (int, any) {
+		list := api.AgentList{Agents: []api.Agent{}, Total: 3, GeneratedAt: time.Now()}
+		if query.Get("offset") == "0" {
+			list.Agents = append(list.Agents, api.Agent{AgentID: "agent-eu-1", Fingerprint: "sha256:0123456789ab",
+				Services: []string{shopName}, ExpiresInHours: 45 * 24})
+		}
+		return http.StatusOK, list
+	})
+	p.open(f.URL, "overview")
+	p.reads(".tiles", "1/1", "of the first 1")
+	p.reads("[aria-labelledby=facts]", "1/1 of the first 1")
+	p.open(f.URL, "names")
+	p.reads("main", "the first 1 of 3", "gslbctl domains list")
+	p.open(f.URL, "agents")
+	p.reads("main", "the first 1 of 3", "gslbctl agents list")
+	p.reads("td .status.warn", "in 45d") // the conditions begin at 60
+}
+
+// What an undoing would do is asked for once, however long the node takes and however often the page is drawn
+// meanwhile.
+func TestConsole_AsksOnceWhatAnUndoingWouldDo(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	node := s.nodes[0]
+	f := newFront(t, node)
+	p := newPage(t)
+	startAlone(t, node)
+	var drawn, asked atomic.Int32
+	slow := make(chan struct{})
+	defer close(slow)
+	f.answers("/api/v1/audit-logs", func() (int, any) {
+		drawn.Add(1)
+		return http.StatusOK, api.AuditList{Entries: []api.AuditEntry{{ID: 7, Action: api.AuditDrain, Resource: "server",
+			ActorType: api.ActorUser, Status: api.AuditSuccess, Details: map[string]string{}}}, Total: 1}
+	})
+	f.answers("/api/v1/audit-logs/7/undo", func() (int, any) {
+		asked.Add(1)
+		<-slow
+		return http.StatusOK, api.Undone{Success: true, Message: "it would be undone"}
+	})
+	p.open(f.URL, "changes")
+	p.click("button[aria-label='Undo entry 7']")
+	p.reads("dialog", "Asking the node")
+	before := drawn.Load()
+	testbed.Until(t, hang, "the page to be drawn with another answer", func(context.Context) error {
+		if drawn.Load() < before+2 { // the answer before the last one has been drawn
+			return errors.New("the page has not asked again")
+		}
+		return nil
+	})
+	if n := asked.Load(); n != 1 {
+		t.Errorf("it is asked %d times", n)
 	}
 }

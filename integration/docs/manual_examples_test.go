@@ -15,11 +15,23 @@ import (
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
 // The examples of each role's manual, laid over each other in their order, are a configuration that its program takes.
+// Those of its other pages have nothing that no program replaces.
 func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 	t.Parallel()
 	b := testbed.Binaries(t)
 	for path, program := range map[string]string{"../../overwatch/README.md": b.Overwatch,
 		"../../agent/README.md": b.Agent} {
+		pages, err := filepath.Glob(filepath.Join(filepath.Dir(path), "docs", "*.md"))
+		if err != nil || len(pages) == 0 {
+			t.Fatalf("there are no pages beside %s: %v", path, err)
+		}
+		for _, page := range append(pages, path) {
+			for _, block := range yamlBlock.FindAllString(testbed.Read(t, page), -1) {
+				if strings.Contains(block, "${") {
+					t.Errorf("%s: nothing replaces a variable in\n%s", page, block)
+				}
+			}
+		}
 		text := testbed.Read(t, path)
 		blocks, config := yamlBlock.FindAllStringSubmatch(text, -1), map[string]any{}
 		if len(blocks) == 0 {
@@ -40,6 +52,38 @@ func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 		testbed.Write(t, at, 0o600, string(file))
 		if r := testbed.Command(t, program, "--config", at, "--validate"); r.Code != 0 {
 			t.Errorf("%s: exit code %d\n%s\nof\n%s", path, r.Code, r.Output, file)
+		}
+	}
+}
+
+// The whole files of agents in the manuals keep their state where the package's service may write.
+func TestManuals_AgentsWriteWhereTheirServiceMay(t *testing.T) {
+	t.Parallel()
+	state := regexp.MustCompile(`(?m)^StateDirectory=(.+)$`).FindStringSubmatch(
+		testbed.Read(t, "../../packaging/systemd/gslb-agent.service"))
+	if state == nil {
+		t.Fatal("the unit has no StateDirectory")
+	}
+	for _, path := range []string{"../../README.md", "../../agent/README.md"} {
+		files := 0
+		for _, block := range yamlBlock.FindAllStringSubmatch(testbed.Read(t, path), -1) {
+			var file struct {
+				Mode    string `yaml:"mode"`
+				DataDir string `yaml:"data_dir"`
+			}
+			if err := yaml.Unmarshal([]byte(block[1]), &file); err != nil {
+				t.Fatalf("%s: %v in\n%s", path, err, block[1])
+			}
+			if file.Mode != "agent" {
+				continue
+			}
+			files++
+			if file.DataDir != "/var/lib/"+state[1] {
+				t.Errorf("%s: data_dir is %q, and the service may write to /var/lib/%s only", path, file.DataDir, state[1])
+			}
+		}
+		if files != 1 {
+			t.Errorf("%s has %d whole files of an agent, want one", path, files)
 		}
 	}
 }

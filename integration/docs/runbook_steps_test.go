@@ -114,9 +114,10 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 	words := maps.Clone(r.words)
 	if n != nil {
 		unit["gslb-overwatch"] = n.Unit
-		places = []string{"/etc/gslb/overwatch.yaml", n.Path, "/var/backups", filepath.Dir(filepath.Dir(n.Path)),
+		etc := filepath.Dir(n.Path)
+		places = []string{"/etc/gslb", etc, "/var/backups", filepath.Dir(filepath.Dir(etc)),
 			"gslb.tar.gz", n.Name + ".tar.gz", "gslb.yaml", n.Name + ".objects.yaml",
-			"gslb-keys.age", n.Name + ".keys.age", "/etc/gslb/keys.passphrase", n.Path + ".passphrase",
+			"gslb-keys.age", n.Name + ".keys.age",
 			"/var/lib/gslb", n.File.DataDir, "127.0.0.1:9090", n.Prom.String(), "127.0.0.1:8080", n.API.String()}
 	} else {
 		unit["gslb-agent"] = a.Unit

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
@@ -222,6 +224,10 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		}
 		return []any{fmt.Sprintf("%+v", ds.DSRecords), fmt.Sprint(r.Pins(t, n)), string(certificate)}
 	}
+	tokens, err := yaml.Marshal(r.Tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range r.Nodes {
 		testbed.Until(t, time.Minute, "the copy of "+n.Name, func(context.Context) error {
 			info, err := os.Stat(filepath.Join(n.File.DataDir, "gslb.db.copy"))
@@ -231,13 +237,20 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 			return err
 		})
 		known[n] = facts(n)
+		// The secrets move into files beside the configuration, as the packages' example has them.
+		etc := filepath.Dir(n.Path)
+		testbed.Write(t, filepath.Join(etc, "gossip.key"), 0o600, r.GossipKey)
+		testbed.Write(t, filepath.Join(etc, "agent-tokens.yaml"), 0o600, string(tokens))
+		r.lay(t, n.Path, "overwatch: {agent_tokens: null, agent_tokens_file: agent-tokens.yaml, "+
+			"gossip: {encryption_key: null, encryption_key_file: gossip.key}}")
+		r.systemctl(t, "reload", n.Unit, n)
 	}
 	r.section(t, "Making a backup")
 	r.section(t, "The signing keys alone")
 	r.servedThroughout(t)
 	for _, n := range r.Nodes {
 		testbed.Kill(t, n)
-		for _, lost := range []string{n.Path, n.File.DataDir} {
+		for _, lost := range []string{filepath.Dir(n.Path), n.File.DataDir} {
 			if err := os.RemoveAll(lost); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -39,7 +40,11 @@ func (c *Cluster) AddNode(name, region string, servers map[string][]Server) (*No
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{Path: filepath.Join(dir, "overwatch.yaml")}
+	etc := filepath.Join(dir, "etc") // the configuration's alone, as /etc/gslb is
+	if err := os.Mkdir(etc, 0o700); err != nil {
+		return nil, fmt.Errorf("directory of the configuration of %s: %w", name, err)
+	}
+	n := &Node{Path: filepath.Join(etc, "overwatch.yaml")}
 	held, err := n.reserve()
 	if err != nil {
 		return nil, fmt.Errorf("ports of %s: %w", name, err)

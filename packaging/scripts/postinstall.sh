@@ -20,7 +20,8 @@ command -v systemctl >/dev/null || exit 0
 # trouble says that the service does not run. The package is installed all the same.
 trouble() { echo "@NAME@: $unit does not run: journalctl -u $unit tells why" >&2; }
 if [ -d /run/systemd/system ] && [ -e /usr/lib/sysctl.d/60-@NAME@.conf ]; then
-	sysctl -q -p /usr/lib/sysctl.d/60-@NAME@.conf 2>/dev/null || true
+	# All files in their order: one of the administrator's may have a higher value.
+	/usr/lib/systemd/systemd-sysctl --prefix=/net/core/rmem_max 2>/dev/null || true
 fi
 if [ -n "$upgrade" ]; then
 	if [ -d /run/systemd/system ]; then

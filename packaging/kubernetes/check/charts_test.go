@@ -102,6 +102,20 @@ func render(t *testing.T, name string, values map[string]any) decoded {
 	return decode(t, slices.Collect(maps.Values(files))...)
 }
 
+// A chart asks for the image of the version that it stands beside.
+func TestCharts_AskForTheImageOfTheirProgram(t *testing.T) {
+	for name, version := range map[string]string{"gslb-overwatch": "overwatch", "gslb-agent": "agent"} {
+		chart, err := loader.Load(filepath.Join("..", name))
+		text, missing := os.ReadFile(filepath.Join("..", "..", "..", version, "VERSION"))
+		if err := errors.Join(err, missing); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.TrimSpace(string(text)); chart.Metadata.AppVersion != want {
+			t.Errorf("%s: %s, want %s", name, chart.Metadata.AppVersion, want)
+		}
+	}
+}
+
 // program asks a program whether it takes a configuration, with what a Secret has in its environment.
 func program(t *testing.T, name, config string, environment ...string) {
 	t.Helper()
