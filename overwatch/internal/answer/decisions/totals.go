@@ -46,14 +46,6 @@ func (c counters[K]) counted() map[K]uint64 {
 	return out
 }
 
-// ByRegion returns the answers since the start by the region of the backends, up to the last sum. The map is the
-// caller's.
-func (r *Recorder) ByRegion() map[string]uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.regions.counted()
-}
-
 // Totals returns the counts since the start. The maps are the caller's.
 func (r *Recorder) Totals() Totals {
 	r.mu.Lock()

@@ -23,7 +23,7 @@ type Sources struct {
 func (s Sources) Read() Reading {
 	dns := s.DNS.Figures()
 	r := Reading{At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: s.Checks(),
-		Domains: s.Domains(), Regions: s.Decisions.ByRegion()}
+		Domains: s.Domains(), Regions: s.Decisions.Totals().ByRegion}
 	r.TakeProcess()
 	r.Healthy, r.Unhealthy, r.Stale = s.View.Count(api.EffectiveHealthy), s.View.Count(api.EffectiveUnhealthy),
 		s.View.Count(api.EffectiveStale)
