@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -118,7 +119,7 @@ func answerTTLs(t *testing.T, n *harness.Node, ttl, negative uint32) error {
 		return fmt.Errorf("want %d and %d: %v, %v", ttl, negative, good.Answer, none.Ns)
 	}
 	if d, err := n.Client.Domain(t.Context(), testbed.AppName); err != nil || d.Domain.TTL != int(ttl) {
-		return fmt.Errorf("the API says that it is %d, %v, want %d", d.Domain.TTL, err, ttl)
+		return errors.Join(err, fmt.Errorf("the API says that it is %d, want %d", d.Domain.TTL, ttl))
 	}
 	return nil
 }

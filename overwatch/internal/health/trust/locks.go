@@ -180,8 +180,8 @@ func (t *Trust) keepLifted(lifted []string) {
 	t.keepAgain(lifted...)
 }
 
-// keepAgain stores the locks that services have: they may have been made, and stored, while it was stored that there are
-// none. The caller does not hold mu.
+// keepAgain stores the locks that services have: they may have been made, and stored, while it was stored that there
+// are none. The caller does not hold mu.
 func (t *Trust) keepAgain(services ...string) {
 	var again []store.TokenLock
 	t.mu.RLock()
