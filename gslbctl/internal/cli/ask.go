@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -24,7 +25,8 @@ type askedDomain struct {
 type dnsReply struct {
 	Node      string   `json:"node"`
 	Addresses []string `json:"addresses"`
-	TTL       int      `json:"ttl"` // seconds
+	Alias     string   `json:"alias,omitempty"` // host name of a CNAME record
+	TTL       int      `json:"ttl"`             // seconds
 	Error     string   `json:"error,omitempty"`
 }
 
@@ -33,13 +35,13 @@ func (r dnsReply) cell() render.Cell {
 	case r.Error != "":
 		return render.Cell{Text: r.Error, Tone: render.Bad}
 	case len(r.Addresses) == 0:
-		return render.C("no address")
+		return render.C(cmp.Or(r.Alias, "no address"))
 	}
 	return render.C(strings.Join(r.Addresses, " "))
 }
 
 func (r dnsReply) ttl() render.Cell {
-	if len(r.Addresses) == 0 {
+	if len(r.Addresses) == 0 && r.Alias == "" {
 		return render.C(render.None)
 	}
 	return render.C(render.Span(time.Duration(r.TTL) * time.Second))
@@ -90,7 +92,7 @@ func askNode(ctx context.Context, n target, domains []string) []dnsReply {
 			case failed != nil:
 				r.Error = dnsFailure(failed, n.dns)
 			default:
-				r.Error, r.TTL = answer.Failure, int(answer.TTL/time.Second)
+				r.Error, r.TTL, r.Alias = answer.Failure, int(answer.TTL/time.Second), answer.Alias
 				for _, address := range answer.Addresses {
 					r.Addresses = append(r.Addresses, address.String())
 				}

@@ -84,6 +84,10 @@ func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.out, `"192.0.2.11"`) {
 		t.Errorf("%+v", r)
 	}
+	first.alias("app.example.com", "app.cdn.example")
+	if r = call(t, System{}, nodes, args...); !strings.Contains(r.out, " app.cdn.example ") {
+		t.Errorf("a name that is answered with a name: %s", r.out)
+	}
 }
 
 func TestWatch_ListsBackendsAsNodesDo(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 type Answer struct {
 	Addresses []netip.Addr
 	Alias     string        // target of the first CNAME record, without its final dot; empty: there is none
-	TTL       time.Duration // the shortest; 0 without addresses
+	TTL       time.Duration // the shortest of the addresses, without any that of the alias; 0 without both
 	Failure   string        // such as SERVFAIL; empty for success, which may be without addresses
 }
 
@@ -75,6 +75,7 @@ func answerOf(reply *dns.Msg) (a Answer) {
 	}
 	for _, rr := range reply.Answer {
 		var address netip.Addr
+		ttl := time.Duration(rr.Header().Ttl) * time.Second
 		switch rr := rr.(type) {
 		case *dns.A:
 			address, _ = netip.AddrFromSlice(rr.A)
@@ -82,12 +83,13 @@ func answerOf(reply *dns.Msg) (a Answer) {
 		case *dns.AAAA:
 			address, _ = netip.AddrFromSlice(rr.AAAA)
 		case *dns.CNAME:
-			a.Alias = cmp.Or(a.Alias, strings.TrimSuffix(rr.Target, "."))
+			if a.Alias == "" {
+				a.Alias, a.TTL = strings.TrimSuffix(rr.Target, "."), ttl
+			}
 		}
 		if !address.IsValid() {
 			continue
 		}
-		ttl := time.Duration(rr.Header().Ttl) * time.Second
 		if len(a.Addresses) == 0 || ttl < a.TTL {
 			a.TTL = ttl
 		}

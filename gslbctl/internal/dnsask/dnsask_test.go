@@ -86,12 +86,12 @@ func TestAsk_TellsTheFirstHostName(t *testing.T) {
 		reply.Answer = nil
 		for _, target := range []string{"a.example.net.", "b.example.net."} {
 			reply.Answer = append(reply.Answer, &dns.CNAME{Target: target,
-				Hdr: dns.RR_Header{Name: "app.example.com.", Rrtype: dns.TypeCNAME, Class: dns.ClassINET}})
+				Hdr: dns.RR_Header{Name: "app.example.com.", Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: 30}})
 		}
 		return true
 	})
 	if a, err := c.Ask(t.Context(), "app.example.com", false); err != nil || a.Alias != "a.example.net" ||
-		len(a.Addresses) != 0 || a.Failure != "" {
+		len(a.Addresses) != 0 || a.TTL != 30*time.Second || a.Failure != "" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
