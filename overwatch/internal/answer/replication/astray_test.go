@@ -1,12 +1,14 @@
 package replication_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"gslb.internal/overwatch/internal/answer/replication"
 	"gslb.internal/overwatch/internal/state/store"
 )
 
@@ -90,6 +92,44 @@ func TestReplication_APeerThatNeverAnswersKeepsAllJoining(t *testing.T) {
 		if len(said) != 1 || !strings.HasPrefix(said[0], "http://c takes no part in replication since ") ||
 			!strings.Contains(said[0], "older than overwatch.replication.tombstone_retention are not exchanged until") {
 			t.Errorf("joining: %t, the condition says %q", a.store.Replicas().Joining, said)
+		}
+	})
+}
+
+// A node that was alone joins others with what it has, however old that is.
+func TestReplication_ANodeThatWasAloneBringsWhatIsOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, long := t.TempDir(), time.Now().Add(-2*simulatedRetention)
+		alone, err := store.Open(dir, store.Options{NodeID: "c", Now: func() time.Time { return long }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b store.Batch
+		b.PutDomain(store.Domain{Name: "old.example", UpdatedAt: long})
+		if err := errors.Join(alone.Write(&b), alone.Close()); err != nil {
+			t.Fatal(err)
+		}
+		w := &network{nodes: make(map[string]*node)}
+		two := settings(secret)
+		two.Peers = []string{"http://a", "http://b"}
+		var nodes []*node
+		join := func(id, dir string, s replication.Settings) {
+			nodes = append(nodes, startOn(t, w, dir, w, store.Options{NodeID: id, Retention: simulatedRetention}, s))
+		}
+		join("a", t.TempDir(), two)
+		join("b", t.TempDir(), two)
+		until(t, "two nodes to have joined", func() bool {
+			return !nodes[0].store.Replicas().Joining && !nodes[1].store.Replicas().Joining
+		})
+		for _, n := range nodes {
+			n.r.Reconfigure(settings(secret))
+		}
+		join("c", dir, settings(secret))
+		alike(t, nodes...)
+		for _, n := range nodes {
+			if _, there := n.store.Object(domain("old.example")); !there {
+				t.Errorf("%s lacks it", n.id)
+			}
 		}
 	})
 }

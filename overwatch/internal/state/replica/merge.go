@@ -81,9 +81,12 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 	case offer.Joining && (joining || !offer.Synced.IsZero()):
 		t.take(offer, t.old, &m)
 	case joining: // believes the others that what they have was not deleted
+		own := t.All()
 		t.take(offer, noneForgotten, &m)
 		if offer.Whole && !t.synced.IsZero() {
 			t.dropForgotten(offer.Objects, t.old, &m)
+		} else if offer.Whole {
+			t.renew(own, &m)
 		}
 	case offer.Joining: // the first time ever
 		t.take(offer, noneForgotten, &m)
@@ -103,6 +106,19 @@ func (t *Table) meet(m *Merged) {
 		t.changes++
 	}
 	t.synced, m.Synced = t.clock.now(), true
+}
+
+// renew gives those of the objects that were changed here and stand, and that others would count as deleted for their
+// age, versions of half that age. This node has met nobody, so nobody can have deleted them.
+func (t *Table) renew(own []Object, m *Merged) {
+	at := t.clock.now().Add(-t.retention / 2).UnixMilli()
+	for _, o := range own {
+		here := t.objects[o.Key]
+		if here != nil && here.Version == o.Version && o.Version.Node == t.clock.node && !o.Deleted && t.old(o.Version) {
+			o.Version = Version{Time: at, Node: t.clock.node}
+			m.Taken = append(m.Taken, t.put(o))
+		}
+	}
 }
 
 // MeetEvery is the interval at which a node calls Met while its digest equals another's: never sooner, and not much

@@ -17,8 +17,9 @@ const (
 	copyDelay = time.Second
 	// copyEvery is the least time between two copies, so that frequent changes cost little. Copies of a large store,
 	// which take longer, take one part in copyShare of the time.
-	copyEvery = 10 * time.Second
-	copyShare = 100
+	copyEvery    = 10 * time.Second
+	copyShare    = 100
+	copyAtLatest = 10 * time.Minute
 	// copyStatusDelay is copyDelay where only statuses have changed, which agents and checks soon report again.
 	// Without these copies, a node that starts from a copy would answer with backends of long ago.
 	copyStatusDelay = time.Minute
@@ -64,10 +65,18 @@ func (s *Store) Run(ctx context.Context) error {
 			s.log.Info().Msg("the store was copied again")
 			failing = false
 		}
-		if !pause(ctx, max(copyEvery, copyShare*took)) {
+		if !pause(ctx, restAfter(took, err)) {
 			return nil
 		}
 	}
+}
+
+// restAfter returns the least time to the next copy. A copy that failed is tried again soon.
+func restAfter(took time.Duration, err error) time.Duration {
+	if err != nil {
+		return copyEvery
+	}
+	return min(max(copyEvery, copyShare*took), copyAtLatest)
 }
 
 const (

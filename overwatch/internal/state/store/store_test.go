@@ -336,3 +336,17 @@ func TestLoadPins_OneThatCannotBeDecodedIsNamedWithTheRemedy(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// However long a copy took, the next one is made the same hour, and soon after one that failed.
+func TestRestAfter_IsBounded(t *testing.T) {
+	for _, c := range []struct {
+		took time.Duration
+		err  error
+		want time.Duration
+	}{{0, nil, copyEvery}, {time.Second, nil, copyShare * time.Second}, {time.Hour, nil, copyAtLatest},
+		{time.Hour, ErrNotDurable, copyEvery}} {
+		if got := restAfter(c.took, c.err); got != c.want {
+			t.Errorf("after %s, %v: %s, want %s", c.took, c.err, got, c.want)
+		}
+	}
+}
