@@ -29,9 +29,12 @@ type partition struct {
 	first []int    // one spot of each class
 }
 
-// maxClasses bounds the classes of all partitions that are kept, 64 MiB of them. At the bound all are dropped. Names
+// maxClasses bounds the classes of all partitions that are kept, 64 MiB of them, each counted with what is around it. At the bound all are dropped. Names
 // hold the partitions that they are decided by, so that with a lower bound each would have its own.
-const maxClasses = 1 << 25
+const (
+	maxClasses    = 1 << 25
+	partitionRoom = 512
+)
 
 // NewAtlas makes an Atlas of at most 65536 spots. It keeps the slice.
 func NewAtlas(spots []Spot) *Atlas {
@@ -73,7 +76,7 @@ func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 	if known := a.partitions[key]; known != nil {
 		return known
 	}
-	if (len(a.partitions)+1)*len(a.spots) > maxClasses {
+	if (len(a.partitions)+1)*(len(a.spots)+partitionRoom) > maxClasses {
 		clear(a.partitions)
 	}
 	p := &partition{class: make([]uint16, len(a.spots))}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -241,4 +242,49 @@ func TestDocument_SettingsLieOverTheFile(t *testing.T) {
 	none := api.Document{Settings: []api.DocumentSettings{{Section: "dns", Values: map[string]any{}}}}
 	w.apply(api.ApplyRequest{Document: none}, 1)
 	w.apply(api.ApplyRequest{Document: none}, 0)
+}
+
+// Disabling a region leaves what names it changeable, and the export of it can be applied elsewhere.
+func TestDocument_WhatNamesADisabledRegionCanBeChangedAndRestored(t *testing.T) {
+	w := newWorld(t)
+	off := shop(30)
+	w.apply(api.ApplyRequest{Document: off, Owner: "shop"}, 6)
+	off.Regions[0].Enabled = new(false)
+	w.apply(api.ApplyRequest{Document: off, Owner: "shop"}, 1)
+	only := api.Document{Domains: shop(40).Domains, Servers: shop(40).Servers, Mappings: shop(40).Mappings}
+	only.Servers[0].Weight = new(7)
+	only.Mappings[0].Comment = "yard"
+	w.apply(api.ApplyRequest{Document: only, Owner: "shop"}, 3)
+	exported, err := w.client.Document(t.Context())
+	w.must(err)
+	other := newWorld(t)
+	other.apply(api.ApplyRequest{Document: exported}, 6)
+	other.apply(api.ApplyRequest{Document: exported}, 0)
+	only.Domains[0].Name = "new.example"
+	w.refuses(api.ApplyRequest{Document: api.Document{Domains: only.Domains}}, 400, "domains[0]", "disabled")
+}
+
+// What is changed is not one more.
+func TestDocument_ChangesOfManyAreNoMore(t *testing.T) {
+	w := newWorld(t)
+	var d api.Document
+	for i := range definitions.MaxNodes*6/10 + 1 {
+		d.Agents = append(d.Agents, api.DocumentAgent{AgentRegistration: api.AgentRegistration{Name: fmt.Sprint("a", i)}})
+	}
+	w.apply(api.ApplyRequest{Document: d}, len(d.Agents))
+	for i := range d.Agents {
+		d.Agents[i].Version = "2"
+	}
+	w.apply(api.ApplyRequest{Document: d, Force: true}, len(d.Agents))
+}
+
+func TestDocument_PrunesNoRegionThatIsLaidOverADomain(t *testing.T) {
+	w := newWorld(t)
+	d := api.Document{Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: new("ap")}}}}
+	w.apply(api.ApplyRequest{Document: d, Owner: "x"}, 1)
+	if r := w.send("PATCH", "/api/v1/domains/www.example", `{"regions":["eu","ap"]}`); r.status != 200 {
+		t.Fatalf("%+v", r)
+	}
+	w.refuses(api.ApplyRequest{Document: api.Document{Regions: []api.DocumentRegion{}}, Owner: "x", Prune: true}, 400,
+		"ap", "laid over domain www.example")
 }

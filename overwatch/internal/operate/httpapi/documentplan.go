@@ -244,12 +244,12 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		if d.InFile(name) {
 			problems.add(kindDomain+" "+name, errOfFile)
 		}
-		for _, region := range domain.Regions {
-			problems.check(kindDomain+" "+name, knownRegion(regions, region))
-		}
 		var named []string
 		if was := p.held.domains[name]; was != nil {
 			named = was.Regions
+		}
+		for _, region := range domain.Regions {
+			problems.check(kindDomain+" "+name, p.mayName(regions, region, named...))
 		}
 		problems.check(kindDomain+" "+name, checkEnabled(d, domain.Regions, named))
 	}
@@ -257,18 +257,25 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		if _, err := ownMapping(d, network, "changed", condition{}); err != nil {
 			problems.add(kindMapping+" "+network.String(), errOfFile)
 		}
-		problems.check(kindMapping+" "+network.String(), knownRegion(regions, m.Region))
-		if was := p.held.mappings[network]; was == nil || was.Region != m.Region {
-			problems.check(kindMapping+" "+network.String(), checkEnabled(d, []string{m.Region}, nil))
+		var named []string
+		if was := p.held.mappings[network]; was != nil {
+			named = []string{was.Region}
 		}
+		problems.check(kindMapping+" "+network.String(), p.mayName(regions, m.Region, named...))
+		problems.check(kindMapping+" "+network.String(), checkEnabled(d, []string{m.Region}, named))
 	}
 	for id, n := range p.put.agents {
-		if n.Region != "" {
-			problems.check(kindAgent+" "+id, knownRegion(regions, n.Region))
+		if was := p.held.agents[id]; n.Region != "" && (was == nil || was.Region != n.Region) {
+			problems.check(kindAgent+" "+id, p.mayName(regions, n.Region))
 		}
 	}
 	for id, server := range p.put.servers {
-		problems.check(kindServer+" "+id.String(), s.checkServer(d, server, domains, regions))
+		err := s.checkServer(d, server, domains)
+		if was := p.held.servers[id]; err == nil && (was == nil || was.Region != server.Region) &&
+			(server.Region != "" || len(regions) > 0) {
+			err = p.mayName(regions, server.Region)
+		}
+		problems.check(kindServer+" "+id.String(), err)
 	}
 	p.checkTargets(s, d, domains, regions, &problems)
 	for name := range p.gone.regions {
@@ -277,10 +284,11 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 	counts := []struct {
 		kind       string
 		have, most int
-	}{{"domains", len(domains), definitions.MaxDomains}, {"regions", len(regions), definitions.MaxRegions},
-		{"mappings", len(d.Now().Mappings) + len(p.put.mappings) - len(p.gone.mappings), definitions.MaxMappings},
+	}{{"domains", len(domains), definitions.MaxDomains},
+		{"regions", withNew(d.Now().Regions, p.put.regions) - len(p.gone.regions), definitions.MaxRegions},
+		{"mappings", withNew(d.Now().Mappings, p.put.mappings) - len(p.gone.mappings), definitions.MaxMappings},
 		{"servers by host name", len(d.Now().Targets()) + p.newTargets() - len(p.gone.targets), definitions.MaxTargets},
-		{"announced agents", len(d.Now().Nodes) + len(p.put.agents) - len(p.gone.agents), definitions.MaxNodes}}
+		{"announced agents", withNew(d.Now().Nodes, p.put.agents) - len(p.gone.agents), definitions.MaxNodes}}
 	for _, c := range counts {
 		if c.have > c.most {
 			return problemf(
@@ -351,7 +359,19 @@ func (p *documentPlan) staleServers(inv Inventory) error {
 	return nil
 }
 
-// regionsAfter returns the names of the regions that are enabled after a plan, with those of the file.
+// withNew returns the number of objects of now and of those in put that are new.
+func withNew[K comparable, V any](now, put map[K]*V) int {
+	count := len(now)
+	for key := range put {
+		if now[key] == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// regionsAfter returns the names of the regions after a plan, with those of the file, and whether the API has disabled
+// them.
 func (p *documentPlan) regionsAfter(d *definitions.Draft) map[string]bool {
 	all := map[string]bool{}
 	for i := range d.File().Regions {
@@ -365,21 +385,25 @@ func (p *documentPlan) regionsAfter(d *definitions.Draft) map[string]bool {
 	for name := range p.gone.regions {
 		delete(all, name)
 	}
-	maps.DeleteFunc(all, func(_ string, enabled bool) bool { return !enabled })
 	return all
 }
 
-func knownRegion(regions map[string]bool, name string) error {
-	if regions[name] {
-		return nil
+// mayName checks that a region exists and is enabled. A disabled one may stay where it was named before, and be named by
+// a document that has it, as an export does.
+func (p *documentPlan) mayName(regions map[string]bool, name string, before ...string) error {
+	enabled, there := regions[name]
+	switch {
+	case !there:
+		return badRequest("region is %.64q: it must be one of %s", name, shortList(slices.Sorted(maps.Keys(regions))))
+	case !enabled && !slices.Contains(before, name) && p.put.regions[name] == nil:
+		return badRequest("region is %.64q, which is disabled: enable it first, or leave it out", name)
 	}
-	return badRequest("region is %.64q: it must be one of %s", name, shortList(slices.Sorted(maps.Keys(regions))))
+	return nil
 }
 
-// checkServer checks that a server's domain and region exist, that the domain answers with addresses, and that the file
-// does not declare the server.
-func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*store.Domain,
-	regions map[string]bool) error {
+// checkServer checks that a server's domain exists and answers with addresses, and that the file does not declare the
+// server.
+func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*store.Domain) error {
 	if domains[server.Service] == nil && !d.InFile(server.Service) {
 		return badRequest(
 			"service is %.260q: it must be the name of a domain of the document or of this node",
@@ -395,10 +419,7 @@ func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains
 		b.Source == api.SourceStatic {
 		return errOfFile
 	}
-	if server.Region == "" && len(regions) == 0 {
-		return nil
-	}
-	return knownRegion(regions, server.Region)
+	return nil
 }
 
 // checkUnused refuses the deletion of a region that a remaining object names.
@@ -407,6 +428,11 @@ func (p *documentPlan) checkUnused(s *Server, d *definitions.Draft, name string,
 	for _, domain := range domains {
 		if slices.Contains(domain.Regions, name) {
 			return badRequest("domain %s names it, and stays", domain.Name)
+		}
+	}
+	for domain := range d.File().AllDomains { // where the API has laid it over the file's regions
+		if slices.Contains(domain.Regions, name) {
+			return badRequest("the regions laid over domain %s name it: change them first", domain.Name)
 		}
 	}
 	for network, m := range d.Now().Mappings {

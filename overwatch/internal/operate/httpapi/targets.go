@@ -408,7 +408,9 @@ func (p *documentPlan) checkTargets(s *Server, d *definitions.Draft, domains map
 				id.Service))
 			continue
 		}
-		problems.check(place, knownRegion(regions, t.Region))
+		if was := p.held.targets[id]; was == nil || was.Region != t.Region {
+			problems.check(place, p.mayName(regions, t.Region))
+		}
 		problems.check(place, s.mayStand(d, id))
 	}
 }
