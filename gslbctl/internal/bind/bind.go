@@ -34,7 +34,8 @@ func Read(path, zone string) (*imports.Result, error) {
 		return nil, fmt.Errorf("%s: there is no SOA of %s: give the zone that the file is for in --zone", path, zone)
 	}
 	result := &imports.Result{}
-	result.Config.DNS.ApexTTL, result.Config.DNS.NegativeTTL = soa.Hdr.Ttl, &soa.Minttl
+	apex, negative := result.TTLs(zone, soa.Hdr.Ttl, soa)
+	result.Config.DNS.ApexTTL, result.Config.DNS.NegativeTTL = apex, &negative
 	result.Put(zone, served, left)
 	return result, nil
 }

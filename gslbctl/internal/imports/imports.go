@@ -178,17 +178,14 @@ func (r *Result) AddZone(zone string, records []dns.RR) error {
 	if soa == nil {
 		return fmt.Errorf("there is no SOA of %s", zone)
 	}
-	apex, negative := soa.Hdr.Ttl, min(soa.Minttl, soa.Hdr.Ttl)
+	apex := soa.Hdr.Ttl
 	for _, rr := range served {
 		if rr.Header().Rrtype == dns.TypeNS {
 			apex = rr.Header().Ttl // a node has one TTL for NS and SOA; that of NS matters more
 			break
 		}
 	}
-	if apex == 0 {
-		apex = 1
-		r.Differs("SOA of "+zone, "its TTL is 1, not 0: that of a node is at least 1")
-	}
+	apex, negative := r.TTLs(zone, apex, soa)
 	d := &r.Config.DNS
 	if len(d.Zones) == 0 {
 		d.ApexTTL, d.NegativeTTL = apex, &negative
@@ -199,6 +196,27 @@ func (r *Result) AddZone(zone string, records []dns.RR) error {
 	r.Put(zone, served, left)
 	return nil
 }
+
+// TTLs returns the TTLs of a node for its records at the apex and for what does not exist (RFC 2308 section 5), as near
+// to those of the zone as a node has them.
+func (r *Result) TTLs(zone string, apex uint32, soa *dns.SOA) (uint32, uint32) {
+	negative := min(soa.Minttl, soa.Hdr.Ttl)
+	if within := min(max(apex, 1), maxApexTTL); within != apex {
+		r.Differs("SOA of "+zone, "its TTL is %d, not %d: that of a node is from 1 to %d", within, apex, maxApexTTL)
+		apex = within
+	}
+	if negative > maxNegativeTTL {
+		r.Differs("SOA of "+zone, "what does not exist may be kept for %d s, not %d: a node's most", maxNegativeTTL, negative)
+		negative = maxNegativeTTL
+	}
+	return apex, negative
+}
+
+// Bounds of a node on dns.apex_ttl and dns.negative_ttl, in seconds.
+const (
+	maxApexTTL     = 604800
+	maxNegativeTTL = 86400
+)
 
 // Put adds a zone with the records of it that a node serves, and those that are left out.
 func (r *Result) Put(zone string, served []dns.RR, left []Deviation) {
