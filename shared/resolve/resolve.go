@@ -135,7 +135,7 @@ func (b *Book) Wait(ctx context.Context) {
 }
 
 func (b *Book) follow(ctx context.Context, name string, f *followed) {
-	pause := b.o.MinTTL
+	retry := b.o.MinTTL // the pause after the next failure, unless a TTL passes before
 	for {
 		select {
 		case b.busy <- struct{}{}:
@@ -147,8 +147,11 @@ func (b *Book) follow(ctx context.Context, name string, f *followed) {
 		if ctx.Err() != nil {
 			return
 		}
-		if pause = min(2*pause, b.o.MaxTTL); err == nil {
-			pause = min(max(ttl, b.o.MinTTL), b.o.MaxTTL)
+		pause := min(max(ttl, b.o.MinTTL), b.o.MaxTTL)
+		if err == nil {
+			retry = b.o.MinTTL
+		} else {
+			pause, retry = min(pause, retry), min(2*retry, b.o.MaxTTL)
 		}
 		b.note(f, err)
 		// A tenth of jitter keeps nodes and names apart; never before the TTL's lower bound.
@@ -188,7 +191,7 @@ func (b *Book) note(f *followed, err error) {
 }
 
 // ask asks for both types of addresses. It fails if a question fails or if the name has no address. A type that failed
-// keeps its last addresses, and both do if the name has none.
+// keeps its last addresses, and both do if the name has none. The ttl is that of the new addresses, MaxTTL without any.
 func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Duration, err error) {
 	kinds := [2]uint16{dns.TypeA, dns.TypeAAAA}
 	var answers [2]found
@@ -197,7 +200,7 @@ func (b *Book) ask(ctx context.Context, name string, f *followed) (ttl time.Dura
 		answers[i], errs[i] = b.one(ctx, name, kind)
 	}
 	if err = errors.Join(errs[0], errs[1]); err == nil && len(answers[0].addresses)+len(answers[1].addresses) == 0 {
-		return 0, fmt.Errorf("%s has no address", name)
+		return b.o.MaxTTL, fmt.Errorf("%s has no address", name)
 	}
 	ttl = b.o.MaxTTL
 	for i := range kinds {

@@ -128,6 +128,48 @@ func TestBook_FollowsANameAndKeepsWhatWasGood(t *testing.T) {
 	})
 }
 
+// After a failure a name is asked for again after min_ttl, then more and more rarely, but when its TTL has passed.
+func TestBook_PausesAfterFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ttl, both, aaaa = 40 * time.Second, 1, 2
+		rounds := []struct {
+			fails int           // both types, AAAA or none
+			pause time.Duration // afterwards
+		}{
+			{0, ttl}, {both, 5 * time.Second}, {both, 10 * time.Second}, {0, ttl}, {both, 5 * time.Second},
+			{aaaa, 10 * time.Second}, {aaaa, 20 * time.Second}, {aaaa, ttl}, {aaaa, ttl}, {aaaa, ttl}, {both, time.Minute},
+		}
+		var asked []time.Time
+		b := resolve.NewBook(resolve.Options{Servers: []string{"one"}, MinTTL: 5 * time.Second, MaxTTL: time.Minute,
+			Changed: func() {},
+			Exchange: func(ctx context.Context, at, name string, kind uint16, recursive bool) (*dns.Msg, error) {
+				if kind == dns.TypeA {
+					asked = append(asked, time.Now())
+				}
+				fails := rounds[min(len(asked), len(rounds))-1].fails
+				if fails == both || fails == aaaa && kind == dns.TypeAAAA {
+					return nil, errors.New("no answer")
+				}
+				good := &server{records: []string{"app.test. 40 A 192.0.2.1", "app.test. 50 AAAA 2001:db8::1"}}
+				return good.exchange(ctx, at, name, kind, recursive)
+			}})
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { _ = b.Run(ctx) }()
+		b.Follow(map[string]bool{name: true})
+		time.Sleep(10 * time.Minute)
+		stop()
+		synctest.Wait()
+		if len(asked) <= len(rounds) {
+			t.Fatalf("asked %d times in ten minutes", len(asked))
+		}
+		for i, r := range rounds {
+			if pause := asked[i+1].Sub(asked[i]); pause > r.pause || pause < r.pause*9/10 {
+				t.Errorf("pause %d: %s, want %s less a tenth at most", i, pause, r.pause)
+			}
+		}
+	})
+}
+
 // A name that nobody follows any more is not asked for.
 func TestBook_ForgetsNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,21 +1,37 @@
 package service
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"syscall"
 )
+
+// keptAtOnce is the number of sockets in one message, of which the kernel takes at most 253 (SCM_MAX_FD).
+const keptAtOnce = 250
 
 // Keep gives the service manager copies of the process's sockets. The manager hands them to the
 // next process of the same service (LISTEN_FDS, with name in LISTEN_FDNAMES), so that data arriving
 // in between waits in them. The manager keeps at most FileDescriptorStoreMax= sockets and drops all
-// when the service is stopped instead of restarted. The sockets stay the caller's. One call takes
-// at most 250.
+// when the service is stopped instead of restarted. The sockets stay the caller's. After an error
+// the manager keeps none under name.
 func Keep(name string, sockets []syscall.Conn) error {
 	conn, err := dial()
-	if conn == nil || len(sockets) == 0 {
+	if conn == nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
+	for some := range slices.Chunk(sockets, keptAtOnce) {
+		if err := keep(conn, name, some); err != nil {
+			return errors.Join(err, Release(name)) // a part would be taken for all
+		}
+	}
+	return nil
+}
+
+// keep sends copies of the sockets in one message.
+func keep(conn *net.UnixConn, name string, sockets []syscall.Conn) error {
 	// Not through os.File, whose Fd makes the socket blocking for everybody who has it.
 	var copies []int
 	defer func() {

@@ -13,8 +13,10 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// firstInherited is the number of the first socket that systemd passes (sd_listen_fds(3)).
-const firstInherited = 3
+const (
+	firstInherited = 3    // the number of the first socket that systemd passes (sd_listen_fds(3))
+	mostInherited  = 1024 // as FileDescriptorStoreMax= of the units
+)
 
 // Inherited returns the sockets that systemd, or another service manager with its protocol, has opened for this process
 // (sd_listen_fds(3)). They outlive the process, so that queries wait in them during a restart. Without any it returns
@@ -24,7 +26,7 @@ func Inherited() ([]*os.File, error) {
 		return nil, nil
 	}
 	count, err := strconv.Atoi(os.Getenv("LISTEN_FDS"))
-	if err != nil || count < 0 || count > 1024 {
+	if err != nil || count < 0 || count > mostInherited {
 		return nil,
 			fmt.Errorf("LISTEN_FDS=%q: want the number of sockets that are passed; start the service through its socket unit",
 				os.Getenv("LISTEN_FDS"))
@@ -47,7 +49,11 @@ const KeptName = "gslb-dns"
 // KeepSockets gives the sockets to the service manager, which passes them to the next process in place of all that were
 // given before.
 func KeepSockets(sockets []syscall.Conn) error {
-	return errors.Join(service.Release(KeptName), service.Keep(KeptName, sockets))
+	err := service.Release(KeptName)
+	if len(sockets) > mostInherited {
+		return errors.Join(err, fmt.Errorf("%d sockets: at most %d can be kept", len(sockets), mostInherited))
+	}
+	return errors.Join(err, service.Keep(KeptName, sockets))
 }
 
 // passed holds the sockets of one address that another process has opened.

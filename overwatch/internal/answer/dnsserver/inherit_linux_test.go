@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,5 +91,16 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("after all was read there is still room for %d octets", room())
 		}
+	}
+}
+
+// More than a next process takes would keep it from starting.
+func TestKeepSockets_HasABound(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", "")
+	if err := KeepSockets(make([]syscall.Conn, 1024)); err != nil {
+		t.Error(err)
+	}
+	if KeepSockets(make([]syscall.Conn, 1025)) == nil {
+		t.Error("1025 sockets were kept")
 	}
 }

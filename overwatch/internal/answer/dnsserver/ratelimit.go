@@ -104,9 +104,9 @@ func (l *limiter) limit(q *request, s status) action {
 	return dropIt
 }
 
-// hash returns a hash of the client's network and the response. Responses with records, or with none of the type,
-// differ by name and type; all names that a wildcard answers count as one. Other responses count as the same for all
-// names: else random names would get around the limit.
+// hash returns a hash of the client's network and the response. Responses with records differ by name and type, those
+// without any of the type by name only; all names that a wildcard answers count as one. Other responses count as the
+// same for all names: else random names, or types, would get around the limit.
 func (l *limiter) hash(q *request, s status) uint64 {
 	var key [8 + 8 + 4]byte
 	if q.from.Is4() {
@@ -120,7 +120,9 @@ func (l *limiter) hash(q *request, s status) uint64 {
 	if s == success || s == noData {
 		owner := q.question.Owner()
 		binary.NativeEndian.PutUint64(key[8:], maphash.Bytes(l.seed, owner))
-		binary.NativeEndian.PutUint16(key[16:], q.question.Type)
+		if s == success {
+			binary.NativeEndian.PutUint16(key[16:], q.question.Type)
+		}
 		if len(owner) < len(q.question.Name) {
 			key[18] = 1
 		}

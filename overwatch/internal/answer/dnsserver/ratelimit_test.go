@@ -41,6 +41,7 @@ func TestRateLimit_BoundsIdenticalResponsesToOneNetwork(t *testing.T) {
 	same := func(int) []byte { return query(t, "app.gslb.test.", dns.TypeA) }
 	names := func(i int) []byte { return query(t, fmt.Sprintf("r%d.gslb.test.", i), dns.TypeA) }
 	wild := func(i int) []byte { return query(t, fmt.Sprintf("r%d.wild.gslb.test.", i), dns.TypeA) }
+	types := func(i int) []byte { return query(t, "app.gslb.test.", 256+uint16(i)) }
 	for _, c := range []struct {
 		promise, from string
 		tcp           bool
@@ -50,6 +51,7 @@ func TestRateLimit_BoundsIdenticalResponsesToOneNetwork(t *testing.T) {
 		{"above the limit every second is truncated, the rest dropped", "203.0.113.9", false, same, "+++-T-T-"},
 		{"names that do not exist count together", "203.0.113.9", false, names, "+++-T-T-"},
 		{"so do names that a wildcard answers for", "203.0.113.9", false, wild, "+++-T-T-"},
+		{"so do types that a name does not have", "203.0.113.9", false, types, "+++-T-T-"},
 		{"IPv6", "2001:db8:0:100::1", false, same, "+++-T-T-"},
 		{"TCP is not limited", "203.0.113.9", true, same, "++++++++"},
 		{"loopback is not limited", "127.0.0.1", false, same, "++++++++"},

@@ -113,8 +113,11 @@ func (d *Database) networks() iter.Seq2[netip.Prefix, entry] {
 	}
 }
 
-// lookup returns the place of an address and the network of its record.
+// lookup returns the place of an address and the network of its record, none of an IPv6 address in a file of IPv4.
 func (d *Database) lookup(a netip.Addr) (Place, netip.Prefix, error) {
+	if d.reader.Metadata.IPVersion == 4 && a.Is6() {
+		return Place{}, netip.Prefix{}, nil
+	}
 	r := d.reader.Lookup(a)
 	if err := r.Err(); err != nil || !r.Found() {
 		return Place{}, netip.Prefix{}, err

@@ -188,6 +188,38 @@ func TestReadDatabase_WithoutPlacesLeavesTheDefault(t *testing.T) {
 	}
 }
 
+// A database of IPv4 alone says nothing of IPv6 clients, and is no failure for them.
+func TestExplain_WithADatabaseOfIPv4(t *testing.T) {
+	text := func(s string) string { return string(rune(2<<5|len(s))) + s }
+	// One node, whose two records are the first data; sizes and types are those of MaxMind's specification.
+	content := []byte("\x00\x00\x11\x00\x00\x11" + string(make([]byte, 16)) +
+		"\xe1" + text("country") + "\xe1" + text("iso_code") + text("GB") + "\xab\xcd\xefMaxMind.com" +
+		"\xe6" + text("binary_format_major_version") + "\xa1\x02" + text("binary_format_minor_version") + "\xa1\x00" +
+		text("ip_version") + "\xa1\x04" + text("record_size") + "\xa1\x18" + text("node_count") + "\xc1\x01" +
+		text("database_type") + text("Test"))
+	d, err := parseDatabase(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := mustNew(t, Sources{Regions: regions, DefaultRegion: "us", Database: d,
+		Mappings: []Mapping{{CIDR: netip.MustParsePrefix("2001:db8::/32"), Region: "eu"}}})
+	for client, want := range map[string]struct {
+		region string
+		match  MatchType
+	}{
+		"192.0.2.1": {"uk", ByCountry}, "2002:c000:201::1": {"uk", ByCountry},
+		"2001:db8::1": {"eu", ByCustomMapping}, "2a00::1": {"us", ByDefault},
+	} {
+		a := netip.MustParseAddr(client)
+		id, _ := table.Locate(a)
+		e, err := table.Explain(a)
+		if err != nil || e.Region != want.region || e.Match != want.match || table.Name(id) != want.region {
+			t.Errorf("%s: located in %q, explained as %q by %s (%v), want %v", client, table.Name(id), e.Region, e.Match, err,
+				want)
+		}
+	}
+}
+
 func TestNew_NamesWhatIsWrong(t *testing.T) {
 	one := netip.MustParsePrefix("10.0.0.0/8")
 	for want, s := range map[string]Sources{
