@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
@@ -218,11 +219,22 @@ func (s *Server) forgetOrders(ctx context.Context, deleted ...registry.ID) error
 	var failed []error
 	for _, o := range s.o.View.Orders() {
 		id := registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
-		if o.Kind != api.OrderOverride && slices.Contains(deleted, id) && s.o.View.Get(id) == nil {
+		if o.Kind != api.OrderOverride && slices.Contains(deleted, id) && !s.stays(id) {
 			failed = append(failed, s.forgetOrder(ctx, o))
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// stays reports whether something declares a backend or claims it. An address of a host name that was deleted may serve
+// on until its successors have a verdict, and does not stay.
+func (s *Server) stays(id registry.ID) bool {
+	b := s.o.View.Get(id)
+	if b == nil || !b.Part().Made || b.AgentID != "" {
+		return b != nil
+	}
+	set, _ := s.o.Definitions.Defined()
+	return set.Target(definitions.TargetID{Service: id.Service, Name: b.Part().Target, Port: id.Port}) != nil
 }
 
 // recordOrNil returns the record of an order for the audit log, nil for none.

@@ -238,3 +238,21 @@ func TestDrain_GoesWithItsHostName(t *testing.T) {
 		}
 	}
 }
+
+// It goes also while the address serves on, until servers that are new have a verdict.
+func TestDrain_GoesWithAHostNameThatServesOn(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: api.Document{Servers: []api.DocumentServer{
+		{ServerCreate: api.ServerCreate{Service: service, Target: "lb.example.net", Port: 443, Region: "eu"}}}}}, 1)
+	w.resolved("192.0.2.77")
+	const address = "app.example:192.0.2.77:443"
+	w.validate(address, check.StateHealthy, "")
+	w.want("drain", w.send("POST", "/api/v1/servers/"+address+"/drain", ""), 202)
+	w.want("DELETE", w.send("DELETE", targetPath, ""), 204)
+	if id, err := parseID(address); err != nil || w.registry.View().Get(id) == nil {
+		t.Errorf("it does not serve on, so that nothing is shown: %v", err)
+	}
+	if list := w.orders(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
