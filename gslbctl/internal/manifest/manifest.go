@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -129,6 +130,9 @@ func bounded(r io.Reader, name string) ([]byte, error) {
 
 // add adds the objects of one text, which may have several YAML documents.
 func (m *Manifest) add(name string, text []byte) error {
+	if strings.HasSuffix(name, ".json") {
+		text = jsonOnly.ReplaceAllFunc(text, unescape)
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	found := false
 	for {
@@ -144,9 +148,33 @@ func (m *Manifest) add(name string, text []byte) error {
 			return fmt.Errorf("%s: not usable YAML: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
 		}
 		found = true
+		datesAreTexts(&doc)
 		if err := m.take(name, doc.Content[0]); err != nil {
 			return err
 		}
+	}
+}
+
+// jsonOnly matches escapes of JSON that the YAML library does not know, a character as two of them and a slash, and
+// escaped backslashes, behind which there is none.
+var jsonOnly = regexp.MustCompile(`\\\\|\\/|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
+// unescape returns the character of an escape. An escaped backslash stays as it is.
+func unescape(escape []byte) []byte {
+	var text string
+	if string(escape) == `\\` || json.Unmarshal([]byte(`"`+string(escape)+`"`), &text) != nil {
+		return escape
+	}
+	return []byte(text)
+}
+
+// datesAreTexts keeps texts that look like dates as they were written: no field of a document is a date.
+func datesAreTexts(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	for _, child := range n.Content {
+		datesAreTexts(child)
 	}
 }
 

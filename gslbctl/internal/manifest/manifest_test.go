@@ -42,6 +42,29 @@ func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
 	}
 }
 
+// A text stays as it was written, whatever YAML would make of it.
+func TestRead_KeepsTexts(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.yaml": `regions: [{name: a, description: 2026-01-02}, {name: b, description: '\ud83d\ude00'}]`,
+		"b.json": `{"regions": [{"name": "c", "description": "\ud83d\ude00 \/"},` +
+			` {"name": "d", "description": "\\ud83d\\ude00"}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := manifest.Read(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"2026-01-02", `\ud83d\ude00`, "\U0001F600 /", `\ud83d\ude00`} {
+		if got := *m.Document.Regions[i].Description; got != want {
+			t.Errorf("region %d: %q, want %q", i, got, want)
+		}
+	}
+}
+
 func TestRead_NamesLineAndRemedy(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "standard input is empty: it must have one of regions",
