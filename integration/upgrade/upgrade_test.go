@@ -214,17 +214,18 @@ func upgrade(t *testing.T, before harness.Binaries) {
 	for _, n := range s.Nodes {
 		s.NoFailures(t, n, since)
 	}
-	s.goesBack(t, first, before.Overwatch, "gslb.db.schema-1")
+	s.goesBack(t, first, before.Overwatch)
 }
 
 // goesBack starts the earlier program again: it refuses what is newer than it, and takes the copy of before.
-func (s *site) goesBack(t *testing.T, n *harness.Node, program, copied string) {
+func (s *site) goesBack(t *testing.T, n *harness.Node, program string) {
 	t.Helper()
-	kept, since := filepath.Join(n.File.DataDir, copied), time.Now()
-	if _, err := os.Stat(kept); err != nil { // that version has the schema of now
+	copies, err := filepath.Glob(filepath.Join(n.File.DataDir, "gslb.db.schema-*"))
+	if err != nil || len(copies) == 0 { // that version has the schema of now
 		t.Logf("nothing was converted: %v", err)
 		return
 	}
+	kept, since := copies[len(copies)-1], time.Now()
 	replace(t, n.Unit, n, program)
 	testbed.Ends(t, n, testbed.StartBound)
 	if words := fmt.Sprint(n.Output()); !strings.Contains(words, "has schema ") {
