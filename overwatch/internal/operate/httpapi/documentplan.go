@@ -388,8 +388,8 @@ func (p *documentPlan) regionsAfter(d *definitions.Draft) map[string]bool {
 	return all
 }
 
-// mayName checks that a region exists and is enabled. A disabled one may stay where it was named before, and be named by
-// a document that has it, as an export does.
+// mayName checks that a region exists and is enabled. A disabled one may stay where it was named before, and be named
+// by a document that has it, as an export does.
 func (p *documentPlan) mayName(regions map[string]bool, name string, before ...string) error {
 	enabled, there := regions[name]
 	switch {
