@@ -29,9 +29,9 @@ type partition struct {
 	first []int    // one spot of each class
 }
 
-// maxClasses bounds the classes of all partitions that are kept, 64 MiB of them; partitionRoom stands for what is around
-// those of one. At the bound all are dropped. Names hold the partitions that they are decided by, so that with a lower
-// bound each would have its own.
+// maxClasses bounds the classes of all partitions that are kept, 64 MiB of them; partitionRoom stands for what is
+// around those of one. At the bound all are dropped. Names hold the partitions that they are decided by, so that with
+// a lower bound each would have its own.
 const (
 	maxClasses    = 1 << 25
 	partitionRoom = 512
