@@ -23,6 +23,7 @@ type jsonReader struct {
 
 // parseJSON reads a JSON text. Problems come without File.
 func parseJSON(text string) (node, Problems) {
+	text = strings.TrimPrefix(text, "\ufeff") // the mark of some editors, which RFC 8259 section 8.1 lets a reader ignore
 	if !utf8.ValidString(text) {
 		const remedy = "not valid JSON: this line is not text in UTF-8: save the file as UTF-8"
 		return node{}, Problems{{Line: invalidLine(text), Message: remedy}}

@@ -20,7 +20,7 @@ func TestJSON_IsJoinedWithYAML(t *testing.T) {
 		"main.yaml": "mode: test\nincludes: [sites.json, empty.json]\nserver: {name: a}\nsites: [one]\n",
 		"sites.json": `{"sites": [{"name": "two", "address": "192.0.2.1", "port": 80, "height": 1.5, "check": {"type": "x"}}, "three"],
 			"server": {"enabled": true, "count": 3, "key": "s3cret", "interval": "5s", "policies": {"a.b": {"networks": ["10.0.0.0/8"]}}}}`,
-		"empty.json": "{}",
+		"empty.json": "\ufeff{}", // with a byte order mark
 	})
 	if problems != nil {
 		t.Fatal(problems)

@@ -81,7 +81,7 @@ const (
 	signedSOA = " | SOA | RRSIG(SOA 2)"
 	apexNSEC  = " | NSEC app.gslb.test. NS SOA MX TXT RRSIG NSEC DNSKEY CDS CDNSKEY | RRSIG(NSEC 2)"
 	apexNSEC3 = " | NSEC3 NS SOA MX TXT RRSIG DNSKEY NSEC3PARAM CDS CDNSKEY | RRSIG(NSEC3 3)"
-	oneNSEC   = " | one NSEC v6.gslb.test. A AAAA RRSIG NSEC | one RRSIG(NSEC 3)"
+	oneNSEC   = " | one NSEC out.gslb.test. A AAAA RRSIG NSEC | one RRSIG(NSEC 3)"
 	oneNSEC3  = " | NSEC3 A AAAA RRSIG | RRSIG(NSEC3 3)"
 	entNSEC   = " | dual NSEC a.b.ent.gslb.test. A AAAA RRSIG NSEC | dual RRSIG(NSEC 3)"
 	wildNSEC  = " | *.wild NSEC www.gslb.test. A RRSIG NSEC | *.wild RRSIG(NSEC 3)"

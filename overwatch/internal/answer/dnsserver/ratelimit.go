@@ -88,13 +88,13 @@ const (
 	dropIt
 )
 
-// limit counts a response to a query and returns what to do with it. Loopback addresses are not limited, since they
-// cannot be forged from elsewhere.
-func (l *limiter) limit(q *request, s status) action {
+// limit counts a response to a query, with the type of its first record, and returns what to do with it. Loopback
+// addresses are not limited, since they cannot be forged from elsewhere.
+func (l *limiter) limit(q *request, s status, kind uint16) action {
 	if l.cells == nil || q.tcp || q.from.IsLoopback() {
 		return sendIt
 	}
-	excess := l.excess(l.hash(q, s))
+	excess := l.excess(l.hash(q, s, kind))
 	if excess == 0 || slices.ContainsFunc(l.Exempt, func(p netip.Prefix) bool { return p.Contains(q.from) }) {
 		return sendIt
 	}
@@ -104,10 +104,11 @@ func (l *limiter) limit(q *request, s status) action {
 	return dropIt
 }
 
-// hash returns a hash of the client's network and the response. Responses with records differ by name and type, those
-// without any of the type by name only; all names that a wildcard answers count as one. Other responses count as the
-// same for all names: else random names, or types, would get around the limit.
-func (l *limiter) hash(q *request, s status) uint64 {
+// hash returns a hash of the client's network and the response. Responses with records differ by name and by the type
+// of the first record, which is the same for all questions to an alias; those without any by name only. All names that
+// a wildcard answers count as one. Other responses count as the same for all names: else random names, or types, would
+// get around the limit.
+func (l *limiter) hash(q *request, s status, kind uint16) uint64 {
 	var key [8 + 8 + 4]byte
 	if q.from.Is4() {
 		a := q.from.As4()
@@ -121,7 +122,7 @@ func (l *limiter) hash(q *request, s status) uint64 {
 		owner := q.question.Owner()
 		binary.NativeEndian.PutUint64(key[8:], maphash.Bytes(l.seed, owner))
 		if s == success {
-			binary.NativeEndian.PutUint16(key[16:], q.question.Type)
+			binary.NativeEndian.PutUint16(key[16:], kind)
 		}
 		if len(owner) < len(q.question.Name) {
 			key[18] = 1
@@ -148,7 +149,7 @@ func (r *responder) limited(reply []byte, s status) []byte {
 	if reply == nil {
 		return nil
 	}
-	what := r.limiter.limit(r.request, s)
+	what := r.limiter.limit(r.request, s, firstType(reply, r.request))
 	if what == sendIt || r.knownClient() {
 		return reply
 	}
@@ -170,6 +171,15 @@ func (r *responder) limited(reply []byte, s status) []byte {
 	}
 	header(reply).reply(rcode, flags, questions, 0, 0, additional)
 	return reply
+}
+
+// firstType returns the type of the first record of a reply; without one, that of the question.
+func firstType(reply []byte, q *request) uint16 {
+	const pointer = 0xC0 // two octets, the question's name (RFC 1035 section 4.1.4)
+	if header(reply).answers() > 0 && len(reply) >= q.end+4 && reply[q.end] >= pointer {
+		return binary.BigEndian.Uint16(reply[q.end+2:])
+	}
+	return q.question.Type
 }
 
 // knownClient reports whether the query came with a cookie that this server has given to the sender's address, which is

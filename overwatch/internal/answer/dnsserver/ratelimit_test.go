@@ -42,6 +42,7 @@ func TestRateLimit_BoundsIdenticalResponsesToOneNetwork(t *testing.T) {
 	names := func(i int) []byte { return query(t, fmt.Sprintf("r%d.gslb.test.", i), dns.TypeA) }
 	wild := func(i int) []byte { return query(t, fmt.Sprintf("r%d.wild.gslb.test.", i), dns.TypeA) }
 	types := func(i int) []byte { return query(t, "app.gslb.test.", 256+uint16(i)) }
+	aliases := func(i int) []byte { return query(t, "out.gslb.test.", 256+uint16(i)) }
 	for _, c := range []struct {
 		promise, from string
 		tcp           bool
@@ -52,6 +53,7 @@ func TestRateLimit_BoundsIdenticalResponsesToOneNetwork(t *testing.T) {
 		{"names that do not exist count together", "203.0.113.9", false, names, "+++-T-T-"},
 		{"so do names that a wildcard answers for", "203.0.113.9", false, wild, "+++-T-T-"},
 		{"so do types that a name does not have", "203.0.113.9", false, types, "+++-T-T-"},
+		{"so does an alias, whatever is asked for", "203.0.113.9", false, aliases, "+++-T-T-"},
 		{"IPv6", "2001:db8:0:100::1", false, same, "+++-T-T-"},
 		{"TCP is not limited", "203.0.113.9", true, same, "++++++++"},
 		{"loopback is not limited", "127.0.0.1", false, same, "++++++++"},

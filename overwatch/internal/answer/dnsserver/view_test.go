@@ -28,6 +28,7 @@ ns1 3600 A 192.0.2.1
 ns2 3600 A 192.0.2.2
 mail 300 A 192.0.2.3
 www 300 CNAME app
+out 300 CNAME elsewhere.example.
 *.wild 300 A 192.0.2.4
 `
 
