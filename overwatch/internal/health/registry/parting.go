@@ -1,6 +1,9 @@
 package registry
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // parting is the drain that an agent asked for and had not ended when it said goodbye. A declared server stays drained
 // by it: its machine is being stopped, which this node's own checks may take three intervals to notice.
@@ -34,6 +37,19 @@ func (w *writer) endParting(r *record, now time.Time) {
 		r.parting = nil
 		w.keep(r)
 	}
+}
+
+// EndParting ends the drain that an agent has left on a declared server at its goodbye, if there is one: an operator
+// knows that the machine serves.
+func (r *Registry) EndParting(ctx context.Context, id ID) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		if rec := w.lookup(id); rec != nil && rec.parting != nil {
+			rec.parting = nil
+			w.keep(rec)
+			w.refresh(rec, now)
+		}
+		return nil
+	})
 }
 
 // stored returns the drain and the time of a parting as they are saved; zero for none.

@@ -58,6 +58,20 @@ func TestDeregister_AnAgentThatComesBackEndsItsDrain(t *testing.T) {
 	})
 }
 
+// An operator who knows better ends it, also for a node that restarts.
+func TestEndParting_EndsTheDrainOfAnAgentThatHasLeft(t *testing.T) {
+	inParting(t, validating, func(w *world, _ trust.Agent) {
+		w.must(w.EndParting(w.ctx(), id(a2))) // which has none
+		w.share(a1, 0, false)
+		w.must(w.EndParting(w.ctx(), id(a1)))
+		w.share(a1, 1, true)
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one"), static(a2)}))
+		w.share(a1, 1, true)
+	})
+}
+
 func TestDeregister_WithoutChecksADrainEndsAsThatOfALostAgent(t *testing.T) {
 	inParting(t, notValidating, func(w *world, _ trust.Agent) {
 		w.pass(DefaultRemoveAfter - time.Second)

@@ -69,8 +69,8 @@ func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 	return d
 }
 
-// deleteDrain answers DELETE /servers/{id}/drain, which takes back a planned drain too. A drain by the agent goes on,
-// and the answer says so.
+// deleteDrain answers DELETE /servers/{id}/drain, which takes back a planned drain too, and one that an agent has left
+// at its goodbye. A drain by an agent that is there goes on, and the answer says so.
 func (s *Server) deleteDrain(c *call) (answer, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
@@ -87,6 +87,9 @@ func (s *Server) deleteDrain(c *call) (answer, error) {
 	default:
 		err = s.commit(c, &change{action: api.AuditUndrain, resource: "server", id: id.String()},
 			func(context.Context, store.Entry) error { return nil })
+	}
+	if err == nil {
+		err = s.o.Orders.EndParting(c.Request.Context(), id)
 	}
 	return ok(s.drainOf(id)), err
 }
