@@ -1,12 +1,14 @@
 package httpapi // inside: it shares world_test.go
 
 import (
+	"encoding/json"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -219,4 +221,24 @@ func TestOverlay_OfAServerOfTheFile(t *testing.T) {
 		}
 	}
 	w.wantError("no id", w.send("DELETE", "/api/v1/servers/x/overlay", ""), 400)
+}
+
+// Of two changes of a server in one batch, the second knows nothing of the first, whatever tag it read.
+func TestOverlay_AConditionSeesWhatIsNotInForceYet(t *testing.T) {
+	w := newWorld(t)
+	w.defined.file.Regions[0].Servers = []config.Server{{Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 100,
+		Service: service}}
+	const id = service + ":192.0.2.1:80"
+	w.declare(id)
+	tag := w.send("GET", "/api/v1/servers/"+id, "").header.Get("ETag")
+	if tag == "" {
+		t.Fatal("no tag")
+	}
+	w.defined.batch = func(d *definitions.Draft) {
+		d.PutSetting(definitions.OverlayKey(definitions.OverServer, id), json.RawMessage(`{"fields":{"weight":9}}`))
+	}
+	w.wantError("a change before it", w.send("PATCH", "/api/v1/servers/"+id, `{"weight":5}`, "If-Match", tag), 412,
+		"has changed")
+	w.defined.batch = nil
+	w.want("alone", w.send("PATCH", "/api/v1/servers/"+id, `{"weight":5}`, "If-Match", tag), 200)
 }

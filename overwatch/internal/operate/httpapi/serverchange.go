@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -229,8 +230,14 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 		return now
 	}
 	ch := &change{action: api.AuditUpdate, resource: "server", id: id.String()}
+	key := definitions.OverlayKey(definitions.OverServer, id.String())
+	set, _ := s.o.Definitions.Defined()
 	err := s.define(c, ch, func(d *definitions.Draft) error {
-		if err := c.condition.holds(tag()); err != nil {
+		object := tag()
+		if laid := d.Now().Settings[key]; !bytes.Equal(laid, set.Settings[key]) {
+			object = laid // by a change that is not in force yet, such as one of the same batch: no tag is of it
+		}
+		if err := c.condition.holds(object); err != nil {
 			return err
 		}
 		return layOver(s, c, d, ch, overlayRequest[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),

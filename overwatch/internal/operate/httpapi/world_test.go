@@ -123,6 +123,7 @@ type defined struct {
 	file    *config.Config
 	set     *definitions.Set
 	refusal error
+	batch   func(*definitions.Draft) // makes changes that go into force together with the next one; nil: none
 }
 
 func (d *defined) Defined() (*definitions.Set, *config.Config) {
@@ -167,6 +168,9 @@ func (d *defined) DefineWith(note store.Entry, edit func(*definitions.Draft) err
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	draft := d.set.Edit(d.over(), d.file, definitions.NamesIn(d.file))
+	if d.batch != nil {
+		d.batch(draft)
+	}
 	if err := edit(draft); err != nil {
 		return err
 	}
