@@ -110,15 +110,20 @@ func startAlone(t *testing.T, n *harness.Node) {
 	}
 }
 
+// fronted starts a node with nothing but itself, and returns it, the front before it and a page.
+func fronted(t *testing.T) (*harness.Node, *front, *page) {
+	t.Helper()
+	node := newScene(t).nodes[0]
+	f, p := newFront(t, node), newPage(t)
+	startAlone(t, node)
+	return node, f, p
+}
+
 // What is old is never shown as new: an error of the node stands beside it, and what a proxy says in the node's place
 // counts as no answer. What the node does not know any more is gone.
 func TestConsole_SaysWhatIsOld(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	node := s.nodes[0]
-	f := newFront(t, node)
-	p := newPage(t)
-	startAlone(t, node)
+	_, f, p := fronted(t)
 	p.open(f.URL, "names/"+shopName)
 	p.reads(".summary", "0 of 0 serve")
 	f.fails("/api/v1/domains/"+shopName, http.StatusInternalServerError, "the disk is gone")
@@ -147,11 +152,7 @@ func TestConsole_SaysWhatIsOld(t *testing.T) {
 func TestConsole_ShowsAZoneThatGoesUnsigned(t *testing.T) {
 	t.Parallel()
 	const zone = "test.gslb.test."
-	s := newScene(t)
-	node := s.nodes[0]
-	f := newFront(t, node)
-	p := newPage(t)
-	startAlone(t, node)
+	_, f, p := fronted(t)
 	began := time.Now()
 	ofKey := api.Roll{Zone: zone, Way: api.RollToKey, Stage: api.RollOffered, Since: began, StartedAt: began,
 		KeyTag: 4711, OldKeys: []int{42}, DSRecord: zone + " IN DS 4711 13 2 00", Schedule: []api.RollStep{},

@@ -79,11 +79,7 @@ func TestConsole_ClearsAnOverrideOfAllPorts(t *testing.T) {
 func TestConsole_CountsFromTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	const ttl, target = 3600, "eu.example.net"
-	s := newScene(t)
-	node := s.nodes[0]
-	f := newFront(t, node)
-	p := newPage(t)
-	startAlone(t, node)
+	node, f, p := fronted(t)
 	if _, err := node.Client.ChangeDomain(t.Context(), webName, api.DomainChange{TTL: new(ttl)}); err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +142,7 @@ const ahead = `{
 // The last day of a name and the last hour of the map go on with the clock, and what was there stays meanwhile.
 func TestConsole_TheLastDayGoesOn(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	node := s.nodes[0]
-	f := newFront(t, node)
-	p := newPage(t)
-	startAlone(t, node)
+	_, f, p := fronted(t)
 	f.answersQuery("/api/v1/events", eventsOf(lasting(shopName, time.Now().Add(-time.Hour))))
 	p.beforeEach(ahead)
 	for _, v := range []struct{ view, part, grows string }{
@@ -193,11 +185,7 @@ func eventsOf(all ...api.Event) func(url.Values) (status int, body any) {
 // is not shown. A chart has no line across a time without points.
 func TestConsole_ShowsTheDayAsItWas(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	node := s.nodes[0]
-	f := newFront(t, node)
-	p := newPage(t)
-	startAlone(t, node)
+	_, f, p := fronted(t)
 	hoursAgo := func(hours int) time.Time { return time.Now().Add(-time.Duration(hours) * time.Hour) }
 	before := api.Event{Sequence: 2, Time: hoursAgo(28), Kind: api.EventBackend, State: "unhealthy",
 		Severity: api.EventError, Phase: api.PhaseBegins, Subject: shopName + ":192.0.2.1:80", Name: shopName}
@@ -222,11 +210,7 @@ func TestConsole_ShowsTheDayAsItWas(t *testing.T) {
 // A list of which the page has a part alone says so, and the node's other pages are asked for.
 func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	node := s.nodes[0]
-	f := newFront(t, node)
-	p := newPage(t)
-	startAlone(t, node)
+	_, f, p := fronted(t)
 	f.answersQuery("/api/v1/overwatch/backends", func(query url.Values) (int, any) {
 		list := api.BackendList{Backends: []api.Backend{}, Total: 1001, GeneratedAt: time.Now()}
 		offset, _ := strconv.Atoi(query.Get("offset"))
@@ -273,11 +257,7 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 // meanwhile.
 func TestConsole_AsksOnceWhatAnUndoingWouldDo(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	node := s.nodes[0]
-	f := newFront(t, node)
-	p := newPage(t)
-	startAlone(t, node)
+	_, f, p := fronted(t)
 	var drawn, asked atomic.Int32
 	slow := make(chan struct{})
 	defer close(slow)

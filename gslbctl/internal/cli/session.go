@@ -49,46 +49,45 @@ type question[T any] = func(context.Context, *api.Client) (T, error)
 // read asks one node after the other and returns the first answer, which may be a node's error. The next node is asked
 // only if the one before cannot be reached.
 func read[T any](ctx context.Context, a *app, ask question[T]) (T, error) {
-	var none T
-	clients, err := a.clients()
-	if err != nil {
-		return none, err
+	answer, silent, err := first(a, "asking ", func(c *api.Client) (T, error) { return ask(ctx, c) },
+		func(error) bool { return ctx.Err() == nil })
+	if silent != nil {
+		err = noAnswer(silent)
 	}
-	var silent []error
-	for _, c := range clients {
-		stop := a.progress("asking " + c.Node())
-		answer, err := ask(ctx, c)
-		stop()
-		if _, unreachable := errors.AsType[*api.UnreachableError](err); !unreachable || ctx.Err() != nil {
-			return answer, err
-		}
-		silent = append(silent, err)
-	}
-	return none, noAnswer(silent)
+	return answer, err
 }
 
 // tellOne makes a change on the first node that can be reached. It tells the next one only if the node before has
 // certainly not been told.
 func tellOne[T any](ctx context.Context, a *app, apply question[T]) (T, error) {
-	var none T
+	answer, silent, err := first(a, "changing ", func(c *api.Client) (T, error) { return apply(ctx, c) }, certain)
+	switch {
+	case silent != nil:
+		err = untouched(noAnswer(silent))
+	case err != nil:
+		err = unchanged(err)
+	}
+	return answer, err
+}
+
+// first calls a node after the other, and returns the first result. It goes on where the node could not be reached and
+// next allows it after that error. silent is why none of them was reached; nil where one was.
+func first[T any](a *app, doing string, call func(*api.Client) (T, error), next func(error) bool) (answer T,
+	silent []error, err error) {
 	clients, err := a.clients()
 	if err != nil {
-		return none, err
+		return answer, nil, err
 	}
-	var silent []error
 	for _, c := range clients {
-		stop := a.progress("changing " + c.Node())
-		answer, err := apply(ctx, c)
+		stop := a.progress(doing + c.Node())
+		answer, err = call(c)
 		stop()
-		if err == nil {
-			return answer, nil
-		}
-		if _, unreachable := errors.AsType[*api.UnreachableError](err); !unreachable || !certain(err) {
-			return none, unchanged(err)
+		if _, unreachable := errors.AsType[*api.UnreachableError](err); !unreachable || !next(err) {
+			return answer, nil, err
 		}
 		silent = append(silent, err)
 	}
-	return none, untouched(noAnswer(silent))
+	return answer, silent, nil
 }
 
 // just converts a client's method without arguments to a question.

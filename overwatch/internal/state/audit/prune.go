@@ -5,14 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"gslb.internal/overwatch/internal/leaf/wallclock"
 	"gslb.internal/shared/api"
 )
 
 // pruneEvery is the time between two deletions of old entries.
 const pruneEvery = time.Hour
-
-// maxJump bounds the difference by which the wall clock may run away from the monotonic one in pruneEvery.
-const maxJump = time.Minute
 
 // Run verifies the chains once, and deletes entries each hour, until ctx is over: at the start only those beyond the
 // bound of their room, and so after each jump of the clock, since a wrong one may be put right meanwhile.
@@ -22,7 +20,9 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 	every := time.NewTicker(pruneEvery)
 	defer every.Stop()
-	wall, read, cut := l.o.Now().Round(0), time.Now(), time.Time{}
+	var clock wallclock.Watch
+	clock.Jumped(l.o.Now())
+	var cut time.Time
 	for {
 		if err := l.prune(ctx, cut); err != nil && ctx.Err() == nil {
 			l.o.Logger.Error().Err(err).Msg("old audit entries could not be deleted")
@@ -33,11 +33,9 @@ func (l *Log) Run(ctx context.Context) error {
 		case <-every.C:
 		}
 		now := l.o.Now()
-		cut = now.Add(-l.o.Retention)
-		if jump := now.Round(0).Sub(wall) - time.Since(read); jump.Abs() > maxJump {
+		if cut = now.Add(-l.o.Retention); clock.Jumped(now) {
 			cut = time.Time{}
 		}
-		wall, read = now.Round(0), time.Now()
 	}
 }
 

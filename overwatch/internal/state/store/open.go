@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"gslb.internal/overwatch/internal/leaf/wallclock"
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
@@ -89,9 +90,8 @@ type Store struct {
 
 	table   *replica.Table // commitMu
 	figures atomic.Pointer[Replicas]
-	wall    time.Time // commitMu, as the next two: what the clock said when settled was called last
-	looked  time.Time // when that was
-	steady  time.Time // the start, or the clock's last jump
+	clock   wallclock.Watch // commitMu
+	steady  time.Time       // the start, or the clock's last jump; commitMu
 
 	copyMu   sync.Mutex    // held while a copy is made
 	changed  chan struct{} // holds one element while the copy lacks changes
@@ -114,8 +114,8 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger,
-		lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1), wall: o.Now().Round(0),
-		looked: time.Now(), steady: time.Now()}
+		lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1), steady: time.Now()}
+	s.clock.Jumped(o.Now())
 	if err := s.open(); err != nil {
 		lock.Close()
 		return nil, err

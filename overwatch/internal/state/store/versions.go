@@ -116,12 +116,10 @@ const settleTime = 5 * time.Minute
 // settled reports whether the clock may decide what is forgotten. It is called every minute or so, and its caller holds
 // commitMu.
 func (s *Store) settled() bool {
-	wall, now := s.now().Round(0), time.Now()
-	if jump := wall.Sub(s.wall) - now.Sub(s.looked); jump.Abs() > time.Minute {
-		s.steady = now
+	if s.clock.Jumped(s.now()) {
+		s.steady = time.Now()
 	}
-	s.wall, s.looked = wall, now
-	return now.Sub(s.steady) >= settleTime
+	return time.Since(s.steady) >= settleTime
 }
 
 // TendReplicas forgets tombstones older than the retention, and orders that ended as long ago, but not for five minutes
