@@ -20,7 +20,7 @@ import (
 type Answer struct {
 	Addresses []netip.Addr
 	Alias     string        // target of the first CNAME record, without its final dot; empty: there is none
-	TTL       time.Duration // the shortest of the addresses, without any that of the alias; 0 without both
+	TTL       time.Duration // the shortest of the addresses; without addresses, that of the alias
 	Failure   string        // such as SERVFAIL; empty for success, which may be without addresses
 }
 
