@@ -107,6 +107,18 @@ func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeedsOrPeers(t *test
 	}
 }
 
+// A seed that has joined by itself was heard, though it was never asked with success.
+func TestUnheard_ASeedThatIsAMemberWasHeard(t *testing.T) {
+	o, now := testOptions(t), time.Now()
+	o.Seeds = []string{"192.0.2.9:7946", "192.0.2.10:7946"}
+	n := &Node{options: o, members: newMembers(Member{Name: "ow-1", Self: true}, time.Second)}
+	n.members.joined(peerNode("ow-2"), now)
+	n.seeds.tried = map[string]time.Time{o.Seeds[0]: now, o.Seeds[1]: now}
+	if list := n.Unheard(); len(list) != 1 || list[0].Node != o.Seeds[1] || !list[0].Never {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestDrops_StrangersAreNamedOnceAMinute(t *testing.T) {
 	var logged logtest.Buffer
 	d, _ := newDrops(zerolog.New(&logged))

@@ -105,12 +105,13 @@ func (n *Node) Unheard() (list []Unheard) {
 	if len(n.options.Seeds) == 0 {
 		return nil
 	}
+	never := n.UnreachedSeeds()
 	for _, m := range n.Members() {
+		delete(never, m.Address.String()) // it was heard there, though it was never asked with success
 		if !m.Self && m.Status != StatusAlive {
 			list = append(list, Unheard{Node: m.Name, Since: m.LastSeen})
 		}
 	}
-	never := n.UnreachedSeeds()
 	for _, seed := range slices.Sorted(maps.Keys(never)) {
 		list = append(list, Unheard{Node: seed, Since: never[seed], Never: true})
 	}
