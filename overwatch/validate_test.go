@@ -95,6 +95,24 @@ func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
 	}
 }
 
+func TestCautions_NameServerWithPrivateAddressesOnly(t *testing.T) {
+	const sentence = "the name server ns1.gslb.test. has no address record"
+	for listen, want := range map[string]bool{"10.255.255.1:5353": true, "203.0.113.10:5353": false} {
+		path := sample(t, t.TempDir(), "127.0.0.1:0")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.Replace(text, []byte(`listen_address: "127.0.0.1:0"`), []byte(`listen_address: "`+listen+`"`), 1)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Cautions(path), "\n"); strings.Contains(got, sentence) != want {
+			t.Errorf("listening on %s: cautions %q", listen, got)
+		}
+	}
+}
+
 func TestValidate_FindsAnAddressOfAnotherMachineAndAFileInPlaceOfTheDirectory(t *testing.T) {
 	path := sample(t, os.Args[0], "192.0.2.7:9090")
 	problems, ok := errors.AsType[settings.Problems](Validate(path))

@@ -87,11 +87,33 @@ func Load(path string) (*config.Config, error) { return config.Load(path, checkA
 func CheckText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
 
 func checkAnswers(c *config.Config) settings.Problems {
-	examined := DNSSettings(c, nil)
+	examined := DNSSettings(c, configuredAddresses(c))
 	examined.RefuseMixed = true
 	problems, cautions := publish.Examine(examined)
 	c.Warn(cautions...)
 	return append(problems, checkPlaces(c)...)
+}
+
+// configuredAddresses returns the addresses at which a node with this configuration would answer DNS; nil if this
+// machine cannot list its addresses.
+func configuredAddresses(c *config.Config) []netip.Addr {
+	var listening []netip.AddrPort
+	for _, text := range c.DNS.ListenAddress {
+		at, remedy := settings.ParseListener(text)
+		switch {
+		case remedy != "": // package config reports it
+		case at.Addr.IsValid():
+			listening = append(listening, netip.AddrPortFrom(at.Addr, at.Port))
+		default: // only a port
+			listening = append(listening, netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port),
+				netip.AddrPortFrom(netip.IPv6Unspecified(), at.Port))
+		}
+	}
+	addresses, err := publish.NodeAddresses(listening)
+	if err != nil {
+		return nil
+	}
+	return addresses
 }
 
 // DNSSettings returns the DNS settings of a configuration, without the table of clients' places. addresses are those at

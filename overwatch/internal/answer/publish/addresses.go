@@ -7,32 +7,57 @@ import (
 	"slices"
 )
 
-// NodeAddresses returns the addresses at which resolvers can reach a node that listens on the given ones: these, and in
-// place of an unspecified one the addresses of its family on this machine's interfaces. Loopback addresses are among
-// them only if there are no others.
+// NodeAddresses returns the addresses at which resolvers can reach a node that listens on the given addresses. An
+// unspecified address represents the addresses of its family on this machine's interfaces. The result has the public
+// addresses; without any, the private ones; without those, the loopback ones.
 func NodeAddresses(listening []netip.AddrPort) ([]netip.Addr, error) {
-	var out []netip.Addr
+	var own []netip.Addr // of this machine's interfaces, listed once
+	for _, at := range listening {
+		if own != nil || !at.Addr().IsUnspecified() {
+			continue
+		}
+		var err error
+		if own, err = InterfaceAddresses(); err != nil {
+			return nil, err
+		}
+	}
+	return reachable(listening, own), nil
+}
+
+// reachable is NodeAddresses for a machine with the interface addresses own.
+func reachable(listening []netip.AddrPort, own []netip.Addr) []netip.Addr {
+	var all []netip.Addr
 	for _, at := range listening {
 		address := at.Addr().Unmap().WithZone("")
 		if !address.IsUnspecified() {
-			out = append(out, address)
+			all = append(all, address)
 			continue
 		}
-		own, err := InterfaceAddresses()
-		if err != nil {
-			return nil, err
+		for _, a := range own {
+			if a.Is4() == address.Is4() && !a.IsLinkLocalUnicast() { // a link-local address means nothing on another link
+				all = append(all, a)
+			}
 		}
-		out = append(out, slices.DeleteFunc(own, func(a netip.Addr) bool {
-			return a.Is4() != address.Is4() || a.IsLinkLocalUnicast() // which means nothing on another link
-		})...)
 	}
-	slices.SortFunc(out, netip.Addr.Compare)
-	out = slices.Compact(out)
-	reachable := slices.DeleteFunc(slices.Clone(out), netip.Addr.IsLoopback)
-	if len(reachable) > 0 {
-		return reachable, nil
+	slices.SortFunc(all, netip.Addr.Compare)
+	all = slices.Compact(all)
+	for _, unwanted := range []func(netip.Addr) bool{
+		func(a netip.Addr) bool { return a.IsLoopback() || isPrivate(a) }, netip.Addr.IsLoopback,
+	} {
+		if wanted := slices.DeleteFunc(slices.Clone(all), unwanted); len(wanted) > 0 {
+			return wanted
+		}
 	}
-	return out, nil
+	return all
+}
+
+// sharedSpace is the address space between a provider and its customers (RFC 6598).
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
+// isPrivate reports whether an address is outside the public Internet: private (RFC 1918), unique local (RFC 4193),
+// shared (RFC 6598) or link-local.
+func isPrivate(a netip.Addr) bool {
+	return a.IsPrivate() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
 }
 
 // InterfaceAddresses lists the addresses of this machine's interfaces, IPv4 ones as such and none with a zone.

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,15 +18,19 @@ const (
 	soaExpire  = 7 * 24 * 3600
 )
 
-// authority makes the SOA and NS records of a zone, and the address records of this node's own nameserver name.
+// ownNameserver returns the name of this node as a name server, which is the default in a zone.
+func (p *plan) ownNameserver(z *zonePlan) string {
+	if z.Apex == "." {
+		return nodeLabel(p.settings.NodeID) + "."
+	}
+	return nodeLabel(p.settings.NodeID) + "." + z.Apex
+}
+
+// authority makes the SOA and NS records of a zone.
 //
 // Without configured nameservers the node names itself alone, which is right for a single node. Nodes that serve a zone
 // together have the same list of nameservers in its configuration, so that all give the NS records that the parent has.
 func (p *plan) authority(z *zonePlan, from config.Zone) {
-	own := nodeLabel(p.settings.NodeID) + "." + z.Apex
-	if z.Apex == "." {
-		own = nodeLabel(p.settings.NodeID) + "."
-	}
 	for i, name := range from.Nameservers {
 		if !isHost(name) {
 			p.wrong(
@@ -39,7 +44,7 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 		z.nameservers = append(z.nameservers, fqdn(name))
 	}
 	if len(z.nameservers) == 0 {
-		z.nameservers = []string{own}
+		z.nameservers = []string{p.ownNameserver(z)}
 	}
 	admin := "hostmaster." + z.Apex
 	if from.Admin != "" {
@@ -60,23 +65,40 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 	for _, name := range z.nameservers {
 		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, p.settings.DNS.Apex()), Ns: name})
 	}
-	if slices.Contains(z.nameservers, own) && !z.has(own) {
-		p.ownAddresses(z, own)
-	}
 }
 
-// ownAddresses makes the address records of this node's own nameserver name.
-func (p *plan) ownAddresses(z *zonePlan, own string) {
+// ownAddresses makes the address records of this node's own name server from the node's addresses. An explicit address
+// or CNAME record is the complete answer: the node then adds nothing, of either address type. The records of the zone
+// must have been read.
+func (p *plan) ownAddresses(z *zonePlan) {
+	own := p.ownNameserver(z)
+	if !slices.Contains(z.nameservers, own) || z.has(own) || slices.ContainsFunc(z.types[own], func(rtype uint16) bool {
+		return rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME
+	}) {
+		return
+	}
 	// The name has addresses even while they are not known, as in a check of the configuration.
 	z.types[own] = append(z.types[own], dns.TypeA)
+	private := 0
 	for _, address := range p.settings.Addresses {
+		if isPrivate(address) {
+			private++
+		}
 		if address.Is4() {
 			z.add(&dns.A{Hdr: header(own, dns.TypeA, p.settings.DNS.Apex()), A: address.AsSlice()})
 		} else {
 			z.add(&dns.AAAA{Hdr: header(own, dns.TypeAAAA, p.settings.DNS.Apex()), AAAA: address.AsSlice()})
 		}
 	}
+	if private > 0 {
+		p.caution("%s: the name server %s has no address record, and this node has no public address: the node answers "+
+			"%v, which resolvers on the Internet cannot reach; add a line such as \"%s A 192.0.2.1\" to the records of the zone",
+			cmp.Or(z.key, "the zone "+z.Apex), own, p.settings.Addresses[:min(len(p.settings.Addresses), maxNamed)], own)
+	}
 }
+
+// maxNamed bounds the addresses that a caution names.
+const maxNamed = 4
 
 func header(owner string, rtype uint16, ttl uint32) dns.RR_Header {
 	return dns.RR_Header{Name: owner, Rrtype: rtype, Class: dns.ClassINET, Ttl: ttl}

@@ -28,7 +28,7 @@ var refusedTypes = map[uint16]string{
 }
 
 // records reads the zone-file lines and the zone file of a zone and checks each record against those that the zone has
-// already.
+// already. Then it adds the derived addresses of this node's own name server.
 func (p *plan) records(z *zonePlan) {
 	var aliases []alias
 	for _, r := range z.from.FromFile {
@@ -63,6 +63,7 @@ func (p *plan) records(z *zonePlan) {
 			p.wrong(key, line, "no record in it; write for example \"@ TXT \\\"v=spf1 -all\\\"\"")
 		}
 	}
+	p.ownAddresses(z)
 	p.chains(aliases)
 	p.wildChains(z, aliases)
 	p.sizes(z)
