@@ -24,7 +24,7 @@ func (f *field) boundsOf(t reflect.Type, tag reflect.StructTag) *bounds {
 	}
 	if b.unit == "" {
 		b.unit = "a number"
-		if t == durationType {
+		if t == durationType || t == textDurationType {
 			b.unit = "a time"
 		}
 	}

@@ -15,7 +15,7 @@ type setter func(v reflect.Value, text string) (remedy string)
 // setterOf returns the setter of a type of scalarShape.
 func setterOf(t reflect.Type) setter {
 	switch t {
-	case durationType:
+	case durationType, textDurationType:
 		return setDuration
 	case addrType:
 		return setAddr

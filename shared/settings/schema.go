@@ -58,8 +58,9 @@ var (
 	addrType   = reflect.TypeFor[netip.Addr]()
 	prefixType = reflect.TypeFor[netip.Prefix]()
 
-	durationType = reflect.TypeFor[time.Duration]()
-	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
+	durationType     = reflect.TypeFor[time.Duration]()
+	textDurationType = reflect.TypeFor[Duration]()
+	textType         = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // of returns the layout of a type.
@@ -87,12 +88,13 @@ func (s schema) of(t reflect.Type) *layout {
 }
 
 // structure returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a
-// list be written as one value.
+// list be written as one value. An embedded struct with a tag is a key like any other field; one without a tag has its
+// fields among the keys of t.
 func (s schema) structure(t reflect.Type) *structure {
 	keys := &structure{byName: map[string]int{}}
 	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("key")
-		if !ok {
+		if !ok || inBlock(t, f.Index) {
 			continue
 		}
 		name, option, _ := strings.Cut(tag, ",")
@@ -109,6 +111,16 @@ func (s schema) structure(t reflect.Type) *structure {
 		keys.fields = append(keys.fields, known)
 	}
 	return keys
+}
+
+// inBlock reports whether the field at index is promoted from an embedded struct that is a key itself.
+func inBlock(t reflect.Type, index []int) bool {
+	for depth := 1; depth < len(index); depth++ {
+		if _, isKey := t.FieldByIndex(index[:depth]).Tag.Lookup("key"); isKey {
+			return true
+		}
+	}
+	return false
 }
 
 // find returns the key of a name, or nil.

@@ -142,7 +142,7 @@ func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[settings.Secret]():
 		return "secret"
-	case reflect.TypeFor[time.Duration]():
+	case reflect.TypeFor[time.Duration](), reflect.TypeFor[settings.Duration]():
 		return "duration"
 	case reflect.TypeFor[netip.Addr]():
 		return "address"

@@ -108,7 +108,7 @@ func (p *plan) rules(c *config.Domain) *sharedRules {
 // regionsOf returns the order of a domain's regions: its own or, where it lists none, for failover that of the regions'
 // priorities.
 func (p *plan) regionsOf(c *config.Domain) []string {
-	if len(c.Regions) == 0 && c.Uses(func(a *policy.Algorithm) bool { return a == policy.Failover }) {
+	if len(c.Regions) == 0 && config.Uses(c, func(a *policy.Algorithm) bool { return a == policy.Failover }) {
 		return p.byPriority
 	}
 	return c.Regions

@@ -164,13 +164,13 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 	if at := s.o.CreatedAt(d.Name); !at.IsZero() {
 		view.CreatedAt = stamp(at)
 	}
-	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
+	if config.Uses(&d, func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		view.ProximityToleranceKm = &d.Proximity.ToleranceKm
 	}
 	inside := func(r config.Region) bool {
 		return r.RoutingAlgorithm == policy.ClientHash.Name && slices.Contains(d.Regions, r.Name)
 	}
-	if d.Uses(func(a *policy.Algorithm) bool { return a.KeepsClients }) || slices.ContainsFunc(cfg.Regions, inside) {
+	if config.Uses(&d, func(a *policy.Algorithm) bool { return a.KeepsClients }) || slices.ContainsFunc(cfg.Regions, inside) {
 		view.ClientHashIPv4Prefix, view.ClientHashIPv6Prefix = &d.ClientHash.IPv4Prefix, &d.ClientHash.IPv6Prefix
 	}
 	if created != nil {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 // Brake holds the keys of overwatch.brake: a bound on backends that agents alone take out at once.
@@ -20,18 +22,6 @@ type Brake struct {
 	Hold time.Duration `key:"hold" default:"10m" min:"1s" max:"24h"`
 }
 
-// DomainBrake holds a domain's own keys of the brake.
-type DomainBrake struct {
-	// As `overwatch.brake.enabled`, for this domain. Left out, as are the three below: what `overwatch.brake` says.
-	Enabled *bool `key:"enabled"`
-	// As `overwatch.brake.share`, for this domain.
-	Share string `key:"share"`
-	// As `overwatch.brake.window`, for this domain.
-	Window time.Duration `key:"window" min:"1s" max:"1h"`
-	// As `overwatch.brake.hold`, for this domain.
-	Hold time.Duration `key:"hold" min:"1s" max:"24h"`
-}
-
 // BrakeOf returns the brake of a name, which is that of overwatch.brake for what its domain leaves out.
 func (c *Config) BrakeOf(name string) Brake {
 	b, own := c.Overwatch.Brake, c.brakes[name]
@@ -40,7 +30,7 @@ func (c *Config) BrakeOf(name string) Brake {
 	}
 	put(&b.Enabled, own.Enabled)
 	b.Share = cmp.Or(own.Share, b.Share)
-	b.Window, b.Hold = cmp.Or(own.Window, b.Window), cmp.Or(own.Hold, b.Hold)
+	b.Window, b.Hold = cmp.Or(time.Duration(own.Window), b.Window), cmp.Or(time.Duration(own.Hold), b.Hold)
 	return b
 }
 
@@ -65,10 +55,10 @@ func (v *validator) brakes() {
 		}
 	}
 	check("overwatch.brake.share", v.config.Overwatch.Brake.Share)
-	v.config.brakes = map[string]*DomainBrake{}
+	v.config.brakes = map[string]*model.MassFailure{}
 	for i := range v.config.Domains {
 		d := &v.config.Domains[i]
-		if d.Brake == (DomainBrake{}) {
+		if d.Brake == (model.MassFailure{}) {
 			continue
 		}
 		v.config.brakes[d.Name] = &d.Brake

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
@@ -38,7 +39,7 @@ type Config struct {
 	defined  []Domain                // by the API
 	made     []StaticServer          // by the API
 	overlays *Overlays               // of the API; nil: none
-	brakes   map[string]*DomainBrake // of domains that have one
+	brakes   map[string]*model.MassFailure // of domains that have one
 }
 
 // WithDomains returns the configuration with the domains that the API has defined, apart from those of the files. It

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/settings"
@@ -111,15 +110,6 @@ func Default() *Config {
 	settings.SetDefaults(c)
 	return c
 }
-
-// defaultDomain returns a domain with nothing but defaults.
-var defaultDomain = sync.OnceValue(func() (d Domain) {
-	settings.SetDefaults(&d)
-	return d
-})
-
-// SetDefaults resets a domain to the defaults.
-func (d *Domain) SetDefaults() { *d = defaultDomain() }
 
 // UnmarshalText reads a zone that is given by its name alone.
 func (z *Zone) UnmarshalText(text []byte) error {

@@ -3,11 +3,11 @@ package config
 import (
 	"cmp"
 	"net/netip"
-	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/zonefile"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings/healthcheck"
 )
 
@@ -175,114 +175,29 @@ type Server struct {
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
-// Domain is one name whose answers are steered.
-type Domain struct {
-	// The name; `*.` before it makes a wildcard. Required; each once.
-	Name string `key:"name"`
-	// How the domain's backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency`
-	// or `client-hash`; see [routing](routing.md).
-	RoutingAlgorithm string `key:"routing_algorithm" default:"round-robin"`
-	// The domain's regions, in order of preference.
-	Regions []string `key:"regions"`
-	// Seconds that an answer may be kept; 0: `dns.default_ttl`.
-	TTL int `key:"ttl" min:"0" max:"2147483647"`
-	// How many different addresses an answer has at most. With more than 100, names have more records than resolvers of
-	// BIND take; from some 60 IPv4 or 35 IPv6 addresses on answers no longer fit into a datagram, and resolvers ask
-	// again over TCP.
-	MaxAnswers int `key:"max_answers" default:"1" min:"1"`
-	// When all backends are down, or fewer than `min_healthy` up: `servfail`, `last_healthy` or `all`. Left out: as
-	// `dns.return_last_healthy` says.
-	OnAllDown string `key:"on_all_down"`
-	// How many of the domain's backends must be fit to serve, in all its regions: a number, `2`, or a part of all,
-	// `"50%"`, rounded up. A new backend, by a reload, the API or an agent, counts only from its first verdict on, so
-	// adding servers takes no name to its last resort. With fewer, the name is answered by `on_all_down` rather than pile
-	// all traffic onto what is left; `last_healthy` then means those that are fit and the ones lost last. 1 to 1000, or
-	// 1% to 100%.
-	MinHealthy string `key:"min_healthy"`
-	// false: answers are not signed although `overwatch.dnssec.enabled` is true. A zone is signed as a whole or not at
-	// all, so this must hold for all domains of the zone, and the zone must have no `records`. Take the DS records out of
-	// the parent zone first. Left out: as `overwatch.dnssec.enabled` says.
-	DNSSECEnabled *bool `key:"dnssec_enabled"`
-	// failover: serving backends that a region needs.
-	FailoverThreshold int `key:"failover_threshold" default:"1" min:"1" max:"1000"`
-	// Another of them, for clients and moments that `geolocation`, `proximity` or `latency` knows too little of.
-	FallbackAlgorithm string        `key:"fallback_algorithm"`
-	LatencyConfig     LatencyConfig `key:"latency_config"`
-	Proximity         Proximity     `key:"proximity"`
-	ClientHash        ClientHash    `key:"client_hash"`
-	Brake             DomainBrake   `key:"brake"`
-	HTTPS             HTTPS         `key:"https"`
-	// What the answers are: `address`, the addresses of servers; or `cname`, the name of a server's `target`, as a CNAME
-	// for clients to follow. All servers of the domain then have a `target`, nothing else stands at the name, and it is
-	// not the apex of a zone. An answer has one name, whatever `max_answers` is. See
-	// [answers that are names](dns.md#answers-that-are-names).
-	Answer string `key:"answer" default:"address"`
-	// Services, such as `_sip._tcp`, of which the domain has [SRV records](dns.md#srv-records): the ports of backends
-	// that serve. At most 8. All servers of the domain then listen at one port.
-	SRV []string `key:"srv"`
-}
-
-// The values of answer.
-const (
-	AnswerAddress = "address"
-	AnswerCNAME   = "cname"
+// The declarations of a domain are those of package model.
+type (
+	Domain        = model.Domain
+	HTTPS         = model.HTTPS
+	Proximity     = model.Proximity
+	ClientHash    = model.ClientHash
+	LatencyConfig = model.LatencyConfig
 )
 
-// AnswersNames reports whether the answers of the domain are the names of its targets.
-func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
+// Values of Domain.Answer.
+const (
+	AnswerAddress = model.AnswerAddress
+	AnswerCNAME   = model.AnswerCNAME
+)
 
-// HTTPS holds the contents of a domain's HTTPS records (RFC 9460), beside the addresses, which are those of backends
-// that may serve.
-type HTTPS struct {
-	// Protocols that all its backends speak besides HTTP/1.1, such as `h2` and `h3`. With them the domain is answered
-	// with [HTTPS records](dns.md#https-records) as well. Left out: it has none. `max_answers` is then at most 16.
-	ALPN []string `key:"alpn"`
-	// Where all its backends listen; 0: 443.
-	Port int `key:"port" min:"0" max:"65535"`
-	// ECHConfigList of its backends in base64, for Encrypted Client Hello.
-	ECH string `key:"ech"`
-}
-
-// Equal reports whether two domains have the same HTTPS records but for addresses.
-func (h *HTTPS) Equal(other *HTTPS) bool {
-	return h.Port == other.Port && h.ECH == other.ECH && slices.Equal(h.ALPN, other.ALPN)
-}
-
-// Unsigned reports whether the domain is not to be signed although the node signs.
-func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEnabled }
-
-// Uses reports whether holds returns true for the domain's algorithm or its fallback.
-func (d *Domain) Uses(holds func(*policy.Algorithm) bool) bool {
+// Uses reports whether holds returns true for the routing algorithm of a domain or for its fallback algorithm.
+func Uses(d *Domain, holds func(*policy.Algorithm) bool) bool {
 	for _, name := range []string{d.RoutingAlgorithm, d.FallbackAlgorithm} {
 		if a := policy.Named(name); a != nil && holds(a) {
 			return true
 		}
 	}
 	return false
-}
-
-// Proximity tunes routing by distance.
-type Proximity struct {
-	// proximity: regions that are at most so many kilometres farther away than the nearest share with it.
-	ToleranceKm float64 `key:"tolerance_km" default:"100" min:"0" max:"20038" unit:"kilometres"`
-}
-
-// ClientHash tunes client-hash: the number of leading bits of its address that make a client's network.
-type ClientHash struct {
-	// client-hash: leading bits of an IPv4 address that make a client's network.
-	IPv4Prefix int `key:"ipv4_prefix" default:"24" min:"8" max:"32"`
-	// client-hash: the same of an IPv6 address.
-	IPv6Prefix int `key:"ipv6_prefix" default:"56" min:"16" max:"64"`
-}
-
-// LatencyConfig tunes routing by latency.
-type LatencyConfig struct {
-	// latency: weight of the newest measurement, above 0 and up to 1.
-	SmoothingFactor float64 `key:"smoothing_factor" default:"0.3"`
-	// latency: slower backends are left out.
-	MaxLatencyMs int `key:"max_latency_ms" default:"500" min:"1" max:"60000"`
-	// latency: measurements before a backend's latency counts.
-	MinSamples int `key:"min_samples" default:"3" min:"1" max:"1000"`
 }
 
 // HealthCheck is the configuration of a check.

@@ -119,7 +119,7 @@ func (v *validator) domain(i int, algorithms []string) {
 	if d.FallbackAlgorithm != "" {
 		v.fallback(d, key, algorithms)
 	}
-	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
+	if Uses(d, func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		v.proximity(d, key)
 	}
 }

@@ -204,10 +204,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: domains[1].fallback_algorithm: "latency": is the routing_algorithm: give another, or remove it`,
 			`7: domains[2].fallback_algorithm: "x": no such algorithm; known are round-robin, weighted, failover, ` +
 				`geolocation, proximity, latency, client-hash`,
-			`7: domains[2].proximity.tolerance_km: "-1": give kilometres from 0 to 20038`,
-			`7: domains[2].client_hash.ipv4_prefix: "33": give a number from 8 to 32`,
-			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
-			`8: domains[3].proximity.tolerance_km: "20039": give kilometres from 0 to 20038`}},
+			`7: domains[2].proximity.tolerance_km: "-1": give kilometers from 0 to 20038`,
+			`7: domains[2].client_hash.ipv4_prefix: "33": give bits from 8 to 32`,
+			`7: domains[2].client_hash.ipv6_prefix: "65": give bits from 16 to 64`,
+			`8: domains[3].proximity.tolerance_km: "20039": give kilometers from 0 to 20038`}},
 
 		{"https", "domains:\n- {name: a, https: {port: 443}}\n- {name: b, max_answers: 17, https: {alpn: [h2, 'h 3', h2, " +
 			"http/1.1], ech: x}}\n- {name: c, https: {alpn: [h3, ''], port: 65536, ech: AAA=}}\n", []string{

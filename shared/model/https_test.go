@@ -1,4 +1,4 @@
-package config_test
+package model_test
 
 import (
 	"encoding/base64"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/model"
 )
 
 // FuzzHTTPS_ECHConfigs holds that what is taken as an ECHConfigList is one as far as its length says.
@@ -15,7 +15,7 @@ func FuzzHTTPS_ECHConfigs(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		list, err := (&config.HTTPS{ECH: s}).ECHConfigs()
+		list, err := (&model.HTTPS{ECH: s}).ECHConfigs()
 		if err != nil || s == "" {
 			if list != nil {
 				t.Fatalf("%q: octets %x beside %v", s, list, err)

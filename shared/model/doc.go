@@ -1,0 +1,20 @@
+// Package model declares the objects that operators define: each field once, with its name, default, bounds and meaning.
+// The reader of configuration files, the API, documents, the store, replication, the command line and the reference
+// pages all work from these declarations.
+//
+// Tags of a field:
+//
+//	key      name in the configuration file
+//	json     name in the API, in documents, in the store and in replication
+//	alias    other name that is accepted in JSON
+//	default  value without a setting
+//	min, max bounds
+//	zero     "unset" if the zero value means that the field is not set; null is the only way to write it in JSON
+//	merge    "replace" if a merge patch replaces the object as a whole (RFC 7396 merges its members)
+//
+// An embedded struct with a key is a block of its own in the configuration file; its fields stand side by side with the
+// others in JSON.
+//
+// The package is pure: no I/O, no clock, no state. It knows nothing of the node's other objects; checks that need those
+// are made by the node.
+package model

@@ -1,0 +1,129 @@
+package model
+
+import (
+	"slices"
+	"sync"
+
+	"gslb.internal/shared/settings"
+)
+
+// Domain is one load-balanced name.
+type Domain struct {
+	// The name; `*.` before it makes a wildcard. Required; each name once.
+	Name string `key:"name" json:"name"`
+	// How the domain's backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency`
+	// or `client-hash`; see [routing](routing.md).
+	RoutingAlgorithm string `key:"routing_algorithm" json:"routing_algorithm" alias:"routing_policy" default:"round-robin"`
+	// The domain's regions, in order of preference.
+	Regions []string `key:"regions" json:"regions"`
+	// Seconds for which a resolver may cache an answer; 0: `dns.default_ttl`.
+	TTL int `key:"ttl" json:"ttl" min:"0" max:"2147483647" unit:"seconds" zero:"unset"`
+	// The maximum number of addresses in an answer. BIND resolvers reject more than 100 records of one name. Above about
+	// 60 IPv4 or 35 IPv6 addresses an answer exceeds a UDP datagram, and resolvers retry over TCP.
+	MaxAnswers int `key:"max_answers" json:"max_answers" default:"1" min:"1"`
+	// The fallback answer if all backends are down, or fewer than `min_healthy` are up: `servfail`, `last_healthy` or
+	// `all`. Default: see `dns.return_last_healthy`.
+	OnAllDown string `key:"on_all_down" json:"on_all_down"`
+	// The minimum number of the domain's backends, in all its regions, that must be able to serve: a number, `2`, or a
+	// share, `"50%"`, rounded up. With fewer, the domain answers as `on_all_down` says; `last_healthy` then includes the
+	// backends that failed last. A new backend counts after its first check result. 1 to 1000, or 1% to 100%.
+	MinHealthy string `key:"min_healthy" json:"min_healthy"`
+	// false: answers are unsigned although `overwatch.dnssec.enabled` is true. A zone is signed as a whole, so all domains
+	// of the zone need the same value, and the zone must have no `records`. Remove the DS records from the parent zone
+	// first. Default: `overwatch.dnssec.enabled`.
+	DNSSECEnabled *bool `key:"dnssec_enabled" json:"dnssec_enabled"`
+	// failover: the number of serving backends that a region needs.
+	FailoverThreshold int `key:"failover_threshold" json:"failover_threshold" default:"1" min:"1" max:"1000"`
+	// The algorithm for clients and times for which `geolocation`, `proximity` or `latency` lacks data.
+	FallbackAlgorithm string        `key:"fallback_algorithm" json:"fallback_algorithm"`
+	LatencyConfig     LatencyConfig `key:"latency_config" json:"latency_config"`
+	Proximity         `key:"proximity"`
+	ClientHash        `key:"client_hash"`
+	Brake             MassFailure `key:"brake" json:"brake"`
+	HTTPS             HTTPS       `key:"https" json:"https" merge:"replace"`
+	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of one server as a CNAME.
+	// With `cname`, all servers of the domain have a `target`, the name has no other records, and it is not the apex of a
+	// zone. An answer has one CNAME, independent of `max_answers`. See
+	// [answers that are names](dns.md#answers-that-are-names).
+	Answer string `key:"answer" json:"answer" default:"address"`
+	// Services with [SRV records](dns.md#srv-records), such as `_sip._tcp`: the records have the ports of the backends
+	// that serve. At most 8. All servers of the domain need the same port.
+	SRV []string `key:"srv" json:"srv"`
+}
+
+// Values of Domain.Answer.
+const (
+	AnswerAddress = "address"
+	AnswerCNAME   = "cname"
+)
+
+// defaultDomain returns a domain with defaults only.
+var defaultDomain = sync.OnceValue(func() (d Domain) {
+	settings.SetDefaults(&d)
+	return d
+})
+
+// SetDefaults resets all fields to their defaults.
+func (d *Domain) SetDefaults() { *d = defaultDomain() }
+
+// AnswersNames reports whether the answers are CNAME records.
+func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
+
+// Unsigned reports whether the domain is unsigned on a node that signs.
+func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEnabled }
+
+// HTTPS holds the parameters of a domain's HTTPS records (RFC 9460). Their address hints are the serving backends.
+type HTTPS struct {
+	// The protocols that all backends of the domain support in addition to HTTP/1.1, such as `h2` and `h3`. They enable
+	// [HTTPS records](dns.md#https-records). Default: none. With HTTPS records, `max_answers` is at most 16.
+	ALPN []string `key:"alpn" json:"alpn,omitempty"`
+	// The port of all backends; 0: 443.
+	Port int `key:"port" json:"port,omitempty" min:"0" max:"65535"`
+	// The ECHConfigList of the backends in base64, for Encrypted Client Hello.
+	ECH string `key:"ech" json:"ech,omitempty"`
+}
+
+// Equal reports whether both have the same parameters.
+func (h *HTTPS) Equal(other *HTTPS) bool {
+	return h.Port == other.Port && h.ECH == other.ECH && slices.Equal(h.ALPN, other.ALPN)
+}
+
+// IsZero reports whether there are no parameters, and therefore no HTTPS records.
+func (h HTTPS) IsZero() bool { return len(h.ALPN) == 0 && h.Port == 0 && h.ECH == "" }
+
+// Proximity configures routing by distance.
+type Proximity struct {
+	// proximity: regions that are at most this many kilometers farther away than the nearest region share its clients.
+	ToleranceKm float64 `key:"tolerance_km" json:"proximity_tolerance_km" default:"100" min:"0" max:"20038" unit:"kilometers"`
+}
+
+// ClientHash configures client-hash: the number of leading address bits that identify a client network.
+type ClientHash struct {
+	// client-hash: the number of leading bits of an IPv4 address that identify a client network.
+	IPv4Prefix int `key:"ipv4_prefix" json:"client_hash_ipv4_prefix" default:"24" min:"8" max:"32" unit:"bits"`
+	// client-hash: the number of leading bits of an IPv6 address that identify a client network.
+	IPv6Prefix int `key:"ipv6_prefix" json:"client_hash_ipv6_prefix" default:"56" min:"16" max:"64" unit:"bits"`
+}
+
+// LatencyConfig configures routing by latency.
+type LatencyConfig struct {
+	// latency: the weight of the newest measurement, above 0 and up to 1.
+	SmoothingFactor float64 `key:"smoothing_factor" json:"smoothing_factor" default:"0.3"`
+	// latency: backends with a higher latency are excluded.
+	MaxLatencyMs int `key:"max_latency_ms" json:"max_latency_ms" default:"500" min:"1" max:"60000" unit:"milliseconds"`
+	// latency: the number of measurements before the latency of a backend is used.
+	MinSamples int `key:"min_samples" json:"min_samples" default:"3" min:"1" max:"1000"`
+}
+
+// MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has the
+// value of the node's `overwatch.brake`.
+type MassFailure struct {
+	// Overrides `overwatch.brake.enabled` for this domain.
+	Enabled *bool `key:"enabled" json:"enabled,omitempty"`
+	// Overrides `overwatch.brake.share` for this domain.
+	Share string `key:"share" json:"share,omitempty"`
+	// Overrides `overwatch.brake.window` for this domain.
+	Window settings.Duration `key:"window" json:"window,omitempty" min:"1s" max:"1h" zero:"unset"`
+	// Overrides `overwatch.brake.hold` for this domain.
+	Hold settings.Duration `key:"hold" json:"hold,omitempty" min:"1s" max:"24h" zero:"unset"`
+}
