@@ -51,15 +51,7 @@ func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 		}
 		n.Address = address.String()
 	}
-	if req.Port < 0 || req.Port > 65535 {
-		return nil, badRequest("port is %d: it must be from 1 to 65535, or be left out", req.Port)
-	}
-	if req.Version != "" {
-		if err := checkText("version", req.Version, api.MaxSource); err != nil {
-			return nil, err
-		}
-	}
-	return n, nil
+	return n, asBadRequest(definitions.CheckNode(n))
 }
 
 // deleteAgentNode answers DELETE /nodes/agent/{id}: it deletes the pin and the announcement.

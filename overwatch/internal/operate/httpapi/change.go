@@ -2,10 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -94,13 +91,5 @@ func (s *Server) audit(c audit.Change) {
 // checkText refuses a text that is empty, has more than limit characters, or characters that would disturb a terminal
 // or a log.
 func checkText(field, text string, limit int) error {
-	switch {
-	case strings.TrimSpace(text) == "":
-		return badRequest("%s is missing: it must be a text of 1 to %d characters", field, limit)
-	case utf8.RuneCountInString(text) > limit:
-		return badRequest("%s has %d characters: at most %d are allowed", field, utf8.RuneCountInString(text), limit)
-	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return badRequest("%s has a character that cannot be printed, such as a line break", field)
-	}
-	return nil
+	return asBadRequest(definitions.CheckText(field, text, limit))
 }

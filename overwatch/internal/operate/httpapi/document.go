@@ -207,12 +207,7 @@ func (r *documentReader) mapping(req api.DocumentMapping) (kind, name string, er
 	return kindMapping, network.String(), errors.Join(err, checkOwner(req.Owner))
 }
 
-func checkOwner(owner string) error {
-	if remedy := settings.LabelRemedy(owner, api.MaxOwner); owner != "" && remedy != "" {
-		return badRequest("owner is %.70q: %s", owner, remedy)
-	}
-	return nil
-}
+func checkOwner(owner string) error { return asBadRequest(definitions.CheckOwner(owner)) }
 
 // currentObjects returns the objects that the API has now.
 func (s *Server) currentObjects() *objects {

@@ -1,28 +1,15 @@
 package httpapi
 
 import (
-	"math"
 	"net/http"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
-)
-
-// Bounds of a domain that the API creates.
-const (
-	maxTTL         = math.MaxInt32 // RFC 2181 section 8, seconds
-	maxDescription = 500           // characters
-	maxTags        = 50
-	maxTag         = 64 // characters
 )
 
 // postDomain answers POST /domains.
@@ -93,8 +80,11 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 			if err := s.editDomain(&trial, all); err != nil {
 				return err
 			}
-			if err := checkRecords(definitions.LayRecords(file, &all)); err != nil || req.Regions == nil {
-				return err
+			if err := definitions.CheckRecords(definitions.LayRecords(file, &all)); err != nil {
+				return asBadRequest(err)
+			}
+			if req.Regions == nil {
+				return nil
 			}
 			return checkRegionsIn(d, *req.Regions, file.Regions)
 		}})
@@ -180,53 +170,15 @@ func checkEnabled(d *definitions.Draft, regions, before []string) error {
 	return nil
 }
 
-// editDomain checks the fields of a request and sets them in d.
+// editDomain sets the fields of a request in d and checks the result.
 func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
-	if req.TTL != nil {
-		if *req.TTL < 1 || *req.TTL > maxTTL {
-			return badRequest("ttl is %d: it must be from 1 to %d seconds", *req.TTL, maxTTL)
-		}
-		d.TTL = *req.TTL
-	}
-	if req.RoutingPolicy != nil {
-		if policy.Named(*req.RoutingPolicy) == nil {
-			return badRequest("routing_policy is %.64q: it must be one of %s", *req.RoutingPolicy,
-				listed(policy.Names(policy.Algorithms())))
-		}
-		d.RoutingPolicy = *req.RoutingPolicy
-	}
-	if req.FallbackAlgorithm != nil {
-		d.FallbackAlgorithm = *req.FallbackAlgorithm
-	}
-	if err := checkFallback(d); err != nil {
-		return err
-	}
-	if req.MinHealthy != nil {
-		if _, ok := policy.ParseMinimum(*req.MinHealthy); !ok {
-			return badRequest(
-				"min_healthy is %.64q: it must be a number of backends from 1 to %d, a part of them from 1%% to 100%%, or empty",
-				*req.MinHealthy, policy.MaxMinimum)
-		}
-		d.MinHealthy = *req.MinHealthy
-	}
-	if err := editSettings(d, req); err != nil {
-		return err
-	}
-	if req.Answer != nil {
-		if err := s.setAnswer(d, *req.Answer); err != nil {
+	if req.Answer != nil && *req.Answer == config.AnswerCNAME {
+		if err := s.checkNamesOnly(d.Name); err != nil {
 			return err
 		}
 	}
-	if req.HTTPS != nil {
-		if d.HTTPS = req.HTTPS; len(req.HTTPS.ALPN) == 0 && req.HTTPS.Port == 0 && req.HTTPS.ECH == "" {
-			d.HTTPS = nil
-		}
-	}
-	if req.SRV != nil {
-		d.SRV = *req.SRV
-	}
-	if err := checkRecords(definitions.Domain(d)); err != nil {
-		return err
+	if err := definitions.EditDomain(d, &req); err != nil {
+		return asBadRequest(err)
 	}
 	switch signs := s.o.SigningKeys != nil; {
 	case req.DNSSECEnabled == nil:
@@ -235,141 +187,16 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	case *req.DNSSECEnabled, signs: // false without effect would surprise when the node begins to sign
 		d.Unsigned = !*req.DNSSECEnabled
 	}
-	if req.Enabled != nil {
-		d.Enabled = *req.Enabled
-	}
-	if req.Description != nil {
-		if err := checkDescription(*req.Description); err != nil {
-			return err
-		}
-		d.Description = *req.Description
-	}
-	if req.Tags != nil {
-		if err := setTags(d, *req.Tags); err != nil {
-			return err
-		}
-	}
-	if req.Regions != nil {
-		return setRegions(d, *req.Regions)
-	}
 	return nil
 }
 
-// setAnswer sets the field answer of a domain. For cname, no declared server of the domain may have an address instead
-// of a host name.
-func (s *Server) setAnswer(d *store.Domain, kind string) error {
-	switch kind {
-	case config.AnswerAddress:
-		d.Answer = ""
-		return nil
-	case config.AnswerCNAME:
-	default:
-		return badRequest("answer is %.64q: it must be %s or %s", kind, config.AnswerAddress, config.AnswerCNAME)
-	}
-	for _, b := range s.o.View.Service(d.Name) {
+// checkNamesOnly returns an error if a declared server of a domain has an address instead of a host name.
+func (s *Server) checkNamesOnly(domain string) error {
+	for _, b := range s.o.View.Service(domain) {
 		if b.Source != api.SourceAgent && b.Part().Target == "" {
 			return badRequest("answer is cname, and server %s has an address, which would never be answered: remove it, and "+
 				"give the domain servers with a target", b.ID)
 		}
-	}
-	d.Answer = kind
-	return nil
-}
-
-// checkRecords checks the settings of a domain's HTTPS and SRV records.
-func checkRecords(d config.Domain) error {
-	for _, p := range d.RecordProblems() {
-		return badRequest("%s is %.64q: %s", p.Key, p.Value, p.Message)
-	}
-	return nil
-}
-
-// editSettings sets the fields of proximity and client-hash.
-func editSettings(d *store.Domain, req api.DomainChange) error {
-	if req.ProximityToleranceKm != nil {
-		if km := *req.ProximityToleranceKm; km < 0 || km > config.MaxTolerance {
-			return badRequest("proximity_tolerance_km is %g: it must be from 0 to %d", km, config.MaxTolerance)
-		}
-		d.Tolerance = req.ProximityToleranceKm
-	}
-	for _, prefix := range []struct {
-		field         string
-		wanted        *int
-		lowest, limit int
-		of            **int
-	}{
-		{"client_hash_ipv4_prefix", req.ClientHashIPv4Prefix, config.MinIPv4Prefix, 32, &d.IPv4Prefix},
-		{"client_hash_ipv6_prefix", req.ClientHashIPv6Prefix, config.MinIPv6Prefix, config.MaxIPv6Prefix, &d.IPv6Prefix},
-	} {
-		if prefix.wanted == nil {
-			continue
-		}
-		if bits := *prefix.wanted; bits < prefix.lowest || bits > prefix.limit {
-			return badRequest("%s is %d: it must be from %d to %d bits", prefix.field, bits, prefix.lowest, prefix.limit)
-		}
-		*prefix.of = prefix.wanted
-	}
-	return nil
-}
-
-// checkFallback checks that the fallback exists, and that the domain's policy can lack data at all.
-func checkFallback(d *store.Domain) error {
-	switch fallback := d.FallbackAlgorithm; {
-	case fallback == "":
-	case policy.Named(fallback) == nil:
-		return badRequest("fallback_algorithm is %.64q: it must be one of %s, or empty", fallback,
-			listed(policy.Names(policy.Algorithms())))
-	case !policy.Named(d.RoutingPolicy).MayLackData():
-		return badRequest("fallback_algorithm is %q: the routing_policy %s never lacks data, so it must be empty", fallback,
-			d.RoutingPolicy)
-	case fallback == d.RoutingPolicy:
-		return badRequest("fallback_algorithm is %q: it must be another than the routing_policy, or empty", fallback)
-	}
-	return nil
-}
-
-func setRegions(d *store.Domain, regions []string) error {
-	for i, region := range regions {
-		if slices.Contains(regions[:i], region) {
-			return badRequest("regions lists %q twice", region)
-		}
-	}
-	d.Regions = append([]string{}, regions...)
-	return nil
-}
-
-// setTags sets the tags of a domain. An empty list takes them all away.
-func setTags(d *store.Domain, tags []string) error {
-	if len(tags) > maxTags {
-		return badRequest("tags has %d entries: it must have at most %d", len(tags), maxTags)
-	}
-	for i, tag := range tags {
-		if !isTag(tag) {
-			return badRequest("tags has %.260q: a tag must be 1 to %d characters that can be printed, without commas and "+
-				"without spaces around it", tag, maxTag)
-		}
-		if slices.Contains(tags[:i], tag) {
-			return badRequest("tags lists %q twice", tag)
-		}
-	}
-	d.Tags = slices.Clone(tags)
-	return nil
-}
-
-func isTag(tag string) bool {
-	unfit := func(r rune) bool { return !unicode.IsPrint(r) || r == ',' }
-	return tag != "" && utf8.ValidString(tag) && utf8.RuneCountInString(tag) <= maxTag &&
-		strings.TrimSpace(tag) == tag && !strings.ContainsFunc(tag, unfit)
-}
-
-// checkDescription is checkText for a text that may be empty.
-func checkDescription(text string) error {
-	if text == "" {
-		return nil
-	}
-	if utf8.RuneCountInString(text) > maxDescription ||
-		slices.ContainsFunc([]rune(text), func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return badRequest("description must be at most %d characters that can be printed", maxDescription)
 	}
 	return nil
 }

@@ -33,6 +33,14 @@ func badRequest(format string, args ...any) *problem {
 	return problemf(http.StatusBadRequest, format, args...)
 }
 
+// asBadRequest returns the error of a check of package definitions as a problem with status 400; nil stays nil.
+func asBadRequest(err error) error {
+	if err == nil {
+		return nil
+	}
+	return badRequest("%s", err)
+}
+
 func notFound(format string, args ...any) *problem {
 	return problemf(http.StatusNotFound, format, args...)
 }

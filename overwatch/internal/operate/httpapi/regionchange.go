@@ -1,12 +1,10 @@
 package httpapi
 
 import (
-	"math"
 	"net/http"
 	"slices"
 	"strings"
 
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -199,66 +197,7 @@ func (s *Server) unused(d *definitions.Draft, name string) error {
 	return nil
 }
 
-// editRegion checks the fields of a request and sets them in r.
+// editRegion sets the fields of a request in r and checks the result.
 func editRegion(r *store.Region, req api.RegionChange) error {
-	if req.Name != nil {
-		if err := checkText("name", *req.Name, api.MaxRegionName); err != nil {
-			return err
-		}
-		if r.Label = *req.Name; r.Label == r.Name {
-			r.Label = ""
-		}
-	}
-	r.Code, r.Description = valueOr(req.Code, r.Code), valueOr(req.Description, r.Description)
-	for field, text := range map[string]string{"code": r.Code, "description": r.Description} {
-		if text == "" {
-			continue
-		}
-		if err := checkText(field, text, api.MaxComment); err != nil {
-			return err
-		}
-	}
-	r.Enabled, r.Priority = valueOr(req.Enabled, r.Enabled), valueOr(req.Priority, r.Priority)
-	if r.Priority < 0 || r.Priority > api.MaxRegionPriority {
-		return badRequest("priority is %d: it must be from 0 to %d", r.Priority, api.MaxRegionPriority)
-	}
-	r.Continent = valueOr(req.Continent, r.Continent)
-	if r.Continent != "" && !slices.Contains(config.Continents(), r.Continent) {
-		return badRequest("continent is %.64q: it must be one of %s", r.Continent, listed(config.Continents()))
-	}
-	r.Countries = append([]string{}, valueOr(req.Countries, r.Countries)...)
-	for i, code := range r.Countries {
-		if !config.IsCountry(code) || slices.Contains(r.Countries[:i], code) {
-			return badRequest(
-				"countries has %.64q: it must have each country once, by the two letters of ISO 3166-1 in capitals, such as DE",
-				code)
-		}
-	}
-	r.Pool, r.Bias = valueOr(req.RoutingAlgorithm, r.Pool), valueOr(req.ProximityBias, r.Bias)
-	if pools := policy.Names(policy.PoolAlgorithms()); r.Pool != "" && !slices.Contains(pools, r.Pool) {
-		return badRequest("routing_algorithm is %.64q: inside a region it must be one of %s, or empty", r.Pool, listed(pools))
-	}
-	if r.Bias < -policy.MaxBias || r.Bias > policy.MaxBias {
-		return badRequest("proximity_bias is %d: it must be from %d to %d", r.Bias, -policy.MaxBias, policy.MaxBias)
-	}
-	return placeRegion(r, req)
-}
-
-// placeRegion sets the coordinates of a region.
-func placeRegion(r *store.Region, req api.RegionChange) error {
-	if req.Latitude != nil {
-		r.Latitude = req.Latitude
-	}
-	if req.Longitude != nil {
-		r.Longitude = req.Longitude
-	}
-	switch {
-	case (r.Latitude == nil) != (r.Longitude == nil):
-		return badRequest("only one of latitude and longitude is given: give both or none")
-	case r.Latitude != nil && math.Abs(*r.Latitude) > 90:
-		return badRequest("latitude is %g: it must be from -90 to 90 degrees", *r.Latitude)
-	case r.Longitude != nil && math.Abs(*r.Longitude) > 180:
-		return badRequest("longitude is %g: it must be from -180 to 180 degrees", *r.Longitude)
-	}
-	return nil
+	return asBadRequest(definitions.EditRegion(r, &req))
 }

@@ -14,7 +14,6 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
@@ -93,23 +92,10 @@ func newServerID(service string, req api.ServerCreate) (registry.ID, error) {
 	return id, nil
 }
 
-func checkWeight(weight int) error {
-	if weight < api.MinWeight || weight > api.MaxWeight {
-		return badRequest("weight is %d: it must be from %d to %d", weight, api.MinWeight, api.MaxWeight)
-	}
-	return nil
-}
+func checkWeight(weight int) error { return asBadRequest(definitions.CheckWeight(weight)) }
 
 // checkAgent refuses a text that cannot be an agent's id; "" stands for none.
-func checkAgent(id string) error {
-	if id == "" {
-		return nil
-	}
-	if remedy := settings.LabelRemedy(id, wire.MaxID); remedy != "" {
-		return badRequest("agent is %.130q: it must be the id of an agent: %s", id, remedy)
-	}
-	return nil
-}
+func checkAgent(id string) error { return asBadRequest(definitions.CheckAgent(id)) }
 
 // checkRegion refuses a region that is not configured. With a mistyped region a server would never be near anyone.
 func checkRegion(cfg *config.Config, region string) error {

@@ -1,8 +1,10 @@
-package httpapi // inside: it uses maxTags
+package httpapi // inside: it uses newWorld
 
 import (
 	"strings"
 	"testing"
+
+	"gslb.internal/overwatch/internal/state/definitions"
 )
 
 // Tags come with POST, are others with PUT, stay with a PUT that leaves them out, and filter the list of domains.
@@ -47,7 +49,7 @@ func TestDomainTags_AreSetAndFilter(t *testing.T) {
 		`{"tags":["` + strings.Repeat("x", 65) + `"]}`: "64",
 		`{"tags":[1` + strings.Repeat(",1", 60) + `]}`: "string",
 		`{"tags":"a"}`: "tags",
-		`{"tags":["a"` + manyTags(maxTags) + `]}`: "at most 50",
+		`{"tags":["a"` + manyTags(definitions.MaxTags) + `]}`: "at most 50",
 	} {
 		w.wantError(body, w.send("PATCH", "/api/v1/domains/shop.example", body), 400, words)
 	}

@@ -15,7 +15,6 @@ import (
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/settings"
-	"gslb.internal/shared/wire"
 )
 
 // OverTarget is the kind of a server that the API has made by host name. It is stored among the settings, as overlays
@@ -86,11 +85,11 @@ type TargetServer struct {
 
 // Check returns the first fault of a server that does not depend on other definitions.
 func (t *TargetServer) Check() error {
-	if t.Weight < api.MinWeight || t.Weight > api.MaxWeight {
-		return fmt.Errorf("weight is %d: it must be from %d to %d", t.Weight, api.MinWeight, api.MaxWeight)
+	if err := CheckWeight(t.Weight); err != nil {
+		return err
 	}
-	if remedy := settings.LabelRemedy(t.Agent, wire.MaxID); t.Agent != "" && remedy != "" {
-		return fmt.Errorf("agent is %.130q: it must be the id of an agent: %s", t.Agent, remedy)
+	if err := CheckAgent(t.Agent); err != nil {
+		return err
 	}
 	if len(t.AllowedCIDRs) > MaxTargetCIDRs {
 		return fmt.Errorf("allowed_cidrs has %d networks: at most %d are allowed", len(t.AllowedCIDRs), MaxTargetCIDRs)
