@@ -44,6 +44,7 @@ func (a *app) externalDNSCommand() *cobra.Command {
 	flags.IntVar(&p.Port, "port", 443, "the port of servers without the annotation webhook-gslb-port")
 	flags.BoolVar(&p.Force, "force", false, "go on where more than 30 % of what the owner has would change or go")
 	flags.StringVar(&listen, "listen", "127.0.0.1:8888", "where ExternalDNS asks, as `address:port`")
+	flags.StringSliceVar(&p.Hosts, "allowed-host", nil, "a further `name` that requests may have as Host")
 	flags.StringVar(&health, "health-listen", "0.0.0.0:8080", "where /healthz is, as `address:port`")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
 	return cmd

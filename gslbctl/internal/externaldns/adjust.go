@@ -13,10 +13,12 @@ import (
 
 // nodeState is the state of the nodes that a cluster's endpoints are compared with.
 type nodeState struct {
+	doc     api.Document
 	zones   []string
 	regions []string
 	records map[string]*endpoint // the owner's, by key
 	others  map[serverID]string  // the holders of all other servers, for error messages
+	own     map[serverID]string  // the regions of the owner's servers
 }
 
 // readState asks a node for the state that a list of endpoints is compared with.
@@ -33,7 +35,8 @@ func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endp
 	if err != nil {
 		return k, err
 	}
-	k = nodeState{zones: settings.Config.Zones, records: map[string]*endpoint{}, others: map[serverID]string{}}
+	k = nodeState{doc: doc, zones: settings.Config.Zones, records: map[string]*endpoint{},
+		others: map[serverID]string{}, own: map[serverID]string{}}
 	for i := range regions.Regions {
 		k.regions = append(k.regions, regions.Regions[i].ID)
 	}
@@ -43,6 +46,8 @@ func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endp
 	for i := range doc.Servers {
 		if s := &doc.Servers[i]; s.Owner != p.Owner {
 			k.others[idOf(s)] = fmt.Sprintf("the owner %q", s.Owner)
+		} else {
+			k.own[idOf(s)] = s.Region
 		}
 	}
 	if len(k.zones) == 0 {
@@ -79,9 +84,7 @@ func (k *nodeState) askFile(ctx context.Context, node *api.Client) error {
 	return err
 }
 
-// adjust returns the endpoints in the form that records gives them, so that ExternalDNS changes only what differs.
-// Targets that cannot be servers are left out. An endpoint whose region or port is wrong is replaced by the one in
-// force, if there is one. Each reason is logged once.
+// adjust returns the endpoints in the form of records, so that ExternalDNS changes only differences.
 func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, error) {
 	node, err := p.Node(ctx)
 	if err != nil {
@@ -92,23 +95,45 @@ func (p *Provider) adjust(ctx context.Context, list []*endpoint) ([]*endpoint, e
 	if err != nil {
 		return nil, err
 	}
-	told := map[string]bool{}
+	adjusted, problems, err := p.validate(ctx, node, &k, list)
+	if err != nil {
+		return nil, err
+	}
+	p.tell(problems, true)
+	return adjusted, nil
+}
+
+// validate returns the valid endpoints in canonical form, and the reasons for each omission. It omits targets by the
+// rules of wanted and then by the rules of the node. The present records replace an endpoint with a wrong region or
+// port.
+func (p *Provider) validate(ctx context.Context, node *api.Client, k *nodeState, list []*endpoint) ([]*endpoint,
+	map[string]bool, error) {
+	problems := map[string]bool{}
 	adjusted, byKey := []*endpoint{}, map[string]*endpoint{}
 	for _, e := range list {
-		wanted, problems := p.wanted(e, &k)
+		wanted, reasons := p.wanted(e, k)
 		if first := byKey[keyOf(wanted)]; first != nil {
-			problems = append(problems, merge(first, wanted))
+			reasons = append(reasons, merge(first, wanted))
 		} else if wanted != nil {
 			byKey[wanted.key()], adjusted = wanted, append(adjusted, wanted)
 		}
-		for _, problem := range problems {
-			if problem != nil {
-				told[fmt.Sprintf("%.260q %.10q: %v", e.DNSName, e.RecordType, problem)] = true
+		for _, reason := range reasons {
+			if reason != nil {
+				problems[problemOf(e, reason)] = true
 			}
 		}
 	}
-	p.tell(told)
-	return adjusted, nil
+	t := trial{node: node, owner: p.Owner, doc: &k.doc, problems: problems, isNew: map[string]bool{}}
+	if err := t.plan(ctx, k.candidates(adjusted)); err != nil {
+		return nil, nil, err
+	}
+	adjusted = slices.DeleteFunc(adjusted, func(e *endpoint) bool { return len(e.Targets) == 0 })
+	return adjusted, problems, nil
+}
+
+// problemOf returns the sentence about an endpoint that the log has.
+func problemOf(e *endpoint, reason error) string {
+	return fmt.Sprintf("%.260q %.10q: %v", e.DNSName, e.RecordType, reason)
 }
 
 func keyOf(e *endpoint) string {
@@ -131,8 +156,9 @@ func merge(first, other *endpoint) error {
 	return nil
 }
 
-// tell logs the problems that the call before did not have.
-func (p *Provider) tell(problems map[string]bool) {
+// tell logs the problems that the last complete list did not have. complete means that problems has the
+// problems of all endpoints, not only of a change.
+func (p *Provider) tell(problems map[string]bool, complete bool) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
 	for problem := range problems {
@@ -140,7 +166,9 @@ func (p *Provider) tell(problems map[string]bool) {
 			p.Log.Warn("an endpoint is left as it was", "endpoint", problem)
 		}
 	}
-	p.told = problems
+	if complete {
+		p.told = problems
+	}
 }
 
 // wanted returns an endpoint in canonical form with the targets that can be servers, nil if there are none, and the

@@ -15,8 +15,8 @@ import (
 // Tag marks the names that a Provider has made, and takes away with their last server.
 const Tag = "external-dns"
 
-// apply makes the changes that ExternalDNS asks for. The owner's servers change together or not at all. Names that do
-// not exist are made before, in a change of their own, since a name belongs to all clusters.
+// apply makes the changes of a request, without the endpoints that validate omits. The owner's servers change together
+// or not at all. New names are created before, in a separate change, since a name belongs to all clusters.
 func (p *Provider) apply(ctx context.Context, c changes) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -24,82 +24,64 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 	if err != nil {
 		return err
 	}
-	doc, err := node.Document(ctx)
+	list := slices.DeleteFunc(slices.Concat(c.Create, c.UpdateNew), func(e *endpoint) bool {
+		return e.RecordType == "TXT" // of the TXT registry, which is not needed: nodes know the owner of a server
+	})
+	k, err := p.readState(ctx, node, list)
 	if err != nil {
 		return err
 	}
-	wanted, err := p.document(doc, c)
+	valid, problems, err := p.validate(ctx, node, &k, list)
 	if err != nil {
 		return err
 	}
-	if err := p.makeNames(ctx, node, doc, slices.Concat(c.Create, c.UpdateNew)); err != nil {
+	p.tell(problems, false)
+	removed := slices.Concat(c.Delete, withNew(c.UpdateOld, valid))
+	if err := p.makeNames(ctx, node, k.doc, valid); err != nil {
 		return err
 	}
-	if err := p.applyServers(ctx, node, wanted); err != nil {
+	if err := p.applyServers(ctx, node, p.document(k.doc, removed, valid)); err != nil {
 		return err
 	}
-	p.removeNames(ctx, node, doc, slices.Concat(c.Delete, c.UpdateOld))
+	p.removeNames(ctx, node, k.doc, removed)
 	return nil
 }
 
-// document returns the owner's objects as they are to be after the changes. Servers that stay keep settings, such as a
-// weight, that ExternalDNS does not know.
-func (p *Provider) document(doc api.Document, c changes) (api.Document, error) {
+// withNew returns the old forms of endpoints that have a valid new form. The others stay as they are.
+func withNew(old, valid []*endpoint) []*endpoint {
+	return slices.DeleteFunc(slices.Clone(old), func(e *endpoint) bool {
+		name, err := canonical(e.DNSName)
+		return err != nil || !slices.ContainsFunc(valid, func(v *endpoint) bool {
+			return v.DNSName == name && v.RecordType == e.RecordType
+		})
+	})
+}
+
+// document returns the owner's objects after the removal of some endpoints and the addition of valid ones.
+// Servers that stay keep settings, such as a weight, that ExternalDNS does not know.
+func (p *Provider) document(doc api.Document, removed, valid []*endpoint) api.Document {
 	wanted := manifest.OwnedBy(doc, p.Owner)
 	before := map[serverID]api.DocumentServer{}
 	for _, s := range wanted.Servers {
 		before[idOf(&s)] = s
 	}
-	for _, e := range slices.Concat(c.Delete, c.UpdateOld) {
+	for _, e := range removed {
 		name := strings.ToLower(strings.TrimSuffix(e.DNSName, "."))
 		wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool {
 			return e.RecordType == typeOf(&s) && s.Service == name && slices.Contains(e.Targets, hostOf(&s))
 		})
 	}
-	for _, e := range slices.Concat(c.Create, c.UpdateNew) {
-		if e.RecordType == "TXT" {
-			continue // of the TXT registry, which is not needed: nodes know the owner of a server
-		}
-		if err := p.add(&wanted, before, e); err != nil {
-			return wanted, fmt.Errorf("%.260q %.10q: %w", e.DNSName, e.RecordType, err)
-		}
-	}
-	return wanted, nil
-}
-
-// add adds the servers of an endpoint to wanted, in place of those with the same id. before has the owner's servers.
-func (p *Provider) add(wanted *api.Document, before map[serverID]api.DocumentServer, e *endpoint) error {
-	name, err := canonical(e.DNSName)
-	if err != nil {
-		return err
-	}
-	if !e.isServerType() {
-		return errors.New("only A, AAAA and CNAME records can be servers")
-	}
-	port, err := e.port()
-	if err != nil {
-		return err
-	}
-	for _, target := range e.Targets {
-		host, err := parseTarget(target, e.RecordType)
-		if err != nil {
-			return err
-		}
-		id := serverID{name, host, port}
-		s, there := before[id]
-		if !there {
-			s.ServerCreate = api.ServerCreate{Service: name, Port: port}
-			if e.RecordType == typeName {
-				s.Target = host
-			} else {
-				s.Address = host
+	for _, e := range valid {
+		for _, s := range e.servers(p.Owner) {
+			id := idOf(&s)
+			if was, there := before[id]; there {
+				was.Region, s = s.Region, was
 			}
+			wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool { return idOf(&s) == id })
+			wanted.Servers = append(wanted.Servers, s)
 		}
-		s.Region, s.Owner = e.region(), p.Owner
-		wanted.Servers = slices.DeleteFunc(wanted.Servers, func(s api.DocumentServer) bool { return idOf(&s) == id })
-		wanted.Servers = append(wanted.Servers, s)
 	}
-	return nil
+	return wanted
 }
 
 // makeNames creates the names of endpoints that do not exist. They get Tag and no owner, so that an operator can take
@@ -107,16 +89,15 @@ func (p *Provider) add(wanted *api.Document, before map[serverID]api.DocumentSer
 func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) error {
 	var missing api.Document
 	for _, e := range list {
-		name, err := canonical(e.DNSName)
-		if err != nil || !e.isServerType() || hasDomain(doc, name) || hasDomain(missing, name) {
+		if hasDomain(missing, e.DNSName) {
 			continue
 		}
-		_, err = node.Domain(ctx, name)
-		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
-			missing.Domains = append(missing.Domains, api.DocumentDomain{
-				DomainChange: api.DomainChange{Name: name, Tags: &[]string{Tag}}})
-		} else if err != nil {
+		isNew, err := isNewName(ctx, node, doc, e.DNSName)
+		if err != nil {
 			return err
+		}
+		if isNew {
+			missing.Domains = append(missing.Domains, newName(e.DNSName))
 		}
 	}
 	if len(missing.Domains) == 0 {
@@ -124,6 +105,23 @@ func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Docu
 	}
 	_, err := node.Apply(ctx, api.ApplyRequest{Document: missing})
 	return err
+}
+
+// isNewName reports whether neither doc nor the configuration file has a name.
+func isNewName(ctx context.Context, node *api.Client, doc api.Document, name string) (bool, error) {
+	if hasDomain(doc, name) {
+		return false, nil
+	}
+	_, err := node.Domain(ctx, name)
+	if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
+		return true, nil
+	}
+	return false, err
+}
+
+// newName returns the domain that a Provider makes of a name.
+func newName(name string) api.DocumentDomain {
+	return api.DocumentDomain{DomainChange: api.DomainChange{Name: name, Tags: &[]string{Tag}}}
 }
 
 func hasDomain(doc api.Document, name string) bool {

@@ -91,6 +91,23 @@ func (e *endpoint) port() (int, error) {
 	return port, nil
 }
 
+// servers returns the servers of an endpoint in canonical form, one for each target.
+func (e *endpoint) servers(owner string) []api.DocumentServer {
+	port, _ := e.port() // place has set it
+	list := make([]api.DocumentServer, 0, len(e.Targets))
+	for _, host := range e.Targets {
+		s := api.DocumentServer{Owner: owner,
+			ServerCreate: api.ServerCreate{Service: e.DNSName, Port: port, Region: e.region()}}
+		if e.RecordType == typeName {
+			s.Target = host
+		} else {
+			s.Address = host
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
 // typeName is the type of an endpoint whose target is a host name.
 const typeName = "CNAME"
 
@@ -127,14 +144,17 @@ func parseTarget(text, wanted string) (string, error) {
 	return address.String(), nil
 }
 
-// canonical returns a DNS name in lower case without the trailing dot, as nodes store names.
+// canonical returns a DNS name in lower case without the trailing dot, as nodes store names. It accepts the names that
+// nodes accept for a service.
 func canonical(name string) (string, error) {
 	plain := strings.ToLower(strings.TrimSuffix(name, "."))
 	labels := strings.Split(strings.TrimPrefix(plain, "*."), ".")
 	if len(plain) > 253 || slices.ContainsFunc(labels, func(label string) bool {
-		return label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
+		return label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 	}) {
-		return "", fmt.Errorf("the name is %.260q: it must be one that DNS knows, such as app.example.com", name)
+		return "", fmt.Errorf("the name is %.260q: it must have labels of letters, digits, hyphens and "+
+			"underscores that neither begin nor end with a hyphen, such as app.example.com", name)
 	}
 	return plain, nil
 }

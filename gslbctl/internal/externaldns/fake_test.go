@@ -21,8 +21,9 @@ type fakeNode struct {
 	mu sync.Mutex
 
 	doc      api.Document
-	plan     api.Plan // of the next plans
-	refuse   string   // the request that is refused with 409
+	plan     api.Plan                          // of the next plans
+	refuse   string                            // the request that is refused with 409
+	refuses  func(api.Document) *api.ErrorBody // of each plan and apply, nil if it is accepted
 	requests []string
 	zones    []string
 	client   *api.Client
@@ -82,12 +83,18 @@ func (n *fakeNode) answer(line string, r *http.Request) (int, any) {
 		return http.StatusOK, api.DomainList{Total: 1, Domains: []api.Domain{{Name: "file.example.com"}}}
 	case line == "GET /api/v1/document":
 		return http.StatusOK, n.doc
-	case line == "POST /api/v1/document/plan":
-		return http.StatusOK, n.plan
-	case line == "POST /api/v1/document/apply":
+	case strings.HasPrefix(line, "POST /api/v1/document/"):
 		var req api.ApplyRequest
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			n.t.Error(err)
+		}
+		if n.refuses != nil {
+			if refusal := n.refuses(req.Document); refusal != nil {
+				return http.StatusBadRequest, refusal
+			}
+		}
+		if line == "POST /api/v1/document/plan" {
+			return http.StatusOK, n.plan
 		}
 		n.apply(req)
 		return http.StatusOK, api.Plan{Applied: true}
@@ -158,6 +165,7 @@ func startInstance(t *testing.T, n *fakeNode, owner, region string) *instance {
 func (i *instance) ask(method, path, body string) (int, string) {
 	i.t.Helper()
 	r := httptest.NewRequestWithContext(i.t.Context(), method, path, strings.NewReader(body))
+	r.Host = "localhost:8888"
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", MediaType)
 	}

@@ -3,7 +3,9 @@ package externaldns // inside: it uses the types of the protocol
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,8 +109,9 @@ func TestAdjust_WhatCannotBeAServerStaysAsItWasAndIsToldOnce(t *testing.T) {
 			"belongs to the owner \\\"us-1\\\""},
 		{`{"dnsName":"a.example.com","recordType":"MX","targets":["10 a"]}`, "", "only A, AAAA and CNAME"},
 		{`{"dnsName":"a.example.org","recordType":"A","targets":["192.0.2.1"]}`, "", "outside every zone of the nodes (example.com.)"},
-		{`{"dnsName":"a example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "one that DNS knows"},
-		{`{"recordType":"A","targets":["192.0.2.1"]}`, "", "one that DNS knows"},
+		{`{"dnsName":"a example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "letters, digits, hyphens"},
+		{`{"dnsName":"a-.example.com","recordType":"A","targets":["192.0.2.1"]}`, "", "letters, digits, hyphens"},
+		{`{"recordType":"A","targets":["192.0.2.1"]}`, "", "letters, digits, hyphens"},
 		{`{"dnsName":"a.example.com","recordType":"A","targets":["2001:db8::1"]}`, "", "an address for A records"},
 		{`{"dnsName":"a.example.com","recordType":"AAAA","targets":["::ffff:192.0.2.1"]}`, "", "an address for AAAA records"},
 		{`{"dnsName":"a.example.com","recordType":"A","targets":["0.0.0.0","224.0.0.1","255.255.255.255"]}`, "", "an address for A records"},
@@ -180,10 +183,10 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 		{"POST", "/records", MediaType, `{} {}`, 400},
 		{"POST", "/records", MediaType, `{"create":[null],"delete":[null]}`, 204},
 		{"POST", "/records", MediaType, `{"create":[{"dnsName":"` + strings.Repeat("a", api.MaxDocument) + `"}]}`, 413},
-		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"443"`, `"0"`) + `}`, 500},
-		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"A"`, `"MX"`) + `}`, 500},
-		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `192.0.2.1`, `b`) + `}`, 500},
-		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `app.`, `..`) + `}`, 500},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"443"`, `"0"`) + `}`, 204},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"A"`, `"MX"`) + `}`, 204},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `192.0.2.1`, `b`) + `}`, 204},
+		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `app.`, `..`) + `}`, 204},
 		{"POST", "/adjustendpoints", MediaType, `{}`, 400},
 		{"POST", "/adjustendpoints", MediaType, `null`, 200},
 		{"PUT", "/records", MediaType, `{}`, 405},
@@ -191,6 +194,7 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 		{"GET", "/healthz", "", ``, 404},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, strings.NewReader(tc.body))
+		r.Host = "127.0.0.1:8888"
 		r.Header.Set("Content-Type", tc.kind)
 		w := httptest.NewRecorder()
 		i.Handler().ServeHTTP(w, r)
@@ -230,6 +234,78 @@ func TestHandler_ANodeThatIsAwayOrRefusesIsAskedAgain(t *testing.T) {
 	}
 }
 
+// A page with a name that leads to this address by DNS rebinding sends that name as Host.
+func TestHandler_RefusesAHostThatIsNotItsOwn(t *testing.T) {
+	n := startFake(t)
+	i := startInstance(t, n, "eu-1", "eu")
+	i.Hosts = []string{"gslb-webhook"}
+	for host, want := range map[string]int{"localhost:8888": 200, "127.0.0.1:8888": 200, "[::1]:8888": 200,
+		"gslb-webhook:8888": 200, "evil.example:8888": 421, "localhost.evil.example": 421, "": 421} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/records", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		i.Handler().ServeHTTP(w, r)
+		if w.Code != want || want == 421 && !strings.Contains(w.Body.String(), "--allowed-host") {
+			t.Errorf("%s: %d %s, want %d", host, w.Code, w.Body, want)
+		}
+	}
+}
+
+// The node has rules that a Provider lacks, such as names with static records. Both requests omit only the endpoints
+// that the node refuses.
+func TestRecords_WhatTheNodeRefusesBlocksNothingElse(t *testing.T) {
+	n := startFake(t)
+	named := false
+	n.refuses = func(doc api.Document) *api.ErrorBody {
+		for _, d := range doc.Domains {
+			if d.Name == "static.example.com" {
+				return &api.ErrorBody{Error: "static.example.com has static records"}
+			}
+		}
+		for i, s := range doc.Servers {
+			if s.Address == "192.0.2.66" {
+				named = true
+				return &api.ErrorBody{Error: "nothing was changed", Problems: []api.DocumentProblem{
+					{Object: fmt.Sprintf("servers[%d]", i), Problem: "its address is the node's own"}}}
+			}
+		}
+		return nil
+	}
+	i := startInstance(t, n, "eu-1", "eu")
+	list := `[{"dnsName":"a.example.com","recordType":"A","targets":["192.0.2.1"],` + properties + `},
+		{"dnsName":"static.example.com","recordType":"A","targets":["192.0.2.2"],` + properties + `},
+		{"dnsName":"b.example.com","recordType":"A","targets":["192.0.2.3","192.0.2.66"],` + properties + `},
+		{"dnsName":"hyphen-.example.com","recordType":"A","targets":["192.0.2.4"],` + properties + `}]`
+	adjusted := i.well("POST", "/adjustendpoints", list)
+	if strings.Contains(adjusted, "static") || strings.Contains(adjusted, "192.0.2.66") ||
+		strings.Contains(adjusted, "hyphen") || !strings.Contains(adjusted, "192.0.2.1") ||
+		!strings.Contains(adjusted, "192.0.2.3") || !named {
+		t.Errorf("adjusted: %s", adjusted)
+	}
+	i.log.Reset()
+	i.well("POST", "/adjustendpoints", list)
+	if i.log.Len() > 0 {
+		t.Errorf("it is logged twice: %s", i.log)
+	}
+	i.told = nil
+	i.well("POST", "/records", `{"create":`+list+`}`)
+	want := "eu-1 a.example.com 192.0.2.1 eu, eu-1 b.example.com 192.0.2.3 eu, us-1 app.example.com 203.0.113.9 us"
+	if got := n.servers(); got != want {
+		t.Errorf("servers: %s\nwant: %s", got, want)
+	}
+	for _, reason := range []string{"static.example.com has static records", "its address is the node's own",
+		"hyphen-.example.com"} {
+		if !strings.Contains(i.log.String(), reason) {
+			t.Errorf("the log lacks %q: %s", reason, i.log)
+		}
+	}
+	i.well("POST", "/records", `{"updateOld":[{"dnsName":"a.example.com","recordType":"A","targets":["192.0.2.1"]}],
+		"updateNew":[{"dnsName":"a.example.com","recordType":"A","targets":["192.0.2.66"],`+properties+`}]}`)
+	if got := n.servers(); got != want {
+		t.Errorf("a refused update changes servers: %s\nwant: %s", got, want)
+	}
+}
+
 // FuzzBody looks for bodies that a provider does not survive, or answers with what it would not take itself.
 func FuzzBody(f *testing.F) {
 	f.Add(`[{"dnsName":"app.example.com","recordType":"A","targets":["192.0.2.1"],"providerSpecific":[{"name":"a"}]}]`)
@@ -239,7 +315,8 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		var c changes
 		if json.Unmarshal([]byte(body), &c) == nil {
-			_, _ = p.document(api.Document{}, c.clean())
+			c = c.clean()
+			_ = p.document(api.Document{}, append(c.Delete, c.UpdateOld...), nil)
 		}
 		var list []*endpoint
 		if json.Unmarshal([]byte(body), &list) != nil {
@@ -249,10 +326,16 @@ func FuzzBody(f *testing.F) {
 			if e == nil {
 				continue
 			}
-			if made, _ := p.wanted(e, &k); made != nil {
-				if _, err := p.document(api.Document{}, changes{Create: []*endpoint{made}}); err != nil {
-					t.Errorf("%q is adjusted and not applied: %v", body, err)
-				}
+			made, _ := p.wanted(e, &k)
+			if made == nil {
+				continue
+			}
+			again, problems := p.wanted(made, &k)
+			if len(problems) > 0 || again.key() != made.key() || !slices.Equal(again.Targets, made.Targets) {
+				t.Errorf("%q is valid once and then not: %v", body, problems)
+			}
+			if doc := p.document(api.Document{}, nil, []*endpoint{made}); len(doc.Servers) == 0 {
+				t.Errorf("%q is valid and makes no server", body)
 			}
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/hostrule"
 )
 
 // Provider answers the requests of ExternalDNS. Its methods are safe for concurrent use.
@@ -24,11 +25,12 @@ type Provider struct {
 	Region string                                     // of endpoints without an annotation
 	Port   int                                        // of endpoints without an annotation
 	Force  bool                                       // allows changes of a large part of the owner's objects
+	Hosts  []string                                   // further names accepted as Host
 	Log    *slog.Logger
 
 	changing sync.Mutex // held by apply
 	telling  sync.Mutex
-	told     map[string]bool // problems of the last call of adjust
+	told     map[string]bool // problems of the last list of all endpoints
 }
 
 // Handler returns the handler of the protocol. ExternalDNS exits after a status of 4xx and tries again after 5xx, so
@@ -55,7 +57,15 @@ func (p *Provider) Handler() http.Handler {
 			return nil, p.apply(ctx, c.clean())
 		})
 	})
-	return mux
+	hosts := hostrule.New(p.Hosts...)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !hosts.Allows(r.Host) { // DNS rebinding
+			p.refuse(w, r, &mistake{http.StatusMisdirectedRequest, fmt.Sprintf("the host %.260q is not a name of this program: "+
+				"use its address or localhost, or add the name with --allowed-host", r.Host)})
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // Health returns a handler that answers GET /healthz with 200, even while no node can be reached: a restart of this
@@ -91,29 +101,29 @@ func (p *Provider) records(ctx context.Context) (any, error) {
 	return recordsOf(doc, p.Owner), err
 }
 
-// answer runs do and writes its result as JSON, or as status 204 if it is nil. The status of an error is that of a
-// mistake, else 500.
+// answer runs do and writes its result as JSON, or as status 204 if it is nil.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, do func(context.Context) (any, error)) {
 	body, err := do(r.Context())
-	status := http.StatusOK
-	switch mistake, isMistake := errors.AsType[*mistake](err); {
-	case isMistake:
-		status = mistake.status
+	switch {
 	case err != nil:
-		status = http.StatusInternalServerError
+		p.refuse(w, r, err)
 	case body == nil:
-		status = http.StatusNoContent
-	}
-	if err != nil {
-		p.Log.Error("refused", "request", r.Method+" "+r.URL.Path, "status", status, "error", err.Error())
-		http.Error(w, err.Error(), status)
-		return
-	}
-	w.Header().Set("Content-Type", MediaType)
-	w.WriteHeader(status)
-	if body != nil {
+		w.Header().Set("Content-Type", MediaType)
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		w.Header().Set("Content-Type", MediaType)
 		_ = json.NewEncoder(w).Encode(body) // a client that has gone asks again
 	}
+}
+
+// refuse logs an error and answers with it. The status of a mistake is 4xx, of other errors 500.
+func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	status := http.StatusInternalServerError
+	if mistake, isMistake := errors.AsType[*mistake](err); isMistake {
+		status = mistake.status
+	}
+	p.Log.Error("refused", "request", r.Method+" "+r.URL.Path, "status", status, "error", err.Error())
+	http.Error(w, err.Error(), status)
 }
 
 // mistake is an error in the request, with a status of 4xx.

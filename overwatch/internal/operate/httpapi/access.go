@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/hostrule"
 )
 
 // access holds the rules for networks and hosts. It is compiled once from the configuration and never changed.
@@ -17,17 +18,14 @@ type access struct {
 	networks   []netip.Prefix
 	trustProxy bool
 	checkHost  bool
-	hosts      []string // lower case
+	hosts      *hostrule.Rule
 }
 
 // newAccess compiles the rules for a listener at local. names are accepted as Host beside the configured hosts.
 func newAccess(cfg config.API, local net.Addr, names ...string) *access {
-	a := &access{trustProxy: cfg.TrustProxyHeaders, hosts: []string{"localhost"}}
+	a := &access{trustProxy: cfg.TrustProxyHeaders, hosts: hostrule.New(slices.Concat(cfg.AllowedHosts, names)...)}
 	for _, network := range cfg.AllowedNetworks {
 		a.networks = append(a.networks, definitions.Network(network))
-	}
-	for _, host := range slices.Concat(cfg.AllowedHosts, names) {
-		a.hosts = append(a.hosts, hostName(host))
 	}
 	a.checkHost = len(cfg.AllowedHosts) > 0
 	if tcp, ok := local.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
@@ -73,27 +71,8 @@ func forwardedAddress(s string) (netip.Addr, bool) {
 // plain returns an address without zone, an IPv4-mapped one as IPv4: the form that networks are compared with.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// hostAllowed reports whether the Host of a request names this node. The check stops DNS rebinding: a page whose name
-// an attacker points at this node sends that name as Host.
-func (a *access) hostAllowed(host string) bool {
-	if !a.checkHost {
-		return true
-	}
-	name := hostName(host)
-	if _, err := netip.ParseAddr(name); err == nil {
-		return true
-	}
-	return slices.Contains(a.hosts, name)
-}
-
-// hostName returns the name or the address in a Host header: lower case, without port, brackets and trailing dot.
-func hostName(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	return strings.TrimSuffix(strings.ToLower(host), ".")
-}
+// hostAllowed reports whether the Host of a request names this node, or is not checked.
+func (a *access) hostAllowed(host string) bool { return !a.checkHost || a.hosts.Allows(host) }
 
 // refusal answers a client outside the allowed networks.
 func refusal(client netip.Addr) *problem {
