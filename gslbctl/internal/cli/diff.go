@@ -16,24 +16,30 @@ import (
 )
 
 func (a *app) diffCommand() *cobra.Command {
-	return a.watchable(&cobra.Command{
+	var o glueOptions
+	cmd := a.watchable(&cobra.Command{
 		Use:   "diff",
 		Short: "Show in what nodes differ",
 		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, pinned " +
 			"agents and signing keys.\n" +
+			"It also compares the addresses of name servers between the DNS of the nodes, and with the glue of the parent " +
+			"zone.\n" +
 			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays a " +
 			"difference.\n" +
 			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when fewer than " +
 			"two can.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context(), o) },
 	})
+	o.add(cmd)
+	return cmd
 }
 
 // difference is a fact on which nodes disagree.
 type difference struct {
 	Kind string            `json:"kind"`
 	Name string            `json:"name"`
-	Said map[string]string `json:"said"` // by node; a node without the fact is left out
+	// Said has the values by node, without the nodes that lack the fact. The glue of the parent zone is at "parent".
+	Said map[string]string `json:"said"`
 }
 
 // diffReport is the output of diff.
@@ -41,12 +47,16 @@ type diffReport struct {
 	Nodes       []string          `json:"nodes"` // nodes that were compared
 	Differences []difference      `json:"differences"`
 	Unasked     map[string]string `json:"unasked,omitempty"` // why other nodes were not compared, by node
+	Notes       []string          `json:"notes,omitempty"`   // why name servers or glue were not compared
 }
 
 // fact identifies one value that diff compares between nodes, such as the status of a server.
 type fact struct{ kind, name string }
 
-func (a *app) diff(ctx context.Context) error {
+func (a *app) diff(ctx context.Context, o glueOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	replies, err := onAll(ctx, a, askingAll, readFacts)
 	if err != nil {
 		return err
@@ -71,11 +81,20 @@ func (a *app) diff(ctx context.Context) error {
 	for _, r := range replies {
 		report.Nodes = append(report.Nodes, r.node)
 	}
-	report.Differences = differences(replies)
+	servers, notes, err := a.compareNameservers(ctx, o, report.Nodes)
+	if err != nil {
+		return err
+	}
+	report.Differences, report.Notes = sortDifferences(append(differences(replies), servers...)), notes
 	if err := a.print(report, a.table(diffTable(report))); err != nil {
 		return err
 	}
+	for _, note := range notes {
+		fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(note))
+	}
 	switch {
+	case len(notes) > 0 && o.explicit():
+		return &outcome{code: exitDegraded}
 	case len(unasked) > 0:
 		return &outcome{code: exitDegraded, sentence: "not compared: " + strings.Join(unasked, "; ")}
 	case len(report.Differences) > 0:
@@ -107,6 +126,11 @@ func differences(replies []reply[map[fact]string]) []difference {
 			list = append(list, d)
 		}
 	}
+	return sortDifferences(list)
+}
+
+// sortDifferences sorts a list by kind and name, and returns it.
+func sortDifferences(list []difference) []difference {
 	slices.SortFunc(list, func(x, y difference) int {
 		return slices.Compare([]string{x.Kind, x.Name}, []string{y.Kind, y.Name})
 	})
@@ -139,14 +163,22 @@ func (a *app) differing(ctx context.Context, clients []*api.Client) []difference
 func diffTable(report diffReport) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "WHICH"}},
 		Empty: fmt.Sprintf("The %d nodes say the same.", len(report.Nodes))}
-	for _, node := range report.Nodes {
+	columns := slices.Clone(report.Nodes)
+	if slices.ContainsFunc(report.Differences, func(d difference) bool { _, said := d.Said[parentColumn]; return said }) {
+		columns = append(columns, parentColumn)
+	}
+	for _, node := range columns {
 		t.Columns = append(t.Columns, render.Column{Name: node})
 	}
 	for _, d := range report.Differences {
 		row := []render.Cell{render.C(d.Kind), render.C(d.Name)}
-		for _, node := range report.Nodes {
+		for _, node := range columns {
 			said, known := d.Said[node]
-			if !known {
+			switch {
+			case !known && node == parentColumn:
+				row = append(row, render.C(render.None))
+				continue
+			case !known:
 				row = append(row, render.Cell{Text: "not there", Tone: render.Warn})
 				continue
 			}

@@ -1,6 +1,6 @@
 // Package dnsask owns the DNS queries of gslbctl for the addresses of names, over TCP (RFC 7766),
-// which loses nothing and works through an SSH tunnel. Package cli calls it. It never resolves: it
-// returns the server's own answer.
+// which loses nothing and works through an SSH tunnel, and those to the servers of a parent for glue. Package cli calls
+// it. It never resolves: it returns the server's own answer.
 package dnsask
 
 import (
@@ -51,6 +51,15 @@ func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
 	if v6 {
 		q.Question[0].Qtype = dns.TypeAAAA
 	}
+	reply, err := c.exchange(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	return answerOf(reply), nil
+}
+
+// exchange sends one question without recursion and waits for the answer until ctx ends.
+func (c *Conn) exchange(ctx context.Context, q *dns.Msg) (*dns.Msg, error) {
 	q.RecursionDesired = false
 	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
@@ -63,9 +72,9 @@ func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
 		err = errors.New("the answer is about something else")
 	}
 	if err != nil {
-		return Answer{}, fmt.Errorf("DNS at %s: %w", c.conn.RemoteAddr(), cmp.Or(ctx.Err(), err))
+		return nil, fmt.Errorf("DNS at %s: %w", c.conn.RemoteAddr(), cmp.Or(ctx.Err(), err))
 	}
-	return answerOf(reply), nil
+	return reply, nil
 }
 
 // answerOf returns the addresses and the alias of a reply, or its failure.
@@ -74,18 +83,10 @@ func answerOf(reply *dns.Msg) (a Answer) {
 		return Answer{Failure: cmp.Or(dns.RcodeToString[reply.Rcode], fmt.Sprintf("response code %d", reply.Rcode))}
 	}
 	for _, rr := range reply.Answer {
-		var address netip.Addr
+		address := addressOf(rr)
 		ttl := time.Duration(rr.Header().Ttl) * time.Second
-		switch rr := rr.(type) {
-		case *dns.A:
-			address, _ = netip.AddrFromSlice(rr.A)
-			address = address.Unmap()
-		case *dns.AAAA:
-			address, _ = netip.AddrFromSlice(rr.AAAA)
-		case *dns.CNAME:
-			if a.Alias == "" {
-				a.Alias, a.TTL = strings.TrimSuffix(rr.Target, "."), ttl
-			}
+		if rr, ok := rr.(*dns.CNAME); ok && a.Alias == "" {
+			a.Alias, a.TTL = strings.TrimSuffix(rr.Target, "."), ttl
 		}
 		if !address.IsValid() {
 			continue
@@ -96,4 +97,16 @@ func answerOf(reply *dns.Msg) (a Answer) {
 		a.Addresses = append(a.Addresses, address)
 	}
 	return a
+}
+
+// addressOf returns the address of an A or AAAA record; the zero Addr for other types.
+func addressOf(rr dns.RR) (address netip.Addr) {
+	switch rr := rr.(type) {
+	case *dns.A:
+		address, _ = netip.AddrFromSlice(rr.A)
+		return address.Unmap()
+	case *dns.AAAA:
+		address, _ = netip.AddrFromSlice(rr.AAAA)
+	}
+	return address
 }

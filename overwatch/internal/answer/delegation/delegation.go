@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,8 +79,8 @@ func (w *Watch) Look(ctx context.Context, o Options, apex string) dnssec.Parent 
 	return found
 }
 
-// parents returns the addresses of the servers of the closest zone above apex.
-func parents(ctx context.Context, resolver, apex string) (addresses []string, err error) {
+// parents returns the addresses of the servers of the closest zone above apex; resolver "" is the machine's first.
+func parents(ctx context.Context, resolver, apex string) ([]string, error) {
 	if resolver == "" {
 		machine, err := resolve.Machine()
 		if err != nil {
@@ -89,46 +88,7 @@ func parents(ctx context.Context, resolver, apex string) (addresses []string, er
 		}
 		resolver = machine[0]
 	}
-	var names []string
-	for name := apex; len(names) == 0; {
-		at, end := dns.NextLabel(name, 0)
-		if name == "." {
-			return nil, fmt.Errorf("%s knows no zone above %s", resolver, apex)
-		}
-		if name = name[at:]; end {
-			name = "."
-		}
-		reply, err := resolve.Ask(ctx, resolver, name, dns.TypeNS, true)
-		if err != nil {
-			return nil, fmt.Errorf("the resolver %s: %w", resolver, err)
-		}
-		for _, rr := range reply.Answer {
-			if ns, ok := rr.(*dns.NS); ok && strings.EqualFold(ns.Hdr.Name, name) {
-				names = append(names, ns.Ns)
-			}
-		}
-	}
-	for _, name := range names {
-		for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
-			reply, err := resolve.Ask(ctx, resolver, name, kind, true)
-			if err != nil {
-				return nil, fmt.Errorf("the resolver %s: %w", resolver, err)
-			}
-			for _, rr := range reply.Answer {
-				switch rr := rr.(type) {
-				case *dns.A:
-					addresses = append(addresses, net.JoinHostPort(rr.A.String(), "53"))
-				case *dns.AAAA:
-					addresses = append(addresses, net.JoinHostPort(rr.AAAA.String(), "53"))
-				}
-			}
-		}
-	}
-	if len(addresses) == 0 {
-		return nil, fmt.Errorf("%s have no address", strings.Join(names, ", "))
-	}
-	slices.Sort(addresses)
-	return slices.Compact(addresses), nil
+	return resolve.Parents(ctx, resolve.Ask, resolver, apex)
 }
 
 // askDS asks one server of the parent for the DS records of a zone.

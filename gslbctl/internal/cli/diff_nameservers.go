@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/dnsask"
+	"gslb.internal/shared/resolve"
+)
+
+const (
+	// nameServerKind is the kind of the facts about the addresses of name servers.
+	nameServerKind = "name server"
+	// parentColumn is the name of the parent zone among the nodes of a difference.
+	parentColumn = "parent"
+	// maxComparedZones bounds the zones that diff compares the name servers of.
+	maxComparedZones = 50
+)
+
+// glueOptions are the flags of diff about the parents of zones.
+type glueOptions struct {
+	parents  []string
+	resolver string
+}
+
+func (o *glueOptions) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&o.parents, "parent", nil,
+		"`address` of a DNS server of the parent zone to ask for glue, instead of asking a resolver for them; repeat it")
+	cmd.Flags().StringVar(&o.resolver, "resolver", "",
+		"`address` of the resolver to ask for the parent servers (default: the resolver of this machine)")
+}
+
+// explicit reports whether the command line asks for a comparison with the parent.
+func (o *glueOptions) explicit() bool { return len(o.parents) > 0 || o.resolver != "" }
+
+// check checks the addresses and adds the missing ports.
+func (o *glueOptions) check() (err error) {
+	for i, text := range o.parents {
+		if o.parents[i], err = withDNSPort("--parent", text); err != nil {
+			return err
+		}
+	}
+	if o.resolver != "" {
+		o.resolver, err = withDNSPort("--resolver", o.resolver)
+	}
+	return err
+}
+
+// servedAddresses are the addresses of name servers in the words of one source, by zone and name server.
+type servedAddresses map[fact]string
+
+// nameServerFact identifies the addresses of one name server of a zone.
+func nameServerFact(zone, server string) fact {
+	return fact{nameServerKind, strings.TrimSuffix(server, ".") + " of " + strings.TrimSuffix(zone, ".")}
+}
+
+func addressList(addresses []netip.Addr) string {
+	if len(addresses) == 0 {
+		return "no address"
+	}
+	slices.SortFunc(addresses, netip.Addr.Compare)
+	words := each(slices.Compact(addresses), netip.Addr.String)
+	return strings.Join(words, " ")
+}
+
+// compareNameservers returns the name servers with addresses that differ between the DNS of nodes, or from the glue of
+// the parent. Each note names a source that could not be compared.
+func (a *app) compareNameservers(ctx context.Context, o glueOptions, nodes []string) (list []difference, notes []string,
+	err error) {
+	all, err := a.targets()
+	if err != nil {
+		return nil, nil, err
+	}
+	all = slices.DeleteFunc(all, func(n target) bool { return !slices.Contains(nodes, n.Node()) })
+	defer a.progress("asking for the addresses of name servers")()
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	replies := make([]reply[servedAddresses], len(all))
+	zones := make([][]string, len(all))
+	atOnce(len(all), func(i int) {
+		replies[i].node = all[i].Node()
+		replies[i].answer, zones[i], replies[i].err = servedByNode(ctx, all[i])
+	})
+	var unanswered []string
+	replies = slices.DeleteFunc(replies, func(r reply[servedAddresses]) bool {
+		if r.err != nil {
+			notes = append(notes, fmt.Sprintf("the name servers of %s were not compared: %s", r.node, r.err))
+			unanswered = append(unanswered, r.node)
+		}
+		return r.err != nil
+	})
+	served := servedAddresses{}
+	for _, r := range replies {
+		maps.Copy(served, r.answer)
+	}
+	names := slices.Concat(zones...)
+	slices.Sort(names)
+	glue, failed := a.glueOf(ctx, o, slices.Compact(names), served)
+	list = differencesWithGlue(replies, glue)
+	for _, d := range list {
+		for _, node := range unanswered {
+			d.Said[node] = "no answer"
+		}
+	}
+	return list, append(notes, failed...), nil
+}
+
+// servedByNode queries the DNS of a node for the name servers of its zones and the addresses of those below the apex.
+func servedByNode(ctx context.Context, n target) (served servedAddresses, zones []string, err error) {
+	config, err := n.DNSConfig(ctx)
+	if err != nil {
+		_, sentence := explain(err)
+		return nil, nil, errors.New(sentence)
+	}
+	zones = each(config.Config.Zones[:min(len(config.Config.Zones), maxComparedZones)], dns.CanonicalName)
+	served = servedAddresses{}
+	if len(zones) == 0 {
+		return served, zones, nil
+	}
+	conn, err := dnsask.Dial(ctx, n.dns)
+	if err != nil {
+		return nil, nil, errors.New(dnsFailure(err, n.dns))
+	}
+	defer conn.Close()
+	for _, zone := range zones {
+		servers, err := conn.Nameservers(ctx, zone)
+		if err != nil {
+			return nil, nil, errors.New(dnsFailure(err, n.dns))
+		}
+		for _, server := range servers {
+			if !dns.IsSubDomain(zone, server) {
+				continue
+			}
+			var addresses []netip.Addr
+			for _, v6 := range []bool{false, true} {
+				answer, err := conn.Ask(ctx, server, v6)
+				if err != nil {
+					return nil, nil, errors.New(dnsFailure(err, n.dns))
+				}
+				addresses = append(addresses, answer.Addresses...)
+			}
+			served[nameServerFact(zone, server)] = addressList(addresses)
+		}
+	}
+	return served, zones, nil
+}
+
+// glueOf returns the glue addresses of the name servers of zones, from the parents. It also contains each name server of
+// served that is missing from the delegation. A parent that does not answer adds a note and no name servers.
+func (a *app) glueOf(ctx context.Context, o glueOptions, zones []string, served servedAddresses) (glue servedAddresses,
+	notes []string) {
+	found := make([]map[string][]netip.Addr, len(zones))
+	failed := make([]error, len(zones))
+	atOnce(len(zones), func(i int) {
+		parents := o.parents
+		if len(parents) == 0 {
+			if parents, failed[i] = parentsOf(ctx, o.resolver, zones[i]); failed[i] != nil {
+				return
+			}
+		}
+		found[i], failed[i] = dnsask.Glue(ctx, parents, zones[i])
+	})
+	glue = servedAddresses{}
+	for i, zone := range zones {
+		if failed[i] != nil {
+			notes = append(notes, fmt.Sprintf("the glue of %s was not compared: %s", strings.TrimSuffix(zone, "."), failed[i]))
+			continue
+		}
+		for name := range served {
+			if strings.HasSuffix(name.name, " of "+strings.TrimSuffix(zone, ".")) {
+				glue[name] = "no NS record"
+			}
+		}
+		for server, addresses := range found[i] {
+			if dns.IsSubDomain(zone, server) {
+				glue[nameServerFact(zone, server)] = addressList(addresses)
+			}
+		}
+	}
+	return glue, notes
+}
+
+func parentsOf(ctx context.Context, resolver, zone string) ([]string, error) {
+	if resolver == "" {
+		machine, err := resolve.Machine()
+		if err != nil {
+			return nil, fmt.Errorf("%w; name the parent's servers with --parent", err)
+		}
+		resolver = machine[0]
+	}
+	parents, err := resolve.Parents(ctx, resolve.Ask, resolver, zone)
+	if err != nil {
+		return nil, fmt.Errorf("%w; name the parent's servers with --parent", err)
+	}
+	return parents, nil
+}
+
+// differencesWithGlue returns the name servers on which nodes disagree, or that have other addresses in glue. A name
+// server without an entry in glue is compared between the nodes only.
+func differencesWithGlue(replies []reply[servedAddresses], glue servedAddresses) []difference {
+	var between, all []reply[map[fact]string]
+	for _, r := range replies {
+		alone, beside := map[fact]string{}, map[fact]string{}
+		for name, addresses := range r.answer {
+			if _, compared := glue[name]; compared {
+				beside[name] = addresses
+			} else {
+				alone[name] = addresses
+			}
+		}
+		between = append(between, reply[map[fact]string]{node: r.node, answer: alone})
+		all = append(all, reply[map[fact]string]{node: r.node, answer: beside})
+	}
+	if len(all) > 0 {
+		all = append(all, reply[map[fact]string]{node: parentColumn, answer: glue})
+	}
+	return append(differences(between), differences(all)...)
+}
