@@ -123,7 +123,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	reporter, err := report.New(report.Options{
 		Nodes: cfg.Agent.Gossip.OverwatchNodes, Keys: cfg.GossipKeys(),
-		Identity: id, Epoch: epoch, Region: cfg.Agent.Identity.Region, Version: build.Version,
+		Identity: id, Epoch: epoch, NextEpoch: nextEpoch(cfg.DataDir),
+		Region: cfg.Agent.Identity.Region, Version: build.Version,
 		DataDir: cfg.DataDir, Tokens: cfg.Tokens(),
 		Interval: cfg.Agent.Heartbeat.Interval, MissedThreshold: cfg.Agent.Heartbeat.MissedThreshold,
 		State: view.backends, Figures: view.figures,
@@ -168,6 +169,18 @@ func Run(ctx context.Context, o Options) error {
 	err = g.Wait()
 	logger.Info().Msg("agent stopped")
 	return err
+}
+
+// nextEpoch returns a function that makes a later epoch of this process, for report.Options.
+func nextEpoch(dataDir string) func(atLeast uint64) uint64 {
+	return func(atLeast uint64) uint64 {
+		now := time.Now()
+		if wanted := time.UnixMilli(int64(atLeast)); wanted.After(now) {
+			now = wanted
+		}
+		epoch, _ := identity.NextEpoch(filepath.Join(dataDir, epochFile), now) // usable even if it was not stored
+		return max(epoch, atLeast)
+	}
 }
 
 // program returns the name and version of this program.

@@ -220,17 +220,19 @@ func TestReload_BackendsAndChecksFollowTheFileAndAWrongOneChangesNothing(t *test
 	more := "backends:\n    - {service: other.example.org, address: 127.0.0.2, port: 9, health_check: {type: tcp, " +
 		"interval: 100ms, timeout: 100ms}}"
 	changed := strings.Replace(strings.Replace(string(right), "backends:", more, 1), "drain_time: 0s", "drain_time: 1s", 1)
+	changed = strings.Replace(changed, `["127.0.0.1:9"]`, `["127.0.0.1:10"]`, 1)
 	if err := os.WriteFile(s.config, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	hup()
 	s.scrape(t, `gslb_agent_backend_healthy{address="127.0.0.2",port="9",service="other.example.org"} 0`)
+	s.scrape(t, `gslb_agent_overwatch_connected{node="127.0.0.1:10"} 0`)
 	if text := s.scrape(t, `gslb_agent_reloads_total{outcome="success"} 1`); !strings.Contains(text,
 		`gslb_agent_backend_healthy{address="127.0.0.1"`) {
 		t.Error("the backend that stayed is not shown any more")
 	}
 	if text := r.log.String(); !strings.Contains(text, "configuration reloaded") || !strings.Contains(text, `"added":1`) ||
-		!strings.Contains(text, "agent.drain_time") {
+		!strings.Contains(text, "agent.drain_time") || strings.Contains(text, "overwatch_nodes") {
 		t.Errorf("log:\n%s", text)
 	}
 	if err := r.end(t); err != nil {

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -15,8 +17,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// reload reads the configuration again on request and applies its backends, their checks and their
-// tokens. A wrong configuration is logged and changes nothing. It also looks at the files of
+// reload reads the configuration again on request and applies its overwatch nodes, its backends, their checks and
+// their tokens. A wrong configuration is logged and changes nothing. It also looks at the files of
 // agent.backends_from.
 type reload struct {
 	path     string
@@ -70,11 +72,14 @@ func (r *reload) once() error {
 		return err
 	}
 	before := r.found.config
+	if err := r.reporter.Follow(next.Agent.Gossip.OverwatchNodes); err != nil {
+		return fmt.Errorf("agent.gossip.overwatch_nodes: %w", err)
+	}
 	r.found.configure(next)
 	did, err := r.apply(true)
 	if err != nil {
 		r.found.configure(before)
-		return err
+		return errors.Join(err, r.reporter.Follow(before.Agent.Gossip.OverwatchNodes))
 	}
 	for _, message := range next.Warnings() {
 		r.logger.Warn().Msg(message)

@@ -52,6 +52,7 @@ type nodeStatus struct {
 	Connected bool     `json:"connected"`
 	Path      string   `json:"path"`
 	LastError string   `json:"last_error,omitzero"`
+	Duplicate bool     `json:"duplicate,omitzero"`
 	Rejects   []string `json:"rejects,omitzero"`
 }
 
@@ -69,7 +70,8 @@ func takeStatus(id *identity.Identity, backends []wire.Backend, nodes []report.N
 		})
 	}
 	for _, n := range nodes {
-		one := nodeStatus{Address: n.Address, NodeID: n.NodeID, Connected: n.Connected, Path: n.Path, LastError: n.LastError}
+		one := nodeStatus{Address: n.Address, NodeID: n.NodeID, Connected: n.Connected, Path: n.Path, LastError: n.LastError,
+			Duplicate: n.Duplicate}
 		for _, r := range n.Rejects {
 			one.Rejects = append(one.Rejects, r.String())
 		}
@@ -157,6 +159,9 @@ func (s *status) print(out io.Writer, now time.Time) error {
 			state = "connected by " + n.Path
 		}
 		fmt.Fprintf(table, "node %s %s\t%s\t%s\n", n.Address, n.NodeID, state, n.LastError)
+		if n.Duplicate {
+			fmt.Fprint(table, "  reports\tanother process uses this agent's identity: data_dir was copied\t\n")
+		}
 		for _, r := range n.Rejects {
 			fmt.Fprintf(table, "  refuses\t%s\t\n", r)
 		}

@@ -122,6 +122,7 @@ func (m *Ack) fields(c *codec) {
 	number(c, 2, "acked_seq", &m.AckedSeq)
 	each(c, 3, "services", &m.Services, MaxServices, func(s *string) { c.service(3, "services", s) })
 	list(c, 4, "refused", &m.Refused, maxRefused, (*RefusedClaim).fields)
+	c.flag(5, "duplicate", &m.Duplicate)
 	c.need("acked_type", m.AckedType != 0)
 }
 
@@ -130,6 +131,7 @@ func (r *RefusedClaim) fields(c *codec) {
 	c.address(2, "address", &r.Address)
 	number(c, 3, "port", &r.Port)
 	number(c, 4, "code", &r.Code)
+	number(c, 5, "rule", &r.Rule)
 	c.need("service", r.Service != "")
 	c.need("code", r.Code != 0)
 }
@@ -141,6 +143,7 @@ func (m *Reject) fields(c *codec) {
 	number(c, 4, "code", &m.Code)
 	c.service(5, "service", &m.Service)
 	c.forPeople(6, "detail", &m.Detail)
+	number(c, 7, "epoch", &m.Epoch)
 	c.need("acked_type", m.AckedType != 0)
 	c.need("code", m.Code != 0)
 }

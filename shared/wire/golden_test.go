@@ -40,7 +40,7 @@ func TestGolden_FramesStayAsTheyAre(t *testing.T) {
 // Whoever speaks an earlier version of the same major number is understood: what its messages have means the same, and
 // what they lack is zero.
 func TestGolden_FramesOfEarlierVersionsMeanTheSame(t *testing.T) {
-	for _, version := range []string{"v1.0"} {
+	for _, version := range []string{"v1.0", "v1.1"} {
 		for name, later := range samples() {
 			path := filepath.Join("testdata", version, name+".hex")
 			if _, err := os.Stat(path); os.IsNotExist(err) {

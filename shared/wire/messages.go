@@ -145,6 +145,8 @@ type Ack struct {
 	AckedSeq  uint64
 	Services  []string       // services that the agent's certificate may speak for now
 	Refused   []RefusedClaim // parts of the message that were refused
+	// Duplicate is true while an earlier process with the agent's certificate sends messages too; since 1.2.
+	Duplicate bool
 }
 
 // RefusedClaim is a service (then without address and port) or a backend whose report a node
@@ -154,6 +156,7 @@ type RefusedClaim struct {
 	Address netip.Addr
 	Port    uint16
 	Code    RejectCode
+	Rule    Rule // of CodePolicy; 0 when unknown; since 1.2
 }
 
 // Reject means that a message was refused.
@@ -164,4 +167,5 @@ type Reject struct {
 	Code      RejectCode
 	Service   string // the service concerned, if it is about one
 	Detail    string // for people
+	Epoch     uint64 // of CodeDuplicate and CodeNewEpoch: the newest epoch that the node has accepted; since 1.2
 }

@@ -20,6 +20,10 @@ const (
 	CodePolicy      RejectCode = 12
 	CodeUnavailable RejectCode = 13 // the node cannot store a pin at present: try again later
 	CodeLocked      RejectCode = 14 // the service's token admits no new agents: an operator locked it
+	// a later process with the same certificate reports; since 1.2
+	CodeDuplicate RejectCode = 15
+	// a later process with the same certificate has stopped: enroll with an epoch above Reject.Epoch; since 1.2
+	CodeNewEpoch RejectCode = 16
 )
 
 var codeNames = []string{
@@ -37,6 +41,8 @@ var codeNames = []string{
 	CodePolicy:           "policy",
 	CodeUnavailable:      "unavailable",
 	CodeLocked:           "locked",
+	CodeDuplicate:        "duplicate_identity",
+	CodeNewEpoch:         "new_epoch",
 }
 
 // String returns the code's name as it stands in logs, metrics and the API.

@@ -6,7 +6,7 @@ import "strconv"
 // another major version do not even decrypt each other.
 const (
 	Major = 1
-	Minor = 1
+	Minor = 2
 	Label = "gslb/1"
 )
 

@@ -57,12 +57,13 @@ func samples() map[string]message {
 		"ack": &Ack{
 			AckedType: TypeHeartbeat, AckedSeq: 42, Services: []string{"app.gslb.test", "db.gslb.test"},
 			Refused: []RefusedClaim{
-				{Service: "db.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 5432, Code: CodePolicy},
+				{Service: "db.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 5432, Code: CodePolicy,
+					Rule: RuleNetworks},
 				{Service: "web.gslb.test", Code: CodeWrongToken},
-			},
+			}, Duplicate: true,
 		},
 		"reject": &Reject{AckedType: TypeEnrol, AckedSeq: 1, AckedKey: [32]byte{31: 9}, Code: CodeWrongToken,
-			Service: "app.gslb.test", Detail: "the token is another"},
+			Service: "app.gslb.test", Detail: "the token is another", Epoch: 1_700_000_000_123},
 	}
 }
 

@@ -173,7 +173,7 @@ type Gossip struct {
 	// Keys that are still understood while `encryption_key` changes.
 	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"`
 	// `host:port` of every overwatch node. Required.
-	OverwatchNodes []string `key:"overwatch_nodes"`
+	OverwatchNodes []string `key:"overwatch_nodes" reload:"live"`
 }
 
 // Heartbeat has the interval of the agent's full reports, and the number that may be missing before it counts as gone.

@@ -39,7 +39,7 @@ func (l *link) open(message []byte) (sealed identity.Sealed, ok bool) {
 	s := l.session
 	sealed, err := identity.Parse(message)
 	return sealed, err == nil && sealed.Major == wire.Major && sealed.KeyID == s.node.KeyID &&
-		sealed.Epoch == l.options.Epoch && s.genuine(&sealed)
+		sealed.Epoch == l.epoch && s.genuine(&sealed)
 }
 
 // genuine reports whether the node sealed an answer, by its signature or, for an Ack, by the
@@ -53,6 +53,7 @@ func (s *session) genuine(sealed *identity.Sealed) bool {
 
 // acknowledged handles an Ack of the session's process.
 func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
+	l.noteDuplicate(ack.Duplicate)
 	switch ack.AckedType {
 	case wire.TypeEnrol:
 		if ack.AckedSeq >= l.session.enrolFrom {
@@ -70,8 +71,12 @@ func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
 // rejected handles a Reject: it is logged once and changes the state of the conversation.
 func (l *link) rejected(reject *wire.Reject, now time.Time) {
 	s := l.session
-	if reject.Code == wire.CodeBootNonce {
+	switch reject.Code {
+	case wire.CodeBootNonce:
 		l.wantHello(now)
+		return
+	case wire.CodeDuplicate, wire.CodeNewEpoch:
+		l.overtaken(reject, now)
 		return
 	}
 	why, about := []Rejection{{Code: reject.Code, Service: reject.Service, Detail: reject.Detail}}, scopeClaims

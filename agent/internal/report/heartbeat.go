@@ -69,6 +69,9 @@ func (b *beat) answered(seq uint64) (one sentBeat, ok bool) {
 func (l *link) sendBeat(now time.Time, mustStream bool) {
 	b := &l.beat
 	interval := l.options.Interval
+	if l.duplicate && !l.session.enrolled {
+		interval /= 2 // to notice the end of the other process sooner
+	}
 	b.at = now.Add(interval - rand.N(interval/10+1))
 	stream, seal := mustStream || l.pings.missed >= lostPings || l.preferStream(), l.options.Identity.Seal
 	if s := l.session; s.keys != nil && s.enrolled && !stream {

@@ -112,7 +112,7 @@ func (l *link) agree(node *identity.Certificate, hello *wire.Hello) *identity.Se
 	}
 	o := &l.options
 	session, err := l.exchange.Agree(identity.Pairing{
-		Agent: o.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: o.Epoch, AgentShare: l.exchange.Share(),
+		Agent: o.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: l.epoch, AgentShare: l.exchange.Share(),
 		NodeShare: hello.Share,
 	})
 	if err != nil {

@@ -38,7 +38,9 @@ const (
 type link struct {
 	*self
 	address string
+	epoch   uint64 // of this link's messages
 	peer    peer
+	dial    func(*link) (peer, error) // makes the peer of another link to the same node
 	pins    *pins
 	metrics *metrics
 	logger  zerolog.Logger
@@ -61,6 +63,9 @@ type link struct {
 	pings   pings
 	beat    beat
 	refused rejections
+	// duplicate is true while the node reports another agent process with this agent's identity.
+	duplicate bool
+	renewAt   uint64 // the epoch that the node requires; 0: none
 }
 
 // session is one process of the node, as its Hello proved.
@@ -81,7 +86,7 @@ type session struct {
 
 func newLink(agent *self, address string, pins *pins, metrics *metrics) *link {
 	l := &link{
-		self: agent, address: address, pins: pins, metrics: metrics,
+		self: agent, address: address, epoch: agent.options.Epoch, pins: pins, metrics: metrics,
 		logger:  agent.options.Logger.With().Str("node", address).Logger(),
 		pending: newPending(), inbox: make(chan []byte, inboxSize), wake: make(chan struct{}, 1), pongs: make(chan pong),
 		done:    make(chan func(time.Time), maxTasks), // never blocks: a task counts until its function is taken
@@ -114,16 +119,19 @@ func (l *link) hurry() {
 	}
 }
 
-// run talks to the node until ctx ends, then sends the goodbye.
-func (l *link) run(ctx context.Context) {
-	l.others.Go(func() { l.keepPinging(ctx) })
+// run talks to the node until ctx ends, then sends the goodbye and returns nil. If the node requires a later epoch, run
+// returns a link that has it, and the caller must run that link.
+func (l *link) run(ctx context.Context) (next *link) {
+	pinging, stop := context.WithCancel(ctx)
+	defer stop()
+	l.others.Go(func() { l.keepPinging(pinging) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			l.farewell()
-			return
+			return nil
 		case <-timer.C:
 		case <-l.wake:
 		case message := <-l.inbox:
@@ -132,6 +140,9 @@ func (l *link) run(ctx context.Context) {
 			l.pong(p, time.Now())
 		case finish := <-l.done:
 			finish(time.Now())
+		}
+		if next := l.successor(); next != nil {
+			return next
 		}
 		l.act(ctx, time.Now())
 		timer.Reset(l.wait(time.Now()))

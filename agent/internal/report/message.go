@@ -29,38 +29,38 @@ func newSelf(o Options) *self {
 }
 
 // seal signs a message for one process of a node and returns it with its sequence number.
-func (s *self) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64,
+func (l *link) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64,
 	err error) {
-	return s.sealWith(s.options.Identity.Seal, boot, t, m)
+	return l.sealWith(l.options.Identity.Seal, boot, t, m)
 }
 
 // sealWith seals a message with the given function, such as a session's, instead of the
 // certificate's key.
-func (s *self) sealWith(seal func(identity.Direction, identity.Envelope) []byte, boot identity.Nonce, t wire.Type,
+func (l *link) sealWith(seal func(identity.Direction, identity.Envelope) []byte, boot identity.Nonce, t wire.Type,
 	m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
 	payload, err := m.MarshalBinary()
 	if err != nil {
 		return nil, 0, fmt.Errorf("encoding a %s: %w", t, err)
 	}
-	seq = s.seq.Add(1)
+	seq = l.seq.Add(1)
 	return seal(identity.AgentToNode, identity.Envelope{
 		Major: wire.Major, Minor: wire.Minor, Type: uint8(t), BootNonce: boot,
-		Epoch: s.options.Epoch, Seq: seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
+		Epoch: l.epoch, Seq: seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
 	}), seq, nil
 }
 
 // enrol returns the message that proves the token of every service to one process of a node.
 // session asks the node for a session.
-func (s *self) enrol(boot identity.Nonce, session bool) *wire.Enrol {
-	o := s.options
+func (l *link) enrol(boot identity.Nonce, session bool) *wire.Enrol {
+	o := l.options
 	m := &wire.Enrol{AgentID: o.Identity.CommonName, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
-	for service, token := range *s.tokens.Load() {
+	for service, token := range *l.tokens.Load() {
 		service = wire.CanonicalService(service)
 		m.Proofs = append(m.Proofs, wire.Proof{Service: service,
-			MAC: identity.Proof(token, service, o.Identity.KeyID, boot, o.Epoch)})
+			MAC: identity.Proof(token, service, o.Identity.KeyID, boot, l.epoch)})
 	}
 	if session {
-		m.Share = s.exchange.Share()
+		m.Share = l.exchange.Share()
 	}
 	slices.SortFunc(m.Proofs, func(a, b wire.Proof) int { return cmp.Compare(a.Service, b.Service) })
 	return m

@@ -44,6 +44,16 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
+// vanish removes the series of a node that is not configured any more.
+func (m *metrics) vanish(node string) {
+	of := prometheus.Labels{"node": node}
+	for _, counter := range []*prometheus.CounterVec{m.sent, m.failed, m.rejected, m.contact} {
+		counter.DeletePartialMatch(of)
+	}
+	m.connected.DeletePartialMatch(of)
+	m.rtt.DeletePartialMatch(of)
+}
+
 // appear creates the series of a node at 0, so that a rate includes the first event.
 func (m *metrics) appear(node string) {
 	m.sent.WithLabelValues(node)

@@ -21,6 +21,8 @@ type Options struct {
 	Identity *identity.Identity
 	// Epoch is the epoch of this process, from identity.NextEpoch.
 	Epoch uint64
+	// NextEpoch returns a new epoch of this process, above Epoch and at least the given one; nil: always the given one.
+	NextEpoch func(atLeast uint64) uint64
 	// Region is optional, and so is Version.
 	Region, Version string
 	// DataDir is the data directory. Certificates of overwatch nodes are pinned in its directory
@@ -43,6 +45,9 @@ type Options struct {
 func (o *Options) complete() error {
 	if o.Identity == nil || o.State == nil || o.Registerer == nil || o.Epoch == 0 || o.DataDir == "" || o.Interval <= 0 {
 		return errors.New("report: Identity, State, Registerer, Epoch, DataDir and Interval must be set")
+	}
+	if o.NextEpoch == nil {
+		o.NextEpoch = func(atLeast uint64) uint64 { return atLeast }
 	}
 	if o.Figures == nil {
 		o.Figures = func() wire.Figures { return wire.Figures{} }

@@ -27,7 +27,7 @@ func TestRenew_AnotherServiceIsProvedBeforeItsBackendIsNamed(t *testing.T) {
 		n := newFakeNode(t)
 		l, s := startStanding(t, n)
 		defer l.stop()
-		r := &Reporter{agent: l.self, links: []*link{l.link}}
+		r := &Reporter{agent: l.self, places: []*place{{link: l.link}}}
 		after(11 * time.Second)
 		begun := time.Now()
 		s.set(func(b *wire.Backend) { b.Service = "other.example.com" })
@@ -51,7 +51,7 @@ func TestRenew_TheSameTokensAreProvedOnlyWhenAskedFor(t *testing.T) {
 		n := newFakeNode(t)
 		l := startLink(t, n)
 		defer l.stop()
-		r := &Reporter{agent: l.self, links: []*link{l.link}}
+		r := &Reporter{agent: l.self, places: []*place{{link: l.link}}}
 		after(11 * time.Second)
 		for enrolments, prove := range []bool{false, true} {
 			begun := time.Now()

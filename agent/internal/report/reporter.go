@@ -2,7 +2,9 @@ package report
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"gslb.internal/shared/frame"
@@ -11,8 +13,25 @@ import (
 
 // Reporter reports the agent's state to all overwatch nodes. Any goroutine may call its methods.
 type Reporter struct {
-	agent *self
-	links []*link
+	agent   *self
+	pins    *pins
+	metrics *metrics
+	dial    func(*link) (peer, error)
+
+	mu      sync.Mutex
+	places  []*place        // in the order of the configuration; mu
+	leaving []*place        // removed, and not ended yet; mu
+	running context.Context // that of Run; nil before; mu
+	ended   bool            // Run has ended, or New has failed; mu
+	all     sync.WaitGroup  // the goroutine of each place
+}
+
+// place is a configured overwatch node and the link to it.
+type place struct {
+	address string
+	link    *link              // Reporter.mu; another one after an epoch has ended
+	stop    context.CancelFunc // ends the link with a goodbye; nil before Run
+	ended   chan struct{}      // closed when its last link has ended
 }
 
 // New opens a socket per node. Run starts sending.
@@ -25,42 +44,139 @@ func New(o Options) (*Reporter, error) {
 		return nil, err
 	}
 	metrics := newMetrics(o.Registerer)
-	r := &Reporter{agent: newSelf(o)}
-	for _, address := range o.Nodes {
-		l := newLink(r.agent, address, pins, metrics)
-		dropped := func(f frame.Fault) { metrics.dropped.WithLabelValues(string(f)).Inc() }
-		l.peer, err = newMemberPeer(address, frame.AgentName(o.Identity.KeyID, o.Epoch), o.Keys, l.hear, dropped)
-		if err != nil {
-			r.close()
-			return nil, err
-		}
-		r.links = append(r.links, l)
+	dropped := func(f frame.Fault) { metrics.dropped.WithLabelValues(string(f)).Inc() }
+	r := &Reporter{agent: newSelf(o), pins: pins, metrics: metrics, dial: func(l *link) (peer, error) {
+		return newMemberPeer(l.address, frame.AgentName(o.Identity.KeyID, l.epoch), o.Keys, l.hear, dropped)
+	}}
+	if err := r.Follow(o.Nodes); err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+// Follow makes nodes, as in Options.Nodes, the overwatch nodes of the reporter. It says goodbye to the others, whose
+// backends of this agent leave their answers, and introduces the agent to the new ones. The links to nodes that stay
+// are not touched. On an error nothing has changed.
+func (r *Reporter) Follow(nodes []string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return nil
+	}
+	next, fresh := make([]*place, 0, len(nodes)), []*place{}
+	for _, address := range nodes {
+		if at := slices.IndexFunc(r.places, func(p *place) bool { return p.address == address }); at >= 0 {
+			next = append(next, r.places[at])
+			continue
+		}
+		l := newLink(r.agent, address, r.pins, r.metrics)
+		l.dial = r.dial
+		var err error
+		if l.peer, err = r.dial(l); err != nil {
+			for _, p := range fresh {
+				p.link.close()
+				r.metrics.vanish(p.address)
+			}
+			r.metrics.vanish(address)
+			return fmt.Errorf("overwatch node %s: %w", address, err)
+		}
+		fresh = append(fresh, &place{address: address, link: l, ended: make(chan struct{})})
+		next = append(next, fresh[len(fresh)-1])
+	}
+	for _, p := range r.places {
+		if !slices.Contains(next, p) && p.stop != nil {
+			p.stop()
+			r.leaving = append(r.leaving, p)
+		}
+	}
+	r.places = next
+	for _, p := range fresh {
+		r.start(p)
+	}
+	return nil
+}
+
+// start runs the link of a place, once Run was called. The caller holds mu.
+func (r *Reporter) start(p *place) {
+	if r.running == nil {
+		return
+	}
+	ctx, stop := context.WithCancel(r.running)
+	p.stop = stop
+	var former []*place // whose goodbye must not follow the first report of p
+	for _, old := range r.leaving {
+		if old.address == p.address {
+			former = append(former, old)
+		}
+	}
+	r.all.Go(func() {
+		defer stop()
+		for _, old := range former {
+			<-old.ended
+		}
+		r.keep(ctx, p)
+	})
+}
+
+// keep runs the links of a place, one after the other, until ctx ends.
+func (r *Reporter) keep(ctx context.Context, p *place) {
+	for l := p.link; l != nil; {
+		next := l.run(ctx)
+		l.close()
+		if next != nil {
+			r.mu.Lock()
+			p.link = next
+			r.mu.Unlock()
+		}
+		l = next
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaving = slices.DeleteFunc(r.leaving, func(old *place) bool { return old == p })
+	if !slices.ContainsFunc(r.places, func(other *place) bool { return other.address == p.address }) {
+		r.metrics.vanish(p.address)
+	}
+	close(p.ended)
 }
 
 // Run talks to all nodes until ctx ends. Then it says goodbye to them, for farewellTime at most. It
 // must be called once.
 func (r *Reporter) Run(ctx context.Context) error {
-	defer r.close()
-	var all sync.WaitGroup
-	for _, l := range r.links {
-		all.Go(func() { l.run(ctx) })
+	r.mu.Lock()
+	r.running = ctx
+	for _, p := range r.places {
+		r.start(p)
 	}
-	all.Wait()
+	r.mu.Unlock()
+	<-ctx.Done()
+	r.mu.Lock()
+	r.ended = true // no place is added from here on
+	r.mu.Unlock()
+	r.all.Wait()
 	return nil
+}
+
+// links returns the links to the present nodes, in the order of the configuration.
+func (r *Reporter) links() []*link {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	links := make([]*link, len(r.places))
+	for i, p := range r.places {
+		links[i] = p.link
+	}
+	return links
 }
 
 // Changed reports a backend's change to all nodes at once. It never blocks.
 func (r *Reporter) Changed(b wire.Backend) {
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		l.changed(b)
 	}
 }
 
 // Warned reports the current warnings of Options.State to all nodes at once. It never blocks.
 func (r *Reporter) Warned() {
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		l.warned.Store(true)
 		l.hurry()
 	}
@@ -68,7 +184,7 @@ func (r *Reporter) Warned() {
 
 // Drained reports to all nodes at once that the backends of Options.State drain. It never blocks.
 func (r *Reporter) Drained() {
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		l.drained.Store(true)
 		l.hurry()
 	}
@@ -81,7 +197,7 @@ func (r *Reporter) Renew(tokens map[string]string, prove bool) {
 	tokens = maps.Clone(tokens)
 	before := *r.agent.tokens.Swap(&tokens)
 	prove = prove || !maps.Equal(tokens, before)
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		if prove {
 			l.reprove.Store(true)
 		}
@@ -92,15 +208,10 @@ func (r *Reporter) Renew(tokens map[string]string, prove bool) {
 
 // Nodes returns the state of the nodes as the agent sees it, in the order of the configuration.
 func (r *Reporter) Nodes() []NodeState {
-	states := make([]NodeState, len(r.links))
-	for i, l := range r.links {
+	links := r.links()
+	states := make([]NodeState, len(links))
+	for i, l := range links {
 		states[i] = l.status.read()
 	}
 	return states
-}
-
-func (r *Reporter) close() {
-	for _, l := range r.links {
-		l.close()
-	}
 }

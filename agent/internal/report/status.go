@@ -21,6 +21,8 @@ type NodeState struct {
 	Path string
 	// LastError is the cause why the node cannot be reached, "" while it can.
 	LastError string
+	// Duplicate is true while the node reports another process with this agent's identity.
+	Duplicate bool
 	// Rejects are the node's current refusals.
 	Rejects []Rejection
 }

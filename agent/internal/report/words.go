@@ -41,6 +41,10 @@ func inWords(code wire.RejectCode) string {
 	case wire.CodeLocked:
 		return "the overwatch node takes no new agents with this service token, which was locked after a compromise: give " +
 			"this agent the new token"
+	case wire.CodeDuplicate:
+		return "another process uses this agent's identity and reports to the overwatch node, so the backends of this " +
+			"agent are not served: data_dir was copied; stop one of the two agents, run gslb-agent --reset-identity there " +
+			"and give it its own agent.identity.agent_id"
 	}
 	return "the overwatch node refused something for a reason that this version does not know"
 }

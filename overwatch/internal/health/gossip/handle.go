@@ -117,5 +117,6 @@ func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcom
 	}
 	n.answer(a, wire.TypeAck, &wire.Ack{
 		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,
+		Duplicate: msg.Duplicate,
 	}, msg.Session)
 }

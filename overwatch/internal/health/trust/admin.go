@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/identity"
 )
 
 // ErrNotPinned is returned for an agent id that has no pin.
@@ -46,6 +47,7 @@ func (t *Trust) holder(agentID string) *pinned {
 // drop forgets a pinned agent, and remembers its process, which may not enrol again. A process that was started later
 // may; unless at is zero, so may one that was started after at.
 func (t *Trust) drop(p *pinned, at time.Time) {
+	t.troubles.end(p.id, identity.KeyID{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(p)

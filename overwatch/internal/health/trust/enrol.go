@@ -194,7 +194,7 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 	if a.pinned.standing.Load().revoked {
 		return Message{}, a.refuse(wire.CodeRevoked, "", a.pinned.stored().RevokedReason)
 	}
-	if !a.pinned.accept(a.sealed.Epoch, a.sealed.Seq) {
+	if !a.pinned.accept(&a.sealed, a.elapsed) {
 		if newly {
 			a.pinned = nil // it is not pinned by this
 		}
@@ -216,6 +216,7 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 		a.tellPinned(pin, newly, slices.Concat(refused, full))
 	}
 	a.answers.forget(a.pinned.id)
+	a.troubles.end(a.pinned.id, a.sealed.KeyID)
 	a.pinned.session.Store(a.agreed)
 	message := a.believed()
 	message.NewlyPinned, message.Refused = newly, append(refused, full...)

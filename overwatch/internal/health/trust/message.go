@@ -15,6 +15,7 @@ type Message struct {
 	SentAtMillis int64  // by the agent's clock; for diagnosis only
 	Payload      []byte // part of what was passed to Open; of an Enrol, which has been dealt with, too
 	NewlyPinned  bool   // the agent was pinned by this message
+	Duplicate    bool   // an earlier process with the agent's certificate sends messages too
 	// Session authenticated the message in place of a signature, and may authenticate its Ack; nil: it was signed.
 	Session *identity.Session
 	// Refused are the services that an Enrol asked for and did not get; for the Ack.
@@ -44,6 +45,7 @@ type Refusal struct {
 	Seq     uint64
 	Service string // the service concerned, if it is about one
 	Detail  string // for people
+	Epoch   uint64 // of CodeDuplicate and CodeNewEpoch: the newest epoch that was accepted from the agent
 	// Silent means that no Reject is to be sent: there is no code, nobody to send it to, or too many were sent already.
 	Silent bool
 }
@@ -63,5 +65,5 @@ func (r *Refusal) Error() string {
 // Reject returns the answer for the agent, to be sealed and sent unless the refusal is silent.
 func (r *Refusal) Reject() wire.Reject {
 	return wire.Reject{AckedType: r.Type, AckedSeq: r.Seq, AckedKey: r.KeyID, Code: r.Code, Service: r.Service,
-		Detail: r.Detail}
+		Detail: r.Detail, Epoch: r.Epoch}
 }

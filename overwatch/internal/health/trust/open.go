@@ -85,7 +85,7 @@ func (a *attempt) report() (Message, *Refusal) {
 	if !a.genuine(session) {
 		return Message{}, a.drop(ReasonSignature, "")
 	}
-	if !a.pinned.accept(a.sealed.Epoch, a.sealed.Seq) {
+	if !a.pinned.accept(&a.sealed, a.elapsed) {
 		return Message{}, a.drop(ReasonReplay, "")
 	}
 	if len(a.pinned.standing.Load().grants) == 0 { // revoked or unpinned this very moment, or all its tokens changed
@@ -125,7 +125,7 @@ func (a *attempt) admissible() *Refusal {
 		return refusal
 	}
 	if !a.pinned.newer(a.sealed.Epoch, a.sealed.Seq) {
-		return a.drop(ReasonReplay, "")
+		return a.overtaken()
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (a *attempt) valid(c *identity.Certificate) *Refusal {
 func (a *attempt) believed() Message {
 	return Message{
 		Agent: Agent{pinned: a.pinned}, Type: wire.Type(a.sealed.Type), Epoch: a.sealed.Epoch, Seq: a.sealed.Seq,
-		SentAtMillis: a.sealed.SentAtMillis, Payload: a.sealed.Payload,
+		SentAtMillis: a.sealed.SentAtMillis, Payload: a.sealed.Payload, Duplicate: a.pinned.isDuplicate(a.elapsed),
 	}
 }
 

@@ -21,6 +21,9 @@ func (a *attempt) drop(reason Reason, detail string) *Refusal {
 // many answers.
 func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal {
 	r := a.answer(code, service, detail)
+	if !r.Silent {
+		a.noteTrouble(r)
+	}
 	if !r.Silent && a.answers.first(r.AgentID, code, a.pinned != nil, a.elapsed) {
 		a.log.WithLevel(noticeLevel(code)).Str("agent_id", r.AgentID).Str("code", code.String()).Str("service", service).
 			Str("fingerprint", r.KeyID.Fingerprint()).Stringer("type", r.Type).Str("detail", detail).

@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
 )
 
 // pinned is one pinned agent. Its id and certificate never change: another certificate makes another pinned.
@@ -23,9 +24,10 @@ type pinned struct {
 	silent atomic.Bool   // no heartbeat or transition of it has been believed since it was pinned
 	host   netip.Prefix  // where its last Enrol came from; Trust.mu
 
-	mu     sync.Mutex
-	window identity.Window // of this process; mu
-	pin    store.Pin       // mu; its slices are never edited
+	mu        sync.Mutex
+	window    identity.Window // of this process; mu
+	processes processes       // mu
+	pin       store.Pin       // mu; its slices are never edited
 	// answered and versioned are the times of the last Reject to it: versioned of one that tells of another
 	// version, answered of any other; mu.
 	answered, versioned time.Duration
@@ -87,10 +89,15 @@ func (p *pinned) newer(epoch, seq uint64) bool {
 }
 
 // accept is Window.Accept, for a message with a valid signature.
-func (p *pinned) accept(epoch, seq uint64) bool {
+func (p *pinned) accept(m *identity.Sealed, elapsed time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.window.Accept(epoch, seq)
+	before := p.window
+	if !p.window.Accept(m.Epoch, m.Seq) {
+		return false
+	}
+	p.processes.accepted(before, m.Epoch, wire.Type(m.Type), elapsed)
+	return true
 }
 
 // stored returns the pin.

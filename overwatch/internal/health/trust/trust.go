@@ -96,6 +96,7 @@ type Trust struct {
 	replaced map[string]identity.KeyID // certificates that were taken from agents, by agent id; none of these is in byID
 	left     departed
 	windows  windows
+	troubles troubles // has its own lock
 	census   *census
 	locks    map[string]store.TokenLock // by service
 }
@@ -123,7 +124,8 @@ func New(o Options) (*Trust, error) {
 		policies: canonical(o.Policies),
 		byKey:    make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), windows: make(windows),
-		census: newCensus(o.Limits),
+		troubles: troubles{all: make(map[troubleKey]*Trouble)},
+		census:   newCensus(o.Limits),
 	}
 	// In order, each is added behind the others.
 	slices.SortFunc(stored, func(a, b store.Pin) int { return strings.Compare(a.AgentID, b.AgentID) })

@@ -1,0 +1,106 @@
+package trust
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	// maxTroubles bounds the troubles of a node.
+	maxTroubles = 1024
+	// troubleLasts is the time after the last refusal until its trouble ends: three times the longest pause between two
+	// attempts of an agent to enroll.
+	troubleLasts = 45 * time.Second
+)
+
+// Trouble is a fault of an agent that an operator must repair: a refusal of its messages, or a copy of its identity.
+// The evidence is authentic: the pinned certificate, or the proof of a service token.
+type Trouble struct {
+	AgentID string
+	Code    wire.RejectCode
+	KeyID   identity.KeyID // of the certificate that sealed the message
+	Service string         // "" for the agent as a whole
+	Detail  string         // for people
+	From    netip.Addr     // source of the last message; not proved
+	Since   time.Time
+
+	until time.Duration // when it ends without another message
+}
+
+// troubleKey distinguishes the certificates that use one agent id.
+type troubleKey struct {
+	agentID string
+	key     identity.KeyID
+}
+
+// troubles are the current ones, at most one for each certificate.
+type troubles struct {
+	mu  sync.Mutex
+	all map[troubleKey]*Trouble
+}
+
+// put adds a trouble, or renews it. The first message of a trouble sets Since.
+func (t *troubles) put(one Trouble, now time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.all, func(_ troubleKey, old *Trouble) bool { return old.until <= now })
+	key := troubleKey{one.AgentID, one.KeyID}
+	if old := t.all[key]; old != nil && old.Code == one.Code {
+		one.Since = old.Since
+	} else if old == nil && len(t.all) >= maxTroubles {
+		return
+	}
+	t.all[key] = &one
+}
+
+// end removes the troubles of an agent with one certificate. The zero key means all certificates.
+func (t *troubles) end(agentID string, key identity.KeyID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if key != (identity.KeyID{}) {
+		delete(t.all, troubleKey{agentID, key})
+		return
+	}
+	maps.DeleteFunc(t.all, func(k troubleKey, _ *Trouble) bool { return k.agentID == agentID })
+}
+
+// Troubles lists the troubles of agents, ordered by agent id.
+func (t *Trust) Troubles() []Trouble {
+	_, now := t.clock.now()
+	t.troubles.mu.Lock()
+	defer t.troubles.mu.Unlock()
+	list := []Trouble{}
+	for _, one := range t.troubles.all {
+		if one.until > now {
+			list = append(list, *one)
+		}
+	}
+	slices.SortFunc(list, func(a, b Trouble) int {
+		return cmp.Or(cmp.Compare(a.AgentID, b.AgentID), slices.Compare(a.KeyID[:], b.KeyID[:]))
+	})
+	return list
+}
+
+// noteTrouble records an authentic refusal that an operator must repair.
+func (a *attempt) noteTrouble(r *Refusal) {
+	switch r.Code {
+	case wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch, wire.CodeWrongToken, wire.CodeUnknownService,
+		wire.CodeLimit, wire.CodeLocked:
+	default: // deliberate, or the agent repairs it itself
+		return
+	}
+	if a.pinned == nil { // anybody with the gossip key can make a certificate
+		if proved, _ := a.prove(); len(proved) == 0 {
+			return
+		}
+	}
+	a.troubles.put(Trouble{AgentID: r.AgentID, Code: r.Code, KeyID: r.KeyID, Service: r.Service, Detail: r.Detail,
+		From: a.origin.Addr(), Since: a.now, until: a.elapsed + troubleLasts}, a.elapsed)
+}

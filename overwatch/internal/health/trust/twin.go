@@ -1,0 +1,152 @@
+package trust
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	// maxFormer bounds the earlier processes of an agent that have a stored window.
+	maxFormer = 8
+	// twinGrace is the time after the first message of a process in which messages of an earlier process are dropped:
+	// they may have been on their way.
+	twinGrace = 2 * time.Second
+	// minTwinInterval and maxTwinInterval bound the heartbeat interval of an earlier process, as its messages state it.
+	minTwinInterval = time.Second
+	maxTwinInterval = time.Hour
+	// twinMessages is the number of messages of an earlier process that make the agent a duplicate.
+	twinMessages = 2
+	// twinBeats is the number of heartbeat intervals after the last message of an earlier process in which the agent
+	// stays a duplicate.
+	twinBeats = 2
+)
+
+// processes are the processes that have sent authentic messages with one certificate. pinned.mu guards it.
+//
+// A process has an epoch, and only the latest process is accepted. An earlier process that still sends messages is a
+// duplicate: the agent's data_dir was copied.
+type processes struct {
+	began  time.Duration     // when the first message of the latest process was accepted
+	heard  time.Duration     // when the last one was
+	left   bool              // the latest process has deregistered
+	former []identity.Window // of earlier processes; the latest last; at most maxFormer
+
+	twinFrom  netip.Addr    // source of the last message of an earlier process
+	twinAt    time.Duration // when it came
+	twinCount int           // messages of earlier processes without a longer pause
+	twinEvery time.Duration // heartbeat interval of the earlier process
+}
+
+// accepted records an accepted message. before is the previous window.
+func (p *processes) accepted(before identity.Window, epoch uint64, kind wire.Type, now time.Duration) {
+	if epoch != before.Epoch() {
+		p.began, p.twinCount = now, 0
+		if before.Epoch() != 0 {
+			p.former = append(p.former[max(len(p.former)+1-maxFormer, 0):], before)
+		}
+	}
+	p.heard, p.left = now, kind == wire.TypeDeregister
+}
+
+// takeFormer reports whether a message of an earlier process is newer than all accepted ones of that process, and
+// accepts it if so. The caller has verified its signature.
+func (p *processes) takeFormer(epoch, seq uint64) bool {
+	at := slices.IndexFunc(p.former, func(w identity.Window) bool { return w.Epoch() == epoch })
+	if at >= 0 {
+		return p.former[at].Accept(epoch, seq)
+	}
+	var w identity.Window
+	w.Accept(epoch, seq)
+	p.former = append(p.former[max(len(p.former)+1-maxFormer, 0):], w)
+	return true
+}
+
+// isDuplicate reports whether an earlier process sent a message within the last twinBeats intervals.
+func (p *processes) isDuplicate(now time.Duration) bool {
+	return p.twinCount >= twinMessages && now-p.twinAt <= twinBeats*p.twinEvery
+}
+
+// latestSilent reports whether the latest process has deregistered, or has sent nothing for five quarters of a heartbeat
+// interval.
+func (p *processes) latestSilent(now, every time.Duration) bool {
+	return p.left || now-p.heard > every+every/4
+}
+
+// overtaken refuses a message that is not newer than the last accepted one. If an earlier process of the agent sent it,
+// the process must wait, or to enroll with a later epoch once the latest process is silent. The message
+// itself is never applied: only the later epoch proves that the process is alive, since a recording has none.
+func (a *attempt) overtaken() *Refusal {
+	p := a.pinned
+	kind := wire.Type(a.sealed.Type)
+	p.mu.Lock()
+	earlier := a.sealed.Epoch < p.window.Epoch() && a.elapsed-p.processes.began >= twinGrace
+	p.mu.Unlock()
+	if !earlier || a.sealed.InSession() || kind == wire.TypeDeregister || !a.answers.mayCheck(a.elapsed) {
+		return a.drop(ReasonReplay, "")
+	}
+	if !a.sealed.Verify(identity.AgentToNode, p.certificate.PublicKey) {
+		return a.drop(ReasonSignature, "")
+	}
+	p.mu.Lock()
+	fresh := p.processes.takeFormer(a.sealed.Epoch, a.sealed.Seq)
+	var silent, first bool
+	if fresh {
+		first = a.noteTwin()
+		if p.processes.isDuplicate(a.elapsed) {
+			a.troubles.put(Trouble{AgentID: p.id, Code: wire.CodeDuplicate, KeyID: a.sealed.KeyID, Detail: duplicateDetail,
+				From: a.origin.Addr(), Since: a.now, until: a.elapsed + twinBeats*p.processes.twinEvery}, a.elapsed)
+		}
+		silent = p.processes.latestSilent(a.elapsed, p.processes.twinEvery)
+	}
+	newest := p.window.Epoch()
+	p.mu.Unlock()
+	if !fresh {
+		return a.drop(ReasonReplay, "")
+	}
+	if first {
+		a.log.Error().Str("agent_id", p.id).Stringer("from", a.origin.Addr()).Msg("two agents use the same identity: " +
+			"one data_dir is a copy of the other; stop one of the two, run gslb-agent --reset-identity there and give it " +
+			"its own agent_id")
+	}
+	code, detail := wire.CodeDuplicate, duplicateDetail
+	if silent {
+		code, detail = wire.CodeNewEpoch, newEpochDetail
+	}
+	r := a.answer(code, "", detail)
+	r.Epoch = newest
+	return r
+}
+
+const (
+	duplicateDetail = "a later process with this agent's certificate reports to this node: data_dir was copied"
+	newEpochDetail  = "a later process with this agent's certificate has reported to this node and stopped"
+)
+
+// noteTwin records a message of an earlier process, and reports whether the agent has become a duplicate by this
+// message. The caller holds pinned.mu.
+func (a *attempt) noteTwin() (first bool) {
+	p := &a.pinned.processes
+	before := p.isDuplicate(a.elapsed)
+	if p.twinCount == 0 || a.elapsed-p.twinAt > twinBeats*p.twinEvery {
+		p.twinEvery, p.twinCount = minTwinInterval, 0
+	}
+	p.twinFrom, p.twinAt = a.origin.Addr(), a.elapsed
+	p.twinCount++
+	var m wire.Heartbeat
+	if wire.Type(a.sealed.Type) == wire.TypeHeartbeat && m.UnmarshalBinary(a.sealed.Payload) == nil {
+		every := time.Duration(m.IntervalMillis) * time.Millisecond
+		p.twinEvery = min(max(every, minTwinInterval), maxTwinInterval)
+	}
+	return !before && p.isDuplicate(a.elapsed)
+}
+
+// isDuplicate reports whether an earlier process of the agent sends messages as well.
+func (p *pinned) isDuplicate(elapsed time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.processes.isDuplicate(elapsed)
+}
