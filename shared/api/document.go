@@ -133,7 +133,8 @@ type PlanAnswers struct {
 	Names            []PlanName `json:"names"`
 	// Losses are names that would have fewer backends than min_healthy, or none.
 	Losses []Consequence `json:"losses"`
-	// Unused are servers of the document's names that no client would be sent to: "<service>:<address>:<port>".
+	// Unused are the servers that no client would be sent to because of the plan: "<service>:<address>:<port>".
+	// Servers that no client is sent to now are not among them.
 	Unused []string `json:"unused"`
 	// Skipped is the number of names that were not looked at, since the plan touches too many.
 	Skipped int `json:"skipped,omitempty"`

@@ -84,6 +84,39 @@ func (d *Decision) Behind(member Due) int {
 	return -1
 }
 
+// BehindAll returns Behind of each member of Due, in one pass over the candidates.
+func (d *Decision) BehindAll() []int {
+	excluded := make([]bool, len(d.Basis.Candidates))
+	for _, x := range d.Excluded {
+		excluded[x.Candidate] = true
+	}
+	byAddress, byTarget := map[netip.Addr]int{}, map[string]int{}
+	for i := range d.Basis.Candidates {
+		if excluded[i] {
+			continue
+		}
+		c := &d.Basis.Candidates[i]
+		if _, earlier := byAddress[c.Address]; !earlier {
+			byAddress[c.Address] = i
+		}
+		if _, earlier := byTarget[c.Target]; !earlier {
+			byTarget[c.Target] = i
+		}
+	}
+	list := make([]int, len(d.Due))
+	for i := range d.Due {
+		at, found := byAddress[d.Due[i].Address]
+		if d.Due[i].Target != "" {
+			at, found = byTarget[d.Due[i].Target]
+		}
+		if !found {
+			at = -1
+		}
+		list[i] = at
+	}
+	return list
+}
+
 // Excluded is a candidate that does not answer, and the reason.
 type Excluded struct {
 	Candidate int // index

@@ -86,3 +86,21 @@ func TestNames_EachTargetHasItsOwnBackends(t *testing.T) {
 		t.Errorf("behind another target is candidate %d", got)
 	}
 }
+
+// BehindAll finds for each member of Due the candidate that Behind finds.
+func TestBehindAll_IsBehindOfEach(t *testing.T) {
+	for names, candidates := range map[bool][]policy.Candidate{
+		true: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2"),
+		false: servers("/192.0.2.1", "down//192.0.2.2", "/192.0.2.2", "/2001:db8::1", "a.test/192.0.2.3", "/192.0.2.3",
+			"down//192.0.2.4"),
+	} {
+		basis := &policy.Basis{Rules: &policy.Rules{Names: names, Algorithm: policy.Weighted}, Candidates: candidates}
+		d := basis.Decide(policy.IPv4, policy.Spot{})
+		d.Due = append(d.Due, policy.Due{Target: "c.test"}, policy.Due{Address: netip.MustParseAddr("192.0.2.99")})
+		for i, at := range d.BehindAll() {
+			if want := d.Behind(d.Due[i]); at != want {
+				t.Errorf("behind %s is candidate %d, want %d", d.Due[i].Name(), at, want)
+			}
+		}
+	}
+}

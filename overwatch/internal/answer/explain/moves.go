@@ -62,6 +62,11 @@ func portions(view *zone.View, name string, family policy.Family) (answersByRegi
 	if err != nil {
 		return nil, err
 	}
+	return portionsOf(answers), nil
+}
+
+// portionsOf is portions for answers that are known. It takes a time that grows with the number of backends.
+func portionsOf(answers []RegionAnswer) answersByRegion {
 	places := map[string]int{}
 	for _, a := range answers {
 		places[a.Region]++
@@ -75,22 +80,17 @@ func portions(view *zone.View, name string, family policy.Family) (answersByRegi
 		if all[a.Region] == nil {
 			all[a.Region] = map[string]part{}
 		}
-		for _, due := range a.Decision.Due {
+		behind := a.Decision.BehindAll()
+		for i, due := range a.Decision.Due {
 			p := all[a.Region][due.Name()]
 			p.share += float64(due.Parts) / float64(sum) / float64(places[a.Region])
-			p.region = regionOf(&a.Decision, due)
+			if p.region = ""; behind[i] >= 0 {
+				p.region = a.Decision.Basis.Candidates[behind[i]].Region
+			}
 			all[a.Region][due.Name()] = p
 		}
 	}
-	return all, nil
-}
-
-// regionOf returns the region of the backend behind a member of the decision's Due.
-func regionOf(d *policy.Decision, member policy.Due) string {
-	if i := d.Behind(member); i >= 0 {
-		return d.Basis.Candidates[i].Region
-	}
-	return ""
+	return all
 }
 
 // of returns the answers to the clients of a region; where clients are not told apart, those of "".

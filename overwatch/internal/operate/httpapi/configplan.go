@@ -43,8 +43,9 @@ func (s *Server) postConfigPlan(c *call) (answer, error) {
 	for d := range proposed.Config.AllDomains {
 		names[d.Name] = true
 	}
-	view.Answers, err = s.compareAnswers(sortedNames(names), func(wanted func(string) bool) (*zone.View, error) {
+	preview := func(wanted func(string) bool) (*zone.View, error) {
 		return s.o.Definitions.PreviewFile(proposed, backends, wanted)
-	})
+	}
+	view.Answers, err = s.compareAnswers(c.Request.Context(), sortedNames(names), preview)
 	return answer{http.StatusOK, view}, err
 }

@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/netip"
 	"slices"
 
@@ -59,14 +61,19 @@ const (
 	kindSettings = "settings"
 )
 
-// documentProblems collects the faults of objects, at most api.MaxPageLimit.
+// maxDocumentProblems bounds the problems that one answer reports. Who finds so many looks for no more.
+const maxDocumentProblems = 1000
+
+// documentProblems collects the faults of objects, at most maxDocumentProblems.
 type documentProblems []api.DocumentProblem
 
 func (p *documentProblems) add(place string, err error) {
-	if len(*p) < api.MaxPageLimit {
+	if !p.full() {
 		*p = append(*p, api.DocumentProblem{Object: place, Problem: err.Error()})
 	}
 }
+
+func (p *documentProblems) full() bool { return len(*p) >= maxDocumentProblems }
 
 // err returns the problems as an error with a status, nil if there are none.
 func (p documentProblems) err(status int) error {
@@ -75,14 +82,16 @@ func (p documentProblems) err(status int) error {
 	}
 	first := p[0]
 	sentence := fmt.Sprintf("nothing was changed: %s: %s", first.Object, first.Problem)
-	if more := len(p) - 1; more > 0 {
+	if p.full() {
+		sentence += fmt.Sprintf(" (and at least %d more problems)", len(p)-1)
+	} else if more := len(p) - 1; more > 0 {
 		sentence += fmt.Sprintf(" (and %d more)", more)
 	}
 	return &problem{status: status, sentence: sentence, objects: p}
 }
 
-// readDocument decodes a document and checks each of its objects by itself.
-func (s *Server) readDocument(body documentBody) (*objects, error) {
+// readDocument decodes a document and checks each of its objects by itself. It stops when ctx ends.
+func (s *Server) readDocument(ctx context.Context, body documentBody) (*objects, error) {
 	if body.Owner != "" {
 		if remedy := settings.LabelRemedy(body.Owner, api.MaxOwner); remedy != "" {
 			return nil, badRequest("owner is %.70q: %s", body.Owner, remedy)
@@ -91,11 +100,18 @@ func (s *Server) readDocument(body documentBody) (*objects, error) {
 	if body.Prune && body.Owner == "" {
 		return nil, badRequest("prune is true without an owner: it deletes what the owner has and the document has not")
 	}
+	if count := elements(body.Document); count > maxDocumentObjects() {
+		return nil, problemf(http.StatusRequestEntityTooLarge, "the document has %d objects: at most %d are allowed", count,
+			maxDocumentObjects())
+	}
 	var lists objectLists
-	if err := decodeObject(body.Document, &lists); err != nil {
+	if err := decodePart(body.Document, &lists); err != nil {
 		return nil, err
 	}
-	r := &documentReader{s: s, found: newObjects()}
+	if err := lists.checkLengths(); err != nil {
+		return nil, err
+	}
+	r := &documentReader{s: s, ctx: ctx, found: newObjects()}
 	r.cfg, _ = s.o.Config()
 	each(r, "regions", lists.Regions, r.region)
 	each(r, "domains", lists.Domains, r.domain)
@@ -103,7 +119,10 @@ func (s *Server) readDocument(body documentBody) (*objects, error) {
 	each(r, "mappings", lists.Mappings, r.mapping)
 	each(r, "agents", lists.Agents, r.agent)
 	each(r, "settings", lists.Settings, r.settings)
-	return r.found, r.problems.err(400)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.found, r.problems.err(http.StatusBadRequest)
 }
 
 func newObjects() *objects {
@@ -115,6 +134,7 @@ func newObjects() *objects {
 // documentReader makes the objects of a document.
 type documentReader struct {
 	s        *Server
+	ctx      context.Context //nolint:containedctx // of the request whose document it reads
 	cfg      *config.Config
 	found    *objects
 	problems documentProblems
@@ -122,10 +142,14 @@ type documentReader struct {
 
 // each decodes the objects of a list and calls take with each. It notes their faults with their places.
 func each[T any](r *documentReader, list string, raw []json.RawMessage, take func(T) (kind, name string, err error)) {
+	fields := fieldsOf(new(T))
 	for i, one := range raw {
+		if r.problems.full() || i%objectsPerLook == 0 && r.ctx.Err() != nil {
+			return
+		}
 		place := fmt.Sprintf("%s[%d]", list, i)
 		var object T
-		err := decodeObject(one, &object)
+		err := decodeChecked(one, &object, fields)
 		if err == nil {
 			var kind, name string
 			if kind, name, err = take(object); err == nil {

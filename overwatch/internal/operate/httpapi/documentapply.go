@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -15,25 +16,36 @@ import (
 
 // postPlan answers POST /document/plan.
 func (s *Server) postPlan(c *call, req documentBody) (answer, error) {
-	_, view, err := s.plan(c.Request.Context(), req)
+	wanted, err := s.readDocument(c.Request.Context(), req)
+	if err != nil {
+		return answer{}, err
+	}
+	_, view, err := s.plan(c.Request.Context(), req, wanted)
 	return ok(view), err
 }
 
 // postApply answers POST /document/apply.
 func (s *Server) postApply(c *call, req documentBody) (answer, error) {
+	wanted, err := s.readDocument(c.Request.Context(), req)
+	if err != nil {
+		return answer{}, err
+	}
 	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
 	defer s.o.OrderLock.Unlock()
 	s.safe.Lock()
 	defer s.safe.Unlock()
 	s.regions.Lock() // no server comes into a region that goes
 	defer s.regions.Unlock()
-	p, view, err := s.plan(c.Request.Context(), req)
+	p, view, err := s.plan(c.Request.Context(), req, wanted)
 	if err != nil {
 		return answer{}, err
 	}
 	if len(view.Force) > 0 && !req.Force {
 		return answer{}, &problem{status: http.StatusConflict, names: view.Answers.Losses,
-			sentence: "nothing was changed: " + view.Force[0] + moreOf(view.Force) + "; with force it is done all the same"}
+			sentence: "nothing was changed: " + strings.Join(view.Force, "; ") + "; with force it is done all the same"}
+	}
+	if err := c.Request.Context().Err(); err != nil { // the client has left, and nothing has begun
+		return answer{}, err
 	}
 	if len(p.changes) > 0 {
 		err = s.apply(c, p)
@@ -42,39 +54,41 @@ func (s *Server) postApply(c *call, req documentBody) (answer, error) {
 	return ok(view), err
 }
 
-func moreOf(reasons []string) string {
-	if len(reasons) < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (and %d more reasons)", len(reasons)-1)
-}
-
-// plan compares a document with the objects that the API has, and describes the effect on answers.
-func (s *Server) plan(ctx context.Context, req documentBody) (*documentPlan, api.Plan, error) {
-	wanted, err := s.readDocument(req)
-	if err != nil {
-		return nil, api.Plan{}, err
-	}
+// plan compares the objects of a document with those that the API has, and describes the effect on answers. It stops
+// when ctx ends.
+func (s *Server) plan(ctx context.Context, req documentBody, wanted *objects) (p *documentPlan, view api.Plan,
+	err error) {
 	if err := s.o.Flush(ctx); err != nil {
 		return nil, api.Plan{}, err
 	}
-	p := planDocument(req, wanted, s.currentObjects(), stamp(s.o.Now()))
+	p = planDocument(ctx, req, wanted, s.currentObjects(), stamp(s.o.Now()))
 	if err := p.problems.err(http.StatusConflict); err != nil {
 		return nil, api.Plan{}, err
 	}
-	view := api.Plan{Changes: append([]api.PlanChange{}, p.changes...), Unchanged: p.unchanged, Force: []string{},
+	if err := ctx.Err(); err != nil {
+		return nil, api.Plan{}, err
+	}
+	view = api.Plan{Changes: append([]api.PlanChange{}, p.changes...), Unchanged: p.unchanged, Force: []string{},
 		GeneratedAt: stamp(s.o.Now())}
-	if view.Answers, err = s.effectsOf(p); err != nil {
+	if view.Answers, err = s.effectsOf(ctx, p); err != nil {
 		return nil, api.Plan{}, wanted.located(err)
 	}
-	if p.owned >= api.OwnedFloor && p.touched*100 > p.owned*api.OwnedChange {
-		view.Force = append(view.Force, fmt.Sprintf("%d of the %d objects that %s has would change or go, more than %d %%",
-			p.touched, p.owned, req.Owner, api.OwnedChange))
-	}
-	if losses := view.Answers.Losses; len(losses) > 0 {
-		view.Force = append(view.Force, consequenceSentence(losses))
-	}
+	view.Force = p.forceReasons(view.Answers.Losses)
 	return p, view, nil
+}
+
+// forceReasons returns the reasons why a plan needs force, the worst first: names that lose backends, then the part of
+// the owner's objects that would change.
+func (p *documentPlan) forceReasons(losses []api.Consequence) []string {
+	reasons := []string{}
+	if len(losses) > 0 {
+		reasons = append(reasons, consequenceSentence(losses))
+	}
+	if p.owned >= api.OwnedFloor && p.touched*100 > p.owned*api.OwnedChange {
+		reasons = append(reasons, fmt.Sprintf("%d of the %d objects that %s has would change or go, more than %d %%",
+			p.touched, p.owned, p.request.Owner, api.OwnedChange))
+	}
+	return reasons
 }
 
 // located names the objects of an error by their places in the document.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"net/netip"
 	"slices"
@@ -21,11 +22,11 @@ const (
 )
 
 // effectsOf returns the effects of a plan on answers. An object that cannot be served is an error.
-func (s *Server) effectsOf(p *documentPlan) (api.PlanAnswers, error) {
+func (s *Server) effectsOf(ctx context.Context, p *documentPlan) (api.PlanAnswers, error) {
 	if len(p.changes) == 0 {
 		return noEffects(), nil
 	}
-	return s.compareAnswers(p.names(s), func(wanted func(string) bool) (*zone.View, error) {
+	return s.compareAnswers(ctx, p.names(s), func(wanted func(string) bool) (*zone.View, error) {
 		return s.o.Definitions.Preview(p.change(s), p.backends(s.o.View), wanted)
 	})
 }
@@ -36,9 +37,9 @@ func noEffects() api.PlanAnswers {
 }
 
 // compareAnswers compares the present answers for names, which are in order, with those of the view that preview
-// returns.
-func (s *Server) compareAnswers(names []string, preview func(wanted func(name string) bool) (*zone.View, error)) (
-	api.PlanAnswers, error) {
+// returns. It stops when ctx ends.
+func (s *Server) compareAnswers(ctx context.Context, names []string,
+	preview func(wanted func(name string) bool) (*zone.View, error)) (api.PlanAnswers, error) {
 	e := &answerComparison{result: noEffects(), moves: map[explain.Move]float64{}}
 	if len(names) > maxPlanNames {
 		e.result.Skipped = len(names) - maxPlanNames
@@ -54,6 +55,9 @@ func (s *Server) compareAnswers(names []string, preview func(wanted func(name st
 	e.before, e.after = s.o.DNSView(), after
 	e.count(s)
 	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return e.result, err
+		}
 		if err := e.name(name); err != nil {
 			return e.result, err
 		}
@@ -161,29 +165,51 @@ func (e *answerComparison) shift(name string, family policy.Family, shift *expla
 		After: routingShares(shift.After)})
 }
 
-// unused adds the servers of a name that no client would be sent to.
+// unused adds the servers of a name from which the plan takes the clients.
 func (e *answerComparison) unused(name string) error {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
-		answers, err := explain.ByRegion(e.after, name, family)
+		was, err := explain.ByRegion(e.before, name, family)
 		if err != nil {
 			return err
 		}
-		used := map[string]bool{}
-		for _, a := range answers {
-			for _, due := range a.Decision.Due {
-				used[due.Name()] = true
-			}
+		is, err := explain.ByRegion(e.after, name, family)
+		if err != nil {
+			return err
 		}
-		if len(answers) == 0 {
-			continue
-		}
-		for _, c := range answers[0].Decision.Basis.Candidates {
-			if !used[c.Address.String()] && !used[c.Target] && family.Has(c.Address) {
-				e.result.Unused = append(e.result.Unused, name+":"+netip.AddrPortFrom(c.Address, c.Port).String())
-			}
+		for _, server := range newlyUnused(was, is, family) {
+			e.result.Unused = append(e.result.Unused, name+":"+server.String())
 		}
 	}
 	return nil
+}
+
+// newlyUnused lists the servers of a name that no client is sent to after a change, without those that no client is
+// sent to before the change.
+func newlyUnused(was, is []explain.RegionAnswer, family policy.Family) []netip.AddrPort {
+	before := map[netip.AddrPort]bool{}
+	for _, server := range unusedServers(was, family) {
+		before[server] = true
+	}
+	return slices.DeleteFunc(unusedServers(is, family), func(server netip.AddrPort) bool { return before[server] })
+}
+
+// unusedServers lists the servers of a name that no client is sent to.
+func unusedServers(answers []explain.RegionAnswer, family policy.Family) (list []netip.AddrPort) {
+	if len(answers) == 0 {
+		return nil
+	}
+	used := map[string]bool{}
+	for _, a := range answers {
+		for _, due := range a.Decision.Due {
+			used[due.Name()] = true
+		}
+	}
+	for _, c := range answers[0].Decision.Basis.Candidates {
+		if !used[c.Address.String()] && !used[c.Target] && family.Has(c.Address) {
+			list = append(list, netip.AddrPortFrom(c.Address, c.Port))
+		}
+	}
+	return list
 }
 
 func (e *answerComparison) finish() api.PlanAnswers {
@@ -202,10 +228,22 @@ func (e *answerComparison) finish() api.PlanAnswers {
 	slices.SortFunc(r.Moves, func(a, b api.PlanMove) int {
 		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
+	slices.SortStableFunc(r.Losses, worstFirst)
 	slices.SortStableFunc(r.Names, func(a, b api.PlanName) int { return cmp.Compare(b.Counted, a.Counted) })
 	r.Names = r.Names[:min(len(r.Names), maxPlanRows)]
 	r.Unused = r.Unused[:min(len(r.Unused), maxPlanRows)]
 	return *r
+}
+
+// worstFirst orders losses: names that nobody would answer, then those with the fewest serving backends.
+func worstFirst(a, b api.Consequence) int {
+	none := func(c api.Consequence) int {
+		if c.Answer == api.AnswerNone {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(none(a), none(b)), cmp.Compare(a.Serving, b.Serving), cmp.Compare(a.Name, b.Name))
 }
 
 // percent returns a part in percent, with three decimals.

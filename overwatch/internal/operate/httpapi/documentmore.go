@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,9 +42,12 @@ func (r *documentReader) settings(req documentSettings) (kind, name string, err 
 	if req.Values == nil {
 		return "", "", badRequest("values is missing: the settings by name, or {} for those of the configuration file")
 	}
+	if before := r.found.places[kindSettings+" "+req.Section]; before != "" {
+		return "", "", fmt.Errorf("settings %s is there twice: also at %s", req.Section, before)
+	}
 	err = r.s.o.Definitions.Draft(func(d *definitions.Draft) error {
 		wanted := definitions.View(req.Section, d.Bare())
-		if err := decodeObject(req.Values, wanted); err != nil {
+		if err := decodePart(req.Values, wanted); err != nil {
 			return err
 		}
 		for section, overlay := range r.found.settings {

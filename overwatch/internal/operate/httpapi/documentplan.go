@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -19,6 +21,7 @@ import (
 
 // documentPlan is the difference between a document and the objects that the API has: objects to put and to delete.
 type documentPlan struct {
+	ctx       context.Context //nolint:containedctx // of the request that plans
 	request   documentBody
 	now       time.Time
 	places    map[string]string // as objects.places has those of the document
@@ -33,9 +36,9 @@ type documentPlan struct {
 	gone *objects
 }
 
-// planDocument makes the plan that turns the held objects into those of a document.
-func planDocument(request documentBody, wanted, held *objects, now time.Time) *documentPlan {
-	p := &documentPlan{request: request, now: now, places: wanted.places, held: held, put: newObjects(),
+// planDocument makes the plan that turns the held objects into those of a document. It stops when ctx ends.
+func planDocument(ctx context.Context, request documentBody, wanted, held *objects, now time.Time) *documentPlan {
+	p := &documentPlan{ctx: ctx, request: request, now: now, places: wanted.places, held: held, put: newObjects(),
 		gone: newObjects()}
 	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions,
 		func(r *store.Region) ownership { return ownership{&r.Owner, &r.CreatedAt, &r.UpdatedAt} })
@@ -70,7 +73,10 @@ func compareAll[K comparable, V any](p *documentPlan, kind string, wanted, held,
 			p.owned++
 		}
 	}
-	for _, key := range sortedKeys(wanted) {
+	for i, key := range sortedKeys(wanted) {
+		if p.problems.full() || i%objectsPerLook == 0 && p.ctx.Err() != nil {
+			return
+		}
 		after, was := wanted[key], held[key]
 		name := fmt.Sprint(key)
 		before := ownership{owner: new(string), created: &p.now}
@@ -114,7 +120,20 @@ func compareAll[K comparable, V any](p *documentPlan, kind string, wanted, held,
 }
 
 func sortedKeys[K comparable, V any](all map[K]V) []K {
-	return slices.SortedFunc(maps.Keys(all), func(a, b K) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	type namedKey struct {
+		name string
+		key  K
+	}
+	named := make([]namedKey, 0, len(all))
+	for key := range all {
+		named = append(named, namedKey{fmt.Sprint(key), key})
+	}
+	slices.SortFunc(named, func(a, b namedKey) int { return cmp.Compare(a.name, b.name) })
+	keys := make([]K, len(named))
+	for i := range named {
+		keys[i] = named[i].key
+	}
+	return keys
 }
 
 // own sets the owner of an object of the document: the request's, or else the one that the object has, before. An
@@ -144,7 +163,7 @@ func (p *documentPlan) checkSameOwner(before string) error {
 // fieldsBetween lists the fields in which two objects differ, but for their times, without secrets.
 func fieldsBetween(before, after any) (list []api.PlanField) {
 	was, is := jsonFields(before), jsonFields(after)
-	names := jsonFields(before)
+	names := maps.Clone(was)
 	maps.Copy(names, is)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !slices.Contains([]string{"created_at", "updated_at", "registered_at"}, name) && was[name] != is[name] {
@@ -269,8 +288,12 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 			problems.check(kindAgent+" "+id, p.mayName(regions, n.Region))
 		}
 	}
+	byName := domainsAnsweringNames(d.File(), domains)
 	for id, server := range p.put.servers {
-		err := s.checkServer(d, server, domains)
+		if problems.full() {
+			break
+		}
+		err := s.checkServer(d, server, domains, byName)
 		if was := p.held.servers[id]; err == nil && (was == nil || was.Region != server.Region) &&
 			(server.Region != "" || len(regions) > 0) {
 			err = p.mayName(regions, server.Region)
@@ -278,8 +301,11 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		problems.check(kindServer+" "+id.String(), err)
 	}
 	p.checkTargets(s, d, domains, regions, &problems)
-	for name := range p.gone.regions {
-		problems.check(kindRegion+" "+name, p.checkUnused(s, d, name, domains))
+	if len(p.gone.regions) > 0 {
+		users := p.regionUsers(s, d, domains)
+		for name := range p.gone.regions {
+			problems.check(kindRegion+" "+name, users[name])
+		}
 	}
 	counts := []struct {
 		kind       string
@@ -401,17 +427,35 @@ func (p *documentPlan) mayName(regions map[string]bool, name string, before ...s
 	return nil
 }
 
+// domainsAnsweringNames returns the domains of a file and of the API whose answers are names.
+func domainsAnsweringNames(file *config.Config, made map[string]*store.Domain) map[string]bool {
+	all := map[string]bool{}
+	for _, list := range [][]config.Domain{file.Domains, file.Disabled()} {
+		for i := range list {
+			if list[i].AnswersNames() {
+				all[list[i].Name] = true
+			}
+		}
+	}
+	for name, d := range made {
+		if d.Answer != "" {
+			all[name] = true
+		}
+	}
+	return all
+}
+
 // checkServer checks that a server's domain exists and answers with addresses, and that the file does not declare the
 // server.
-func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*store.Domain) error {
+func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*store.Domain,
+	byName map[string]bool) error {
 	if domains[server.Service] == nil && !d.InFile(server.Service) {
 		return badRequest(
 			"service is %.260q: it must be the name of a domain of the document or of this node",
 			server.Service,
 		)
 	}
-	file, _ := findConfigured(d.File(), server.Service)
-	if made := domains[server.Service]; made != nil && made.Answer != "" || file.AnswersNames() {
+	if byName[server.Service] {
 		return badRequest("service is %q, whose answers are names (answer: cname): give a host name as target, since an "+
 			"address is never answered", server.Service)
 	}
@@ -422,41 +466,44 @@ func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains
 	return nil
 }
 
-// checkUnused refuses the deletion of a region that a remaining object names.
-func (p *documentPlan) checkUnused(s *Server, d *definitions.Draft, name string,
-	domains map[string]*store.Domain) error {
+// regionUsers returns, for each region that an object names after the plan, an error that names one such object.
+func (p *documentPlan) regionUsers(s *Server, d *definitions.Draft, domains map[string]*store.Domain) map[string]error {
+	users := map[string]error{}
+	names := func(region, format string, object any) {
+		if users[region] == nil {
+			users[region] = badRequest(format, object)
+		}
+	}
 	for _, domain := range domains {
-		if slices.Contains(domain.Regions, name) {
-			return badRequest("domain %s names it, and stays", domain.Name)
+		for _, region := range domain.Regions {
+			names(region, "domain %s names it, and stays", domain.Name)
 		}
 	}
 	for domain := range d.File().AllDomains { // where the API has laid it over the file's regions
-		if slices.Contains(domain.Regions, name) {
-			return badRequest("the regions laid over domain %s name it: change them first", domain.Name)
+		for _, region := range domain.Regions {
+			names(region, "the regions laid over domain %s name it: change them first", domain.Name)
 		}
 	}
 	for network, m := range d.Now().Mappings {
 		if put := p.put.mappings[network]; put != nil {
 			m = put
 		}
-		if m.Region == name && p.gone.mappings[network] == nil {
-			return badRequest("the mapping of %s names it, and stays", network)
+		if p.gone.mappings[network] == nil {
+			names(m.Region, "the mapping of %s names it, and stays", network)
 		}
 	}
 	for _, t := range d.Now().Targets() {
 		put := p.put.targets[t.ID]
-		if t.Region == name && p.gone.targets[t.ID] == nil && (put == nil || put.Region == name) {
-			return badRequest("server %s is in it, and stays", t.ID)
+		if p.gone.targets[t.ID] == nil && (put == nil || put.Region == t.Region) {
+			names(t.Region, "server %s is in it, and stays", t.ID)
 		}
 	}
 	for b := range s.o.View.Backends() {
-		if b.Part().Made { // which its target stands for
-			continue
-		}
 		put := p.put.servers[b.ID]
-		if b.Region == name && p.gone.servers[b.ID] == nil && (put == nil || put.Region == name) {
-			return badRequest("server %s is in it, and stays", b.ID)
+		// The addresses of a target do not count: their target stands for them.
+		if !b.Part().Made && p.gone.servers[b.ID] == nil && (put == nil || put.Region == b.Region) {
+			names(b.Region, "server %s is in it, and stays", b.ID)
 		}
 	}
-	return nil
+	return users
 }

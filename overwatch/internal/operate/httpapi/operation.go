@@ -97,6 +97,7 @@ const (
 	noStore  = http.StatusInsufficientStorage
 	nothing  = http.StatusNotImplemented
 	busy     = http.StatusServiceUnavailable
+	tooMany  = http.StatusTooManyRequests
 
 	exampleServer = "app.example.com:192.0.2.1:80"
 )

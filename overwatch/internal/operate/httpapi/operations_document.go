@@ -28,18 +28,23 @@ func documentOperations() []Operation {
 				"owners, and the settings of dns and health-check that differ from the configuration file, which have none. " +
 				"What the configuration file declares is not among them, and no secret.",
 			Status: 200, Answer: document},
-		{Method: post, Path: v1 + "/document/plan", handle: decoded((*Server).postPlan), Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/document/plan", handle: documentTurn(decoded((*Server).postPlan)), Role: api.RoleOperate,
 			Summary: "What a document changes",
 			Description: "Object by object, and what becomes of answers, by the code that decides them and weighted with the " +
-				"answers of the last hour. Nothing changes.",
+				"answers of the last hour. Nothing changes. " + documentLimits,
 			Body: request, Required: []string{"document"}, MaxBody: api.MaxDocument, Status: 200, Answer: plan,
-			Errors: []int{conflict, noStore}},
-		{Method: post, Path: v1 + "/document/apply", handle: decoded((*Server).postApply),
+			Errors: []int{conflict, tooMany, noStore}},
+		{Method: post, Path: v1 + "/document/apply", handle: documentTurn(decoded((*Server).postApply)),
 			Summary: "Make what the API holds what a document says",
 			Description: "All of it or nothing, in one publication. Objects that the document does not have stay, unless " +
 				"prune deletes those of the owner. 409 without force if a name would be left with too few backends, or " +
-				"if more than 30 percent of what the owner has would change.",
+				"if more than 30 percent of what the owner has would change. " + documentLimits,
 			Body: request, Required: []string{"document"}, MaxBody: api.MaxDocument, Status: 200, Answer: done,
-			Errors: []int{conflict, noStore}},
+			Errors: []int{conflict, tooMany, noStore}},
 	}
 }
+
+// documentLimits describes the bounds that the operations on whole documents share.
+const documentLimits = "A node works on two documents at a time; others wait up to five seconds, then get 429 with " +
+	"Retry-After. A list with more objects than a node can hold gets 413. An answer reports at most 1 000 problems. " +
+	"When the client leaves, the work ends."

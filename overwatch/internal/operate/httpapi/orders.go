@@ -217,9 +217,13 @@ func (s *Server) restoreStored(o, before registry.Order, existed bool) error {
 // do not inherit them. Options.OrderLock must be held.
 func (s *Server) forgetOrders(ctx context.Context, deleted ...registry.ID) error {
 	var failed []error
+	gone := make(map[registry.ID]bool, len(deleted))
+	for _, id := range deleted {
+		gone[id] = true
+	}
 	for _, o := range s.o.View.Orders() {
 		id := registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
-		if o.Kind != api.OrderOverride && slices.Contains(deleted, id) && !s.stays(id) {
+		if o.Kind != api.OrderOverride && gone[id] && !s.stays(id) {
 			failed = append(failed, s.forgetOrder(ctx, o))
 		}
 	}

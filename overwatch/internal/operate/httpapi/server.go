@@ -40,12 +40,13 @@ type Server struct {
 	http     *http.Server
 	tls      *httpserve.Certificates // nil: plain HTTP
 
-	byName   atomic.Pointer[domainsByName]
-	streams  atomic.Int64  // of events, that are open
-	stopping chan struct{} // closed when the server stops: streams end
-	checking chan struct{} // has an entry while a configuration is checked
-	safe     sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together
-	regions  sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
+	byName    atomic.Pointer[domainsByName]
+	streams   atomic.Int64  // of events, that are open
+	stopping  chan struct{} // closed when the server stops: streams end
+	checking  chan struct{} // has an entry while a configuration is checked
+	documents turns         // of requests that plan or apply a document
+	safe      sync.Mutex    // held by changes with if_safe, so that two do not take a name's last backends together
+	regions   sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
 
 	sealing  sync.Mutex    // guards unsealed
 	unsealed logging.Lines // bounds the log lines about refused requests of other nodes
@@ -68,13 +69,14 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("api.address: listening on %s: %w", o.API.Address, err)
 	}
 	s := &Server{
-		o:        o,
-		log:      o.Logger,
-		access:   newAccess(o.API, listener.Addr(), o.NodeID),
-		listener: httpserve.Bound(listener, o.API.MaxConnections),
-		stopping: make(chan struct{}),
-		checking: make(chan struct{}, 1),
-		tls:      certificates,
+		o:         o,
+		log:       o.Logger,
+		access:    newAccess(o.API, listener.Addr(), o.NodeID),
+		listener:  httpserve.Bound(listener, o.API.MaxConnections),
+		stopping:  make(chan struct{}),
+		checking:  make(chan struct{}, 1),
+		documents: newTurns(maxDocuments, maxWaitingDocuments),
+		tls:       certificates,
 	}
 	s.http = &http.Server{
 		Handler:                      &slowDisk{next: s.engine(), disk: o.DiskTakes},

@@ -1,0 +1,143 @@
+package httpapi // inside: it uses elements, turns and the documents of a Server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/inventory"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/api"
+)
+
+func TestElements_CountsThoseOfTheLists(t *testing.T) {
+	for text, want := range map[string]int{
+		`{}`: 0, `{"a":[]}`: 0, `{"a":[ ],"b":[ {} ]}`: 1, `{"a":[{},{}],"b":[1,"x,y",[3,4],null]}`: 6,
+		`{"a":{"b":1,"c":[1,2]},"d":[{"e":[1,2,3]}]}`: 1, `{"a":["\"",",]["]}`: 2, `[1,2]`: 0,
+	} {
+		if got := elements([]byte(text)); got != want {
+			t.Errorf("%s has %d elements, want %d", text, got, want)
+		}
+	}
+}
+
+// A body of millions of empty objects is refused without memory for each of them.
+func TestDocument_CountsObjectsBeforeItDecodesThem(t *testing.T) {
+	w := newWorld(t)
+	const most = inventory.MaxServers + definitions.MaxTargets
+	for list, count := range map[string]int{"servers": most + 1, "domains": definitions.MaxDomains + 1} {
+		body := `{"document":{"` + list + `":[` + strings.Repeat("{},", count-1) + `{}]}}`
+		w.wantError(list, w.send("POST", "/api/v1/document/plan", body), http.StatusRequestEntityTooLarge, list,
+			fmt.Sprint(count))
+	}
+	body := []byte(`{"servers":[` + strings.Repeat("{},", 4<<20) + `{}]}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := w.server.readDocument(t.Context(), documentBody{Document: body})
+	runtime.ReadMemStats(&after)
+	if p, known := problemOf(err); !known || p.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("got %v, want 413", err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("%d bytes were allocated to refuse %d objects, allowed is 1 MiB", used, 4<<20)
+	}
+}
+
+func TestDocument_ReportsAtMostAThousandProblems(t *testing.T) {
+	w := newWorld(t)
+	for name, document := range map[string]api.Document{
+		"objects that cannot be read": {Servers: make([]api.DocumentServer, 1500)},
+		"objects that cannot be":      {Servers: serversOf("nobody.example", 1500)},
+	} {
+		_, err := w.client.Plan(t.Context(), api.ApplyRequest{Document: document})
+		refusal, is := errors.AsType[*api.Error](err)
+		if !is || refusal.Status != http.StatusBadRequest || len(refusal.Problems) != maxDocumentProblems ||
+			!strings.Contains(refusal.Message, "at least 999 more problems") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// serversOf returns so many servers of a service.
+func serversOf(service string, count int) (list []api.DocumentServer) {
+	for i := range count {
+		list = append(list, api.DocumentServer{ServerCreate: api.ServerCreate{Service: service,
+			Address: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Port: 80, Region: "eu"}})
+	}
+	return list
+}
+
+// Who gets no turn is told when to ask again.
+func TestDocument_FewAtATimeTheOthersGet429(t *testing.T) {
+	w := newWorld(t)
+	for range cap(w.server.documents.waiting) {
+		w.server.documents.waiting <- struct{}{}
+	}
+	for _, path := range []string{"/api/v1/document/plan", "/api/v1/document/apply"} {
+		r := w.send("POST", path, `{"document":{}}`)
+		w.wantError(path, r, http.StatusTooManyRequests, "try again")
+		if r.header.Get("Retry-After") == "" {
+			t.Errorf("%s: 429 without Retry-After: %v", path, r.header)
+		}
+	}
+	<-w.server.documents.waiting
+	w.want("a turn is free", w.send("POST", "/api/v1/document/plan", `{"document":{}}`), http.StatusOK)
+}
+
+func TestTurns_HoldersAndWaitersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		places := newTurns(1, 2)
+		first, err := places.take(t.Context(), time.Second)
+		if err != nil || first == nil {
+			t.Fatalf("the first: %v", err)
+		}
+		got := make(chan string)
+		wait := func(ctx context.Context) {
+			done, err := places.take(ctx, time.Second)
+			got <- fmt.Sprint(done != nil, err)
+		}
+		leaving, leave := context.WithCancel(t.Context())
+		go wait(leaving)
+		go wait(t.Context())
+		synctest.Wait()
+		if done, err := places.take(t.Context(), time.Second); done != nil || err != nil {
+			t.Error("a fourth waits although two wait")
+		}
+		leave()
+		if answer := <-got; answer != "false context canceled" {
+			t.Errorf("who leaves gets %s", answer)
+		}
+		if answer := <-got; answer != "false <nil>" {
+			t.Errorf("who waits too long gets %s", answer)
+		}
+		first()
+		if done, err := places.take(t.Context(), time.Second); done == nil || err != nil {
+			t.Errorf("after the first: %v", err)
+		}
+	})
+}
+
+// A document is not read further, and nothing is changed, once its client has left.
+func TestDocument_EndsWithItsClient(t *testing.T) {
+	w := newWorld(t)
+	body, err := json.Marshal(api.Document{Servers: serversOf(service, 100)})
+	w.must(err)
+	gone, leave := context.WithCancel(t.Context())
+	request := documentBody{Document: body}
+	wanted, err := w.server.readDocument(gone, request)
+	w.must(err)
+	leave()
+	if _, err := w.server.readDocument(gone, request); !errors.Is(err, context.Canceled) {
+		t.Errorf("reading: %v", err)
+	}
+	if p := planDocument(gone, request, wanted, newObjects(), time.Now()); len(p.changes) > 0 {
+		t.Errorf("%d objects were compared", len(p.changes))
+	}
+}
