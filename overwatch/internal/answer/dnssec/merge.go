@@ -291,7 +291,7 @@ func (m *merging) withdraw(apex string) error {
 func (m *merging) replaced(k *Key) bool {
 	return slices.ContainsFunc(m.keyring.Keys(k.zone), func(next *Key) bool {
 		return next != k && next.State(m.now) == Active && !m.keyring.provisional(next) &&
-			m.keyring.publishedFor(next, m.now) >= m.keyTTL &&
+			m.keyring.publishedFor(next, m.now) >= m.heldKeyTTL(m.now) &&
 			!slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.has(next) })
 	})
 }

@@ -100,9 +100,9 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 	signer := z.signers[apex]
 	r := roll.Roll{Target: key.public, Started: key.created, By: z.nodeID, Emergency: o.Emergency,
 		Algorithm: differ(key, signer.keys)}
-	begun := roll.Begin(r, publics(signer.keys), publics(signer.announced), now)
-	seen := look{ttl: o.TTL}
-	seen.ttl.DNSKEY, seen.ttl.DS = z.keyTTL, cmp.Or(o.TTL.DS, unknownDS)
+	begun := z.begin(apex, r, o.TTL, now)
+	seen := look{ttl: z.heldTTLs(o.TTL, now)}
+	seen.ttl.DS = cmp.Or(begun.Longest.DS, unknownDS)
 	if !keep {
 		return stateOf(apex, begun, z.keyring.Keys(apex), seen, now), nil
 	}
@@ -148,7 +148,7 @@ func (z *Zones) CancelRoll(apex string) (RollState, error) {
 	signer := z.signers[apex]
 	r := roll.Roll{Target: keys[at].public, Started: startAfter(p, now), By: z.nodeID,
 		Algorithm: differ(keys[at], signer.keys)}
-	if err := z.keepRoll(apex, roll.Begin(r, publics(signer.keys), publics(signer.announced), now)); err != nil {
+	if err := z.keepRoll(apex, z.begin(apex, r, roll.TTLs{}, now)); err != nil {
 		return RollState{}, err
 	}
 	return z.rollState(apex), nil
@@ -275,13 +275,12 @@ const unknownDS = 48 * time.Hour
 
 // StepRolls takes the steps that rolls and ways can take now. It returns a description of each step for the log;
 // without steps, keys are used as before.
+//
+// TTL of Surroundings and TTL of Parent are current. Each roll and way waits for the longest TTLs that it has stored.
 func (z *Zones) StepRolls(s Surroundings) (steps []string, err error) {
 	for _, apex := range z.Rolling() {
 		parent := s.Parent(apex)
-		ttl := roll.TTLs{Margin: s.Margin, DNSKEY: z.keyTTL, Answers: s.TTL, DS: parent.TTL}
-		if ttl.DS == 0 {
-			ttl.DS = unknownDS
-		}
+		ttl := roll.TTLs{Margin: s.Margin, Answers: s.TTL, DS: parent.TTL}
 		for _, one := range []func(string, []Neighbour, Parent, roll.TTLs) (string, error){z.stepWay, z.stepRoll} {
 			step, failed := one(apex, s.Peers, parent, ttl)
 			if err = errors.Join(err, failed); step != "" {
@@ -310,6 +309,10 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 	}
 	own.NoteParent(lacks == "", z.looks[apex].at, now)
 	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.rolls[apex] })
+	ttl, err = z.noteTTLs(own, peers, ttl, now, func() error { return z.keepRoll(apex, own) })
+	if err != nil {
+		return "", err
+	}
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
 	z.looks[apex] = look{now, wait, peers, ttl}
 	if next == nil {
@@ -395,6 +398,7 @@ func (m *merging) adoptRoll(apex string) error {
 			}
 		}
 	}
+	next.Inherit(rec.Way, m.wall())
 	m.Altered = true
 	m.Taken = append(m.Taken, fmt.Sprintf("the roll of %s at %s", apex, next.Stage))
 	return m.keepRoll(apex, next)

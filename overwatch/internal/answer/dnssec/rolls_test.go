@@ -1,6 +1,7 @@
 package dnssec_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -32,6 +33,8 @@ type roller struct {
 	zones *dnssec.Zones
 	other []*roller
 	down  bool
+
+	answers time.Duration // TTL of its answers; 0: answerTTL
 }
 
 func (r *roller) open() {
@@ -81,8 +84,8 @@ func (r *roller) round(parent dnssec.Parent) {
 		r.t.Fatal(err, m.Refused)
 	}
 	r.signer()
-	_, err := r.zones.StepRolls(dnssec.Surroundings{Peers: neighbours, TTL: answerTTL, Margin: 5 * time.Minute,
-		Parent: func(string) dnssec.Parent { return parent }})
+	_, err := r.zones.StepRolls(dnssec.Surroundings{Peers: neighbours, TTL: cmp.Or(r.answers, answerTTL),
+		Margin: 5 * time.Minute, Parent: func(string) dnssec.Parent { return parent }})
 	if err != nil {
 		r.t.Fatal(err)
 	}

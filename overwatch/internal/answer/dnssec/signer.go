@@ -44,7 +44,7 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, z.keyTTL, now),
+	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, z.heldKeyTTL(now), now),
 		zone: zone, name: name}
 	for _, k := range s.active {
 		if !z.keyring.provisional(k) {

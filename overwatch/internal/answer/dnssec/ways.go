@@ -62,9 +62,9 @@ func (z *Zones) startWay(apex string, way roll.Way, ttl roll.TTLs, keep bool) (R
 	if way == roll.ToUnsigned {
 		r.DS = max(r.DS, ttl.DS)
 	}
-	begun := roll.Begin(r, nil, nil, now)
-	seen := look{ttl: ttl}
-	seen.ttl.DNSKEY, seen.ttl.DS = z.keyTTL, cmp.Or(r.DS, unknownDS)
+	begun := z.begin(apex, r, ttl, now)
+	seen := look{ttl: z.heldTTLs(ttl, now)}
+	seen.ttl.DS = cmp.Or(max(r.DS, begun.Longest.DS), unknownDS)
 	if !keep {
 		return stateOf(apex, begun, nil, seen, now), nil
 	}
@@ -154,10 +154,14 @@ func (z *Zones) stepWay(apex string, neighbours []Neighbour, parent Parent, ttl 
 	if !own.UnderWay() {
 		return "", nil
 	}
-	ttl.DS = cmp.Or(max(parent.TTL, own.DS), unknownDS)
+	ttl.DS = max(parent.TTL, own.DS)
 	lacks := z.lacks(apex, own, &parent)
 	own.NoteParent(lacks == "", z.wayLooks[apex].at, now)
 	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.ways[apex] })
+	ttl, err = z.noteTTLs(own, peers, ttl, now, func() error { return z.keepWay(apex, own) })
+	if err != nil {
+		return "", err
+	}
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
 	z.wayLooks[apex] = look{now, wait, peers, ttl}
 	if next == nil {
@@ -194,6 +198,7 @@ func (m *merging) adoptWay(apex string) error {
 	if next == nil {
 		return nil
 	}
+	next.Inherit(m.keyring.recordOf(apex).Roll, m.wall())
 	m.Altered = true
 	m.Taken = append(m.Taken, fmt.Sprintf("the way of %s to be %s at %s", apex, next.Way, next.Name(next.Stage)))
 	return m.keepWay(apex, next)

@@ -45,6 +45,7 @@ type Zones struct {
 	wanted  map[string]bool    // apexes of the zones that this node is to serve
 	peers   Peers
 	looks   map[string]look // the last look at each roll, by apex
+	ttls    servedTTLs
 
 	unsigned map[string]bool // apexes of the zones that are served unsigned, as their ways say
 	wayLooks map[string]look // the last look at each way, by apex
@@ -70,6 +71,7 @@ func Open(o Options) (*Zones, error) {
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
 		looks: make(map[string]look), unsigned: make(map[string]bool), wayLooks: make(map[string]look),
 	}
+	z.openTTLs()
 	z.metrics = newMetrics(z)
 	z.clock.check(o.Now())
 	return z, z.metrics.register(o.Registerer)

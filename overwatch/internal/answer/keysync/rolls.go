@@ -95,6 +95,7 @@ func (s *Sync) ttls() roll.TTLs {
 // BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
 func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
 	o.TTL = s.ttls()
+	o.TTL.DS = s.ttlOfDS(ctx, apex)
 	state, err := s.o.Zones.BeginRoll(apex, o)
 	return s.rolled(ctx, state, err)
 }

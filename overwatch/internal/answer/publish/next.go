@@ -82,6 +82,9 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 		p.log.Warn().Msg(why + ": the zone is signed")
 	}
 	p.longest.Store(max(p.longest.Load(), n.plan.longestTTL()))
+	if p.signing != nil {
+		p.signing.zones.ServeTTL(p.LongestTTL())
+	}
 	fresh := slices.Concat(n.view.Fresh(), by.writer.Fresh())
 	p.view.Store(n.view)
 	n.view.InForce()

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/state/config"
 )
@@ -84,6 +85,33 @@ func (w *signedWorld) run(t *testing.T) (stop func()) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// A process that starts with lower TTLs knows those with which the process before has answered.
+func TestServeTTL_IsStoredBeforeAnswersHaveIt(t *testing.T) {
+	dir := t.TempDir()
+	start := func() *dnssec.Zones {
+		zones, err := dnssec.Open(dnssec.Options{Dir: dir, NodeID: "node-1", Registerer: prometheus.NewRegistry(),
+			Logger: zerolog.Nop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return zones
+	}
+	s := testSettings()
+	s.Domains[0].TTL = 7200
+	if _, err := New(Options{Settings: s, Backends: new(backends), Signing: start(), Registerer: prometheus.NewRegistry(),
+		Logger: zerolog.Nop()}); err != nil {
+		t.Fatal(err)
+	}
+	zones := start()
+	if _, err := zones.Signer("gslb.test."); err != nil {
+		t.Fatal(err)
+	}
+	coming, err := zones.PreviewRoll("gslb.test.", dnssec.RollOptions{TTL: roll.TTLs{DS: time.Hour}})
+	if err != nil || time.Until(coming.Schedule[0].NotBefore) < 7100*time.Second {
+		t.Errorf("the schedule is %+v, %v; caches hold answers of the previous process for 2 h", coming.Schedule, err)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestRoll_IsCancelledAtEachStage(t *testing.T) {
 			t.Run(fmt.Sprintf("%s at %s", kind.name, stage), func(t *testing.T) {
 				for seed := range uint64(max(1, count/14)) {
 					w := newWorld(t, seed)
-					w.step(false)
+					w.start()
 					old := w.nodes[0].keys[0]
 					w.begin(w.nodes[0], w.key(kind.algorithm), kind.emergency)
 					n := w.until(stage)

@@ -63,6 +63,8 @@ func Adopt(own *Progress, peers []Peer, now time.Time) *Progress {
 		return nil
 	case own == nil || latest.later(&own.Roll):
 		next := Begin(latest.Roll, latest.Before, latest.Offer, now)
+		next.Longest = latest.Longest
+		next.Inherit(own, now)
 		next.Stage = max(next.Stage, min(latest.Stage, latest.furthest()))
 		return next
 	case latest.same(&own.Roll) && own.Stage < min(latest.Stage, latest.furthest()):
@@ -92,7 +94,7 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 		}
 		began = latest(began, since)
 	}
-	if until := began.Add(own.hold(ttl) + ttl.Margin); now.Before(until) {
+	if until := began.Add(own.hold(own.waits(peers, ttl)) + ttl.Margin); now.Before(until) {
 		return nil, Wait{For: own.waitsFor(), Until: until}
 	}
 	next := *own

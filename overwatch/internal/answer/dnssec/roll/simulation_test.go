@@ -38,16 +38,41 @@ type node struct {
 	cut       map[*node]bool
 	wait      roll.Wait
 	wayWait   roll.Wait
+	ttl       roll.TTLs   // that it serves, or sees at the parent
+	dnskeys   roll.Served // TTLs of them
+	answers   roll.Served
+}
+
+// serves starts a node with other TTLs.
+func (n *node) serves(ttl roll.TTLs, now time.Time) {
+	n.ttl = ttl
+	for served, ttl := range map[*roll.Served]time.Duration{&n.dnskeys: ttl.DNSKEY, &n.answers: ttl.Answers} {
+		served.Stop(now)
+		served.Serve(ttl)
+	}
+}
+
+// remembered returns the TTLs that caches may hold, as far as a node knows.
+func (n *node) remembered(now time.Time) roll.TTLs {
+	ttl := n.ttl
+	ttl.DNSKEY, ttl.Answers = n.dnskeys.Longest(now), n.answers.Longest(now)
+	return ttl
+}
+
+// note makes a node store the TTLs of a roll or way.
+func (n *node) note(p *roll.Progress, peers []roll.Peer, now time.Time) {
+	ttl := n.remembered(now)
+	p.NoteTTLs(roll.Caches{DNSKEY: ttl.DNSKEY, Answers: ttl.Answers, DS: ttl.DS}, peers)
 }
 
 func (n *node) has(public string) bool {
 	return slices.ContainsFunc(n.keys, func(k key) bool { return k.public == public })
 }
 
-// served is an RRset as a resolver keeps it: what is in it, who signed it, and when it was sent last.
+// served is an RRset in a cache: its content, its signers, and the end of its TTL.
 type served struct {
 	content, signers string // joined by blanks
-	at               time.Time
+	until            time.Time
 }
 
 // world is a zone with its nodes, its parent, and all that a resolver may still hold.
@@ -55,7 +80,7 @@ type world struct {
 	t        *testing.T
 	rng      *rand.Rand
 	now      time.Time
-	ttl      roll.TTLs
+	ttl      roll.TTLs // at the start
 	nodes    []*node
 	parent   []string // DS sets by server
 	lagged   string   // what the second server is to have
@@ -67,7 +92,7 @@ type world struct {
 	polled   time.Time
 	lag      time.Duration
 	made     int
-	ds       []served // caches
+	records  []served // caches of DS records
 	dnskey   []served
 	chains   []served // those of dnskey that a DS record was there for
 	answers  []served
@@ -92,14 +117,30 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w.polls, w.lag = pick(tick, time.Hour, 12*time.Hour), pick(0, time.Hour, 6*time.Hour)
 	first := w.key("A")
 	for i := range 3 {
-		w.nodes = append(w.nodes, &node{name: fmt.Sprintf("n%d", i+1), up: true, keys: []key{first},
-			ahead: time.Duration(rng.Int64N(int64(4 * time.Minute))), withdrawn: map[string]bool{}, cut: map[*node]bool{}})
+		n := &node{name: fmt.Sprintf("n%d", i+1), up: true, keys: []key{first},
+			ahead: time.Duration(rng.Int64N(int64(4 * time.Minute))), withdrawn: map[string]bool{}, cut: map[*node]bool{}}
+		n.serves(w.ttl, w.now)
+		w.nodes = append(w.nodes, n)
 	}
 	w.parent = []string{first.public, first.public}
 	w.lagged = first.public
 	w.story = append(w.story, fmt.Sprintf("seed %d, TTLs %+v, the parent looks every %s and lags %s", seed, w.ttl, w.polls,
 		w.lag))
 	return w
+}
+
+// start fills the caches. In half of the histories the nodes then restart with low TTLs.
+func (w *world) start() {
+	w.step(false)
+	if w.rng.IntN(2) > 0 {
+		return
+	}
+	for _, n := range w.nodes {
+		ttl := n.ttl
+		ttl.DNSKEY, ttl.Answers = 10*time.Second, 10*time.Second
+		n.serves(ttl, w.now.Add(n.ahead))
+	}
+	w.tell("all nodes start with TTLs of 10 s")
 }
 
 func (w *world) key(algorithm string) key {
@@ -155,7 +196,11 @@ func (w *world) begin(n *node, to key, emergency bool) {
 	if !n.has(to.public) {
 		n.keys = append(n.keys, key{to.public, now})
 	}
-	n.progress = roll.Begin(r, published, offered, now)
+	begun := roll.Begin(r, published, offered, now)
+	begun.Inherit(n.progress, now)
+	begun.Inherit(n.way, now)
+	n.note(begun, nil, now)
+	n.progress = begun
 	w.tell("%s rolls to %s: %+v", n.name, to.public, r)
 }
 
@@ -182,10 +227,12 @@ func (w *world) ask(n *node) {
 	}
 	if adopted := roll.Adopt(n.progress, peers, now); adopted != nil {
 		w.tell("%s joins the roll to %s at %s", n.name, adopted.Target, adopted.Stage)
+		adopted.Inherit(n.way, now)
 		n.progress = adopted
 	}
 	if adopted := roll.Adopt(n.way, ways, now); adopted != nil {
 		w.tell("%s joins the way to be %s at %s", n.name, adopted.Way, adopted.Stage)
+		adopted.Inherit(n.progress, now)
 		n.way = adopted
 	}
 	for _, p := range heard {
@@ -202,7 +249,8 @@ func (w *world) ask(n *node) {
 	if n.progress != nil && !n.way.Unsigned() {
 		wrong := w.wrong(n)
 		n.progress.NoteParent(wrong == "", now, now)
-		next, wait := roll.Next(n.progress, peers, wrong, w.ttl, now)
+		n.note(n.progress, peers, now)
+		next, wait := roll.Next(n.progress, peers, wrong, n.remembered(now), now)
 		n.wait = wait
 		if next != nil {
 			n.progress = next
@@ -255,25 +303,25 @@ func (w *world) look() {
 
 // serve notes what all send now, and holds each combination that a resolver may have against the others.
 func (w *world) serve() {
-	w.ds = slices.DeleteFunc(w.ds, func(o served) bool { return w.now.Sub(o.at) > w.ttl.DS })
+	w.records = w.unexpired(w.records)
 	for _, ds := range w.parent {
 		if !w.now.Before(w.silent) {
-			w.ds = note(w.ds, served{ds, "", w.now}, w.ttl.DS)
+			w.records = w.note(w.records, served{ds, "", w.now.Add(w.ttl.DS)})
 		}
 	}
-	w.chains = slices.DeleteFunc(w.chains, func(o served) bool { return w.now.Sub(o.at) > w.ttl.DNSKEY })
-	trusts := slices.ContainsFunc(w.ds, func(ds served) bool { return ds.content != "" })
+	w.dnskey, w.chains, w.answers = w.unexpired(w.dnskey), w.unexpired(w.chains), w.unexpired(w.answers)
+	trusts := slices.ContainsFunc(w.records, func(ds served) bool { return ds.content != "" })
 	for _, n := range w.nodes {
 		if n.up && !n.asks {
-			keys := served{joined(n.published()), joined(n.signing()), w.now}
-			w.dnskey = note(w.dnskey, keys, w.ttl.DNSKEY)
+			keys := served{joined(n.published()), joined(n.signing()), w.now.Add(n.ttl.DNSKEY)}
+			w.dnskey = w.note(w.dnskey, keys)
 			if trusts {
-				w.chains = note(w.chains, keys, w.ttl.DNSKEY)
+				w.chains = w.note(w.chains, keys)
 			}
-			w.answers = note(w.answers, served{"", joined(n.signing()), w.now}, w.ttl.Answers)
+			w.answers = w.note(w.answers, served{"", joined(n.signing()), w.now.Add(n.ttl.Answers)})
 		}
 	}
-	for _, ds := range w.ds {
+	for _, ds := range w.records {
 		for _, keys := range w.dnskey {
 			if ds.content != "" && !holds(ds.content, keys.content, keys.signers) {
 				w.fail("DS %s, DNSKEY %s signed by %s: bogus", ds.content, keys.content, keys.signers)
@@ -289,11 +337,21 @@ func (w *world) serve() {
 	}
 }
 
-// note keeps an RRset for its TTL.
-func note(cache []served, s served, ttl time.Duration) []served {
-	cache = slices.DeleteFunc(cache, func(o served) bool {
-		return s.at.Sub(o.at) > ttl || (o.content == s.content && o.signers == s.signers)
-	})
+// unexpired returns the RRsets that have not expired.
+func (w *world) unexpired(cache []served) []served {
+	return slices.DeleteFunc(cache, func(o served) bool { return w.now.After(o.until) })
+}
+
+// note adds an RRset to a cache. The later of two expiry times of an RRset counts.
+func (w *world) note(cache []served, s served) []served {
+	for i, o := range cache {
+		if o.content == s.content && o.signers == s.signers {
+			if s.until.After(o.until) {
+				cache[i].until = s.until
+			}
+			return cache
+		}
+	}
 	return append(cache, s)
 }
 
@@ -341,7 +399,7 @@ func (w *world) goBack() {
 // disturb lets one random disturbance happen, or none. Each call is one chance; mend ends them all.
 func (w *world) disturb() {
 	n := w.nodes[w.rng.IntN(len(w.nodes))]
-	switch w.rng.IntN(60) {
+	switch w.rng.IntN(70) {
 	case 0:
 		if n.up {
 			n.up = false
@@ -375,7 +433,33 @@ func (w *world) disturb() {
 	case 5:
 		w.silent = w.now.Add(time.Duration(w.rng.IntN(200)) * tick)
 		w.tell("the parent is silent until %s", w.silent.Format("02 15:04"))
+	case 6, 7:
+		if n.up {
+			ttl := n.ttl
+			ttl.DNSKEY, ttl.Answers = w.pick(10*time.Minute, time.Hour), w.pick(time.Minute, time.Hour, 24*time.Hour)
+			n.serves(ttl, w.now.Add(n.ahead))
+			w.tell("%s starts with the TTLs %+v", n.name, ttl)
+		}
+	case 8:
+		w.lowerDS()
 	}
+}
+
+func (w *world) pick(d ...time.Duration) time.Duration { return d[w.rng.IntN(len(d))] }
+
+// lowerDS changes the TTL of the parent's DS records. A lower TTL requires that all nodes have seen the previous TTL.
+func (w *world) lowerDS() {
+	ttl := w.pick(5*time.Minute, time.Hour, 24*time.Hour)
+	for _, n := range w.nodes {
+		if ttl < w.ttl.DS && (!n.progress.UnderWay() || n.progress.Longest.DS < w.ttl.DS) {
+			return
+		}
+	}
+	w.ttl.DS = ttl
+	for _, n := range w.nodes {
+		n.ttl.DS = ttl
+	}
+	w.tell("the parent's DS records have the TTL %s", ttl)
 }
 
 // keep makes a backup of what a node has.
@@ -440,7 +524,7 @@ func TestRoll_NoAnswerIsEverBogus(t *testing.T) {
 	wentBack := 0
 	for seed := range uint64(count) {
 		w := newWorld(t, seed)
-		w.step(false)
+		w.start()
 		for range 1 + w.rng.IntN(3) {
 			n := w.nodes[w.rng.IntN(len(w.nodes))]
 			if !n.up || n.asks {

@@ -118,4 +118,6 @@ type Progress struct {
 	// Without lists peers, by their names here, that this stage does not wait for while nothing is heard of them, since an
 	// operator said so.
 	Without []string `json:"without,omitempty"`
+	// Longest has the longest TTLs of RRsets that resolvers may hold since the Roll began. No wait is shorter.
+	Longest Caches `json:"longest_ttls,omitzero"`
 }

@@ -34,6 +34,8 @@ func (p *Progress) Valid(now time.Time) error {
 		return errors.New("target is a key, and none is to change")
 	case p.DS < 0 || p.DS > maxTTL:
 		return fmt.Errorf("ds_ttl is %s; 0 to %s are possible", p.DS, maxTTL)
+	case !p.Longest.valid():
+		return fmt.Errorf("longest_ttls: a TTL is out of range (0 to %s)", maxTTL)
 	case p.Way == ToKey && len(p.Target) == 0 || len(p.Target) > maxKey:
 		return errors.New("target is no public key")
 	case p.Started.After(now.Add(ClocksApart)):

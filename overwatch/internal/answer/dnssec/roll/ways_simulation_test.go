@@ -12,11 +12,15 @@ import (
 // turn tells a node that the zone is to be signed, or not.
 func (w *world) turn(n *node, way roll.Way) {
 	now := w.now.Add(n.ahead)
-	r := roll.Roll{Way: way, Started: now, By: n.name, DS: w.ttl.DS}
+	r := roll.Roll{Way: way, Started: now, By: n.name, DS: n.ttl.DS}
 	if n.way != nil && !now.After(n.way.Started) {
 		r.Started = n.way.Started.Add(1)
 	}
-	n.way = roll.Begin(r, nil, nil, now)
+	begun := roll.Begin(r, nil, nil, now)
+	begun.Inherit(n.way, now)
+	begun.Inherit(n.progress, now)
+	n.note(begun, nil, now)
+	n.way = begun
 	w.tell("%s goes the way to be %s", n.name, way)
 }
 
@@ -28,7 +32,8 @@ func (w *world) askWay(n *node, peers []roll.Peer) {
 	now := w.now.Add(n.ahead)
 	wrong := w.wrongWay(n)
 	n.way.NoteParent(wrong == "", now, now)
-	next, wait := roll.Next(n.way, peers, wrong, w.ttl, now)
+	n.note(n.way, peers, now)
+	next, wait := roll.Next(n.way, peers, wrong, n.remembered(now), now)
 	if n.wayWait = wait; next != nil {
 		n.way = next
 		w.tell("%s is at %s of the way to be %s", n.name, next.Name(next.Stage), next.Way)
@@ -91,7 +96,7 @@ func TestWay_NoAnswerIsEverBogus(t *testing.T) {
 	ends, crossed, rolled := map[roll.Way]int{}, 0, 0
 	for seed := range uint64(count) {
 		w := newWorld(t, seed)
-		w.step(false)
+		w.start()
 		for range 1 + w.rng.IntN(5) {
 			n := w.nodes[w.rng.IntN(len(w.nodes))]
 			if !n.up || n.asks {
@@ -140,7 +145,7 @@ func TestWay_IsTakenBackAtEachStage(t *testing.T) {
 		t.Run(fmt.Sprintf("%s at %s", c.way, c.stage), func(t *testing.T) {
 			for seed := range uint64(max(1, count/10)) {
 				w := newWorld(t, seed)
-				w.step(false)
+				w.start()
 				w.turn(w.nodes[0], roll.ToUnsigned)
 				back := roll.ToSigned
 				if c.way == roll.ToSigned {
@@ -223,7 +228,7 @@ func TestWay_StagesComeWhenTheyWereTold(t *testing.T) {
 func TestWay_GoesOnWithoutADeadNode(t *testing.T) {
 	for seed := range uint64(20) {
 		w := newWorld(t, seed)
-		w.step(false)
+		w.start()
 		dead, others := w.nodes[2], w.nodes[:2]
 		for _, way := range []roll.Way{roll.ToUnsigned, roll.ToSigned} {
 			dead.up = false
