@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -66,17 +67,40 @@ func (a *app) cluster() (contexts.Context, error) {
 	case len(a.nodes) > 0 && name != "":
 		return contexts.Context{}, errors.New("--api and --context both name nodes: give one of them")
 	case len(a.nodes) > 0:
-		return adHoc(a.nodes, nil)
+		return a.named(a.nodes, nil)
 	case name != "":
 	case len(byEnvironment) > 0 && a.Getenv(environmentContext) != "":
 		return contexts.Context{}, fmt.Errorf("%s and %s both name nodes: set one of them", environmentNodes,
 			environmentContext)
 	case len(byEnvironment) > 0:
-		return adHoc(byEnvironment, words(a.Getenv(environmentDNS)))
+		return a.named(byEnvironment, words(a.Getenv(environmentDNS)))
 	default:
 		name = a.Getenv(environmentContext)
 	}
 	return a.storedContext(name)
+}
+
+// named returns a context of the given nodes. If all of them are nodes of the context in use, it has the credentials
+// and DNS addresses of that context. Other nodes never receive these credentials.
+func (a *app) named(apis, dns []string) (contexts.Context, error) {
+	c, err := adHoc(apis, dns)
+	inUse, failed := a.storedContext(a.Getenv(environmentContext))
+	if err != nil || failed != nil { // a faulty file of contexts does not matter here
+		return c, err
+	}
+	for i, n := range c.Nodes {
+		base, err := api.ParseNode(n.API)
+		at := slices.IndexFunc(inUse.Nodes, func(known contexts.Node) bool {
+			other, failed := api.ParseNode(known.API)
+			return err == nil && failed == nil && other == base
+		})
+		if at < 0 {
+			return c, nil
+		}
+		c.Nodes[i].DNS = cmp.Or(n.DNS, inUse.Nodes[at].DNS)
+	}
+	inUse.Nodes = c.Nodes
+	return inUse, nil
 }
 
 // storedContext returns a context of the file. Without a name it returns the current one, or else the node

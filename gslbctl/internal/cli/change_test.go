@@ -139,11 +139,11 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"servers undrain app.example.com:192.0.2.12:443", "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
 			"server app.example.com:192.0.2.12:443 takes traffic again"},
 		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
-			"the override of app.example.com 192.0.2.11:443 is gone"},
+			"the override of app.example.com 192.0.2.11:443 is cleared"},
 		{"brakes release app.example.com", "DELETE /api/v1/overwatch/brakes/app.example.com",
 			"the agents of app.example.com are believed again"},
 		{"backends override clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
-			"the override of app.example.com 192.0.2.11:443 is gone"},
+			"the override of app.example.com 192.0.2.11:443 is cleared"},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		r := ask(t, tc.args, nodes[0])
@@ -192,7 +192,7 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 		t.Errorf("one node: %+v", r)
 	}
 	r := ask(t, "-o json overrides clear app.example.com 192.0.2.11:443", nodes[0])
-	if r.code != 0 || !strings.Contains(r.out, `"message": "the override of app.example.com 192.0.2.11:443 is gone"`) {
+	if r.code != 0 || !strings.Contains(r.out, `"message": "the override of app.example.com 192.0.2.11:443 is cleared"`) {
 		t.Errorf("as JSON: %+v", r)
 	}
 }

@@ -79,12 +79,14 @@ func TestContext_MadeUsedAndDeleted(t *testing.T) {
 func TestContext_TokenIsSentAndNeverShownNorReadByOthers(t *testing.T) {
 	const token = "aVerySecretToken"
 	var sent atomic.Value
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	node := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent.Store(r.Header.Get("Authorization"))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte("{}"))
-	}))
+	})
+	srv, other := httptest.NewServer(node), httptest.NewServer(node)
 	t.Cleanup(srv.Close)
+	t.Cleanup(other.Close)
 	sys, path := atHome(t, nil)
 	run := func(args string) result {
 		sys.In = strings.NewReader(token + "\n")
@@ -102,6 +104,17 @@ func TestContext_TokenIsSentAndNeverShownNorReadByOthers(t *testing.T) {
 	}
 	if r := run("agents"); r.code != 0 || sent.Load() != "Bearer "+token {
 		t.Errorf("%+v, sent %q", r, sent.Load())
+	}
+	for args, want := range map[string]string{
+		"agents --api " + srv.URL:                                "Bearer " + token,
+		"agents --api " + strings.TrimPrefix(srv.URL, "http://"): "Bearer " + token,
+		"agents --api " + other.URL:                              "", // never to an unknown node
+		"agents --api " + srv.URL + " --api " + other.URL:        "",
+	} {
+		sent.Store("none")
+		if r := run(args); r.code != 0 || sent.Load() != want {
+			t.Errorf("%s: %+v, sent %q, want %q", args, r, sent.Load(), want)
+		}
 	}
 	if r := run("context set far --token-stdin --api http://192.0.2.1"); r.code != 2 ||
 		!strings.Contains(r.errors, "would cross the network unencrypted") {

@@ -125,7 +125,8 @@ func (a *app) drainCommand() *cobra.Command {
 }
 
 func (a *app) undrainCommand() *cobra.Command {
-	return &cobra.Command{
+	var yes bool
+	cmd := &cobra.Command{
 		Use:               "undrain <id>|<ip>|<ip>:<port>|<agent>|<region>",
 		Short:             "Give drained servers their traffic back",
 		Args:              cobra.ExactArgs(1),
@@ -140,6 +141,8 @@ func (a *app) undrainCommand() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "accepted, as by drain; undrain needs no confirmation")
+	return cmd
 }
 
 // undrain ends the drain of a server on one node. said has what the server does now.

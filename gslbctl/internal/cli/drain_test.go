@@ -87,7 +87,7 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 				t.Errorf("%s without --yes: %+v", name, r)
 			}
 		}
-		if r := ask(t, "undrain "+name, n); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
+		if r := ask(t, "undrain --yes "+name, n); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
 			t.Errorf("undrain %s: %+v", name, r)
 		}
 	}

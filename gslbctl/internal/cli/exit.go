@@ -70,7 +70,8 @@ func nextStep(refused *api.Error) string {
 	}
 	switch refused.Status {
 	case http.StatusUnauthorized:
-		return "; give a token with gslbctl context set NAME --token-file FILE or in " + environmentToken
+		return "; give a token in " + environmentToken + " or with gslbctl context set NAME --token-file FILE (--api uses " +
+			"the token of the context in use only for nodes of this context)"
 	case http.StatusForbidden:
 		if !strings.Contains(refused.Message, "allowed_networks") {
 			return ""

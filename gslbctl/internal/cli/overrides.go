@@ -83,7 +83,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 }
 
 func overrideSentence(o api.Override, now time.Time) string {
-	verdict, ends := "unhealthy", "until it is cleared"
+	verdict, ends := "unhealthy", "until the override is cleared"
 	if o.Healthy {
 		verdict = "healthy"
 	}
@@ -107,7 +107,7 @@ func (a *app) overrideClearCommand() *cobra.Command {
 		ValidArgsFunction: a.overrideArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return fmt.Sprintf("the override of %s %s is gone", args[0], args[1]), c.ClearOverride(ctx, args[0], args[1])
+				return fmt.Sprintf("the override of %s %s is cleared", args[0], args[1]), c.ClearOverride(ctx, args[0], args[1])
 			})
 		},
 	}

@@ -29,7 +29,7 @@ func (a *app) weightCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "weight <service> <ip>[:<port>] <0..1000>|--clear",
 		Short: "Give backends another weight than the declared one",
-		Long: "weight counts in the place of the weight that an agent, a file or the API declares, until it is cleared or " +
+		Long: "weight replaces the weight that an agent, a file or the API declares, until it is cleared or " +
 			"expires. DNS\nhas changed when it returns. A backend of weight 0 serves only where no other may; before, every " +
 			"node is asked which\nnames would be left with such backends only. Without a port it is about each backend at " +
 			"the address.",
@@ -109,7 +109,7 @@ func weightSentence(b api.Backend, o api.Order, now time.Time) string {
 	if o.Weight == nil {
 		return "" // an error
 	}
-	verb, ends := "has", "until it is cleared"
+	verb, ends := "has", "until the weight is cleared"
 	if o.StartsAt != nil && o.StartsAt.After(now) {
 		verb = "will have"
 	}

@@ -97,7 +97,7 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			c[0].MayServe, c[0].Forbidden = false, true
 			c[0].Facts = &policy.Facts{Status: "unhealthy", Reason: "by override",
 				Order: &policy.Order{By: "192.0.2.9", Reason: "update", Until: noon}}
-		}), []string{"unhealthy by 192.0.2.9 until 2026-01-01T12:00:00Z: update", "override 10.0.0.1:443",
+		}), []string{"unhealthy, set by 192.0.2.9, expires 2026-01-01T12:00:00Z: update", "override 10.0.0.1:443",
 			"it may not serve"}},
 		{"draining", past(policy.Rules{Algorithm: policy.Weighted}, false, func(c []policy.Candidate) {
 			c[0].Share, c[0].Facts = 0.5, &policy.Facts{Status: "healthy", DrainEndsAt: noon}

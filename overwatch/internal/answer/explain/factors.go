@@ -170,13 +170,13 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 				value += fmt.Sprintf(", to %.0f %%", 100*f.DrainTo)
 			}
 			if f.Drain != nil {
-				value += ", " + byWhom(f.Drain)
+				value += ", " + author(f.Drain)
 			}
 			factors = append(factors, Factor{name, Drain, value,
 				fmt.Sprintf("%.0f %% of its weight is left", 100*b.Candidate.Share)})
 		}
 		if f.Weight != nil {
-			factors = append(factors, Factor{name, Weight, fmt.Sprintf("%d %s", b.Candidate.Weight, byWhom(f.Weight)),
+			factors = append(factors, Factor{name, Weight, fmt.Sprintf("%d, %s", b.Candidate.Weight, author(f.Weight)),
 				fmt.Sprintf("in the place of the declared %d", f.Declared)})
 		}
 	}

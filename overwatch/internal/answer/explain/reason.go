@@ -59,24 +59,24 @@ func State(c *policy.Candidate) string {
 	return b.String()
 }
 
-// Override describes an override: by whom, until when, and the reason.
+// Override describes an override: the verdict, its author, its expiry and the reason.
 func Override(o *policy.Order) string {
 	if o == nil {
 		return ""
 	}
 	if o.Healthy {
-		return "healthy " + byWhom(o)
+		return "healthy, " + author(o)
 	}
-	return "unhealthy " + byWhom(o)
+	return "unhealthy, " + author(o)
 }
 
-// byWhom describes an order's author, end and reason.
-func byWhom(o *policy.Order) string {
-	end := "until it is cleared"
+// author describes an order's author, expiry and reason.
+func author(o *policy.Order) string {
+	expiry := "without expiry"
 	if !o.Until.IsZero() {
-		end = "until " + moment(o.Until)
+		expiry = "expires " + moment(o.Until)
 	}
-	text := "by " + cmp.Or(o.By, "an operator") + " " + end
+	text := "set by " + cmp.Or(o.By, "an operator") + ", " + expiry
 	if o.Reason != "" {
 		text += ": " + o.Reason
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,12 +151,42 @@ func (n *node) wantCondition(kind api.ConditionType) {
 	}
 }
 
+// The sentence of an order has one expiry, and tells if nothing declares its backend.
+func TestConditions_DescribeOrders(t *testing.T) {
+	inNode(t, func(n *node) {
+		n.have("a.example 1 h", "b.example 2 h")
+		n.drain("a.example", 1, time.Hour, 0)
+		elsewhere := registry.Order{Kind: api.OrderWeight, Service: "a.example", Address: netip.MustParseAddr("192.0.2.9"),
+			Port: 80, Weight: 7, CreatedBy: "ops", ExpiresAt: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}
+		n.must(n.registry.FollowOrder(n.t.Context(), elsewhere)) // of another node, which knows the backend
+		elsewhere.Kind, elsewhere.Over = api.OrderDrain, time.Hour
+		n.must(n.registry.FollowOrder(n.t.Context(), elsewhere))
+		var said []string
+		for _, c := range n.Conditions() {
+			if c.Kind == api.DrainInForce || c.Kind == api.WeightInForce {
+				said = append(said, c.Sentence)
+			}
+		}
+		slices.Sort(said)
+		want := []string{
+			"a.example:192.0.2.1:80 drains until 2000-01-01T01:00:00Z; set by somebody, without expiry: r",
+			"a.example:192.0.2.9:80 has a drain, but no agent, file or API declares this backend; " +
+				"set by ops, expires 2000-01-01T01:00:00Z",
+			"a.example:192.0.2.9:80 has the weight 7, but no agent, file or API declares this backend; " +
+				"set by ops, expires 2000-01-01T01:00:00Z",
+		}
+		if !slices.Equal(said, want) {
+			n.t.Errorf("%s\nwant\n%s", strings.Join(said, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
 func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 	for name, words := range map[api.ConditionKind]string{
 		api.NameUnanswered: "nobody answers a.example: 0 of at least 1 backends may serve: " +
 			"a.example:192.0.2.1:80 is drained",
 		api.NameOnLastResort:  "a.example is answered by its last resort: 1 of at least 2 backends may serve",
-		api.OverrideInForce:   "a.example 192.0.2.1 is called healthy by somebody until it is cleared: r",
+		api.OverrideInForce:   "a.example 192.0.2.1 is overridden as healthy; set by somebody, without expiry: r",
 		api.WeightInForce:     "a.example:192.0.2.1:80 has the weight 7 instead of ",
 		api.DrainInForce:      "a.example:192.0.2.1:80 drains to 25 % of its weight until ",
 		api.CertificateEnds:   "the certificate of eu-1 ends",

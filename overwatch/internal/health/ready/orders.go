@@ -22,7 +22,7 @@ func (j *Judge) walkOrders(to report) {
 				if o.Healthy {
 					verdict = "healthy"
 				}
-				return fmt.Sprintf("%s %s is called %s %s", o.Service, endpoint(&o), verdict, byWhom(&o)),
+				return fmt.Sprintf("%s %s is overridden as %s; %s", o.Service, endpoint(&o), verdict, author(&o)),
 					"gslbctl overrides clear " + o.Service + " " + endpoint(&o)
 			})
 		case api.OrderWeight:
@@ -34,10 +34,10 @@ func (j *Judge) walkOrders(to report) {
 	for b := range j.o.View.AskedToDrain() {
 		to(api.DrainInForce, b.ID.String(), func() (string, string) {
 			if b.Source != api.SourceAgent && (b.AgentID == "" || b.AgentID != b.DeclaredAgent) {
-				return b.ID.String() + " " + draining(b) + ": its agent asked for it and has said goodbye since",
+				return b.ID.String() + " " + draining(b) + ": its agent requested the drain and has stopped since",
 					"gslbctl backends list --service " + b.Service
 			}
-			return b.ID.String() + " " + draining(b) + ": its agent " + b.AgentID + " asks for it",
+			return b.ID.String() + " " + draining(b) + ": its agent " + b.AgentID + " requests the drain",
 				"gslbctl agents show " + b.AgentID
 		})
 	}
@@ -58,33 +58,37 @@ func backendOf(o *registry.Order) registry.ID {
 	return registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}
 }
 
-// byWhom describes an order's author, end and reason.
-func byWhom(o *registry.Order) string {
-	text := "by " + cmp.Or(o.CreatedBy, "an operator") + " until it is cleared"
+// author describes an order's author, expiry and reason.
+func author(o *registry.Order) string {
+	expiry := "without expiry"
 	if !o.ExpiresAt.IsZero() {
-		text = "by " + cmp.Or(o.CreatedBy, "an operator") + " until " + moment(o.ExpiresAt)
+		expiry = "expires " + moment(o.ExpiresAt)
 	}
+	text := "set by " + cmp.Or(o.CreatedBy, "an operator") + ", " + expiry
 	if o.Reason != "" {
 		text += ": " + o.Reason
 	}
 	return text
 }
 
+// noBackend follows an order about a backend that no source reports now.
+const noBackend = ", but no agent, file or API declares this backend"
+
 func (j *Judge) describeWeight(o *registry.Order) (sentence, command string) {
-	declared := "; no such backend is known now"
+	declared := noBackend
 	if b := j.o.View.Get(backendOf(o)); b != nil {
 		declared = fmt.Sprintf(" instead of %d", b.Weight)
 	}
-	return fmt.Sprintf("%s has the weight %d%s %s", backendOf(o), o.Weight, declared, byWhom(o)),
+	return fmt.Sprintf("%s has the weight %d%s; %s", backendOf(o), o.Weight, declared, author(o)),
 		"gslbctl weight " + o.Service + " " + o.Endpoint() + " --clear"
 }
 
 func (j *Judge) describeDrain(o *registry.Order) (sentence, command string) {
-	doing := "is to drain; no such backend is known now"
+	doing := "has a drain" + noBackend
 	if b := j.o.View.Get(backendOf(o)); b != nil {
 		doing = draining(b)
 	}
-	return backendOf(o).String() + " " + doing + " " + byWhom(o), "gslbctl undrain " + backendOf(o).String()
+	return backendOf(o).String() + " " + doing + "; " + author(o), "gslbctl undrain " + backendOf(o).String()
 }
 
 // draining describes the progress of a backend's drain.
