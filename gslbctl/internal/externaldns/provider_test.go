@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -182,7 +184,7 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 		{"POST", "/records", MediaType, `{"create":{}}`, 400},
 		{"POST", "/records", MediaType, `{} {}`, 400},
 		{"POST", "/records", MediaType, `{"create":[null],"delete":[null]}`, 204},
-		{"POST", "/records", MediaType, `{"create":[{"dnsName":"` + strings.Repeat("a", api.MaxDocument) + `"}]}`, 413},
+		{"POST", "/records", MediaType, `{"create":[{"dnsName":"` + strings.Repeat("a", 2*api.MaxDocument) + `"}]}`, 413},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"443"`, `"0"`) + `}`, 204},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `"A"`, `"MX"`) + `}`, 204},
 		{"POST", "/records", MediaType, `{"create":` + strings.ReplaceAll(good, `192.0.2.1`, `b`) + `}`, 204},
@@ -198,6 +200,9 @@ func TestHandler_RefusesWhatIsNoProtocol(t *testing.T) {
 		r.Header.Set("Content-Type", tc.kind)
 		w := httptest.NewRecorder()
 		i.Handler().ServeHTTP(w, r)
+		if left, err := io.ReadAll(r.Body); tc.want == http.StatusRequestEntityTooLarge && (err != nil || len(left) > 0) {
+			t.Errorf("%s: %d octets of a refused body are unread, and its sender gets a reset: %v", tc.path, len(left), err)
+		}
 		if w.Code != tc.want {
 			t.Errorf("%s %s %q %.80s: %d %s, want %d", tc.method, tc.path, tc.kind, tc.body, w.Code, w.Body, tc.want)
 		}

@@ -122,6 +122,8 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if mistake, isMistake := errors.AsType[*mistake](err); isMistake {
 		status = mistake.status
 	}
+	// A client that reads no answer before it has sent everything gets this one too.
+	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
 	p.Log.Error("refused", "request", r.Method+" "+r.URL.Path, "status", status, "error", err.Error())
 	http.Error(w, err.Error(), status)
 }
@@ -133,6 +135,9 @@ type mistake struct {
 }
 
 func (m *mistake) Error() string { return m.text }
+
+// maxDiscarded bounds the octets of a refused body that are read only to discard them.
+const maxDiscarded = 64 << 20
 
 // decode reads a JSON body of at most api.MaxDocument octets. It ignores unknown keys: the types of ExternalDNS grow.
 // Its errors are of type *mistake.

@@ -78,6 +78,7 @@ func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
 	case int64(len(body)) > most:
+		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded) // also after Expect, since the client sends by now
 		return nil, tooLarge(most)
 	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
 		return nil, problemf(http.StatusUnsupportedMediaType,
@@ -87,6 +88,18 @@ func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 			r.Header.Get("Content-Type"), types[0])
 	}
 	return body, nil
+}
+
+// maxDiscarded bounds the bytes of a body that the node reads only to discard them.
+const maxDiscarded = 64 << 20
+
+// discardBody reads the rest of the body of a refused request, at most maxDiscarded bytes until bodyTimeout. Without
+// that, a client that reads no answer before it has sent everything would see a reset connection instead of the answer.
+func discardBody(r *http.Request) {
+	if r.Header.Get("Expect") != "" { // it asks before it sends, and reading would tell it to send
+		return
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
 }
 
 func tooLarge(most int64) *problem {

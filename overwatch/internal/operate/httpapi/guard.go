@@ -36,6 +36,7 @@ func (s *Server) serve(o *Operation) gin.HandlerFunc {
 		defer s.recovered(c)
 		for _, step := range steps {
 			if err := step(c); err != nil {
+				discardBody(c.Request)
 				s.fail(c, err)
 			}
 			if c.IsAborted() { // refused, or a preflight, which is answered
@@ -48,6 +49,7 @@ func (s *Server) serve(o *Operation) gin.HandlerFunc {
 		a, err := o.handle(s, c)
 		switch {
 		case err != nil:
+			discardBody(c.Request)
 			s.fail(c, err)
 		case a.status != 0:
 			a = s.withReached(c, a)
