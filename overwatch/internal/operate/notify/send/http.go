@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -63,13 +62,7 @@ const maxReply = 64 << 10
 func do(client *http.Client, req *http.Request) error {
 	resp, err := client.Do(req)
 	if err != nil {
-		if inner, ok := errors.AsType[*url.Error](err); ok {
-			err = inner.Err
-		}
-		if errors.Is(err, context.DeadlineExceeded) {
-			return errors.New("it gives no answer in time")
-		}
-		return fmt.Errorf("it cannot be reached: %w", err)
+		return reachError(err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxReply))
