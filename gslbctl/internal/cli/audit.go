@@ -25,16 +25,15 @@ func (a *app) auditCommand() *cobra.Command {
 
 // auditFlags select audit entries.
 type auditFlags struct {
-	since   time.Duration
+	period  period
 	actors  []string
 	actions []string
 	search  string
 }
 
-// add adds the flags to a command.
+// add adds the flags to a command, except for the period.
 func (f *auditFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	spanVar(flags, &f.since, "since", 0, "only entries not older than this `time`, such as 10m or 2d")
 	flags.StringSliceVar(&f.actors, "actor", nil, "only by this `actor`, the name of a token or an address; or several")
 	flags.StringSliceVar(&f.actions, "action", nil,
 		"only of this `action`, or several; "+api.AuditRefused+" shows requests and agents that were refused")
@@ -44,7 +43,7 @@ func (f *auditFlags) add(cmd *cobra.Command) {
 }
 
 func (f *auditFlags) query(now time.Time) (url.Values, error) {
-	return query(now, "start_time", f.since, map[string]string{
+	return query(now, &f.period, "start_time", "end_time", map[string]string{
 		"actors": strings.Join(f.actors, ","), "actions": strings.Join(f.actions, ","), "search": f.search,
 	})
 }
@@ -73,6 +72,7 @@ func (a *app) auditListCommand() *cobra.Command {
 		},
 	})
 	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "how many entries to show at most")
+	f.period.flags(cmd)
 	f.add(cmd)
 	return a.byNode(cmd)
 }

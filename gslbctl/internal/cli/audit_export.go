@@ -53,6 +53,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
 	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
+	f.period.flags(cmd)
 	f.add(cmd)
 	a.byNode(cmd)
 	offer(cmd, "format", auditFormats())

@@ -42,6 +42,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the changes that come")
 	cmd.Flags().IntVar(&lines, "lines", 20, "how many of the latest changes to begin with")
+	f.period.sinceFlag(cmd)
 	f.add(cmd)
 	a.byNode(cmd)
 	return cmd

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -12,18 +13,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
 // eventFlags select events.
 type eventFlags struct {
-	since        time.Duration
+	period       period
 	kinds, names []string
 	severity     string
 }
 
 func (f *eventFlags) query(now time.Time) (url.Values, error) {
-	return query(now, "since", f.since, map[string]string{"kinds": strings.Join(f.kinds, ","),
+	return query(now, &f.period, "since", "until", map[string]string{"kinds": strings.Join(f.kinds, ","),
 		"names": strings.Join(f.names, ","), "severity": f.severity})
 }
 
@@ -35,11 +37,21 @@ func (a *app) eventsCommand() *cobra.Command {
 		Use:   "events",
 		Short: "Print what happened, the newest last",
 		Long: "events prints the latest events of all nodes, one a line, the newest last; with -o json each line is one " +
-			"event, with -o yaml\nit is one more of a list. With -f it goes on with those that come, until Ctrl-C.",
+			"event, with -o yaml\nan element of a list. Equal events of several nodes within 10s are one line, except with -o " +
+			"json and yaml.\nWith -f it prints later events too, until Ctrl-C. With --until or --at it prints up to 1000 " +
+			"events of each node.",
+		Example: "  gslbctl events --since 1d --severity error\n" +
+			"  gslbctl events --at \"yesterday 14:05\" --name app.example.com",
 		Annotations: map[string]string{isList: isList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {
 				return fmt.Errorf("--lines is %d: it must be from 1 to %d", lines, api.MaxPageLimit)
+			}
+			if f.period.bounded() && follow {
+				return errFollowBounded
+			}
+			if f.period.bounded() && !cmd.Flags().Changed("lines") {
+				lines = api.MaxPageLimit
 			}
 			query, err := f.query(a.Now())
 			if err != nil {
@@ -51,7 +63,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with the events that come")
 	flags.IntVar(&lines, "lines", 20, "how many of the latest events of each node to begin with")
-	spanVar(flags, &f.since, "since", 0, "only events not older than this `time`, such as 10m or 2d")
+	f.period.flags(cmd)
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only of this `kind`, or several: "+
 		strings.Join(api.EventKindNames(), ", "))
 	flags.StringSliceVar(&f.names, "name", nil, "only events that concern this `domain`, or several")
@@ -86,12 +98,13 @@ func (a *app) events(ctx context.Context, from url.Values, lines int, goOn bool)
 		if err != nil {
 			return nil, err
 		}
-		return g.missing(), a.printEvents(g, after)
+		return g.missing(), a.printEvents(g, after, from.Has("until"))
 	})
 }
 
 // printEvents prints events of several nodes by time. It sets after, by node, to the sequence number to go on from.
-func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) error {
+// bounded means that the period has an end, so that omitted events are reported.
+func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64, bounded bool) error {
 	var list []nodeEvent
 	for _, r := range g.replies {
 		read := r.answer.Newest
@@ -101,17 +114,31 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) er
 		if n := len(r.answer.Events); n < r.answer.Total && after[r.node] > 0 {
 			read = r.answer.Events[n-1].Sequence
 		}
+		if n := r.answer.Total - len(r.answer.Events); n > 0 && bounded {
+			fmt.Fprintf(a.Err, "gslbctl: %s has %s of this period before these: choose a shorter period\n", r.node,
+				render.Count(n, "more event", "more events"))
+		}
 		after[r.node] = read
 		if r.answer.Missed {
 			fmt.Fprintf(a.Err, "gslbctl: events of %s are missing here: they are no longer kept\n", r.node)
 		}
 	}
 	slices.SortStableFunc(list, func(x, y nodeEvent) int { return x.Time.Compare(y.Time) })
+	nodes := make([][]string, len(list)) // of each event
+	for i := range list {
+		nodes[i] = []string{list[i].Node}
+	}
+	if a.output == outputTable || a.output == outputWide {
+		list, nodes = foldEvents(list)
+	}
 	for i := range list {
 		e := &list[i]
 		where := ""
-		if g.several() {
-			where = "  " + e.Node
+		switch {
+		case g.several() && len(nodes[i]) == len(g.replies) && len(g.replies) > 1:
+			where = fmt.Sprintf("  all %d nodes", len(nodes[i]))
+		case g.several():
+			where = "  " + strings.Join(nodes[i], ", ")
 		}
 		err := a.entry(e, strconv.FormatUint(e.Sequence, 10), func() string {
 			return fmt.Sprintf("%s%s  %-8s  %-12s  %s", e.Time.Local().Format("2006-01-02 15:04:05"), where, e.Severity,
@@ -122,4 +149,33 @@ func (a *app) printEvents(g gathered[api.EventList], after map[string]uint64) er
 		}
 	}
 	return nil
+}
+
+// errFollowBounded is the error of -f with a period that ends.
+var errFollowBounded = errors.New("-f follows what comes: leave --until and --at out")
+
+// foldWithin is the time within which equal events of several nodes are one line.
+const foldWithin = 10 * time.Second
+
+// foldEvents merges equal events of different nodes. list is in the order of time. nodes has the nodes of each merged
+// event.
+func foldEvents(list []nodeEvent) (folded []nodeEvent, nodes [][]string) {
+	type content struct {
+		kind              api.EventKind
+		severity          api.EventSeverity
+		subject, sentence string
+	}
+	last := map[content]int{} // index in folded
+	for i := range list {
+		e := &list[i]
+		key := content{e.Kind, e.Severity, e.Subject, e.Sentence}
+		at, found := last[key]
+		if found && e.Time.Sub(folded[at].Time) <= foldWithin && !slices.Contains(nodes[at], e.Node) {
+			nodes[at] = append(nodes[at], e.Node)
+			continue
+		}
+		last[key] = len(folded)
+		folded, nodes = append(folded, *e), append(nodes, []string{e.Node})
+	}
+	return folded, nodes
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -34,6 +35,10 @@ func TestEvents_PrintsTheNewestLast(t *testing.T) {
 	if !n.wasAsked("/api/v1/events kinds=backend%2Cname&since=2026-01-02T02") {
 		t.Errorf("asked: %v", n.asked)
 	}
+	r := say("--at", "yesterday 14:05")
+	if !n.wasAsked("/api/v1/events since=2026-01-01T14%3A00%3A00Z&until=2026-01-01T14%3A10%3A00Z") {
+		t.Errorf("%+v, asked: %v", r, n.asked)
+	}
 	if r := say("-o", "name"); r.out != "7\n8\n" {
 		t.Errorf("%+v", r)
 	}
@@ -44,10 +49,39 @@ func TestEvents_PrintsTheNewestLast(t *testing.T) {
 	if r := say("-o", "yaml"); yaml.Unmarshal([]byte(r.out), &list) != nil || len(list) != 2 {
 		t.Errorf("%+v", r)
 	}
-	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"--since", "-1h"}, {"-o", "csv"}, {"more"}} {
+	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"--since", "-1h"}, {"-o", "csv"}, {"more"},
+		{"--at", "1h", "--until", "1h"}, {"--until", "1h", "-f"}, {"--at", "2030-01-01"}} {
 		if r := say(args...); r.code == exitWell {
 			t.Errorf("%v: %s", args, r.out)
 		}
+	}
+}
+
+func TestEvents_EqualOnesOfSeveralNodesAreOneLine(t *testing.T) {
+	nodes := startNodes(t, 3)
+	for i, n := range nodes {
+		list := fakeEvents(7, "b is unhealthy", fmt.Sprintf("only %d", i), "b is unhealthy")
+		list.Events[0].Time = now.Add(time.Duration(i) * time.Second)
+		list.Events[1].Time = now.Add(5 * time.Second)
+		list.Events[2].Time = now.Add(time.Duration(i) * 20 * time.Second) // too far apart
+		if i == 2 {
+			list.Events = list.Events[:2]
+			list.Total = 9
+		}
+		n.answers["GET /api/v1/events"] = list
+	}
+	r := ask(t, "events --until 0s", nodes...)
+	for line, want := range map[string]int{"  all 3 nodes  warning   backend       b is unhealthy\n": 1,
+		"b is unhealthy\n": 3, "  http://" + documented(1) + "  warning   backend       only 1\n": 1} {
+		if got := strings.Count(r.out, line); got != want {
+			t.Errorf("%d times %q, want %d:\n%s", got, line, want, r.out)
+		}
+	}
+	if !strings.Contains(r.errors, documented(2)+" has 7 more events of this period before these") {
+		t.Errorf("%s", r.errors)
+	}
+	if r := ask(t, "events -o json", nodes...); strings.Count(r.out, "\n") != 8 {
+		t.Errorf("%s", r.out)
 	}
 }
 
@@ -60,7 +94,7 @@ func TestEvents_GoesOnBehindWhatItHas(t *testing.T) {
 	app.Out, app.Err = &out, &errors
 	print := func(list api.EventList) {
 		g := gathered[api.EventList]{nodes: []askedNode{{Node: "n"}}, replies: []reply[api.EventList]{{"n", list, nil}}}
-		if err := app.printEvents(g, after); err != nil {
+		if err := app.printEvents(g, after, false); err != nil {
 			t.Fatal(err)
 		}
 	}

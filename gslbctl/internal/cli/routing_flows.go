@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,12 +13,12 @@ import (
 
 func (a *app) routingFlowsCommand() *cobra.Command {
 	var source, destination, domain string
-	var since time.Duration
+	var p period
 	cmd := a.listing(&cobra.Command{
 		Use:   "flows",
 		Short: "List how many answers sent clients of which region where",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := query(a.Now(), "start_time", since, map[string]string{"source_region": source,
+			q, err := query(a.Now(), &p, "start_time", "end_time", map[string]string{"source_region": source,
 				"dest_region": destination, "domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
 			if err != nil {
 				return err
@@ -47,7 +46,7 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 	flags.StringVar(&source, "source", "", "only of clients in this `region`")
 	flags.StringVar(&destination, "destination", "", "only to backends in this `region`")
 	flags.StringVar(&domain, "domain", "", "only of this `name`")
-	spanVar(flags, &since, "since", 0, "of this `time` until now, such as 1h; default: all that is kept")
+	p.flags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("source", a.completion(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("destination", a.completion(allRegionNames))
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))

@@ -17,7 +17,7 @@ import (
 // decisionFlags select sampled answers.
 type decisionFlags struct {
 	domain, algorithm, region, outcome string
-	since                              time.Duration
+	period                             period
 	limit                              int
 	follow                             bool
 }
@@ -26,27 +26,10 @@ func (f *decisionFlags) query(now time.Time) (url.Values, error) {
 	if f.limit < 1 || f.limit > api.MaxPageLimit {
 		return nil, fmt.Errorf("--limit is %d: it must be from 1 to %d", f.limit, api.MaxPageLimit)
 	}
-	return query(now, "start_time", f.since, map[string]string{
+	return query(now, &f.period, "start_time", "end_time", map[string]string{
 		"domain": f.domain, "algorithm": f.algorithm, "region": f.region, "outcome": f.outcome,
 		"limit": strconv.Itoa(f.limit),
 	})
-}
-
-// query returns the fields that are not empty as a query. Its field begin is the moment that is so long ago as since.
-func query(now time.Time, begin string, since time.Duration, fields map[string]string) (url.Values, error) {
-	q := url.Values{}
-	for name, value := range fields {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if since < 0 {
-		return nil, fmt.Errorf("--since is %s: it must be a time that has passed, such as 10m", since)
-	}
-	if since > 0 {
-		q.Set(begin, now.Add(-since).UTC().Format(time.RFC3339))
-	}
-	return q, nil
 }
 
 func (a *app) routingDecisionsCommand() *cobra.Command {
@@ -60,6 +43,9 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 				return err
 			}
 			if f.follow {
+				if f.period.bounded() {
+					return errFollowBounded
+				}
 				return a.followDecisions(cmd.Context(), q, f.limit)
 			}
 			g, err := gather(cmd.Context(), a, with((*api.Client).RoutingDecisions, q))
@@ -82,7 +68,7 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	flags.StringVar(&f.algorithm, "algorithm", "", "only by this `algorithm`")
 	flags.StringVar(&f.region, "region", "", "only with a backend in this `region`")
 	flags.StringVar(&f.outcome, "outcome", "", "only of this `outcome`, such as failover")
-	spanVar(flags, &f.since, "since", 0, "not older than this `time`, such as 10m")
+	f.period.flags(cmd)
 	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "how many to show at most")
 	flags.BoolVar(&f.follow, "follow", false, "go on with those that come, the newest last, until interrupted")
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))

@@ -87,7 +87,8 @@ func parseMoment(text string, now time.Time) (at time.Time, err error) {
 	return at, nil
 }
 
-// parseLocal reads a clock time in the zone of now, after "today", "tomorrow" or a date, or alone for today.
+// parseLocal reads a clock time in the zone of now, after "today", "tomorrow", "yesterday" or a date. Without a day it
+// is a time of today.
 func parseLocal(text string, now time.Time) (time.Time, error) {
 	date, clock, dated := strings.Cut(strings.ToLower(text), " ")
 	if !dated {
@@ -100,6 +101,8 @@ func parseLocal(text string, now time.Time) (time.Time, error) {
 		day = now
 	case "tomorrow":
 		day = now.AddDate(0, 0, 1)
+	case "yesterday":
+		day = now.AddDate(0, 0, -1)
 	default:
 		day, err = time.ParseInLocation(time.DateOnly, date, now.Location())
 	}

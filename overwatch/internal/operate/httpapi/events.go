@@ -21,8 +21,8 @@ const (
 
 // eventQuery selects events.
 type eventQuery struct {
-	kinds, names []string // empty: all
-	since        time.Time
+	kinds, names []string          // empty: all
+	since, until time.Time         // zero: unbounded
 	least        api.EventSeverity // empty: all
 	limit        int
 	after        uint64
@@ -32,12 +32,14 @@ type eventQuery struct {
 func (q *eventQuery) wants(e *api.Event) bool {
 	return (len(q.kinds) == 0 || slices.Contains(q.kinds, string(e.Kind))) &&
 		(len(q.names) == 0 || slices.Contains(q.names, e.Name)) && !e.Time.Before(q.since) &&
+		(q.until.IsZero() || !e.Time.After(q.until)) &&
 		e.Severity.Rank() >= q.least.Rank()
 }
 
 // eventQuery reads the query, and Last-Event-ID, which counts before the parameter after.
 func (c *call) eventQuery() (q eventQuery, err error) {
-	q = eventQuery{kinds: c.query.list("kinds"), since: c.query.moment("since"), limit: c.query.number("limit"),
+	q = eventQuery{kinds: c.query.list("kinds"), since: c.query.moment("since"),
+		until: c.query.moment("until"), limit: c.query.number("limit"),
 		least: api.EventSeverity(c.query["severity"])}
 	for _, name := range c.query.list("names") {
 		q.names = append(q.names, strings.TrimSuffix(strings.ToLower(name), "."))

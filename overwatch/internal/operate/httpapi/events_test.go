@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -90,6 +91,20 @@ func TestEvents_AStreamGoesOn(t *testing.T) {
 	w.happen(api.EventName, "b.example")
 	if got := fresh.next(); !strings.HasPrefix(got, "id: 5 ") {
 		t.Errorf("filtered: %s", got)
+	}
+}
+
+func TestEvents_APeriodHasBothEnds(t *testing.T) {
+	w := newWorld(t)
+	w.happen(api.EventBackend, "a.example")
+	for query, want := range map[string]int{
+		"since=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z": 0,
+		"since=2020-01-01T00:00:00Z&until=9000-01-01T00:00:00Z": 1, "until=2020-01-02T00:00:00Z": 0,
+	} {
+		values, _ := url.ParseQuery(query)
+		if list, err := w.client.Events(t.Context(), values); err != nil || list.Total != want {
+			t.Errorf("%s: %+v, %v, want %d", query, list, err, want)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func eventOperations() []Operation {
 				list("kinds", "these, with commas, of "+listed(api.EventKindNames()), api.EventKindNames(), "backend,name"),
 				text("names", "that concern these domains, with commas", "app.example.com"),
 				word("severity", "of this severity or a worse one", api.EventSeverities()),
-				moment("since", "not before"), after,
+				moment("since", "not before"), moment("until", "not after"), after,
 				number("limit", "how many events of a list at most", 1, api.MaxPageLimit, api.DefaultPageLimit)},
 			Header: []Parameter{text("Last-Event-ID", "the sequence of the last event that the client has", "1000042")},
 			Status: 200, Files: []string{eventStream},
