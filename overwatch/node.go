@@ -369,7 +369,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 	}
 	if n.zones != nil {
 		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
-		o.KeySync, o.KeyRolls = n.keySync.Status, n.zones.Waiting
+		o.KeySync, o.KeyRolls, o.KeyMismatches = n.keySync.Status, n.zones.Waiting, n.zones.Mismatches
 	}
 	n.judge, err = ready.New(o)
 	return err

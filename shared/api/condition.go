@@ -33,6 +33,7 @@ const (
 	SigningKeysApart  ConditionKind = "signing_keys_apart"
 	SigningFails      ConditionKind = "signing_fails"
 	SignaturesEnd     ConditionKind = "signatures_end"
+	SigningMismatch   ConditionKind = "signing_mismatch"
 	StoreFails        ConditionKind = "store_fails"
 	NoNameAnswered    ConditionKind = "no_name_answered"
 	NameUnanswered    ConditionKind = "name_unanswered"
@@ -71,6 +72,8 @@ func ConditionTypes() []ConditionType {
 		{SigningFails, SeverityDegraded, "answers could not be signed lately: they are SERVFAIL", "GslbSigningFails"},
 		{SignaturesEnd, SeverityDegraded, "signatures of a zone could not be made again in time and will end",
 			"GslbSignaturesEnd"},
+		{SigningMismatch, SeverityDegraded,
+			"answers of a zone do not validate with key or DS records that resolvers may have cached", "GslbSigningMismatch"},
 		{StoreFails, SeverityDegraded, "nothing can be stored: the disk of this node is full, failing or hangs",
 			"GslbStoreFailing"},
 		{NoNameAnswered, SeverityUnhealthy, "no domain has a backend that may serve", "GslbDomainDown"},

@@ -155,7 +155,7 @@ func (r *Keyring) reconcile(zone string, now time.Time) (notes []error) {
 	if err != nil {
 		notes = append(notes, fmt.Errorf("%w; it is made again from the key files", err))
 	}
-	before := slices.Clone(rec.Entries)
+	before, published := slices.Clone(rec.Entries), rec.published()
 	r.records[zone] = rec
 	for _, k := range r.keys[zone] {
 		switch e := rec.of(k.public); {
@@ -171,6 +171,7 @@ func (r *Keyring) reconcile(zone string, now time.Time) (notes []error) {
 			rec.forget(e.Public)
 		case gone && len(r.keys[zone]) > 0:
 			rec.withdraw(e.Public, now)
+			rec.endSet(published, published, now)
 			notes = append(notes,
 				fmt.Errorf(
 					"the files of key %d of %s were taken away: it is no longer published, and does not come back from other nodes",

@@ -34,6 +34,9 @@ type record struct {
 	Roll *roll.Progress `json:"roll,omitempty"`
 	// Way is this node's progress in making the zone signed or unsigned; nil: it was always signed.
 	Way *roll.Progress `json:"way,omitempty"`
+	// Past has the previous key sets, the oldest first, and ParentDS the DS sets that were seen at the parent.
+	Past     []pastKeys `json:"past,omitempty"`
+	ParentDS []parentDS `json:"parent_ds,omitempty"`
 }
 
 // entry is one key that the zone has or had.
@@ -102,6 +105,16 @@ func (r *record) withdrawn(public []byte) bool {
 	return e != nil && !e.Withdrawn.IsZero()
 }
 
+// published returns the keys that are neither provisional nor withdrawn.
+func (r *record) published() (all []keyName) {
+	for _, e := range r.Entries {
+		if e.Withdrawn.IsZero() && !e.Provisional {
+			all = append(all, keyName{e.Tag, e.Public})
+		}
+	}
+	return all
+}
+
 // hasTag reports whether the zone has or had a key of that tag. Two keys of one tag would have the same file names.
 func (r *record) hasTag(tag uint16) bool {
 	return slices.ContainsFunc(r.Entries, func(e entry) bool { return e.Tag == tag })
@@ -143,6 +156,10 @@ func parseRecord(content []byte) (*record, error) {
 	}
 	if len(r.Entries) > maxWithdrawn+MaxKeys {
 		return nil, fmt.Errorf("it has %d keys, at most %d are kept", len(r.Entries), maxWithdrawn+MaxKeys)
+	}
+	if len(r.Past) > maxPast || len(r.ParentDS) > maxParentDS ||
+		slices.ContainsFunc(r.ParentDS, func(d parentDS) bool { return len(d.Records) == 0 || len(d.Records) > maxDS }) {
+		return nil, errors.New("its previous key sets or DS sets are out of bounds")
 	}
 	for field, p := range map[string]*roll.Progress{"roll": r.Roll, "way": r.Way} {
 		if p == nil {

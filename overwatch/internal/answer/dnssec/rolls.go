@@ -308,6 +308,9 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 		lacks = "the parent is to have no DS record while the zone goes " + string(way.Way)
 	}
 	own.NoteParent(lacks == "", z.looks[apex].at, now)
+	if err := z.noteDS(apex, &parent, now); err != nil {
+		return "", err
+	}
 	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.rolls[apex] })
 	ttl, err = z.noteTTLs(own, peers, ttl, now, func() error { return z.keepRoll(apex, own) })
 	if err != nil {

@@ -53,6 +53,10 @@ func (r *roller) stages(current func(minute int) ttls) map[roll.Stage]time.Durat
 		if err != nil {
 			r.t.Fatal(err)
 		}
+		r.signer()
+		if wrong := r.zones.Mismatches(); len(wrong) > 0 {
+			r.t.Fatalf("%+v", wrong)
+		}
 		if now := r.zones.Rolls()[len(r.zones.Rolls())-1].Stage; now != at {
 			lasted[at] = r.clock.Sub(began)
 			began, at, minute = *r.clock, now, -1

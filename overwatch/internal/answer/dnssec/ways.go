@@ -157,6 +157,9 @@ func (z *Zones) stepWay(apex string, neighbours []Neighbour, parent Parent, ttl 
 	ttl.DS = max(parent.TTL, own.DS)
 	lacks := z.lacks(apex, own, &parent)
 	own.NoteParent(lacks == "", z.wayLooks[apex].at, now)
+	if err := z.noteDS(apex, &parent, now); err != nil {
+		return "", err
+	}
 	peers := peersOf(neighbours, func(o *Offer) *roll.Progress { return o.ways[apex] })
 	ttl, err = z.noteTTLs(own, peers, ttl, now, func() error { return z.keepWay(apex, own) })
 	if err != nil {

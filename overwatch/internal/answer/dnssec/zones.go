@@ -120,6 +120,7 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 	defer z.mu.Unlock()
 	now := z.now()
 	if z.keyring.recordOf(apex).Way.Unsigned() {
+		z.endSigner(apex, z.signers[apex], now)
 		delete(z.signers, apex)
 		z.unsigned[apex], z.wanted[apex] = true, true
 		return nil, nil
@@ -137,6 +138,7 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 	if old := z.signers[apex]; old != nil && old.same(signer) {
 		return old, nil
 	}
+	z.endSigner(apex, z.signers[apex], now)
 	z.signers[apex] = signer
 	z.wanted[apex] = true
 	return signer, nil

@@ -88,6 +88,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	public(api.SigningKeysApart, asked(j.o.KeysApart), "gslbctl dnssec status")
 	public(api.SigningFails, asked(j.o.SigningFails), "gslbctl dnssec status")
 	j.walkSignatures(to)
+	j.walkKeyMismatches(to)
 	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
 	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
 	j.walkBrakes(to)

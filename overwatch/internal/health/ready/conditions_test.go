@@ -29,6 +29,12 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.SignaturesEnd: func(n *node) {
 			n.o.SignaturesEnd = func() (int, time.Time) { return 3, time.Now().Add(100 * time.Hour) }
 		},
+		api.SigningMismatch: func(n *node) {
+			n.o.KeyMismatches = func() []KeyMismatch {
+				return []KeyMismatch{{Zone: "a.example.", Problem: "caches may hold DNSKEY records with only key 7, and answers " +
+					"have no signature by it", Until: time.Now().Add(time.Hour)}}
+			}
+		},
 		api.RegionEmpty: func(n *node) { n.regions = []string{"eu", "us"}; n.domains = n.domains[:1] },
 		api.NodeUnheard: func(n *node) {
 			now := time.Now()

@@ -3,6 +3,7 @@ package ready
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -25,6 +26,22 @@ type KeyRoll struct {
 	Way   string    // "unsigned" or "signed" of a zone that goes there; empty: its key changes
 	Waits string    // what for
 	Since time.Time // when its stage began
+}
+
+// KeyMismatch is a zone with answers that do not validate with records that caches may hold.
+type KeyMismatch struct {
+	Zone    string
+	Problem string    // the records in caches, and the missing part of the answers
+	Until   time.Time // time at which the last cache has dropped them
+}
+
+// walkKeyMismatches reports zones with answers that do not validate with cached records.
+func (j *Judge) walkKeyMismatches(to report) {
+	for _, m := range listed(j.o.KeyMismatches) {
+		to(api.SigningMismatch, m.Zone, fixed(fmt.Sprintf("%s: validating resolvers may answer SERVFAIL until %s: %s; "+
+			"restore the missing key files (*.aside, or a backup) and reload, or wait", m.Zone, moment(m.Until), m.Problem),
+			"gslbctl dnssec check "+strings.TrimSuffix(m.Zone, ".")))
+	}
 }
 
 // rollWaitsFor is the time that a change of key may wait before it is reported: nodes and parents take minutes.

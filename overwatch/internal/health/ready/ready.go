@@ -41,6 +41,9 @@ type Options struct {
 	SigningFails func() bool
 	// KeyRolls returns the changes of signing keys that wait for somebody; nil where answers are not signed.
 	KeyRolls func() []KeyRoll
+	// KeyMismatches returns the zones with answers that do not validate with cached records; nil where answers are not
+	// signed.
+	KeyMismatches func() []KeyMismatch
 	// SignaturesEnd returns how many signatures could not be made again in time, and when the first of them ends; nil
 	// where nothing is signed.
 	SignaturesEnd func() (count int, first time.Time)

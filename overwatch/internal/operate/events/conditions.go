@@ -35,6 +35,7 @@ func conditions() map[api.ConditionKind]condition {
 		api.SigningKeysApart:  {api.EventSigning, bad, "keys_apart", "keys_joined", false},
 		api.SigningFails:      {api.EventSigning, critical, "failing", "working", false},
 		api.SignaturesEnd:     {api.EventSigning, critical, "signatures_end", "signatures_made", false},
+		api.SigningMismatch:   {api.EventSigning, critical, "mismatch", "matching", false},
 		api.StoreFails:        {api.EventStore, bad, "failing", "working", true},
 		api.AgentsHeld:        {api.EventBrake, bad, "begun", "ended", true},
 		api.VerdictsSetAside:  {api.EventSuspension, bad, "begun", "ended", true},

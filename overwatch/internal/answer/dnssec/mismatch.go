@@ -1,0 +1,182 @@
+package dnssec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/health/ready"
+)
+
+// Bounds of the records that a node stores of a zone's caches.
+const (
+	maxPast     = 8 // previous key sets
+	maxParentDS = 4 // DS sets of the parent
+	maxDS       = 8 // records in a DS set
+)
+
+// pastKeys is a set of keys that a node has served. Caches may hold its DNSKEY records, and answers that it has signed.
+type pastKeys struct {
+	Published []keyName `json:"published"`
+	Signers   []keyName `json:"signers"`
+	Ended     time.Time `json:"ended"` // the time at which another set replaced it
+}
+
+// keyName identifies a key that may no longer exist.
+type keyName struct {
+	Tag    uint16 `json:"key_tag"`
+	Public []byte `json:"public_key"`
+}
+
+// parentDS is a DS set that a node has seen at the parent.
+type parentDS struct {
+	Records []string      `json:"records"` // in canonical text, sorted
+	Seen    time.Time     `json:"seen"`    // last
+	TTL     time.Duration `json:"ttl"`
+}
+
+func namesOf(keys []*Key) (all []keyName) {
+	for _, k := range keys {
+		all = append(all, keyName{k.tag, k.public})
+	}
+	return all
+}
+
+func sameNames(a, b []keyName) bool {
+	return slices.EqualFunc(a, b, func(x, y keyName) bool { return slices.Equal(x.Public, y.Public) })
+}
+
+// endSet adds a set of keys that is replaced now. It deletes the oldest sets above maxPast.
+func (r *record) endSet(published, signers []keyName, now time.Time) {
+	r.Past = slices.DeleteFunc(slices.Clone(r.Past), func(p pastKeys) bool {
+		return sameNames(p.Published, published) && sameNames(p.Signers, signers)
+	})
+	r.Past = append(r.Past, pastKeys{published, signers, now.UTC().Round(0)})
+	r.Past = r.Past[max(0, len(r.Past)-maxPast):]
+}
+
+// endSigner stores the keys of a signer that another one replaces, unless all are provisional, discarded or lost. A
+// failure is logged. The caller holds mu.
+func (z *Zones) endSigner(apex string, old *Signer, now time.Time) {
+	rec := z.keyring.recordOf(apex)
+	if old == nil || !slices.ContainsFunc(old.keys, func(k *Key) bool {
+		e := rec.of(k.public)
+		return e != nil && !e.Provisional
+	}) {
+		return
+	}
+	rec.endSet(namesOf(old.keys), namesOf(old.active), now)
+	if err := rec.keep(z.keyring.dir, apex); err != nil {
+		z.log.Error().Err(err).Msg("the previous keys of a zone cannot be stored")
+	}
+}
+
+// noteDS stores the DS set of the parent. It writes the record only if the set has changed. The caller holds mu.
+func (z *Zones) noteDS(apex string, parent *Parent, now time.Time) error {
+	if parent.TTL == 0 || len(parent.DS) == 0 || len(parent.DS) > maxDS {
+		return nil
+	}
+	var records []string
+	for _, ds := range parent.DS {
+		records = append(records, dsText(ds))
+	}
+	slices.Sort(records)
+	seen := parentDS{slices.Compact(records), now, parent.TTL}
+	rec := z.keyring.recordOf(apex)
+	if last := len(rec.ParentDS) - 1; last >= 0 && slices.Equal(rec.ParentDS[last].Records, seen.Records) {
+		seen.TTL = max(seen.TTL, rec.ParentDS[last].TTL)
+		rec.ParentDS[last] = seen
+		return nil
+	}
+	rec.ParentDS = append(slices.Clone(rec.ParentDS), seen)
+	rec.ParentDS = rec.ParentDS[max(0, len(rec.ParentDS)-maxParentDS):]
+	return rec.keep(z.keyring.dir, apex)
+}
+
+func dsText(ds *dns.DS) string {
+	return fmt.Sprintf("%d %d %d %s", ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToLower(ds.Digest))
+}
+
+// Mismatches returns the zones with answers that do not validate with records that caches may hold.
+func (z *Zones) Mismatches() (all []ready.KeyMismatch) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	now := z.wall()
+	for _, apex := range z.servedZones() {
+		if m, found := z.mismatch(apex, now); found {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// mismatch checks the present keys of a zone against each set of records that caches may hold:
+//
+//	caches may hold            the present answers need
+//	DNSKEY records             a signature by one of these keys
+//	answers that keys signed   one of these keys among the DNSKEY records
+//	DS records of the parent   one of their keys, published and signing
+//
+// It returns the mismatch that lasts longest. The caller holds mu.
+func (z *Zones) mismatch(apex string, now time.Time) (worst ready.KeyMismatch, found bool) {
+	rec, signer := z.keyring.recordOf(apex), z.signers[apex]
+	report := func(until time.Time, format string, args ...any) {
+		if now.Before(until) && until.After(worst.Until) {
+			worst, found = ready.KeyMismatch{Zone: apex, Problem: fmt.Sprintf(format, args...), Until: until}, true
+		}
+	}
+	if signer == nil {
+		for _, ds := range rec.ParentDS {
+			report(ds.Seen.Add(ds.TTL), "the zone is unsigned, and caches may hold the DS record %s", ds.Records[0])
+		}
+		return worst, found
+	}
+	published, signing := namesOf(signer.keys), namesOf(signer.active)
+	keyTTL, answerTTL := z.heldKeyTTL(now), z.ttls.Answers.Longest(now)
+	for _, p := range rec.Past {
+		if !share(p.Published, signing) {
+			report(p.Ended.Add(keyTTL), "caches may hold DNSKEY records with only %s, and answers have no signature by it",
+				tagList(p.Published))
+		}
+		if !share(p.Signers, published) {
+			report(p.Ended.Add(answerTTL), "caches may hold answers with signatures by only %s, and it is not published",
+				tagList(p.Signers))
+		}
+	}
+	for _, ds := range rec.ParentDS {
+		if !slices.ContainsFunc(signer.active, func(k *Key) bool {
+			return slices.Contains(signer.keys, k) && ds.isOf(k)
+		}) {
+			report(ds.Seen.Add(ds.TTL), "caches may hold the DS record %s, and its key does not sign", ds.Records[0])
+		}
+	}
+	return worst, found
+}
+
+// isOf reports whether the set has a DS record of a key.
+func (d *parentDS) isOf(k *Key) bool {
+	for _, digest := range []uint8{dns.SHA1, dns.SHA256, dns.SHA384} {
+		if ds := k.DNSKEY(0).ToDS(digest); ds != nil && slices.Contains(d.Records, dsText(ds)) {
+			return true
+		}
+	}
+	return false
+}
+
+func share(a, b []keyName) bool {
+	return slices.ContainsFunc(a, func(x keyName) bool {
+		return slices.ContainsFunc(b, func(y keyName) bool { return slices.Equal(x.Public, y.Public) })
+	})
+}
+
+// tagList returns keys for a sentence, such as "key 12345" or "key 12345 or 23456".
+func tagList(keys []keyName) string {
+	var tags []string
+	for _, k := range keys {
+		tags = append(tags, fmt.Sprint(k.Tag))
+	}
+	return "key " + strings.Join(tags, " or ")
+}
