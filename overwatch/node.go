@@ -161,7 +161,7 @@ func (n *node) part(name string) zerolog.Logger {
 func (n *node) openStore(cfg *config.Config) (err error) {
 	if n.store, err = store.Open(cfg.DataDir, store.Options{Program: "gslb-overwatch " + buildinfo.Get().Version,
 		NodeID: cfg.Overwatch.Identity.NodeID, Retention: cfg.Overwatch.Replication.TombstoneRetention,
-		Logger: n.part("store")}); err != nil {
+		CheckObject: control.CheckObject, Logger: n.part("store")}); err != nil {
 		return err
 	}
 	n.closeStore = sync.OnceFunc(func() {

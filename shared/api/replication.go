@@ -35,15 +35,19 @@ type ReplicationPeer struct {
 	Since     time.Time `json:"since"`  // since when Connected is so
 	Behind    int       `json:"behind"` // objects of this node that it has not stored yet
 	// ClockDifferenceMS is the lead of its clock over this node's, in milliseconds, as far as the network lets see.
-	ClockDifferenceMS int64   `json:"clock_difference_ms"`
-	Error             *string `json:"error"` // null: none
+	ClockDifferenceMS int64 `json:"clock_difference_ms"`
+	// Rejected counts the objects that the peer sent and that had no effect here, since this node started.
+	Rejected int     `json:"rejected"`
+	Error    *string `json:"error"` // null: none
 }
 
-// ReplicationRefused is a decision that is kept and has no effect on this node.
+// ReplicationRefused is an object of another node that has no effect on this node.
 type ReplicationRefused struct {
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
+	Node   string `json:"node,omitempty"` // the node that changed it last, as its version says; empty: not known
+	Peer   string `json:"peer,omitempty"` // the node that sent it; empty: not known, such as after a restart
 }
 
 // Reached is the field replication of the answer to a change: the nodes that have it on disk and in their answers, and

@@ -24,6 +24,9 @@ var errUnread = errors.New("its value cannot be read: run the same version on al
 
 // object returns the value of an object in the store; nil if it is deleted or was never there.
 func (p *Plane) object(key replica.Key) (value json.RawMessage, err error) {
+	if err := p.store.HeldReason(key); err != nil {
+		return nil, err
+	}
 	o, there := p.store.Object(key)
 	switch {
 	case !there || o.Deleted:

@@ -44,6 +44,7 @@ type message struct {
 	Digest   string        `json:"digest"`
 	Has      bool          `json:"has"` // the answerer takes Question.Has
 	Offer    replica.Offer `json:"offer"`
+	size     int           // octets of the plain text
 }
 
 // visitor is a node that asks this one.
@@ -51,6 +52,7 @@ type visitor struct {
 	has      uint64 // number of the last change up to which it has stored all
 	answered time.Time
 	leave    context.CancelFunc // ends the request that is held for it; nil: none
+	active   int                // requests that are being answered
 }
 
 // Challenge returns the value of WWW-Authenticate for a peer.
@@ -70,13 +72,13 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 		q.Since, q.Hold = 0, false
 		r.knock() // it has just started, or this node has
 	}
-	held, done := r.receive(ctx, v.Node(), min(q.Has, q.Since))
+	held, asker, done := r.receive(ctx, v.Node(), min(q.Has, q.Since))
 	defer done()
 	if q.Hold {
 		if q.Apart != nil {
 			defer q.Apart()()
 		}
-		r.hold(held, v.Node(), q.Since)
+		r.hold(held, asker, q.Since)
 		if held.Err() != nil {
 			r.rest(ctx, displacedRest)
 		}
@@ -100,30 +102,49 @@ func (r *Replication) digest() string {
 }
 
 // receive notes the changes that a node has. An earlier request of that node is held no longer.
-func (r *Replication) receive(ctx context.Context, node string, has uint64) (context.Context, func()) {
+func (r *Replication) receive(ctx context.Context, node string, has uint64) (context.Context, *visitor, func()) {
 	ctx, leave := context.WithCancel(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v := r.visitors[node]
 	if v == nil {
 		v = &visitor{}
-		r.visitors[node] = v
+		if r.dropVisitor(); len(r.visitors) < maxVisitors {
+			r.visitors[node] = v
+		}
 	}
 	if v.leave != nil {
 		v.leave()
 	}
 	v.has, v.leave = has, leave
+	v.active++
 	r.signalNews()
-	return ctx, func() {
+	return ctx, v, func() {
 		leave()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		v.answered = time.Now()
+		v.active--
 	}
 }
 
+// dropVisitor makes room for another visitor: if there are maxVisitors, it forgets the one that was answered first and
+// asks nothing now. The caller holds mu.
+func (r *Replication) dropVisitor() {
+	if len(r.visitors) < maxVisitors {
+		return
+	}
+	oldest := ""
+	for node, v := range r.visitors {
+		if v.active == 0 && (oldest == "" || v.answered.Before(r.visitors[oldest].answered)) {
+			oldest = node
+		}
+	}
+	delete(r.visitors, oldest)
+}
+
 // hold returns when there is something newer than a change, or after holdTime.
-func (r *Replication) hold(ctx context.Context, node string, since uint64) {
+func (r *Replication) hold(ctx context.Context, v *visitor, since uint64) {
 	ctx, cancel := context.WithTimeout(ctx, holdTime)
 	defer cancel()
 	figures := r.o.Store.Replicas()
@@ -137,7 +158,7 @@ func (r *Replication) hold(ctx context.Context, node string, since uint64) {
 		}
 	}
 	r.mu.Lock()
-	early := spacing - time.Since(r.visitors[node].answered)
+	early := spacing - time.Since(v.answered)
 	r.mu.Unlock()
 	r.rest(ctx, early)
 }

@@ -37,6 +37,7 @@ type peer struct {
 	whole    time.Time
 	knocked  chan struct{} // holds a token when it is to be asked at once
 	refused  bool          // it has objects with versions too far ahead of this node's clock
+	rejected int           // objects that had no effect here, since the start
 
 	connected  bool
 	changed    time.Time     // when connected last changed
@@ -61,12 +62,14 @@ func client(transport http.RoundTripper, files keysync.TLSFiles) (*http.Client, 
 
 // follow asks a peer again and again until ctx ends, with a pause after each failure.
 func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest) {
+	var rate pace
 	for failures := 0; ctx.Err() == nil; {
-		err := r.exchange(ctx, p, guest)
+		octets, err := r.exchange(ctx, p, guest)
 		if ctx.Err() != nil {
 			return
 		}
 		r.note(p, err)
+		r.rest(ctx, rate.delay(time.Now(), octets))
 		if err == nil && !p.self {
 			r.endJoining(ctx, p)
 			failures = 0
@@ -85,37 +88,40 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 	}
 }
 
-// exchange asks a peer for changes, which may take until there are some, and takes them.
-func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) error {
+// exchange asks a peer for changes, which may take until there are some, and takes them. It returns the number of
+// octets that the peer sent.
+func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) (octets int, err error) {
 	r.mu.Lock()
 	since, has, instance := p.since, p.has, p.instance
 	if p.refused && time.Since(p.whole) >= wholeEvery {
 		since, has, instance = 0, 0, ""
 	}
 	r.mu.Unlock()
-	m, err := r.collect(ctx, guest, since, has, instance)
+	m, got, err := r.collect(ctx, guest, since, has, instance)
 	if err != nil {
-		return err
+		return got.octets, err
 	}
 	if m.Instance == r.instance {
 		r.mu.Lock()
 		p.self, p.node = true, m.Offer.Node
 		r.mu.Unlock()
-		return nil
+		return got.octets, nil
 	}
-	return r.take(ctx, p, m)
+	return got.octets, r.take(ctx, p, m)
 }
 
 // collect asks for all pages of an offer. With an instance it waits for changes. All pages are asked for with has, see
 // Question: none of them is stored before the last one has come.
-func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string) (*message,
-	error) {
-	first, err := ask(ctx, guest, since, has, instance, instance != "")
-	if err != nil {
-		return nil, err
+func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string) (
+	first *message, got gathered, err error) {
+	if first, err = ask(ctx, guest, since, has, instance, instance != ""); err != nil {
+		return nil, got, err
 	}
 	if first.Instance != instance {
-		has = 0
+		since, has = 0, 0
+	}
+	if err := got.add(first, since); err != nil {
+		return nil, got, err
 	}
 	for first.Offer.More && first.Instance != r.instance {
 		if since = first.Offer.Changes; !first.Has {
@@ -123,16 +129,19 @@ func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, 
 		}
 		next, err := ask(ctx, guest, since, has, first.Instance, false)
 		if err != nil {
-			return nil, err
+			return nil, got, err
 		}
 		if next.Instance != first.Instance {
-			return nil, errors.New("it was started anew while it answered")
+			return nil, got, errors.New("it was started anew while it answered")
+		}
+		if err := got.add(next, since); err != nil {
+			return nil, got, err
 		}
 		next.Offer.Objects = append(first.Offer.Objects, next.Offer.Objects...)
 		next.Offer.Whole = first.Offer.Whole
 		first = next
 	}
-	return first, nil
+	return first, got, nil
 }
 
 // ask makes one request. A node of an earlier version, which says so by message.Has, refuses a has beside since.
@@ -151,9 +160,18 @@ func ask(ctx context.Context, guest *keysync.Guest, since, has uint64, instance 
 		}
 		return nil, err
 	}
-	var m message
+	return parseMessage(plain)
+}
+
+// parseMessage reads the plain text of an answer.
+func parseMessage(plain []byte) (*message, error) {
+	m := message{size: len(plain)}
 	if err := json.Unmarshal(plain, &m); err != nil {
 		return nil, errors.New("its answer cannot be read: run the same major version on all nodes")
+	}
+	if !replica.IsNode(m.Offer.Node) {
+		return nil, fmt.Errorf("its node id is %.64q: it must be 1 to %d octets that can be printed", m.Offer.Node,
+			replica.MaxNode)
 	}
 	return &m, nil
 }
@@ -162,11 +180,12 @@ func ask(ctx context.Context, guest *keysync.Guest, since, has uint64, instance 
 func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	r.merging.Lock()
 	defer r.merging.Unlock()
-	merged, err := r.o.Store.Merge(m.Offer, r.overtaken)
+	merged, err := r.mergeInParts(m.Offer)
+	r.noteRejected(p, m.Offer.Node, m.Offer.Whole, &merged)
+	r.settle(ctx, m.Offer.Node, merged)
 	if err != nil {
 		return err
 	}
-	r.settle(ctx, m.Offer.Node, merged)
 	if !m.Offer.Joining && m.Digest == r.digest() && time.Since(r.met) >= replica.MeetEvery {
 		if err := r.o.Store.MetReplicas(); err != nil {
 			return err
@@ -198,12 +217,17 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 
 // settle puts merged objects into force and logs them. The caller holds merging.
 func (r *Replication) settle(ctx context.Context, from string, m replica.Merged) {
-	keys := make([]replica.Key, 0, len(m.Taken)+len(m.Dropped))
-	for i := range m.Taken {
-		keys = append(keys, m.Taken[i].Key)
+	held := make(map[replica.Key]replica.Version)
+	for i := range m.Rejected {
+		held[m.Rejected[i].Object.Key] = m.Rejected[i].Object.Version
 	}
-	for i := range m.Dropped {
-		keys = append(keys, m.Dropped[i].Key)
+	keys := make([]replica.Key, 0, len(m.Taken)+len(m.Dropped))
+	for _, list := range [][]replica.Object{m.Taken, m.Dropped} {
+		for i := range list {
+			if held[list[i].Key] != list[i].Version {
+				keys = append(keys, list[i].Key)
+			}
+		}
 	}
 	if len(keys) > 0 {
 		r.enforceMerged(ctx, keys)
@@ -213,7 +237,7 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Dropped)).Msg("this node was away for longer than " +
 			"deletions are remembered: what the other nodes no longer have was deleted")
 	}
-	for i := range m.Refused {
+	for i := range m.Refused[:min(len(m.Refused), maxRejections)] {
 		o := &m.Refused[i]
 		r.o.Logger.Warn().Str("peer", from).Str("kind", o.Kind).Str("name", o.Name).Stringer("version", o.Version).
 			Msg("an object was refused: its version lies more than five minutes ahead of this node's clock; set the clocks")
@@ -234,7 +258,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	var offers []replica.Offer
 	for _, url := range settings.Peers {
 		guest := &keysync.Guest{Node: r.o.NodeID, Peer: url, Secret: settings.Secret, Client: client, Max: maxBody}
-		m, err := r.collect(ctx, guest, 0, 0, "")
+		m, _, err := r.collect(ctx, guest, 0, 0, "")
 		switch {
 		case err != nil || m.Instance != r.instance && !m.Offer.Joining:
 			return // another round finds out
@@ -252,6 +276,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 		r.note(p, err)
 		return
 	}
+	r.noteRejected(p, p.node, true, &merged)
 	r.settle(ctx, p.node, merged)
 	r.o.Logger.Info().Int("peers", len(offers)).Msg("all nodes have met for the first time, or after a long time")
 }

@@ -90,7 +90,8 @@ type Replication struct {
 	peers    map[string]*peer       // by base URL
 	visitors map[string]*visitor    // by node id
 	refused  map[replica.Key]string // reasons of objects that are not in force here
-	heard    chan struct{}          // closed when a visitor asks, and so shows its changes, or a peer was asked
+	rejected map[replica.Key]rejection
+	heard    chan struct{} // closed when a visitor asks, and so shows its changes, or a peer was asked
 }
 
 // New makes a Replication that answers peers. Run asks them.
@@ -102,7 +103,7 @@ func New(o Options) (*Replication, error) {
 	r := &Replication{o: o, instance: rand.Text(), door: keysync.NewDoor(), wake: make(chan struct{}, 1),
 		ended:    make(chan struct{}),
 		settings: o.Settings, peers: make(map[string]*peer), visitors: make(map[string]*visitor),
-		refused: make(map[replica.Key]string), heard: make(chan struct{})}
+		refused: make(map[replica.Key]string), rejected: make(map[replica.Key]rejection), heard: make(chan struct{})}
 	r.logOff(&o.Settings)
 	return r, o.Registerer.Register(newMetrics(r))
 }

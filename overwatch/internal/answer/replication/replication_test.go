@@ -369,7 +369,8 @@ func TestReplication_WhatHasNoEffectIsListed(t *testing.T) {
 	if one := b.r.Status().Refused[0]; one.Name != "app.example" || one.Reason != "no zone of it here" {
 		t.Errorf("listed: %+v", one)
 	}
-	if said := b.r.Trouble(); len(said) != 1 || !strings.Contains(said[0], "domain app.example: no zone of it here") {
+	const want = "domain app.example, changed on a: no zone of it here"
+	if said := b.r.Trouble(); len(said) != 1 || !strings.Contains(said[0], want) {
 		t.Errorf("the condition says %q", said)
 	}
 	b.mu.Lock()

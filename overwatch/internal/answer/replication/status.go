@@ -57,7 +57,7 @@ func (r *Replication) note(p *peer, err error) {
 
 // Status returns the state of replication.
 func (r *Replication) Status() api.Replication {
-	figures := r.o.Store.Replicas()
+	figures, held := r.o.Store.Replicas(), r.o.Store.Held()
 	s := api.Replication{NodeID: r.o.NodeID, Objects: figures.Objects, Tombstones: figures.Tombstones,
 		Joining: figures.Joining, Digest: r.digest(), Peers: []api.ReplicationPeer{},
 		Refused: []api.ReplicationRefused{}}
@@ -73,7 +73,7 @@ func (r *Replication) Status() api.Replication {
 			continue
 		}
 		one := api.ReplicationPeer{Peer: p.url, NodeID: p.node, Connected: p.connected, Since: p.changed.UTC(),
-			Behind: r.behind(p), ClockDifferenceMS: p.difference.Milliseconds()}
+			Behind: r.behind(p), ClockDifferenceMS: p.difference.Milliseconds(), Rejected: p.rejected}
 		if p.err != nil {
 			text := p.err.Error()
 			one.Error = &text
@@ -81,17 +81,31 @@ func (r *Replication) Status() api.Replication {
 		s.Peers = append(s.Peers, one)
 	}
 	slices.SortFunc(s.Peers, func(a, b api.ReplicationPeer) int { return cmp.Compare(a.Peer, b.Peer) })
-	for key, reason := range r.refused {
-		s.Refused = append(s.Refused, api.ReplicationRefused{Kind: key.Kind, Name: key.Name, Reason: reason})
-	}
-	for _, key := range r.o.LeftOut() {
-		s.Refused = append(s.Refused, api.ReplicationRefused{Kind: key.Kind, Name: key.Name,
-			Reason: "it does not go with the configuration of this node, see its log: the zone may be missing here"})
-	}
+	s.Refused = append(s.Refused, r.refusedNow(held)...)
 	slices.SortFunc(s.Refused, func(a, b api.ReplicationRefused) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return s
+}
+
+// refusedNow lists the objects of other nodes that have no effect here. held are those that the store holds. The caller
+// holds mu.
+func (r *Replication) refusedNow(held []replica.Rejection) (list []api.ReplicationRefused) {
+	for _, one := range r.rejectedNow(held) {
+		o := &one.Object
+		list = append(list, api.ReplicationRefused{Kind: clipped(o.Kind), Name: clipped(o.Name),
+			Reason: one.Reason.Error(), Node: clipped(o.Version.Node), Peer: one.node})
+	}
+	for key, reason := range r.refused {
+		o, _ := r.o.Store.Object(key)
+		list = append(list, api.ReplicationRefused{Kind: key.Kind, Name: key.Name, Reason: reason, Node: o.Version.Node})
+	}
+	for _, key := range r.o.LeftOut() {
+		o, _ := r.o.Store.Object(key)
+		list = append(list, api.ReplicationRefused{Kind: key.Kind, Name: key.Name, Node: o.Version.Node,
+			Reason: "it does not go with the configuration of this node, see its log: the zone may be missing here"})
+	}
+	return list
 }
 
 // Unused lists decisions without effect here: they refer to something that does not exist, or the configuration file
@@ -132,11 +146,22 @@ func (r *Replication) Trouble() (sentences []string) {
 			p.Since.Format(time.RFC3339), lacks(p.Behind), *p.Error, waits))
 	}
 	if count := len(status.Refused); count > 0 {
-		first := status.Refused[0]
+		first := &status.Refused[0]
 		sentences = append(sentences, fmt.Sprintf("%d decisions of other nodes have no effect here, the first of them "+
-			"%s %s: %s", count, first.Kind, first.Name, first.Reason))
+			"%s %s%s: %s", count, first.Kind, first.Name, origin(first), first.Reason))
 	}
 	return sentences
+}
+
+// origin names the nodes that a refused object comes from, as far as they are known.
+func origin(o *api.ReplicationRefused) (text string) {
+	if o.Node != "" {
+		text = ", changed on " + o.Node
+	}
+	if o.Peer != "" {
+		text += ", sent by " + o.Peer
+	}
+	return text
 }
 
 // apart returns why a peer and this node do not take all of each other's decisions; empty: they do.

@@ -99,6 +99,12 @@ func (o *Order) normalise() error {
 	return nil
 }
 
+// Check returns the first fault of an order.
+func (o *Order) Check() error {
+	trial := *o
+	return trial.normalise()
+}
+
 // target names the order's object in messages.
 func (o *Order) target() string {
 	if o.Port == 0 {

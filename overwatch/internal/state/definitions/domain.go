@@ -24,7 +24,7 @@ const (
 	MaxTag         = 64 // characters
 )
 
-// EditDomain sets the fields of a change in a domain and checks the result. It ignores DNSSECEnabled, whose meaning
+// EditDomain sets the fields of a change in a domain and checks the result. It ignores DNSSECEnabled, which
 // depends on the node. After an error, d must not be used.
 func EditDomain(d *store.Domain, change *api.DomainChange) error {
 	if change.TTL != nil && *change.TTL < 1 {
@@ -231,7 +231,7 @@ func checkOptionalText(field, text string, limit int) error {
 	return CheckText(field, text, limit)
 }
 
-// CheckOwner returns an error for a text that cannot be the owner of an object; "" stands for none.
+// CheckOwner returns an error for a text that cannot be the owner of an object. The empty text is valid.
 func CheckOwner(owner string) error {
 	if remedy := settings.LabelRemedy(owner, api.MaxOwner); owner != "" && remedy != "" {
 		return fmt.Errorf("owner is %.70q: %s", owner, remedy)

@@ -2,6 +2,7 @@ package definitions
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -102,6 +104,62 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 		_, err = targetOf(name, value)
 	default:
 		err = fmt.Errorf("it is laid over a %.64q, which this version of gslb does not know", kind)
+	}
+	return err
+}
+
+// CheckPeerSetting checks a setting of another node by the rules of an API change. Whether a section goes with the
+// configuration file shows only when it is put into force.
+func CheckPeerSetting(key string, value json.RawMessage) error {
+	if err := CheckOverlay(key, value); err != nil {
+		return err
+	}
+	switch kind, name, is := SplitOverlay(key); {
+	case !is:
+		return nil
+	case kind == OverDomain:
+		fields, err := overlayFields[api.DomainChange](value)
+		if err != nil {
+			return err
+		}
+		return checkDomainOverlay(name, fields)
+	case kind == OverRegion:
+		fields, err := overlayFields[api.RegionChange](value)
+		if err != nil {
+			return err
+		}
+		return EditRegion(&store.Region{Name: name, Latitude: new(float64), Longitude: new(float64)}, &fields)
+	case kind == OverServer:
+		fields, err := overlayFields[ServerOver](value)
+		if err != nil {
+			return err
+		}
+		return checkServerOverlay(&fields)
+	}
+	return nil
+}
+
+// checkDomainOverlay checks the fields of an overlay over a domain whose values in the file are not known.
+func checkDomainOverlay(name string, fields api.DomainChange) error {
+	trial := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm}
+	if f := fields.FallbackAlgorithm; f != nil && fields.RoutingPolicy == nil {
+		if *f != "" && policy.Named(*f) == nil {
+			return fmt.Errorf("fallback_algorithm is %.64q, which this version of gslb does not know", *f)
+		}
+		fields.FallbackAlgorithm = nil // it goes with the file's policy
+	}
+	return EditDomain(&trial, &fields)
+}
+
+func checkServerOverlay(fields *ServerOver) (err error) {
+	if fields.Weight != nil {
+		err = CheckWeight(*fields.Weight)
+	}
+	if fields.Region != nil {
+		err = errors.Join(err, checkOptionalRegion(*fields.Region))
+	}
+	if fields.Agent != nil {
+		err = errors.Join(err, CheckAgent(*fields.Agent))
 	}
 	return err
 }

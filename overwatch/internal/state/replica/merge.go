@@ -27,6 +27,8 @@ type Merged struct {
 	Dropped []Object
 	// Refused are objects whose versions lie too far ahead of this node's clock. They are to be asked for again.
 	Refused []Object
+	// Rejected are the objects without effect here: those that the store left out of the offer, and some of Taken.
+	Rejected []Rejection
 	// Synced tells that Table.Synced has changed and is to be stored.
 	Synced bool
 }

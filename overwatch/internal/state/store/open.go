@@ -66,6 +66,8 @@ type Options struct {
 	Retention time.Duration
 	// Now returns the time for versions and for the names of files that are set aside; nil stands for time.Now.
 	Now func() time.Time
+	// CheckObject returns an error for an object of another node that must have no effect here; nil: all may have one.
+	CheckObject func(*replica.Object) error
 	// Logger gets a line when copies begin to fail, and when they succeed again.
 	Logger zerolog.Logger
 }
@@ -88,7 +90,8 @@ type Store struct {
 	writing  atomic.Pointer[time.Time] // when that began; nil while none is
 	failed   atomic.Bool               // the disk did not take what was last written, and probe has found nothing else
 
-	table   *replica.Table // commitMu
+	table   *replica.Table             // commitMu
+	held    map[replica.Key]heldObject // commitMu; see pruneHeld
 	figures atomic.Pointer[Replicas]
 	clock   wallclock.Watch // commitMu
 	steady  time.Time       // the start, or the clock's last jump; commitMu
@@ -113,7 +116,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger,
+	s := &Store{held: make(map[replica.Key]heldObject), dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger,
 		lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1), steady: time.Now()}
 	s.clock.Jumped(o.Now())
 	if err := s.open(); err != nil {

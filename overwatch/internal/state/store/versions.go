@@ -69,7 +69,9 @@ func (s *Store) Page(change uint64, size int) replica.Offer {
 // one transaction. Owners that hold the records in memory must be told by the caller. audit returns the audit entries
 // for that transaction; nil: there are none.
 func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
-	return s.merge(func(t *replica.Table) replica.Merged { return t.Merge(offer) }, audit)
+	return s.merge([]replica.Offer{offer}, func(t *replica.Table, sound []replica.Offer) replica.Merged {
+		return t.Merge(sound[0])
+	}, audit)
 }
 
 // MetReplicas notes that another node that is not joining has the same objects, see replica.Table.Met.
@@ -82,16 +84,19 @@ func (s *Store) MetReplicas() error {
 
 // BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin; audit is that of Merge.
 func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
-	return s.merge(func(t *replica.Table) replica.Merged { return t.Begin(offers) }, audit)
+	return s.merge(offers, (*replica.Table).Begin, audit)
 }
 
-func (s *Store) merge(with func(*replica.Table) replica.Merged, audit func(*replica.Merged) []Entry) (m replica.Merged,
-	err error) {
+func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replica.Offer) replica.Merged,
+	audit func(*replica.Merged) []Entry) (m replica.Merged, err error) {
 	err = s.keep(func(w *writer) {
-		m = with(w.table)
-		for i := range m.Taken {
-			w.putObject(&m.Taken[i])
+		c := s.screen()
+		sound := make([]replica.Offer, len(offers))
+		for i := range offers {
+			sound[i] = c.offer(offers[i])
 		}
+		m = with(w.table, sound)
+		c.settle(w, &m)
 		for i := range m.Dropped {
 			w.dropObject(&m.Dropped[i])
 		}
@@ -188,10 +193,28 @@ func (w *writer) recorded(o *replica.Object) bool {
 	return w.err == nil && b.Get(key) != nil
 }
 
+// hasValue reports whether a record of its own has the value of an object.
+func (w *writer) hasValue(o *replica.Object) bool {
+	bucket, key, own := recordKeyOf(o)
+	if !own {
+		return false
+	}
+	b := w.open(bucket)
+	if w.err != nil {
+		return false
+	}
+	record := b.Get(key)
+	if record == nil {
+		return false
+	}
+	value, _, err := unseal(bucket, key, record)
+	return err == nil && bytes.Equal(value, o.Value)
+}
+
 // putVersion stores the version of an object, and the value too where it has no record of its own.
 func (w *writer) putVersion(o *replica.Object) {
 	stored := *o
-	if w.recorded(o) {
+	if w.hasValue(o) {
 		stored.Value = nil
 	}
 	text, err := json.Marshal(&stored)
@@ -266,7 +289,7 @@ func (s *Store) rereadTable() {
 }
 
 // openTable reads the table. Records without a version get one of the time of their last change. Orders that were ended
-// too early get their record back.
+// too early, and held objects that may have an effect now, get their record.
 func (s *Store) openTable() (err error) {
 	if s.table, err = s.readTable(); err != nil {
 		return err
@@ -276,8 +299,8 @@ func (s *Store) openTable() (err error) {
 	if err != nil {
 		return err
 	}
-	bare, early := s.unversioned(records), s.retiredEarly(records)
-	if len(bare)+len(early) == 0 {
+	bare, admitted := s.unversioned(records), s.readmit(records)
+	if len(bare)+len(admitted) == 0 {
 		return nil
 	}
 	return s.update(func(w *writer) {
@@ -285,21 +308,10 @@ func (s *Store) openTable() (err error) {
 			w.table.Adopt(bare[i])
 			w.putVersion(&bare[i])
 		}
-		for i := range early {
-			w.putObject(&early[i])
+		for i := range admitted {
+			w.putObject(&admitted[i])
 		}
 	})
-}
-
-// retiredEarly returns the orders that are in none of the records although their time is not over: this node's clock
-// was ahead when it ended them.
-func (s *Store) retiredEarly(records map[replica.Key]json.RawMessage) (early []replica.Object) {
-	for _, o := range s.table.All() {
-		if _, recorded := records[o.Key]; !recorded && ended(&o).After(s.now()) && Readable(&o) {
-			early = append(early, o)
-		}
-	}
-	return early
 }
 
 func (s *Store) readTable() (*replica.Table, error) {

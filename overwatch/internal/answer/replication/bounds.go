@@ -1,0 +1,158 @@
+package replication
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/replica"
+)
+
+// Bounds of what one peer may send. Whoever knows key_sync.secret can be a peer.
+const (
+	// maxPages, maxObjects and maxExchange bound the pages of one exchange, their objects, and their octets.
+	maxPages    = 1024
+	maxObjects  = replica.MaxObjects + replica.MaxTombstones
+	maxExchange = 128 << 20
+	// exchangeEvery is the mean time between two exchanges with a peer of which exchangeBurst come at once.
+	exchangeEvery = 100 * time.Millisecond
+	exchangeBurst = 50
+	// octetsPerSecond is the mean rate of octets from a peer. A whole exchange may come at once.
+	octetsPerSecond = 4 << 20
+	// maxVisitors bounds the node ids that ask this node.
+	maxVisitors = 256
+	// partSize is the number of objects that are merged in one transaction, so that others need not wait for long.
+	partSize = 5000
+	// maxRejections bounds the objects of a peer that this node did not store and still names.
+	maxRejections = 20
+)
+
+// bucket is a leaky bucket of events that cost time.
+type bucket struct{ free time.Time }
+
+// delay adds an event to the bucket and returns the time to wait so that the bucket holds at most burst.
+func (b *bucket) delay(now time.Time, cost, burst time.Duration) time.Duration {
+	if b.free.Before(now) {
+		b.free = now
+	}
+	b.free = b.free.Add(cost)
+	return max(0, b.free.Sub(now)-burst)
+}
+
+// pace bounds the rate of exchanges with one peer. It belongs to one goroutine.
+type pace struct{ exchanges, octets bucket }
+
+// delay returns the time to wait after an exchange of so many octets.
+func (p *pace) delay(now time.Time, octets int) time.Duration {
+	perOctet := time.Second / octetsPerSecond // 238 ns
+	return max(p.exchanges.delay(now, exchangeEvery, exchangeBurst*exchangeEvery),
+		p.octets.delay(now, time.Duration(octets)*perOctet, maxExchange*perOctet))
+}
+
+// errNoAdvance reports a peer that announces more pages without end.
+var errNoAdvance = errors.New("it announces more pages and sends none: nothing of them is taken")
+
+// gathered counts the pages of one exchange.
+type gathered struct{ pages, objects, octets int }
+
+// add adds a page. It returns an error if the exchange exceeds a bound, or does not advance.
+func (g *gathered) add(m *message, since uint64) error {
+	g.pages, g.objects, g.octets = g.pages+1, g.objects+len(m.Offer.Objects), g.octets+m.size
+	switch {
+	case g.pages > maxPages:
+		return fmt.Errorf("it sends more than %d pages at once: nothing of them is taken", maxPages)
+	case g.objects > maxObjects:
+		return fmt.Errorf("it sends more than %d objects at once: nothing of them is taken", maxObjects)
+	case g.octets > maxExchange:
+		return fmt.Errorf("it sends more than %d octets at once: nothing of them is taken", maxExchange)
+	case m.Offer.More && (len(m.Offer.Objects) == 0 || m.Offer.Changes <= since):
+		return errNoAdvance
+	}
+	return nil
+}
+
+// rejection is an object of a peer that has no effect here.
+type rejection struct {
+	url, node string // of the peer
+	replica.Rejection
+}
+
+// noteRejected notes the objects of a peer that have no effect here. Of those that this node did not store it names
+// maxRejections. whole tells that the peer has sent all of its objects.
+func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.Merged) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range m.Taken { // a later version may be sound
+		delete(r.rejected, m.Taken[i].Key)
+	}
+	unstored := 0
+	for key, one := range r.rejected {
+		switch {
+		case one.Stored || one.url != p.url:
+		case whole:
+			delete(r.rejected, key)
+		default:
+			unstored++
+		}
+	}
+	p.rejected += len(m.Rejected)
+	for _, one := range m.Rejected {
+		if !one.Stored {
+			if unstored++; unstored > maxRejections {
+				continue
+			}
+		}
+		key := one.Object.Key
+		r.o.Logger.Warn().Str("peer", node).Str("kind", clipped(key.Kind)).Str("name", clipped(key.Name)).
+			Str("reason", one.Reason.Error()).Bool("stored", one.Stored).
+			Msg("an object of another node was rejected: it has no effect here")
+		one.Object.Value = nil
+		r.rejected[key] = rejection{p.url, node, one}
+	}
+}
+
+// rejectedNow lists the objects of peers that have no effect here. held are the rejected objects in the store, also
+// from before a restart. The caller holds mu.
+func (r *Replication) rejectedNow(held []replica.Rejection) (list []rejection) {
+	for _, one := range held {
+		known := r.rejected[one.Object.Key]
+		list = append(list, rejection{known.url, known.node, one})
+	}
+	for _, one := range r.rejected {
+		if !one.Stored {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// clipped returns a text of a peer for a log or an answer.
+func clipped(text string) string {
+	const most = 100
+	return strings.ToValidUTF8(text[:min(len(text), most)], "?")
+}
+
+// mergeInParts merges an offer, in several transactions if it is large and need not be judged as a whole. After an
+// error it returns the outcome of the transactions before the error.
+func (r *Replication) mergeInParts(offer replica.Offer) (all replica.Merged, err error) {
+	if len(offer.Objects) <= partSize || r.o.Store.Replicas().Joining {
+		return r.o.Store.Merge(offer, r.overtaken)
+	}
+	part := offer
+	part.Whole = false
+	for at := 0; at < len(offer.Objects); at += partSize {
+		part.Objects = offer.Objects[at:min(at+partSize, len(offer.Objects))]
+		m, err := r.o.Store.Merge(part, r.overtaken)
+		if err != nil {
+			return all, err
+		}
+		all.Taken, all.Lost, all.Dropped = append(all.Taken, m.Taken...), append(all.Lost, m.Lost...),
+			append(all.Dropped, m.Dropped...)
+		all.Refused, all.Rejected = append(all.Refused, m.Refused...), append(all.Rejected, m.Rejected...)
+	}
+	if offer.Whole && !offer.Joining && len(all.Refused) == 0 {
+		err = r.o.Store.MetReplicas()
+	}
+	return all, err
+}

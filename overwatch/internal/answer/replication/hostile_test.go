@@ -1,0 +1,149 @@
+package replication_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// hostile is a peer that knows the secret and answers each request at once with a message of its own.
+type hostile struct {
+	door    *keysync.Door
+	message func(asked uint64) any // asked counts the requests
+	asked   atomic.Uint64
+}
+
+func newHostile(message func(asked uint64) any) *hostile {
+	return &hostile{door: keysync.NewDoor(), message: message}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (h *hostile) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
+		"Content-Type": {"application/json"}, "Www-Authenticate": {h.door.Challenge()}}}
+	var body api.ReplicationObjects
+	if proof := r.Header.Get("Authorization"); proof != "" {
+		s := settings(secret)
+		visitor, err := h.door.Admit(s.Secret, r.URL.RequestURI(), proof)
+		if err != nil {
+			return nil, err
+		}
+		plain, err := json.Marshal(h.message(h.asked.Add(1)))
+		if err != nil {
+			return nil, err
+		}
+		if body.Sealed, err = visitor.Seal(plain); err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.Marshal(body)
+	resp.Body = io.NopCloser(bytes.NewReader(text))
+	return resp, err
+}
+
+// sent is a message in the form that peers use.
+type sent struct {
+	Instance string        `json:"instance"`
+	Time     time.Time     `json:"time"`
+	Digest   string        `json:"digest"`
+	Has      bool          `json:"has"`
+	Offer    replica.Offer `json:"offer"`
+}
+
+func sentDomain(name string, ttl int) replica.Object {
+	return replica.Object{Key: domain(name), Version: replica.Version{Time: time.Now().UnixMilli(), Node: "h"},
+		Value: fmt.Appendf(nil, `{"name":%q,"ttl":%d}`, name, ttl)}
+}
+
+// facing starts a node with a hostile peer as its only one.
+func facing(t *testing.T, h *hostile) *node {
+	t.Helper()
+	s := settings(secret)
+	s.Peers = []string{"http://h"}
+	w := &network{nodes: make(map[string]*node)}
+	return startOn(t, w, t.TempDir(), h, store.Options{NodeID: "a", CheckObject: func(o *replica.Object) error {
+		if strings.Contains(string(o.Value), `"ttl":-5`) {
+			return fmt.Errorf("ttl is -5")
+		}
+		return nil
+	}}, s)
+}
+
+// Pages without end are not gathered, and the status names the peer's fault.
+func TestReplication_APeerThatSendsPagesWithoutEndIsGivenUp(t *testing.T) {
+	for name, object := range map[string]bool{"empty": false, "small": true} {
+		t.Run(name, func(t *testing.T) {
+			n := facing(t, newHostile(func(asked uint64) any {
+				offer := replica.Offer{Node: "h", Changes: asked, More: true, Objects: []replica.Object{}}
+				if object {
+					offer.Objects = append(offer.Objects, sentDomain(fmt.Sprint("d", asked, ".example"), 1))
+				}
+				return sent{Instance: "one", Time: time.Now(), Offer: offer}
+			}))
+			until(t, "the exchange to be given up", func() bool {
+				for _, p := range n.r.Status().Peers {
+					return p.Error != nil && strings.Contains(*p.Error, "pages") && n.store.Replicas().Objects == 0
+				}
+				return false
+			})
+		})
+	}
+}
+
+// A peer that always has something new costs a bounded number of exchanges.
+func TestReplication_APeerThatAnswersAtOnceIsAskedAtABoundedRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHostile(func(asked uint64) any {
+			return sent{Instance: "one", Time: time.Now(), Offer: replica.Offer{Node: "h", Changes: asked,
+				Objects: []replica.Object{sentDomain("app.example", int(asked))}}}
+		})
+		n := facing(t, h)
+		const while = time.Minute
+		<-time.After(while)
+		if asked := h.asked.Load(); asked < 300 || asked > 700 {
+			t.Errorf("%d exchanges in %s", asked, while)
+		}
+		n.stop()
+	})
+}
+
+// The node rejects only the wrong object, and the status names the object, its peer and the reason.
+func TestReplication_AWrongObjectIsRejectedAlone(t *testing.T) {
+	n := facing(t, newHostile(func(asked uint64) any {
+		offer := replica.Offer{Node: "h", Changes: 1, Synced: time.Now(), Objects: []replica.Object{}}
+		if asked == 1 {
+			offer.Whole = true
+			offer.Objects = []replica.Object{sentDomain("", 1), sentDomain("wrong.example", -5),
+				sentDomain("right.example", 7)}
+		}
+		return sent{Instance: "one", Time: time.Now(), Offer: offer}
+	}))
+	until(t, "the objects to come", func() bool { return n.store.Replicas().Objects == 2 })
+	status := n.r.Status()
+	if status.Peers[0].Rejected != 2 || len(status.Refused) != 2 {
+		t.Fatalf("status: %+v", status)
+	}
+	for _, one := range status.Refused {
+		if one.Node != "h" || one.Peer != "h" || !strings.Contains(one.Reason, "ttl is -5") &&
+			!strings.Contains(one.Reason, "its name is") {
+			t.Errorf("refused: %+v", one)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.followed[domain("right.example")] != 1 || n.followed[domain("wrong.example")] != 0 {
+		t.Errorf("put into force: %v", n.followed)
+	}
+}

@@ -1,0 +1,157 @@
+package control_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+func peerObject(kind, name, value string) *replica.Object {
+	return &replica.Object{Key: replica.Key{Kind: kind, Name: name}, Value: json.RawMessage(value)}
+}
+
+const (
+	soundDomain = `{"name":"app.example","ttl":30,"routing_policy":"geolocation","fallback_algorithm":"round-robin",` +
+		`"regions":["eu"],"enabled":true,"tags":["web"]}`
+	soundOrder = `{"service":"app.example","address":"192.0.2.1:80","reason":"planned","source":"api","weight":7}`
+)
+
+// An object that the API could have made is accepted.
+func TestCheckObject_AcceptsWhatTheAPIMakes(t *testing.T) {
+	for _, o := range []*replica.Object{
+		peerObject(store.KindDomain, "app.example", soundDomain),
+		peerObject(store.KindDomain, "*.example", `{"name":"*.example","routing_policy":"round-robin","regions":null}`),
+		peerObject(store.KindRegion, "eu", `{"name":"eu","label":"Europe","countries":["DE"],"continent":"EU"}`),
+		peerObject(store.KindMapping, "192.0.2.0/24", `{"cidr":"192.0.2.0/24","region":"eu"}`),
+		peerObject(store.KindAgent, "agent-1", `{"id":"agent-1","address":"192.0.2.7","port":7946}`),
+		peerObject(store.KindServer, "app.example 192.0.2.1:80",
+			`{"service":"app.example","address":"192.0.2.1","port":80,"weight":1,"check":{"Type":"tcp"}}`),
+		peerObject(store.KindOverride, "app.example 192.0.2.1:80", soundOrder),
+		peerObject(store.KindWeight, "app.example 192.0.2.1:80", soundOrder),
+		peerObject(store.KindDrain, "app.example 192.0.2.1:80",
+			`{"service":"app.example","address":"192.0.2.1:80","reason":"","share":0.5,"over":30000000000}`),
+		peerObject(store.KindOverride, "app.example 192.0.2.1",
+			`{"service":"app.example","address":"192.0.2.1","reason":"down"}`),
+		peerObject(store.KindSetting, "dns", `{"default_ttl":60}`),
+		peerObject(store.KindSetting, "domain app.example", `{"fields":{"ttl":7,"fallback_algorithm":"round-robin"}}`),
+		peerObject(store.KindSetting, "region eu", `{"fields":{"latitude":7}}`),
+		peerObject(store.KindSetting, "server app.example:192.0.2.1:80", `{"fields":{"weight":7}}`),
+		peerObject(store.KindRevocation, "agent-1", `{"agent_id":"agent-1","revoked":true}`),
+		peerObject(store.KindLock, "app.example", `{"service":"app.example","tokens":[]}`),
+	} {
+		if err := control.CheckObject(o); err != nil {
+			t.Errorf("%s %s: %v", o.Kind, o.Name, err)
+		}
+	}
+}
+
+// An object that the API would have refused is rejected.
+func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
+	edit := func(from, what, with string) string { return strings.Replace(from, what, with, 1) }
+	for _, c := range []struct{ kind, value, want string }{
+		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"ttl":-5`), "ttl is -5"},
+		{store.KindDomain, edit(soundDomain, `geolocation`, `coin-toss`), "routing_policy is"},
+		{store.KindDomain, edit(soundDomain, `round-robin`, `coin-toss`), "fallback_algorithm is"},
+		{store.KindDomain, edit(soundDomain, `app.example`, `a\u0000b.example`), "name is"},
+		{store.KindDomain, edit(soundDomain, `app.example`, `App.example`), "name is"},
+		{store.KindDomain, edit(soundDomain, `"web"`, `"a\u0000b"`), "tags has"},
+		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"description":"a\nb"`), "description must"},
+		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"answer":"mx"`), "answer is"},
+		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"min_healthy":"none"`), "min_healthy is"},
+		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"client_hash_ipv4_prefix":99`), "client_hash_ipv4_prefix is"},
+		{store.KindDomain, `[]`, "cannot be read"},
+		{store.KindRegion, `{"name":"e u"}`, "id is"},
+		{store.KindRegion, `{"name":"eu","priority":-1}`, "priority is"},
+		{store.KindRegion, `{"name":"eu","latitude":100,"longitude":0}`, "latitude is"},
+		{store.KindRegion, `{"name":"eu","countries":["XX1"]}`, "countries has"},
+		{store.KindMapping, `{"cidr":"192.0.2.1/24","region":"eu"}`, "cidr is"},
+		{store.KindMapping, `{"cidr":"192.0.2.0/24","region":""}`, "region is"},
+		{store.KindAgent, `{"id":"a b"}`, "name is"},
+		{store.KindAgent, `{"id":"a","port":70000}`, "port is"},
+		{store.KindServer, `{"service":"app.example","address":"192.0.2.1","port":80,"weight":0}`, "weight is"},
+		{store.KindServer, `{"service":"app.example","address":"0.0.0.0","port":80,"weight":1}`, "address 0.0.0.0"},
+		{store.KindServer, `{"service":"App.example","address":"192.0.2.1","port":80,"weight":1}`, "canonical form"},
+		{store.KindWeight, edit(soundOrder, `"weight":7`, `"weight":-7`), "weight of"},
+		{store.KindWeight, edit(soundOrder, `:80`, ``), "about one port"},
+		{store.KindOverride, edit(soundOrder, `planned`, ` `), "reason is missing"},
+		{store.KindDrain, edit(soundOrder, `"weight":7`, `"share":1`), "share"},
+		{store.KindSetting, `{"fields":{"ttl":-5}}`, "ttl is -5"},
+		{store.KindRevocation, `{"agent_id":"a\u0000b","revoked":true}`, "agent_id is"},
+		{store.KindLock, `{"service":""}`, "service is"},
+	} {
+		if err := control.CheckObject(peerObject(c.kind, "domain app.example", c.value)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v", c.kind, c.value, err)
+		}
+	}
+}
+
+// Whatever a peer sends, the check of it ends, and what it accepts can be joined with a configuration.
+func FuzzCheckObject(f *testing.F) {
+	f.Add(store.KindDomain, "app.example", []byte(soundDomain))
+	f.Add(store.KindWeight, "app.example 192.0.2.1:80", []byte(soundOrder))
+	f.Add(store.KindRegion, "eu", []byte(`{"name":"eu","countries":["DE"],"latitude":1,"longitude":2}`))
+	f.Add(store.KindMapping, "192.0.2.0/24", []byte(`{"cidr":"192.0.2.0/24","region":"eu"}`))
+	f.Add(store.KindSetting, "server app.example:192.0.2.1:80", []byte(`{"fields":{"weight":7}}`))
+	f.Add(store.KindServer, "app.example 192.0.2.1:80",
+		[]byte(`{"service":"app.example","address":"192.0.2.1","port":80,"weight":1,"check":{"Type":"http"}}`))
+	f.Add(store.KindRevocation, "agent-1", []byte(`{"agent_id":"agent-1","revoked":true}`))
+	f.Fuzz(func(t *testing.T, kind, name string, value []byte) {
+		o := peerObject(kind, name, string(value))
+		o.Version.Node = "b"
+		if !json.Valid(value) || o.Check() != nil || !store.Readable(o) || control.CheckObject(o) != nil {
+			return
+		}
+		joinPeerObject(t, o)
+	})
+}
+
+// joinPeerObject does with an accepted object what a node does.
+func joinPeerObject(t *testing.T, o *replica.Object) {
+	t.Helper()
+	var from store.Definitions
+	switch o.Kind {
+	case store.KindDomain:
+		from.Domains = []store.Domain{decodePeer[store.Domain](t, o)}
+	case store.KindRegion:
+		from.Regions = []store.Region{decodePeer[store.Region](t, o)}
+	case store.KindMapping:
+		from.Mappings = []store.Mapping{decodePeer[store.Mapping](t, o)}
+	case store.KindSetting:
+		from.Settings = map[string][]byte{o.Name: o.Value}
+	case store.KindServer:
+		restore.Servers([]store.Server{decodePeer[store.Server](t, o)}, zerolog.Nop())
+	case store.KindOverride, store.KindWeight, store.KindDrain:
+		if order, err := restore.OrderOf(decodePeer[store.Order](t, o)); err != nil {
+			t.Errorf("%s %q: %v", o.Kind, o.Value, err)
+		} else if _, err := registry.NewID(order.Service, order.Address, 1); err != nil {
+			t.Errorf("%s %q: %v", o.Kind, o.Value, err)
+		}
+	}
+	set, err := definitions.New(from)
+	if err != nil {
+		t.Fatalf("%s %q: %v", o.Kind, o.Value, err)
+	}
+	file := &config.Config{}
+	if over, err := set.Over(file); err == nil {
+		set.Join(over, definitions.NamesIn(file))
+	}
+}
+
+func decodePeer[T any](t *testing.T, o *replica.Object) (value T) {
+	t.Helper()
+	if err := json.Unmarshal(o.Value, &value); err != nil {
+		t.Fatalf("%s %q: %v", o.Kind, o.Value, err)
+	}
+	return value
+}

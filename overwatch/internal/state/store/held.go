@@ -1,0 +1,216 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gslb.internal/overwatch/internal/state/replica"
+)
+
+var (
+	// errUnknownKind reports an object of a kind that only a later version of gslb knows.
+	errUnknownKind = errors.New("this version of gslb does not know it: run the same version on all nodes")
+	// errUnreadable reports an object whose value is not one of its kind and name.
+	errUnreadable = errors.New("its value cannot be read: run the same version on all nodes")
+)
+
+// heldObject is an object that the store keeps for other nodes, and that has no effect here.
+type heldObject struct {
+	version replica.Version
+	size    int
+	reason  error
+}
+
+// Held lists the objects of other nodes that the store keeps and that have no effect here, in the order of their keys.
+// The record of such an object, if there is one, has the last value that this node accepted.
+func (s *Store) Held() []replica.Rejection {
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	s.pruneHeld()
+	list := make([]replica.Rejection, 0, len(s.held))
+	for key, h := range s.held {
+		o, _ := s.table.Get(key)
+		list = append(list, replica.Rejection{Object: o, Reason: h.reason, Stored: true})
+	}
+	slices.SortFunc(list, func(a, b replica.Rejection) int {
+		return cmp.Or(cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Name, b.Object.Name))
+	})
+	return list
+}
+
+// HeldReason returns the reason why an object is held, nil for an object that is not.
+func (s *Store) HeldReason(key replica.Key) error {
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	if h, held := s.held[key]; held {
+		if o, _ := s.table.Get(key); o.Version == h.version {
+			return h.reason
+		}
+	}
+	return nil
+}
+
+// pruneHeld forgets the held objects that later versions have replaced. The caller holds commitMu.
+func (s *Store) pruneHeld() {
+	for key, h := range s.held {
+		if o, there := s.table.Get(key); !there || o.Version != h.version {
+			delete(s.held, key)
+		}
+	}
+}
+
+// admit returns the reason why an object must have no effect here; nil: it may have one.
+func (s *Store) admit(o *replica.Object) error {
+	switch known := knownKind(o.Kind); {
+	case !known:
+		return errUnknownKind
+	case o.Deleted:
+		return nil
+	case !Readable(o):
+		return errUnreadable
+	case s.o.CheckObject != nil:
+		return s.o.CheckObject(o)
+	}
+	return nil
+}
+
+func knownKind(kind string) bool {
+	if kind == KindRevocation || kind == KindLock {
+		return true
+	}
+	for _, known := range kinds() {
+		if known == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// screening sorts the objects of another node's offer. Its fields count the objects of the table
+// and those that the offer adds.
+type screening struct {
+	s                         *Store
+	objects, tombstones, held int
+	heldSize                  int
+	rejected                  []replica.Rejection
+}
+
+// screen begins a screening. The caller holds commitMu.
+func (s *Store) screen() *screening {
+	s.pruneHeld()
+	c := &screening{s: s, held: len(s.held)}
+	for _, h := range s.held {
+		c.heldSize += h.size
+	}
+	c.objects, c.tombstones = s.table.Count()
+	return c
+}
+
+// offer returns an offer without the objects that this node must not store. Where one is missing, and this node drops
+// objects that an offer lacks, the offer is no longer a whole one.
+func (c *screening) offer(o replica.Offer) replica.Offer {
+	sound := make([]replica.Object, 0, len(o.Objects))
+	for i := range o.Objects {
+		if c.stores(&o.Objects[i]) {
+			sound = append(sound, o.Objects[i])
+		}
+	}
+	if len(sound) < len(o.Objects) && c.s.table.Joining() {
+		o.Whole = false
+	}
+	o.Objects = sound
+	return o
+}
+
+// stores decides whether this node stores an object, and notes the object if it has no effect.
+func (c *screening) stores(o *replica.Object) bool {
+	if err := o.Check(); err != nil {
+		c.rejected = append(c.rejected, replica.Rejection{Object: *o, Reason: err})
+		return false
+	}
+	here, there := c.s.table.Get(o.Key)
+	if there && (o.Version.Compare(here.Version) < 0 || o.Version == here.Version && bytes.Equal(o.Value, here.Value)) {
+		return true // it changes nothing
+	}
+	if before, held := c.s.held[o.Key]; held {
+		c.held, c.heldSize = c.held-1, c.heldSize-before.size
+	}
+	reason := c.s.admit(o)
+	if full := c.full(o, !there, reason != nil); full != nil {
+		c.rejected = append(c.rejected, replica.Rejection{Object: *o, Reason: full})
+		return false
+	}
+	if reason != nil {
+		c.rejected = append(c.rejected, replica.Rejection{Object: *o, Reason: reason, Stored: true})
+	}
+	return true
+}
+
+// full returns an error if an object would exceed a bound, and counts the object otherwise.
+func (c *screening) full(o *replica.Object, added, held bool) error {
+	switch {
+	case held && (c.held >= replica.MaxHeld || c.heldSize+len(o.Value) > replica.MaxHeldSize):
+		return fmt.Errorf("this node has stored %d objects without effect, of at most %d and %d octets: delete them on "+
+			"the node that has made them", c.held, replica.MaxHeld, replica.MaxHeldSize)
+	case added && o.Deleted && c.tombstones >= replica.MaxTombstones:
+		return fmt.Errorf("this node remembers %d deletions, which is the most: shorten "+
+			"overwatch.replication.tombstone_retention on all nodes", c.tombstones)
+	case added && !o.Deleted && c.objects >= replica.MaxObjects:
+		return fmt.Errorf("this node has %d objects, which is the most", c.objects)
+	}
+	if held {
+		c.held, c.heldSize = c.held+1, c.heldSize+len(o.Value)
+	}
+	if added && o.Deleted {
+		c.tombstones++
+	} else if added {
+		c.objects++
+	}
+	return nil
+}
+
+// settle returns the rejected objects that came into the table or stayed out of it, and stores those in the table.
+func (c *screening) settle(w *writer, m *replica.Merged) {
+	held := make(map[replica.Key]replica.Rejection)
+	for _, r := range c.rejected {
+		if r.Stored {
+			held[r.Object.Key] = r
+		} else {
+			m.Rejected = append(m.Rejected, r)
+		}
+	}
+	for i := range m.Taken {
+		o := &m.Taken[i]
+		r, is := held[o.Key]
+		if !is || r.Object.Version != o.Version {
+			w.putObject(o)
+			continue
+		}
+		m.Rejected = append(m.Rejected, r)
+		w.putVersion(o)
+		c.s.held[o.Key] = heldObject{o.Version, len(o.Value), r.Reason}
+	}
+}
+
+// readmit notes the objects without effect. It returns the objects that get their records back: this version of gslb
+// accepts them, or the clock of this node was ahead when it ended them.
+func (s *Store) readmit(records map[replica.Key]json.RawMessage) (admitted []replica.Object) {
+	for _, o := range s.table.All() {
+		if o.Deleted && knownKind(o.Kind) || bytes.Equal(records[o.Key], o.Value) {
+			continue
+		}
+		if at := ended(&o); !at.IsZero() && !at.After(s.now()) {
+			continue
+		}
+		if reason := s.admit(&o); reason != nil {
+			s.held[o.Key] = heldObject{o.Version, len(o.Value), reason}
+		} else if bucket, _, _ := recordKeyOf(&o); bucket != "" {
+			admitted = append(admitted, o)
+		}
+	}
+	return admitted
+}
