@@ -45,22 +45,26 @@ const (
 	AuditRevoke   = "revoke"
 	AuditDrain    = "drain"
 	AuditUndrain  = "undrain"
-	AuditWeight   = "weight"   // an operator's weight over the declared one, set or cleared
-	AuditOverride = "override" // set or cleared
-	AuditBegin    = "begin"    // of what an operator has planned, when its time comes; the actor is the node
-	AuditExpire   = "expire"   // of what an operator has ordered for a time; the actor is the node
-	AuditHold     = "hold"     // a brake begins to hold what agents alone say; the actor is the node
-	AuditRelease  = "release"  // a brake ends
-	AuditReload   = "reload"
-	AuditRoll     = "roll"    // the change of a signing key, begun or a stage further
-	AuditCancel   = "cancel"  // of such a change
-	AuditConfirm  = "confirm" // an operator says that the parent has the new DS record
-	AuditUnsign   = "unsign"  // a zone begins to go without signatures
-	AuditSign     = "sign"    // it begins to be signed again
-	AuditForce    = "force"   // a change of key goes on without nodes that are not heard of
-	AuditSync     = "sync"
-	AuditValidate = "validate"
-	AuditRefused  = "refused" // a request or an agent's claim: nothing was changed
+	AuditWeight   = "weight"   // an operator sets a weight over the declared one
+	AuditOverride = "override" // an operator sets an override
+	// AuditClearWeight and AuditClearOverride are the ends of them by an operator. Nodes up to version 0.9 wrote
+	// AuditWeight and AuditOverride for both, with null as what is after.
+	AuditClearWeight   = "clear_weight"
+	AuditClearOverride = "clear_override"
+	AuditBegin         = "begin"   // of what an operator has planned, when its time comes; the actor is the node
+	AuditExpire        = "expire"  // of what an operator has ordered for a time; the actor is the node
+	AuditHold          = "hold"    // a brake begins to hold what agents alone say; the actor is the node
+	AuditRelease       = "release" // a brake ends
+	AuditReload        = "reload"
+	AuditRoll          = "roll"    // the change of a signing key, begun or a stage further
+	AuditCancel        = "cancel"  // of such a change
+	AuditConfirm       = "confirm" // an operator says that the parent has the new DS record
+	AuditUnsign        = "unsign"  // a zone begins to go without signatures
+	AuditSign          = "sign"    // it begins to be signed again
+	AuditForce         = "force"   // a change of key goes on without nodes that are not heard of
+	AuditSync          = "sync"
+	AuditValidate      = "validate"
+	AuditRefused       = "refused" // a request or an agent's claim: nothing was changed
 )
 
 // FirstRefusal is the lowest number of an entry about a refusal. Entries about refusals have numbers and a chain of
@@ -70,7 +74,7 @@ const FirstRefusal uint64 = 1_000_000_000_001
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditApply, AuditRevoke, AuditDrain, AuditUndrain,
-		AuditWeight, AuditOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll,
+		AuditWeight, AuditClearWeight, AuditOverride, AuditClearOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll,
 		AuditCancel, AuditConfirm, AuditUnsign, AuditSign, AuditForce, AuditSync, AuditValidate, AuditRefused}
 }
 

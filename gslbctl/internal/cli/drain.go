@@ -136,6 +136,11 @@ func (a *app) undrainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			servers = slices.DeleteFunc(servers, func(b api.Backend) bool { return !b.Draining })
+			if len(servers) == 0 {
+				return &outcome{exitDegraded, fmt.Sprintf("no drain of %q is in force or planned; "+nothingChanged, args[0]),
+					&api.Error{Status: http.StatusNotFound}}
+			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				return eachServer(servers, func(id string) (string, error) { return undrain(ctx, c, id) })
 			})
@@ -160,21 +165,36 @@ func allBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
 }
 
 // backendsAndDrains asks a node for its backends, and behind them for those that operators have drained there. Of the
-// latter, which need not be known now, it gives the id, the service, the address and the port.
+// latter, which need not be known now, it gives the id, the service, the address and the port. Draining is also true
+// for a planned drain, and for every backend of a node that lists no orders.
 func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	list, err := allBackends(ctx, c)
 	if err != nil {
 		return list, err
 	}
 	orders, err := c.Orders(ctx)
-	if isNotFound(err) {
-		err = nil // a node of an earlier version
+	if isNotFound(err) { // a node of an earlier version
+		err = nil
+		for i := range list.Backends {
+			list.Backends[i].Draining = true
+		}
+	}
+	known := make(map[string]int, len(list.Backends))
+	for i, b := range list.Backends {
+		known[b.ID] = i
 	}
 	for _, o := range orders.Orders {
-		if at, wrong := netip.ParseAddrPort(o.Address); wrong == nil && o.Kind == api.OrderDrain {
-			list.Backends = append(list.Backends, api.Backend{ID: fmt.Sprintf("%s:%s:%d", o.Service, at.Addr(), at.Port()),
-				Service: o.Service, Address: at.Addr().String(), Port: int(at.Port())})
+		at, wrong := netip.ParseAddrPort(o.Address)
+		if wrong != nil || o.Kind != api.OrderDrain {
+			continue
 		}
+		id := fmt.Sprintf("%s:%s:%d", o.Service, at.Addr(), at.Port())
+		if i, there := known[id]; there {
+			list.Backends[i].Draining = true
+			continue
+		}
+		list.Backends = append(list.Backends, api.Backend{ID: id, Service: o.Service, Address: at.Addr().String(),
+			Port: int(at.Port()), Draining: true})
 	}
 	return list, err
 }
@@ -202,10 +222,17 @@ func (a *app) serversNamed(ctx context.Context, name string, known question[api.
 	}
 	for _, means := range meanings(name) {
 		var found []api.Backend
+		places := map[string]int{}
 		for _, b := range all {
-			if means(b) && !slices.ContainsFunc(found, func(other api.Backend) bool { return other.ID == b.ID }) {
-				found = append(found, b)
+			if !means(b) {
+				continue
 			}
+			if at, twice := places[b.ID]; twice {
+				found[at].Draining = found[at].Draining || b.Draining
+				continue
+			}
+			places[b.ID] = len(found)
+			found = append(found, b)
 		}
 		if len(found) > 0 {
 			return found, nil

@@ -2,6 +2,7 @@ package cli // inside: it looks at backends
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -87,9 +88,37 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 				t.Errorf("%s without --yes: %+v", name, r)
 			}
 		}
+		n.setOrders(api.OrderDrain, a, b, c, d)
 		if r := ask(t, "undrain --yes "+name, n); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
 			t.Errorf("undrain %s: %+v", name, r)
 		}
+	}
+}
+
+// setOrders gives the node an order of a kind about each backend.
+func (n *node) setOrders(kind api.OrderKind, backends ...api.Backend) {
+	var list api.OrderList
+	for _, b := range backends {
+		list.Orders = append(list.Orders, api.Order{Kind: kind, Service: b.Service,
+			Address: netip.AddrPortFrom(netip.MustParseAddr(b.Address), uint16(b.Port)).String(), Share: pointer(0.0)})
+	}
+	n.set("GET /api/v1/overwatch/orders", list)
+}
+
+// Without a drain there is nothing to end, and of several servers only those that have one are told.
+func TestUndrain_ConcernsOnlyWhatIsDrained(t *testing.T) {
+	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
+	n, _ := drainingNode(t, a, b)
+	n.setOrders(api.OrderDrain)
+	for _, name := range []string{a.ID, "192.0.2.10", "eu"} {
+		if r := ask(t, "undrain "+name, n); r.code != exitDegraded || len(n.changes()) > 0 ||
+			!strings.Contains(r.errors, "no drain of") || !strings.Contains(r.errors, "nothing was changed") {
+			t.Errorf("undrain %s: %+v, %q", name, r, n.changes())
+		}
+	}
+	n.setOrders(api.OrderDrain, b)
+	if r := ask(t, "undrain eu", n); r.code != 0 || len(n.changes()) != 1 || !strings.Contains(n.changes()[0], b.ID) {
+		t.Errorf("one of two: %+v, %q", r, n.changes())
 	}
 }
 

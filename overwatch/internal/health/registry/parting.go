@@ -39,17 +39,18 @@ func (w *writer) endParting(r *record, now time.Time) {
 	}
 }
 
-// EndParting ends the drain that an agent has left on a declared server at its goodbye, if there is one: an operator
-// knows that the machine serves.
-func (r *Registry) EndParting(ctx context.Context, id ID) error {
-	return tell(ctx, r, func(w *writer, now time.Time) error {
+// EndParting ends the drain that an agent has left on a declared server at its goodbye: an operator knows that the
+// machine serves. It reports whether there was one.
+func (r *Registry) EndParting(ctx context.Context, id ID) (ended bool, err error) {
+	err = tell(ctx, r, func(w *writer, now time.Time) error {
 		if rec := w.lookup(id); rec != nil && rec.parting != nil {
-			rec.parting = nil
+			rec.parting, ended = nil, true
 			w.keep(rec)
 			w.refresh(rec, now)
 		}
 		return nil
 	})
+	return ended && err == nil, err
 }
 
 // stored returns the drain and the time of a parting as they are saved; zero for none.

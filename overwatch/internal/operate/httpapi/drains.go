@@ -70,7 +70,7 @@ func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 }
 
 // deleteDrain answers DELETE /servers/{id}/drain, which takes back a planned drain too, and one that an agent has left
-// at its goodbye. A drain by an agent that is there goes on, and the answer says so.
+// at its goodbye. A drain by an agent that is there goes on, and the answer says so. Without any drain it answers 404.
 func (s *Server) deleteDrain(c *call) (answer, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
@@ -79,17 +79,27 @@ func (s *Server) deleteDrain(c *call) (answer, error) {
 	s.o.OrderLock.Lock()
 	defer s.o.OrderLock.Unlock()
 	o, found := s.findOrder(api.OrderDrain, target{id.Service, id.Address, id.Port})
+	if found {
+		if err := s.takeBack(c, orderChange(api.AuditUndrain, o), o); err != nil {
+			return answer{}, err
+		}
+		_, err = s.o.Orders.EndParting(c.Request.Context(), id)
+		return ok(s.drainOf(id)), err
+	}
+	b := s.o.View.Get(id)
+	if b == nil {
+		return answer{}, notFound("no server %s is known", id)
+	}
+	drained := b.Draining
+	ended, err := s.o.Orders.EndParting(c.Request.Context(), id)
 	switch {
-	case found:
-		err = s.takeBack(c, orderChange(api.AuditUndrain, o), o)
-	case s.o.View.Get(id) == nil:
-		err = notFound("no server %s is known", id)
-	default:
+	case err != nil:
+		return answer{}, err
+	case ended:
 		err = s.commit(c, &change{action: api.AuditUndrain, resource: "server", id: id.String()},
 			func(context.Context, store.Entry) error { return nil })
-	}
-	if err == nil {
-		err = s.o.Orders.EndParting(c.Request.Context(), id)
+	case !drained:
+		return answer{}, notFound("no drain of %s is in force or planned", id)
 	}
 	return ok(s.drainOf(id)), err
 }

@@ -132,8 +132,9 @@ type Orders interface {
 	// SetOrder puts an order in force, at once or when it begins.
 	SetOrder(context.Context, registry.Order) error
 	ClearOrder(ctx context.Context, kind api.OrderKind, service string, address netip.Addr, port uint16) error
-	// EndParting ends the drain that an agent has left on a declared server at its goodbye, if there is one.
-	EndParting(ctx context.Context, id registry.ID) error
+	// EndParting ends the drain that an agent has left on a declared server at its goodbye, and reports whether there was
+	// one.
+	EndParting(ctx context.Context, id registry.ID) (ended bool, err error)
 	// DropAgent forgets all claims of an agent.
 	DropAgent(ctx context.Context, agentID string) error
 	// DrainTime returns the default duration of a drain of a service's backend.

@@ -189,7 +189,7 @@ func (s *Server) clearOrder(c *call, kind api.OrderKind, t target, none error) e
 	if err := c.condition.holds(orderView(before)); err != nil {
 		return err
 	}
-	return s.takeBack(c, orderChange(string(kind), before), before)
+	return s.takeBack(c, orderChange(endAction(kind), before), before)
 }
 
 // takeBack deletes an order from the disk, then from the registry, then waits for DNS. Options.OrderLock must be held.
@@ -249,8 +249,18 @@ func recordOrNil(o registry.Order, found bool) any {
 	return o.Record()
 }
 
-// orderChange describes a change of an order. What gives or clears an override or a weight, or gives a drain, has the
-// name of the kind as its action.
+// endAction returns the action with which an operator ends an order of a kind. What gives one has the kind's name.
+func endAction(kind api.OrderKind) string {
+	switch kind {
+	case api.OrderOverride:
+		return api.AuditClearOverride
+	case api.OrderWeight:
+		return api.AuditClearWeight
+	}
+	return api.AuditUndrain
+}
+
+// orderChange describes a change of an order.
 func orderChange(action string, o registry.Order) *change {
 	resource, id := o.Object()
 	return &change{action: action, resource: resource, id: id}

@@ -54,9 +54,10 @@ func TestWeight_StandsBesideTheDeclaredOneWithWhoWhyAndUntil(t *testing.T) {
 	if b := w.backend(); b.WeightOverride != nil || len(w.orders()) != 0 {
 		t.Errorf("cleared: %+v", b)
 	}
-	entries := w.auditLog("?actions=weight&sort_order=asc").Entries
+	entries := w.auditLog("?actions=weight,clear_weight&sort_order=asc").Entries
 	if len(entries) != 2 || entries[0].Resource != "server" || entries[0].ResourceID != firstServer ||
-		!strings.Contains(string(entries[0].After), `"weight":7`) || string(entries[1].After) != "null" {
+		!strings.Contains(string(entries[0].After), `"weight":7`) || string(entries[1].After) != "null" ||
+		entries[0].Action != api.AuditWeight || entries[1].Action != api.AuditClearWeight {
 		t.Errorf("audit log: %+v", entries)
 	}
 }

@@ -125,6 +125,13 @@ func TestServer_DrainEndsItsTrafficAndIsTakenBack(t *testing.T) {
 	w.want("DELETE", w.send("DELETE", path, ""), 200, `{"draining":false,"drain_ends_at":null,`)
 	w.wantError("unknown", w.send("POST", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)
 	w.wantError("unknown", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.77:80/drain", ""), 404)
+	entries := w.auditLog("").Total
+	w.wantError("not drained", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.2:80/drain", ""), 404, "no drain of")
+	w.wantError("no weight", w.send("DELETE", weightPath, ""), 404)
+	w.wantError("no override", w.send("DELETE", overridePath, ""), 404)
+	if got := w.auditLog("").Total; got != entries {
+		t.Errorf("%d audit entries about nothing", got-entries)
+	}
 }
 
 func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {

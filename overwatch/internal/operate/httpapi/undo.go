@@ -87,7 +87,8 @@ func (s *Server) lastOf(actor string) (api.AuditEntry, error) {
 // undoOf returns the function that undoes a change, and the role that it needs; nil if the change cannot be undone.
 func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *change) error, need api.Role) {
 	switch e.Action {
-	case api.AuditOverride, api.AuditWeight, api.AuditDrain, api.AuditUndrain:
+	case api.AuditOverride, api.AuditClearOverride, api.AuditWeight, api.AuditClearWeight, api.AuditDrain,
+		api.AuditUndrain:
 		return s.undoOrder, api.RoleOperate
 	case api.AuditCreate, api.AuditUpdate, api.AuditDelete:
 	default:
@@ -108,10 +109,9 @@ func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *c
 	return nil, ""
 }
 
-// undoes returns the action of an undo in the audit log, such as delete for create.
+// undoes returns the action of an undo in the audit log, such as delete for create. The undo of an order sets its own.
 func undoes(action string) string {
-	back := map[string]string{api.AuditCreate: api.AuditDelete, api.AuditDelete: api.AuditCreate,
-		api.AuditDrain: api.AuditUndrain, api.AuditUndrain: api.AuditDrain}[action]
+	back := map[string]string{api.AuditCreate: api.AuditDelete, api.AuditDelete: api.AuditCreate}[action]
 	if back == "" {
 		return action
 	}

@@ -32,8 +32,10 @@ func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
 		return err
 	}
 	if before == nil {
+		ch.action = endAction(o.Kind)
 		return s.takeBack(c, ch, now)
 	}
+	ch.action = string(o.Kind)
 	if !o.ExpiresAt.IsZero() && !s.o.Now().Before(o.ExpiresAt) {
 		return cannotUndo(e, "what was before would have ended "+o.ExpiresAt.UTC().Format(time.RFC3339))
 	}

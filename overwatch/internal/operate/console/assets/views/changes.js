@@ -9,14 +9,17 @@ import { Replication } from './replication.js';
 
 const page = 100;
 const actionWords = [
-  'create', 'update', 'delete', 'apply', 'revoke', 'drain', 'undrain', 'weight', 'override', 'begin', 'expire', 'hold',
-  'release', 'reload', 'roll', 'cancel', 'confirm', 'unsign', 'sign', 'force', 'sync', 'validate', 'refused',
+  'create', 'update', 'delete', 'apply', 'revoke', 'drain', 'undrain', 'weight', 'clear_weight', 'override',
+  'clear_override', 'begin', 'expire', 'hold', 'release', 'reload', 'roll', 'cancel', 'confirm', 'unsign', 'sign',
+  'force', 'sync', 'validate', 'refused',
 ];
 const resourceWords = [
   'domain', 'server', 'region', 'backend', 'agent', 'override', 'geo_mapping', 'dnssec', 'config', 'preferences',
   'gossip', 'request', 'brake', 'overlay', 'document',
 ];
-const undone = ['domain', 'server', 'region', 'backend', 'override', 'geo_mapping']; // resources that have a way back
+const undone = [ // resources whose changes can be undone
+  'domain', 'server', 'region', 'backend', 'override', 'geo_mapping', 'overlay', 'document',
+];
 
 const Choice = ({ name, label, words, value, choose }) => html`
   <label>${label} <select name=${name} value=${value} onChange=${(e) => choose({ [name]: e.target.value })}>
@@ -24,7 +27,7 @@ const Choice = ({ name, label, words, value, choose }) => html`
     ${words.map((w) => html`<option key=${w}>${w}</option>`)}
   </select></label>`;
 
-const orders = ['drain', 'undrain', 'weight', 'override']; // the others need the role admin
+const orders = ['drain', 'undrain', 'weight', 'clear_weight', 'override', 'clear_override']; // the others need the role admin
 const mayUndo = (e) => (orders.includes(e.action) ? mayOperate() : mayAdmin()) &&
   e.status === 'success' && e.actor_type === 'user' && undone.includes(e.resource);
 
