@@ -3,26 +3,41 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 )
 
-// BrakeConcern is the kind of report that a brake holds back.
+// BrakeConcern is the kind of report that mass-failure protection holds.
 type BrakeConcern string
 
-// The concerns. Each name has a brake for each.
+// The concerns. Agents and regions have only the first.
 const (
 	BrakeUnhealthy BrakeConcern = "unhealthy" // agents call backends unhealthy
 	BrakeWarning   BrakeConcern = "warning"   // agents warn early
 )
 
-// Brake is a name of which agents alone would have taken too much at once. What they say is held: the backends are
-// served as this node's own checks say.
+// Brake is a mass-failure hold: agents alone would take too many serving backends of a name, a region or an agent at
+// once. The backends serve as this node's own checks say.
 type Brake struct {
-	Service  string       `json:"service"`
+	Service string `json:"service"` // the name; empty for a hold of a region or an agent
+	Region  string `json:"region,omitempty"`
+	// Agent is the agent whose reports are held. With a region it alone would take all serving backends of the region.
+	Agent    string       `json:"agent,omitempty"`
 	Concern  BrakeConcern `json:"concern"`
 	Since    time.Time    `json:"since"`
-	Until    time.Time    `json:"until"`    // then the agents are believed
+	Until    time.Time    `json:"until"`    // then the agents are believed; zero: the hold has no end by time
 	Backends []string     `json:"backends"` // ids of those that are held now
+}
+
+// Scope returns the kind and the name of the protected object, as Client.ReleaseBrake takes them.
+func (b *Brake) Scope() (scope, subject string) {
+	switch {
+	case b.Region != "":
+		return BrakeOfRegion, b.Region
+	case b.Agent != "":
+		return BrakeOfAgent, b.Agent
+	}
+	return BrakeOfName, b.Service
 }
 
 // BrakeList is the answer of GET /api/v1/overwatch/brakes.
@@ -34,12 +49,23 @@ type BrakeList struct {
 
 const pathBrakes = "/api/v1/overwatch/brakes"
 
-// Brakes returns the brakes that are on.
+// Brakes returns the holds of mass-failure protection.
 func (c *Client) Brakes(ctx context.Context) (BrakeList, error) {
 	return everyPage(ctx, c, pathBrakes, nil, func(l *BrakeList) (*[]Brake, int) { return &l.Brakes, l.Total })
 }
 
-// ReleaseBrake ends the brake of a name: reports of its agents count again.
-func (c *Client) ReleaseBrake(ctx context.Context, service string) (Outcome, error) {
-	return send[Outcome](ctx, c, http.MethodDelete, pathBrakes, nil, service)
+// The scopes of a hold.
+const (
+	BrakeOfName   = "name"
+	BrakeOfAgent  = "agent"
+	BrakeOfRegion = "region"
+)
+
+// ReleaseBrake ends the hold of a name, an agent or a region: the reports of agents count from then on.
+func (c *Client) ReleaseBrake(ctx context.Context, scope, subject string) (Outcome, error) {
+	var query url.Values
+	if scope != BrakeOfName {
+		query = url.Values{"scope": {scope}}
+	}
+	return ask[Outcome](ctx, c, call{method: http.MethodDelete, path: pathBrakes, names: []string{subject}, query: query})
 }

@@ -81,7 +81,7 @@ func ConditionTypes() []ConditionType {
 		{NameOnLastResort, SeverityDegraded, "a domain is answered by its last resort", "GslbDomainDown"},
 		{BackendUnwell, SeverityDegraded, "a backend of a domain is unhealthy or stale", ""},
 		{AgentsHeld, SeverityDegraded,
-			"agents call most backends of a domain ill at once, this node's own checks succeed: they are served for now",
+			"agents call too many backends unhealthy at once, this node's own checks succeed: the backends are served",
 			"GslbAgentsHeld"},
 		{VerdictsSetAside, SeverityDegraded,
 			"this node seems to be cut off from most backends and has set its own verdicts aside", "GslbValidationSuspended"},

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,40 +13,59 @@ import (
 )
 
 func (a *app) brakesCommand() *cobra.Command {
-	return group("brakes", "Show and release what is held of agents that call too much ill at once",
-		a.brakesListCommand(), a.brakeReleaseCommand())
+	return group("brakes", "List and release mass-failure holds", a.brakesListCommand(), a.brakeReleaseCommand())
 }
 
 func (a *app) brakesListCommand() *cobra.Command {
-	return lists(a, "list", "List the names whose agents are held",
+	return lists(a, "list", "List the names, regions and agents of which reports are held",
 		(*api.Client).Brakes, func(list api.BrakeList) *render.Table {
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "AGENTS SAY"}, {Name: "HELD", Right: true}, {Name: "SINCE"},
-					{Name: "BELIEVED"}},
+				Columns: []render.Column{{Name: "HOLD"}, {Name: "AGENT"}, {Name: "AGENTS SAY"}, {Name: "HELD", Right: true},
+					{Name: "SINCE"}, {Name: "BELIEVED"}},
 				Empty: "No agents are held.",
 			}
 			for _, b := range list.Brakes {
-				t.AddNamed(b.Service, render.C(b.Service), render.C(string(b.Concern)), number(len(b.Backends)),
-					a.ago(&b.Since), render.C(render.Until(b.Until, a.Now())))
+				subject := holdName(&b)
+				believed := "never"
+				if !b.Until.IsZero() {
+					believed = render.Until(b.Until, a.Now())
+				}
+				t.AddNamed(subject, render.C(subject), orNone(b.Agent), render.C(string(b.Concern)), number(len(b.Backends)),
+					a.ago(&b.Since), render.C(believed))
 			}
 			return t
 		})
 }
 
+// holdName returns the name of a hold: a domain, or the kind and name of a region or an agent.
+func holdName(b *api.Brake) string {
+	scope, subject := b.Scope()
+	if scope == api.BrakeOfName {
+		return subject
+	}
+	return scope + " " + subject
+}
+
 func (a *app) brakeReleaseCommand() *cobra.Command {
 	var force bool
+	var agent, region string
 	cmd := &cobra.Command{
-		Use:   "release <name>",
-		Short: "Believe the agents of a name again",
-		Long: "release ends the brake of a name: what its agents say counts at once, and backends that they call unhealthy " +
-			"serve no more.\nIf the name would be left with too few, nothing is changed without --force.",
-		Example:           "  gslbctl brakes release app.example.com",
-		Args:              cobra.ExactArgs(1),
+		Use:   "release {<name> | --region <region> | --agent <id>}",
+		Short: "Release a mass-failure hold",
+		Long: "release ends the hold of a name, a region or an agent: the reports of the agents count at once, and " +
+			"backends that they call unhealthy serve no more.\nIf a name would be left with fewer backends than it needs, " +
+			"release requires --force.",
+		Example:           "  gslbctl brakes release app.example.com\n  gslbctl brakes release --region eu",
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.arguments(brakedNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			scope, subject, err := scopeOf(args, region, agent)
+			if err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			held, err := read(ctx, a, func(ctx context.Context, c *api.Client) ([]string, error) {
-				return heldBackends(ctx, c, args[0])
+				return heldBackends(ctx, c, scope, subject)
 			})
 			if err != nil {
 				return err
@@ -57,28 +78,66 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 				ctx = api.IfSafe(ctx)
 			}
 			return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				done, err := c.ReleaseBrake(ctx, args[0])
+				done, err := c.ReleaseBrake(ctx, scope, subject)
 				return done.Message, err
 			})
 		},
 	}
+	cmd.Flags().StringVar(&region, "region", "", "release the hold of this region")
+	cmd.Flags().StringVar(&agent, "agent", "", "release the hold of this agent")
 	forceFlag(cmd, &force)
 	return cmd
 }
 
-// heldBackends returns the ids of the backends of a name that a brake keeps in answers although their agents call them
-// unhealthy.
-func heldBackends(ctx context.Context, c *api.Client, name string) (held []string, err error) {
+// scopeOf returns the hold that a command names: by one of its argument and the two flags.
+func scopeOf(args []string, region, agent string) (scope, subject string, err error) {
+	given := len(args)
+	if given > 0 {
+		scope, subject = api.BrakeOfName, args[0]
+	}
+	if region != "" {
+		scope, subject, given = api.BrakeOfRegion, region, given+1
+	}
+	if agent != "" {
+		scope, subject, given = api.BrakeOfAgent, agent, given+1
+	}
+	if given != 1 {
+		return "", "", errors.New("name, --region, --agent: give exactly one of them")
+	}
+	return scope, subject, nil
+}
+
+// heldBackends returns the ids of the backends of a hold that serve although their agents call them unhealthy. The
+// backends of a name include those in the holds of its regions and agents.
+func heldBackends(ctx context.Context, c *api.Client, scope, subject string) (held []string, err error) {
 	list, err := c.Brakes(ctx)
 	for _, b := range list.Brakes {
-		if sameName(b.Service, name) && b.Concern == api.BrakeUnhealthy {
-			held = append(held, b.Backends...)
+		if b.Concern != api.BrakeUnhealthy {
+			continue
+		}
+		kind, name := b.Scope()
+		for _, id := range b.Backends {
+			if kind == scope && (name == subject || kind == api.BrakeOfName && sameName(name, subject)) ||
+				scope == api.BrakeOfName && isOfName(id, subject) {
+				held = append(held, id)
+			}
 		}
 	}
 	return held, err
 }
 
-func brakedNames(ctx context.Context, c *api.Client) ([]string, error) {
+// isOfName reports whether the id of a backend begins with a name.
+func isOfName(id, name string) bool {
+	service, _, _ := strings.Cut(id, ":")
+	return sameName(service, name)
+}
+
+func brakedNames(ctx context.Context, c *api.Client) (names []string, err error) {
 	list, err := c.Brakes(ctx)
-	return slices.Compact(each(list.Brakes, func(b api.Brake) string { return b.Service })), err
+	for _, b := range list.Brakes {
+		if b.Service != "" {
+			names = append(names, b.Service)
+		}
+	}
+	return slices.Compact(names), err
 }

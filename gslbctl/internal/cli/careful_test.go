@@ -33,6 +33,7 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 		"nodes reissue eu-1 -y":                          `{"agents":["eu-1"],"removed":true}`,
 		"regions set eu --enabled=false":                 `{"regions":["eu"]}`,
 		"brakes release app.example.com":                 `{"backends":["` + server.ID + `"]}`,
+		"brakes release --region eu":                     `{"backends":["www.example.com:192.0.2.10:443"]}`,
 	} {
 		first, _ := drainingNode(t, server)
 		second, _ := drainingNode(t, server)

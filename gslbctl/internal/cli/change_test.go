@@ -140,6 +140,8 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"server app.example.com:192.0.2.12:443 takes traffic again"},
 		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
 			"the override of app.example.com 192.0.2.11:443 is cleared"},
+		{"brakes release --region eu", "DELETE /api/v1/overwatch/brakes/eu scope=region",
+			"the agents of region eu are believed again"},
 		{"brakes release app.example.com", "DELETE /api/v1/overwatch/brakes/app.example.com",
 			"the agents of app.example.com are believed again"},
 		{"backends override clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",

@@ -195,9 +195,13 @@ func wellAnswers() map[string]any {
 			{Service: "www.example.com", AgentID: "eu-9", Reason: "laptop lost", LockedAt: now.Add(-2 * time.Hour),
 				AdmitsNew: true},
 		}},
-		"GET /api/v1/overwatch/brakes": api.BrakeList{Total: 1, GeneratedAt: now, Brakes: []api.Brake{{
+		"GET /api/v1/overwatch/brakes": api.BrakeList{Total: 2, GeneratedAt: now, Brakes: []api.Brake{{
 			Service: "app.example.com", Concern: api.BrakeUnhealthy, Since: now.Add(-2 * time.Minute),
-			Until: now.Add(8 * time.Minute), Backends: []string{"app.example.com:192.0.2.10:443"}}}},
+			Until: now.Add(8 * time.Minute), Backends: []string{"app.example.com:192.0.2.10:443"}},
+			{Region: "eu", Agent: "eu-1", Concern: api.BrakeUnhealthy, Since: now.Add(-time.Hour),
+				Backends: []string{"www.example.com:192.0.2.10:443"}}}},
+		"DELETE /api/v1/overwatch/brakes/eu?scope=region": api.Outcome{Success: true,
+			Message: "the agents of region eu are believed again"},
 		"DELETE /api/v1/overwatch/brakes/app.example.com": api.Outcome{Success: true,
 			Message: "the agents of app.example.com are believed again"},
 		"GET /api/v1/overrides": api.OverrideList{Overrides: []api.Override{override},

@@ -46,10 +46,11 @@ func Timing(cfg *config.Config) registry.Timing {
 	}
 }
 
-// Brake returns the settings of a service's brake.
+// Brake returns the settings of mass-failure protection for a service; for "", those of agents and regions.
 func (s *State) Brake(service string) registry.Brake {
 	b := s.Config().BrakeOf(service)
-	return registry.Brake{Enabled: b.Enabled, Percent: b.Percent(), Window: b.Window, Hold: b.Hold}
+	return registry.Brake{Enabled: b.Enabled, Percent: b.Percent(), KeepRegion: b.KeepRegion,
+		Window: b.Window, Hold: b.Hold}
 }
 
 // Declare tells the registry the servers of a configuration, in place of all that were declared before.

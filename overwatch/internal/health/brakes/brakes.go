@@ -1,5 +1,5 @@
-// Package brakes reacts to the registry's brakes: it writes their beginnings and ends into the audit log, and has this
-// node check at once the backends that a brake holds, so that one that is really down is found by its first check. It
+// Package brakes reacts to mass-failure protection: it writes begin and end of holds into the audit log, and has this
+// node check at once the backends that are held, so that one that is really down is found by its first check. It
 // owns a queue of what it still has to write and to check. The registry calls Note and Held, which never wait; the root
 // runs it. It decides nothing about a brake.
 package brakes
@@ -92,7 +92,7 @@ func (f *Follower) Run(ctx context.Context, check Check) error {
 // write writes changes into the audit log. An operator's release has an entry of its own there.
 func (f *Follower) write(changes []registry.BrakeChange) {
 	for _, c := range changes {
-		entry := audit.Change{Action: api.AuditRelease, Resource: "brake", ResourceID: c.Service, Actor: audit.ActorNode,
+		entry := audit.Change{Action: api.AuditRelease, Resource: "brake", ResourceID: c.Subject(), Actor: audit.ActorNode,
 			ActorType: api.ActorSystem, Before: record(c)}
 		switch {
 		case c.On:
@@ -101,7 +101,7 @@ func (f *Follower) write(changes []registry.BrakeChange) {
 			continue
 		}
 		if err := f.audit(entry); err != nil {
-			f.log.Error().Err(err).Str("service", c.Service).Msg("a brake is not in the audit log")
+			f.log.Error().Err(err).Str("subject", c.Subject()).Msg("a mass-failure hold is not in the audit log")
 		}
 	}
 }
@@ -113,8 +113,8 @@ type change struct {
 }
 
 func record(c registry.BrakeChange) change {
-	r := change{api.Brake{Service: c.Service, Concern: c.Concern.Word(), Since: api.Moment(c.Since),
-		Until: api.Moment(c.Until), Backends: []string{}}, c.Why}
+	r := change{api.Brake{Service: c.Service, Agent: c.Agent, Region: c.Region, Concern: c.Concern.Word(),
+		Since: api.Moment(c.Since), Until: api.Moment(c.Until), Backends: []string{}}, c.Why}
 	for _, id := range c.Held {
 		r.Backends = append(r.Backends, id.String())
 	}

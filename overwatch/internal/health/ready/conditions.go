@@ -108,24 +108,59 @@ func (j *Judge) walkOthers(to report) {
 	j.walkCertificates(to)
 }
 
-// walkBrakes reports the names of which a brake is on: agents alone would have taken out too many backends at once.
+// walkBrakes reports the names, agents and regions of which reports are held: agents alone would take too many of
+// their backends. A name has one condition for both concerns.
 func (j *Judge) walkBrakes(to report) {
-	for _, b := range j.o.View.Brakes() {
-		to(api.AgentsHeld, b.Service, func() (string, string) {
-			held := 0
-			for _, backend := range j.o.View.Service(b.Service) {
-				if backend.Held && backend.HeldFor() == b.Concern {
-					held++
-				}
+	backends, names := map[string]int{}, map[string]map[string]bool{}
+	var subjects []registry.BrakeState
+	for _, state := range j.o.View.Brakes() {
+		subject := state.Subject()
+		for b := range state.Held(j.o.View) {
+			if names[subject] == nil {
+				names[subject] = map[string]bool{}
+				subjects = append(subjects, state)
 			}
-			what := "call most backends of %s unhealthy"
-			if b.Concern == registry.ConcernWarned {
-				what = "warn early of most backends of %s"
-			}
-			return fmt.Sprintf("agents "+what+" at once, this node's own checks succeed: %d are served in full until %s, then "+
-				"the agents are believed", b.Service, held, moment(b.Until)), "gslbctl brakes release " + b.Service
+			names[subject][b.Service] = true
+			backends[subject]++
+		}
+	}
+	for _, state := range subjects {
+		to(api.AgentsHeld, state.Subject(), func() (string, string) {
+			return describeHold(state, backends[state.Subject()], len(names[state.Subject()]))
 		})
 	}
+}
+
+// describeHold describes a hold of a number of backends of a number of names.
+func describeHold(state registry.BrakeState, backends, names int) (sentence, command string) {
+	what := "agents call most backends of " + state.Subject() + " unhealthy at once"
+	command = "gslbctl brakes release " + state.Service
+	switch {
+	case state.Region != "" && state.Agent != "":
+		what = fmt.Sprintf("agent %s alone calls all serving backends of region %s unhealthy", state.Agent, state.Region)
+		command = "gslbctl brakes release --region " + state.Region
+	case state.Region != "":
+		command = "gslbctl brakes release --region " + state.Region
+	case state.Agent != "":
+		what = fmt.Sprintf("agent %s calls most of its backends unhealthy at once", state.Agent)
+		command = "gslbctl brakes release --agent " + state.Agent
+	case state.Concern == registry.ConcernWarned:
+		what = "agents warn early of most backends of " + state.Service + " at once"
+	}
+	until := "until the agent or the checks change"
+	if !state.Until.IsZero() {
+		until = "until " + moment(state.Until) + ", then the agents are believed"
+	}
+	return fmt.Sprintf("%s, this node's own checks succeed: %s of %s are served in full %s", what,
+		counted(backends, "backend"), counted(names, "name"), until), command
+}
+
+// counted returns a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // walkNames reports the names that are not answered as they should be, and their backends that are not healthy.

@@ -16,6 +16,8 @@ type accusation struct {
 	// believed tells that the brake does not hold it: the backend did not serve when it began, it is older than the window
 	// in which the brake counts, or a brake has let it go.
 	believed bool
+	// final tells that nothing ever holds it: the backend did not serve when it began, or an operator released it.
+	final bool
 }
 
 // accusation returns the accusation of r's agent of the kind c, nil for none.
@@ -39,7 +41,8 @@ func (w *writer) accuse(r *record, now time.Time) {
 			if r.accused == nil {
 				r.accused = new([concerns]accusation)
 			}
-			r.accused[c] = accusation{since: now, believed: r.remembered != check.StateHealthy}
+			ill := r.remembered != check.StateHealthy
+			r.accused[c] = accusation{since: now, believed: ill, final: ill}
 			w.brakesOf(r.service)
 		}
 		w.mark(r.service, false)
@@ -87,10 +90,49 @@ func (r *record) fullyChecked() bool {
 	return left == 0 && asked.Type == check.TCP
 }
 
-// holds reports whether the brake of r's service holds the agent's accusation of the kind c.
-func (w *writer) holds(r *record, c Concern, now time.Time) bool {
+// holder returns the brake that holds the agent's accusation of the kind c against r, nil for none. The
+// brake of the service has precedence over the region, and the region over the agent. Brakes of regions and agents hold
+// no early warnings.
+func (w *writer) holder(r *record, c Concern, now time.Time) *brake {
 	a := r.accusation(c)
-	return a != nil && !a.believed && r.service.brakes != nil && r.service.brakes[c].on() && w.witnessed(r, now)
+	if a == nil || a.final || !w.witnessed(r, now) {
+		return nil
+	}
+	if s := r.service; !a.believed && s.brakes != nil && s.brakes[c].on() {
+		return &s.brakes[c]
+	}
+	if c != ConcernIll || !w.options.Brake(r.service.name).Enabled {
+		return nil
+	}
+	if g := w.regions[r.region]; g != nil && g.brake.on() && (!a.believed || g.brake.keeps) {
+		return &g.brake
+	}
+	if b := r.claim.agent.brake; !a.believed && b != nil && b.on() {
+		return b
+	}
+	return nil
+}
+
+// isHeldElsewhere reports whether a brake other than b holds r. A brake that protects a
+// whole region may replace the brake of an agent.
+func (w *writer) isHeldElsewhere(r *record, b *brake, now time.Time) bool {
+	other := w.holder(r, b.concern, now)
+	if other == nil {
+		return false
+	}
+	_, ofAgent := other.of.(*agent)
+	return !ofAgent || !b.keeps
+}
+
+// heldReason returns the reason of a backend that a brake holds.
+func (b *brake) heldReason() string {
+	switch b.of.(type) {
+	case *agent:
+		return ReasonHeldAgent
+	case *region:
+		return ReasonHeldRegion
+	}
+	return ReasonHeld
 }
 
 // HeldFor returns the concern whose brake holds b, which must be Held.

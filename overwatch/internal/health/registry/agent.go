@@ -70,6 +70,9 @@ type agent struct {
 	refusalsLogged time.Time
 	// contradicted counts the agent's claims of health that this node's own checks contradict.
 	contradicted int
+	// brake is its mass-failure protection, nil while it is off; waits tells that it is to be judged.
+	brake *brake
+	waits bool
 }
 
 // report is the part of an agent's messages that changes no decision. It is immutable.

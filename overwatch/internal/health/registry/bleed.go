@@ -112,7 +112,7 @@ func (w *writer) followWarnings(r *record, now time.Time) {
 		return
 	}
 	said := c.said.warnings
-	if w.stale(c.agent, now) || w.holds(r, ConcernWarned, now) {
+	if w.stale(c.agent, now) || w.holder(r, ConcernWarned, now) != nil {
 		said = wire.Warnings{}
 	}
 	if c.bleeds == nil {

@@ -1,26 +1,34 @@
 package registry
 
 import (
+	"iter"
 	"slices"
 	"time"
 
 	"gslb.internal/shared/api"
 )
 
-// Brake holds the settings of a service's brakes: overwatch.brake of the configuration. The zero value is off.
+// Brake holds the settings of mass-failure protection: overwatch.brake of the configuration. The zero value is off.
 type Brake struct {
 	Enabled bool
-	// Percent is the part of a service's serving backends above which accusations by agents alone are held, counted over
-	// Window.
+	// Percent is the part of the serving backends of a service, an agent or a region above which accusations by agents
+	// alone are held, counted over Window.
 	Percent int
-	Window  time.Duration
+	// KeepRegion holds the accusations of an agent that alone would take all serving backends of a region. This hold has
+	// no end by time.
+	KeepRegion bool
+	Window     time.Duration
 	// Hold is the time after which the agents are believed.
 	Hold time.Duration
 }
 
-// leastBraked is the number of serving backends from which on a service has a brake: half of two is one, and one
-// backend that dies is no sign of agents that err.
-const leastBraked = 3
+const (
+	// leastBraked is the number of serving backends from which on a service, an agent or a region is protected: half of
+	// two is one, and one backend that dies is no sign of agents that err.
+	leastBraked = 3
+	// leastKept is the number of backends from which on a region is protected against one agent (Brake.KeepRegion).
+	leastKept = 2
+)
 
 // trips reports whether agents alone take out too many backends: taken within the window, while others go on serving.
 func (b Brake) trips(taken, others int) bool {
@@ -48,13 +56,55 @@ func (c Concern) Word() api.BrakeConcern {
 	return api.BrakeWarning
 }
 
-// BrakeState is a brake that is on.
+// BrakeState is a brake that is on. It has a service, an agent or a region; one of a region that only one agent would
+// take has both the agent and the region.
 type BrakeState struct {
-	Service string
-	Concern Concern
-	Since   time.Time
-	// Until is the end of the hold.
+	Service, Agent, Region string
+	Concern                Concern
+	Since                  time.Time
+	// Until is the end of the hold; zero where it has no end by time.
 	Until time.Time
+}
+
+// Holds reports whether b is one of the backends that the brake holds.
+func (s BrakeState) Holds(b *Backend) bool {
+	switch {
+	case !b.Held:
+		return false
+	case s.Region != "":
+		return b.Reason == ReasonHeldRegion && b.Region == s.Region
+	case s.Agent != "":
+		return b.Reason == ReasonHeldAgent && b.AgentID == s.Agent
+	case s.Concern == ConcernWarned:
+		return b.Reason == ReasonWarningHeld && b.Service == s.Service
+	}
+	return b.Reason == ReasonHeld && b.Service == s.Service
+}
+
+// Held yields the backends of v that the brake holds.
+func (s BrakeState) Held(v *View) iter.Seq[*Backend] {
+	all := v.Backends()
+	if s.Service != "" {
+		all = slices.Values(v.Service(s.Service))
+	}
+	return func(yield func(*Backend) bool) {
+		for b := range all {
+			if s.Holds(b) && !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// Subject returns the service, or the agent or region with its kind in front.
+func (s BrakeState) Subject() string {
+	switch {
+	case s.Region != "":
+		return "region " + s.Region
+	case s.Agent != "":
+		return "agent " + s.Agent
+	}
+	return s.Service
 }
 
 // BrakeChange is the beginning or the end of a brake.
@@ -75,31 +125,65 @@ const (
 	brakeSwitchedOff = "overwatch.brake is switched off"
 )
 
-// brake is a service's brake for one concern. While it is on, it also holds what agents alone say of further backends,
-// so that a mistake that spreads does not get through one backend at a time.
+// brake is the mass-failure protection of a service, an agent or a region for one concern. While it is on, it also
+// holds what agents alone say of further backends, so that a mistake that spreads does not get through one backend at a time.
 //
-//	off   more than Percent of the serving backends are taken within Window    on: they are held
-//	on    Hold is over, an operator releases it, or nothing is held for Window  off: the agents are believed
+//	off   more than Percent of the serving backends are taken within Window,    on: they are held
+//	      or keeps is set
+//	on    Hold is over and keeps is not set, an operator releases it, or         off: the agents are believed
+//	      nothing is held for Window
 type brake struct {
-	service *service
+	of      braked
 	concern Concern
 	since   time.Time // zero: off
 	quiet   time.Time // since when nothing is held; zero while something is
-	timer   deadlineAt
+	// keeps tells that one agent alone would take all serving backends of the region (Brake.KeepRegion).
+	keeps bool
+	timer deadlineAt
+}
+
+// braked is what a brake protects.
+type braked interface {
+	// accusedRecords returns the records of which an agent may hold an accusation, in a new slice.
+	accusedRecords() []*record
+	// others returns the number of serving backends outside the taken ones.
+	others(taken []*record) int
+	// rejudge has the brakes judged before the next publication.
+	rejudge(w *writer)
+	// setSubject names what is protected in a state.
+	setSubject(*BrakeState)
+}
+
+func (s *service) accusedRecords() []*record { return slices.Clone(s.records) }
+func (s *service) rejudge(w *writer)         { w.mark(s, false) }
+func (s *service) setSubject(st *BrakeState) { st.Service = s.name }
+
+func (s *service) others(taken []*record) (n int) {
+	for _, r := range s.records {
+		if r.pub.MayServe && !slices.Contains(taken, r) {
+			n++
+		}
+	}
+	return n
 }
 
 func (b *brake) on() bool { return !b.since.IsZero() }
 
 // state returns b in the form for readers.
 func (b *brake) state(settings Brake) BrakeState {
-	return BrakeState{b.service.name, b.concern, b.since, b.since.Add(settings.Hold)}
+	s := BrakeState{Concern: b.concern, Since: b.since, Until: b.since.Add(settings.Hold)}
+	if b.keeps {
+		s.Until = time.Time{}
+	}
+	b.of.setSubject(&s)
+	return s
 }
 
 // due implements timed: publish, which follows, judges.
 func (b *brake) due(w *writer, at deadlineAt, _ time.Time) {
 	if b.timer == at {
 		b.timer = 0
-		w.mark(b.service, false)
+		b.of.rejudge(w)
 	}
 }
 
@@ -108,7 +192,7 @@ func (w *writer) brakesOf(s *service) *[concerns]brake {
 	if s.brakes == nil {
 		s.brakes = new([concerns]brake)
 		for c := range s.brakes {
-			s.brakes[c].service, s.brakes[c].concern = s, Concern(c)
+			s.brakes[c].of, s.brakes[c].concern = s, Concern(c)
 		}
 	}
 	return s.brakes
@@ -121,53 +205,61 @@ func (w *writer) judgeBrakes(s *service, now time.Time) {
 	}
 	settings := w.options.Brake(s.name)
 	for c := range s.brakes {
-		b := &s.brakes[c]
-		if b.on() {
-			w.judgeEnd(b, settings, now)
-		} else if held := w.judgeBegin(b, settings, now); len(held) > 0 {
-			w.beginBrake(b, settings, held, now)
-		}
+		w.judgeBrake(&s.brakes[c], settings, now)
 	}
 }
 
-// judgeBegin returns the records that b holds if it is switched on now, none if it stays off.
+// judgeBrake switches b on or off by its table.
+func (w *writer) judgeBrake(b *brake, settings Brake, now time.Time) {
+	if b.on() {
+		w.judgeEnd(b, settings, now)
+	} else if held := w.judgeBegin(b, settings, now); len(held) > 0 {
+		w.beginBrake(b, settings, held, now)
+	}
+}
+
+// judgeBegin returns the records that b holds if it is switched on now, none if it stays off. It leaves out the records
+// that another brake holds; one that keeps a region takes them over from those of agents.
 func (w *writer) judgeBegin(b *brake, settings Brake, now time.Time) (held []*record) {
-	taken, others := 0, 0
-	for _, r := range b.service.records {
+	var taken []*record
+	for _, r := range b.of.accusedRecords() {
 		a := r.accusation(b.concern)
-		counts := a != nil && !a.believed && now.Sub(a.since) < settings.Window
-		switch {
-		case counts && r.pub.wouldServe(b.concern):
-			taken++
-			if w.witnessed(r, now) {
-				held = append(held, r)
-			}
-		case r.pub.MayServe:
-			others++
+		if a == nil || a.believed && !b.keeps || a.final || !r.pub.wouldServe(b.concern) {
+			continue
+		}
+		if !b.keeps && now.Sub(a.since) >= settings.Window || w.isHeldElsewhere(r, b, now) {
+			continue
+		}
+		taken = append(taken, r)
+		if w.witnessed(r, now) {
+			held = append(held, r)
 		}
 	}
-	if !settings.trips(taken, others) {
+	if !settings.Enabled || !b.keeps && !settings.trips(len(taken), b.of.others(taken)) {
 		return nil
 	}
 	return held
 }
 
-// beginBrake switches b on. Accusations from before the window stay believed.
+// beginBrake switches b on. Accusations from before the window stay believed, unless b keeps a region.
 func (w *writer) beginBrake(b *brake, settings Brake, held []*record, now time.Time) {
-	b.since, b.quiet = now, time.Time{}
-	for _, r := range slices.Clone(b.service.records) {
-		if a := r.accusation(b.concern); a != nil && now.Sub(a.since) >= settings.Window {
+	for _, r := range b.of.accusedRecords() {
+		a := r.accusation(b.concern)
+		if a != nil && now.Sub(a.since) >= settings.Window && w.holder(r, b.concern, now) == nil {
 			a.believed = true
 		}
+	}
+	b.since, b.quiet = now, time.Time{}
+	for _, r := range b.of.accusedRecords() {
 		w.refresh(r, now)
 	}
 	w.wake(b, &b.timer, now.Add(settings.Hold))
-	ids := idsOf(held)
-	w.options.Logger.Warn().Str("service", b.service.name).Int("held", len(ids)).Stringer("for", settings.Hold).
-		Msg("agents alone would take more of this name's backends than the brake allows, and this node's own checks of " +
-			"them succeed: they are held; look at the agents")
+	ids, state := idsOf(held), b.state(settings)
+	w.options.Logger.Warn().Str("subject", state.Subject()).Int("held", len(ids)).Stringer("for", settings.Hold).
+		Msg("mass-failure protection: agents alone would take too many serving backends of the subject, and this node's " +
+			"own checks of them succeed: they are held; look at the agents")
 	w.showBrakes()
-	w.options.Braked(BrakeChange{BrakeState: b.state(settings), On: true, Held: ids})
+	w.options.Braked(BrakeChange{BrakeState: state, On: true, Held: ids})
 }
 
 // judgeEnd switches b off if that is due.
@@ -176,11 +268,13 @@ func (w *writer) judgeEnd(b *brake, settings Brake, now time.Time) {
 	switch ends := b.since.Add(settings.Hold); {
 	case !settings.Enabled:
 		w.endBrake(b, held, brakeSwitchedOff, now)
-	case !now.Before(ends):
+	case !now.Before(ends) && !b.keeps:
 		w.endBrake(b, held, brakeHeldEnough, now)
 	case len(held) > 0:
 		b.quiet = time.Time{}
-		w.wake(b, &b.timer, ends)
+		if now.Before(ends) {
+			w.wake(b, &b.timer, ends)
+		}
 	case b.quiet.IsZero():
 		b.quiet = now
 		w.wake(b, &b.timer, now.Add(settings.Window))
@@ -193,8 +287,8 @@ func (w *writer) judgeEnd(b *brake, settings Brake, now time.Time) {
 
 // heldBy returns the records whose accusation b holds.
 func (w *writer) heldBy(b *brake, now time.Time) (held []*record) {
-	for _, r := range b.service.records {
-		if w.holds(r, b.concern, now) {
+	for _, r := range b.of.accusedRecords() {
+		if w.holder(r, b.concern, now) == b {
 			held = append(held, r)
 		}
 	}
@@ -203,17 +297,22 @@ func (w *writer) heldBy(b *brake, now time.Time) (held []*record) {
 
 // endBrake switches b off. Present accusations count as believed until the agents take them back.
 func (w *writer) endBrake(b *brake, held []*record, why string, now time.Time) {
-	change := BrakeChange{BrakeState: b.state(w.options.Brake(b.service.name)), Held: idsOf(held), Why: why}
-	b.since, b.quiet = time.Time{}, time.Time{}
-	for _, r := range slices.Clone(b.service.records) {
+	state := b.state(w.options.Brake(""))
+	if s, ok := b.of.(*service); ok {
+		state = b.state(w.options.Brake(s.name))
+	}
+	change := BrakeChange{BrakeState: state, Held: idsOf(held), Why: why}
+	b.since, b.quiet, b.keeps = time.Time{}, time.Time{}, false
+	for _, r := range b.of.accusedRecords() {
 		if a := r.accusation(b.concern); a != nil {
 			a.believed = true
+			a.final = a.final || why == ""
 		}
 		r.heldBefore = false
 		w.refresh(r, now)
 	}
-	w.options.Logger.Warn().Str("service", b.service.name).Int("held", len(held)).Str("reason", why).
-		Msg("the brake of this name has ended")
+	w.options.Logger.Warn().Str("subject", state.Subject()).Int("held", len(held)).Str("reason", why).
+		Msg("mass-failure protection of the subject has ended")
 	w.showBrakes()
 	w.options.Braked(change)
 }

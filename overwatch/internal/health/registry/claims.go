@@ -55,6 +55,7 @@ func (r *Registry) DropAgent(ctx context.Context, agentID string) error {
 			return nil
 		}
 		w.withdrawAll(a, now)
+		w.endProtection(a, now)
 		delete(w.agents, agentID)
 		w.agentIndex[agentID] = nil
 		return nil
@@ -217,6 +218,9 @@ func (w *writer) recovering(rec *record, said *wire.Backend, now time.Time) bool
 
 // withdraw ends the claim on rec. The caller takes rec out of the agent's list.
 func (w *writer) withdraw(rec *record, now time.Time) {
+	if a := rec.claim.agent; a.brake != nil {
+		a.rejudge(w)
+	}
 	rec.claim = nil
 	w.release(rec, now)
 }

@@ -63,6 +63,11 @@ const (
 	ReasonStaleUnchecked      = "its agent is silent, this node's own check of it is switched off"
 	ReasonHeld                = "held: its agent says unhealthy, and so do agents of most of the name's backends at " +
 		"once; this node's own checks succeed"
+	// ReasonHeldAgent and ReasonHeldRegion replace ReasonHeld where the protection of its agent or region holds it.
+	ReasonHeldAgent = "held: its agent says unhealthy, and so it does of most of its backends at once; this node's own " +
+		"checks succeed"
+	ReasonHeldRegion = "held: its agent says unhealthy, and agents alone would take its region; this node's own checks " +
+		"succeed"
 	// ReasonWarningHeld replaces the reason of one whose early warnings are held.
 	ReasonWarningHeld = "held: its agent warns, and so do agents of most of the name's backends at once; this node's " +
 		"own checks succeed"

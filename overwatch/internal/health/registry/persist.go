@@ -120,8 +120,12 @@ func (w *writer) snapshot(r *record, now time.Time) store.Status {
 		}
 		m.Bleeds = c.bleeds.stored()
 	}
-	if b := r.service.brakes; b != nil && r.pub.Held {
-		m.HeldSince, m.WarningHeldSince = b[ConcernIll].since.Round(0), b[ConcernWarned].since.Round(0)
+	if r.pub.Held {
+		for c, to := range [concerns]*time.Time{&m.HeldSince, &m.WarningHeldSince} {
+			if b := w.holder(r, Concern(c), now); b != nil {
+				*to = b.since.Round(0)
+			}
+		}
 	}
 	return m
 }

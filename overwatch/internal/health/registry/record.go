@@ -47,6 +47,9 @@ type record struct {
 	// accused holds the agent's accusations, nil for none. heldBefore tells that a brake held them before the restart.
 	accused    *[concerns]accusation
 	heldBefore bool
+	// region is the region in which r counts, and share what it counts for there.
+	region string
+	share  regionShare
 	// pub is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has it.
 	// What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
 	pub  *Backend

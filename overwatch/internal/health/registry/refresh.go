@@ -30,10 +30,10 @@ func (w *writer) refresh(r *record, now time.Time) {
 	next := w.compose(r, in, now)
 	w.setSide(r, w.sideOf(r, now))
 	w.watch(r, now)
-	if next == *r.pub && !r.draft {
-		return
+	if next != *r.pub || r.draft {
+		w.replace(r, next, now)
 	}
-	w.replace(r, next, now)
+	w.countInRegion(r)
 }
 
 // inputs returns the Inputs from which Effective derives the status of r.
@@ -52,7 +52,7 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 		return in
 	}
 	in.Stale, in.Outsider = w.stale(r.claim.agent, now), r.outsider()
-	in.Held = w.holds(r, ConcernIll, now)
+	in.Held = w.holder(r, ConcernIll, now) != nil
 	switch r.claim.said.claim {
 	case wire.ClaimHealthy:
 		in.Claim = check.StateHealthy
@@ -145,9 +145,11 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	}
 	c := Effective(in)
 	b.Status, b.MayServe, b.Reason = c.Status, c.MayServe, c.Reason
-	b.Held = c.Reason == ReasonHeld
+	if b.Held = c.Reason == ReasonHeld; b.Held {
+		b.Reason = w.holder(r, ConcernIll, now).heldReason()
+	}
 	b.applyBleeds(r, now)
-	if b.MayServe && b.Override == nil && w.holds(r, ConcernWarned, now) {
+	if b.MayServe && b.Override == nil && !b.Held && w.holder(r, ConcernWarned, now) != nil {
 		b.Held, b.Reason = true, ReasonWarningHeld
 	}
 	w.applyDrains(&b, r, now)

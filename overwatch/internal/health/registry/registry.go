@@ -116,6 +116,14 @@ func (r *Registry) Retime(ctx context.Context, t Timing) error {
 				w.mark(s, false) // its settings may be others now
 			}
 		}
+		for _, a := range w.agents {
+			if a.brake != nil {
+				a.rejudge(w)
+			}
+		}
+		for _, g := range w.regions {
+			w.rejudgeIfAccused(g)
+		}
 		if t == w.timing {
 			return nil
 		}

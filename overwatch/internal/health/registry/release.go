@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ReleaseBrake switches the brakes of a service off, so that its agents are believed again, and returns the backends
-// that were held: none if the brakes were off.
+// ReleaseBrake ends the holds of a service's backends, so that reports of its agents count, and returns the
+// released backends: nil if there was no hold.
 func (r *Registry) ReleaseBrake(ctx context.Context, name string) ([]ID, error) {
 	return ask(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
 		s := w.services[name]
@@ -26,30 +26,77 @@ func (r *Registry) ReleaseBrake(ctx context.Context, name string) ([]ID, error) 
 			ids = append(ids, idsOf(held)...)
 			w.endBrake(&s.brakes[c], held, "", now)
 		}
+		for _, rec := range slices.Clone(s.records) { // backends in the hold of an agent or a region
+			if w.holder(rec, ConcernIll, now) != nil {
+				a := rec.accusation(ConcernIll)
+				a.believed, a.final = true, true
+				w.refresh(rec, now)
+				ids = append(ids, rec.id)
+			}
+		}
 		return ids, nil
 	})
+}
+
+// ReleaseAgent ends the hold of an agent's reports, and returns the released backends.
+func (r *Registry) ReleaseAgent(ctx context.Context, id string) ([]ID, error) {
+	return ask(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
+		if a := w.agents[id]; a != nil {
+			return w.releaseOne(a.brake, now), nil
+		}
+		return nil, fmt.Errorf("releasing the hold of agent %s: %w", id, ErrUnknownBackend)
+	})
+}
+
+// ReleaseRegion ends the hold of the reports about a region, and returns the released backends.
+func (r *Registry) ReleaseRegion(ctx context.Context, name string) ([]ID, error) {
+	return ask(ctx, r, func(w *writer, now time.Time) ([]ID, error) {
+		if g := w.regions[name]; g != nil {
+			return w.releaseOne(&g.brake, now), nil
+		}
+		return nil, fmt.Errorf("releasing the hold of region %s: %w", name, ErrUnknownBackend)
+	})
+}
+
+// releaseOne ends a brake, which may be nil or off, and returns the released backends.
+func (w *writer) releaseOne(b *brake, now time.Time) []ID {
+	if b == nil || !b.on() {
+		return nil
+	}
+	held := w.heldBy(b, now)
+	w.endBrake(b, held, "", now)
+	return idsOf(held)
 }
 
 // showBrakes publishes which brakes are on.
 func (w *writer) showBrakes() {
 	var list []BrakeState
-	for _, s := range w.services {
-		if s.brakes == nil {
-			continue
+	show := func(b *brake, service string) {
+		if b != nil && b.on() {
+			list = append(list, b.state(w.options.Brake(service)))
 		}
-		for c := range s.brakes {
-			if b := &s.brakes[c]; b.on() {
-				list = append(list, b.state(w.options.Brake(s.name)))
+	}
+	for _, s := range w.services {
+		for c := range concerns {
+			if s.brakes != nil {
+				show(&s.brakes[c], s.name)
 			}
 		}
 	}
+	for _, a := range w.agents {
+		show(a.brake, "")
+	}
+	for _, g := range w.regions {
+		show(&g.brake, "")
+	}
 	slices.SortFunc(list, func(a, b BrakeState) int {
-		return cmp.Or(strings.Compare(a.Service, b.Service), cmp.Compare(a.Concern, b.Concern))
+		return cmp.Or(strings.Compare(a.Service, b.Service), strings.Compare(a.Region, b.Region),
+			strings.Compare(a.Agent, b.Agent), cmp.Compare(a.Concern, b.Concern))
 	})
 	w.view.brakes.Store(&list)
 }
 
-// Brakes returns the brakes that are on, ordered by service.
+// Brakes returns the brakes that are on, ordered by service, region and agent.
 func (v *View) Brakes() []BrakeState {
 	if list := v.brakes.Load(); list != nil {
 		return *list

@@ -92,10 +92,14 @@ func (w *writer) recall(r *record, now time.Time) {
 // recallBrake goes on with a brake that held r before the restart. Until this node has checked r itself, the saved hold
 // stands for a successful check.
 func (w *writer) recallBrake(r *record, c Concern, since, now time.Time) {
-	if since.IsZero() || now.Sub(since) >= w.options.Brake(r.service.name).Hold {
+	settings := w.options.Brake(r.service.name)
+	if since.IsZero() || !settings.Enabled {
 		return
 	}
 	r.heldBefore = true
+	if now.Sub(since) >= settings.Hold { // by one without an end by time
+		return
+	}
 	b := &w.brakesOf(r.service)[c]
 	if !b.on() {
 		b.since = restoredSince(since, now)

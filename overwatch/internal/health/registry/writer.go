@@ -30,6 +30,10 @@ type writer struct {
 	agentIndex     map[string]*agent
 	targetsChanged bool
 
+	// regions holds the sums of each region; unjudged lists the agents and regions whose brakes are to be judged.
+	regions  map[string]*region
+	unjudged []interface{ judge(*writer, time.Time) }
+
 	suspension suspension
 	memory     memory
 	changes    changeLog
@@ -44,6 +48,7 @@ func newWriter(o Options) *writer {
 		options: o, timing: o.Timing, view: new(View), start: o.Now(),
 		services: make(map[string]*service), agents: make(map[string]*agent), orders: make(map[string][]*order),
 		index: make(map[string]*slot), agentIndex: make(map[string]*agent),
+		regions:     make(map[string]*region),
 		changes:     changeLog{noisy: make(map[*record]*noise)},
 		suspension:  suspension{regions: make(map[string]*tally)},
 		saysHealthy: &healthy, saysUnhealthy: &unhealthy,
@@ -103,6 +108,7 @@ func (w *writer) remove(r *record) {
 	}
 	r.removed, r.accused = true, nil
 	w.setSide(r, side{})
+	w.countInRegion(r)
 	w.forgetStored(r)
 	w.targetsChanged = true
 	w.mark(s, true)
@@ -143,6 +149,10 @@ func (w *writer) mark(s *service, notify bool) {
 // Options.Changed for the services whose answers may change.
 func (w *writer) publish(now time.Time) {
 	w.judgeSuspension(now)
+	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
+		w.judgeBrakes(w.dirty[i], now)
+	}
+	w.judgeProtection(now)
 	for i := 0; i < len(w.dirty); i++ { // which a brake may add to
 		s := w.dirty[i]
 		w.judgeBrakes(s, now)

@@ -111,8 +111,12 @@ func subject(row condition, c api.Condition) string {
 // nameOf returns the domain that a condition concerns.
 func nameOf(c api.Condition) (name string) {
 	switch c.Kind {
-	case api.AgentsHeld, api.TokenLocked:
+	case api.TokenLocked:
 		return c.Subject
+	case api.AgentsHeld:
+		if !strings.Contains(c.Subject, " ") { // else an agent or a region
+			return c.Subject
+		}
 	case api.OverrideInForce, api.RegionEmpty:
 		name, _, _ = strings.Cut(c.Subject, " ")
 	case api.WeightInForce, api.DrainInForce:

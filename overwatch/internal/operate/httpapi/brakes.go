@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -17,11 +18,14 @@ func brakeOperations() []Operation {
 		Backends: []string{exampleServer}}
 	return []Operation{
 		{Method: get, Path: v1 + "/overwatch/brakes", handle: (*Server).listBrakes, Query: paged(),
-			Summary: "Names of which agents alone would have taken too much at once, and what is held", Status: 200,
+			Summary: "Mass-failure holds: reports of agents that would take too many backends at once", Status: 200,
 			Answer: api.BrakeList{Brakes: []api.Brake{brake}, Total: 1, GeneratedAt: at()}},
 		{Method: del, Path: v1 + "/overwatch/brakes/{service}", handle: (*Server).deleteBrake, Role: api.RoleOperate,
-			Summary: "Believe the agents of a name again", Description: "It is no error if nothing is held.",
-			Query: []Parameter{ifSafeParameter()}, Status: 200,
+			Summary: "Release a mass-failure hold",
+			Description: "Reports of the name's agents count from now on. With `scope` the " +
+				"last part of the path is the agent's id or the region. A request without a hold succeeds.",
+			Query: []Parameter{word("scope", "the kind of the protected object: `name` by default", []string{api.BrakeOfName,
+				api.BrakeOfAgent, api.BrakeOfRegion}), ifSafeParameter()}, Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the agents of " + service + " are believed again"},
 			Errors: []int{conflict}},
 	}
@@ -34,44 +38,95 @@ func (s *Server) listBrakes(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// deleteBrake answers DELETE /overwatch/brakes/{service}.
-func (s *Server) deleteBrake(c *call) (answer, error) {
-	service := wire.CanonicalService(c.Param("service"))
-	var before []api.Brake
-	for _, b := range s.o.View.Brakes() {
-		if b.Service == service {
-			before = append(before, s.brakeRecord(b))
+// hold is a hold that an operator releases.
+type hold struct {
+	scope, subject string // as api.Brake.Scope has them
+	states         []registry.BrakeState
+}
+
+// holdOf returns the hold that a request names.
+func (s *Server) holdOf(c *call) (hold, error) {
+	h := hold{scope: cmp.Or(c.query["scope"], api.BrakeOfName), subject: c.Param("service")}
+	if h.scope == api.BrakeOfName {
+		h.subject = wire.CanonicalService(h.subject)
+	}
+	backends := s.o.View.Service(h.subject)
+	for _, state := range s.o.View.Brakes() {
+		b := api.Brake{Service: state.Service, Agent: state.Agent, Region: state.Region}
+		scope, subject := b.Scope()
+		if scope == h.scope && subject == h.subject ||
+			h.scope == api.BrakeOfName && slices.ContainsFunc(backends, state.Holds) {
+			h.states = append(h.states, state)
 		}
 	}
+	_, heard := s.o.View.Agent(h.subject)
 	switch {
-	case len(before) > 0:
-	case s.o.View.Service(service) == nil:
-		return answer{}, notFound("no backend of %.253s is known", service)
-	default:
-		return ok(api.Outcome{Success: true, Message: "no agents of " + service + " are held"}), nil
+	case len(h.states) > 0:
+	case h.scope == api.BrakeOfName && backends == nil:
+		return h, notFound("no backend of %.253s is known", h.subject)
+	case h.scope == api.BrakeOfAgent && !heard:
+		return h, notFound("no agent %.253s is known", h.subject)
 	}
-	held := func(b *registry.Backend) bool { return b.Held && b.HeldFor() == registry.ConcernIll }
-	done, err := s.safely(c, withdrawal{service: service, alter: explain.MarkDrained, takes: held})
+	return h, nil
+}
+
+// takes reports whether b serves no more when the hold is released.
+func (h hold) takes(b *registry.Backend) bool {
+	return b.Held && b.HeldFor() == registry.ConcernIll && (h.scope != api.BrakeOfName || b.Service == h.subject) &&
+		slices.ContainsFunc(h.states, func(s registry.BrakeState) bool { return s.Holds(b) })
+}
+
+// release releases the hold.
+func (h hold) release(ctx context.Context, orders Orders) (err error) {
+	switch h.scope {
+	case api.BrakeOfAgent:
+		_, err = orders.ReleaseAgent(ctx, h.subject)
+	case api.BrakeOfRegion:
+		_, err = orders.ReleaseRegion(ctx, h.subject)
+	default:
+		_, err = orders.ReleaseBrake(ctx, h.subject)
+	}
+	return err
+}
+
+// of names the subject in a sentence.
+func (h hold) of() string {
+	if h.scope == api.BrakeOfName {
+		return h.subject
+	}
+	return h.scope + " " + h.subject
+}
+
+// deleteBrake answers DELETE /overwatch/brakes/{service}.
+func (s *Server) deleteBrake(c *call) (answer, error) {
+	h, err := s.holdOf(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(h.states) == 0 {
+		return ok(api.Outcome{Success: true, Message: "no agents of " + h.of() + " are held"}), nil
+	}
+	var before []api.Brake
+	for _, state := range h.states {
+		before = append(before, s.brakeRecord(state))
+	}
+	done, err := s.safely(c, withdrawal{alter: explain.MarkDrained, takes: h.takes})
 	defer done()
 	if err != nil {
 		return answer{}, err
 	}
-	ch := &change{action: api.AuditRelease, resource: "brake", id: service, before: before}
-	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error {
-		_, err := s.o.Orders.ReleaseBrake(ctx, service)
-		return err
-	})
-	return ok(api.Outcome{Success: true, Message: "the agents of " + service + " are believed again"}), err
+	ch := &change{action: api.AuditRelease, resource: "brake", id: h.of(), before: before}
+	err = s.commit(c, ch, func(ctx context.Context, _ store.Entry) error { return h.release(ctx, s.o.Orders) })
+	return ok(api.Outcome{Success: true, Message: "the agents of " + h.of() + " are believed again"}), err
 }
 
-// brakeRecord returns a brake with the backends that it holds now.
+// brakeRecord returns a hold with its backends.
 func (s *Server) brakeRecord(b registry.BrakeState) api.Brake {
-	record := api.Brake{Service: b.Service, Concern: b.Concern.Word(), Since: stamp(b.Since), Until: stamp(b.Until),
-		Backends: []string{}}
-	for _, backend := range s.o.View.Service(b.Service) {
-		if backend.Held && b.Concern == backend.HeldFor() {
-			record.Backends = append(record.Backends, backend.ID.String())
-		}
+	record := api.Brake{Service: b.Service, Agent: b.Agent, Region: b.Region, Concern: b.Concern.Word(),
+		Since: stamp(b.Since), Until: stamp(b.Until), Backends: []string{}}
+	for backend := range b.Held(s.o.View) {
+		record.Backends = append(record.Backends, backend.ID.String())
 	}
+	slices.Sort(record.Backends)
 	return record
 }

@@ -62,7 +62,7 @@ func readOf[T any](w *world, path string) (answer T) {
 }
 
 func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
-	w, _ := brakedWorld(t)
+	w, agent := brakedWorld(t)
 	list := readOf[api.BrakeList](w, "/overwatch/brakes")
 	if list.Total != 1 || len(list.Brakes) != 1 || list.Brakes[0].Service != service ||
 		list.Brakes[0].Concern != api.BrakeUnhealthy || len(list.Brakes[0].Backends) != 3 ||
@@ -84,8 +84,12 @@ func TestBrakes_AreToldEverywhereAndReleasedByAnOperator(t *testing.T) {
 		conditions.Conditions[0].Kind != api.AgentsHeld ||
 		conditions.Conditions[0].Command != "gslbctl brakes release "+service ||
 		!strings.HasPrefix(conditions.Conditions[0].Sentence, "agents call most backends of "+service+" unhealthy at once, "+
-			"this node's own checks succeed: 3 are served in full until ") {
+			"this node's own checks succeed: 3 backends of 1 name are served in full until ") {
 		t.Errorf("%+v", conditions)
+	}
+	w.say(agent, wire.ClaimUnhealthy, wire.Warnings{CPUMillis: 60_000}) // and warns of the same backends
+	if c := readOf[api.ConditionList](w, "/overwatch/conditions"); c.Total != 1 {
+		t.Errorf("unhealthy and warned of: %+v", c)
 	}
 	path := "/api/v1/overwatch/brakes/" + service
 	w.wantError("safely", w.send("DELETE", path+"?if_safe=true", ""), 409, "nothing was changed", service)
@@ -123,4 +127,40 @@ func TestBrakes_WarningsAreReleasedWithoutLoss(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	w.want("DELETE", w.send("DELETE", "/api/v1/overwatch/brakes/"+service+"?if_safe=true", ""), 200)
+}
+
+// The hold of a region that one agent alone would take has one condition, and it is released as a region.
+func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
+	w, agent := brakedWorld(t)
+	_, err := w.registry.ReleaseBrake(t.Context(), service)
+	w.must(err)
+	w.share.Store(100) // no share is above
+	w.say(agent, wire.ClaimHealthy, wire.Warnings{})
+	w.say(agent, wire.ClaimUnhealthy, wire.Warnings{})
+	list := readOf[api.BrakeList](w, "/overwatch/brakes")
+	if list.Total != 1 || list.Brakes[0].Service != "" || list.Brakes[0].Region != "us" || list.Brakes[0].Agent == "" ||
+		!list.Brakes[0].Until.IsZero() || len(list.Brakes[0].Backends) != 3 {
+		t.Errorf("%+v", list)
+	}
+	agentID := list.Brakes[0].Agent
+	c := readOf[api.ConditionList](w, "/overwatch/conditions")
+	if c.Total != 1 || c.Conditions[0].Sentence != "agent "+agentID+" alone calls all serving backends of region us "+
+		"unhealthy, this node's own checks succeed: 3 backends of 1 name are served in full until the agent or the checks "+
+		"change" || c.Conditions[0].Command != "gslbctl brakes release --region us" ||
+		c.Conditions[0].Subject != "region us" {
+		t.Errorf("%+v", c)
+	}
+	const path = "/api/v1/overwatch/brakes/"
+	w.wantError("safely", w.send("DELETE", path+"us?scope=region&if_safe=true", ""), 409, "nothing was changed")
+	w.wantError("nobody", w.send("DELETE", path+"nobody?scope=agent", ""), 404, "no agent nobody is known")
+	w.want("agent", w.send("DELETE", path+agentID+"?scope=agent", ""), 200, "no agents of agent "+agentID+" are held")
+	w.say(agent, wire.ClaimHealthy, wire.Warnings{})
+	if c := readOf[api.ConditionList](w, "/overwatch/conditions"); c.Total != 0 {
+		t.Errorf("the agent reports healthy, and still: %+v", c)
+	}
+	w.say(agent, wire.ClaimUnhealthy, wire.Warnings{})
+	w.want("region", w.send("DELETE", path+"us?scope=region", ""), 200, "the agents of region us are believed again")
+	if list := readOf[api.BrakeList](w, "/overwatch/brakes"); list.Total != 0 {
+		t.Errorf("%+v", list)
+	}
 }

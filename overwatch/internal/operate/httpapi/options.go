@@ -139,8 +139,11 @@ type Orders interface {
 	DropAgent(ctx context.Context, agentID string) error
 	// DrainTime returns the default duration of a drain of a service's backend.
 	DrainTime(service string) time.Duration
-	// ReleaseBrake switches the brakes of a service off and returns the backends that they held.
+	// ReleaseBrake, ReleaseAgent and ReleaseRegion end the mass-failure hold of a service, an agent or a region and
+	// return the backends that were held.
 	ReleaseBrake(ctx context.Context, service string) ([]registry.ID, error)
+	ReleaseAgent(ctx context.Context, agentID string) ([]registry.ID, error)
+	ReleaseRegion(ctx context.Context, name string) ([]registry.ID, error)
 }
 
 // Definitions holds the definitions of the API, which are all its objects but servers that have an address.

@@ -60,6 +60,7 @@ type world struct {
 	store    *store.Store
 	trust    *trust.Trust
 	registry *registry.Registry
+	share    atomic.Int32 // of mass-failure protection, in percent
 	servers  *inventory.Inventory
 	audit    *audit.Log
 	journal  *journal.Journal
@@ -317,11 +318,13 @@ func (w *world) openOwners() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.share.Store(50)
 	timing := registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true,
 		ValidationInterval: time.Minute}
 	w.registry, err = registry.New(registry.Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop(),
 		Brake: func(string) registry.Brake {
-			return registry.Brake{Enabled: true, Percent: 50, Window: time.Minute, Hold: 10 * time.Minute}
+			return registry.Brake{Enabled: true, Percent: int(w.share.Load()), KeepRegion: true, Window: time.Minute,
+				Hold: 10 * time.Minute}
 		}})
 	if err != nil {
 		w.t.Fatal(err)

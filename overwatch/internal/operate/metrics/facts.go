@@ -115,7 +115,7 @@ func (from Sources) collectBackends(s scrape) {
 		braked[b.Concern.Word()]++
 	}
 	for _, concern := range []api.BrakeConcern{api.BrakeUnhealthy, api.BrakeWarning} {
-		s.gauge("overwatch_brakes", "Brakes that are on: of names of which agents alone would take too much at once.",
+		s.gauge("overwatch_brakes", "Mass-failure protections that are on: of names, regions and agents.",
 			float64(braked[concern]), "concern", string(concern))
 	}
 	s.gauge("overwatch_domains", "Domains that the node steers.", float64(len(from.Domains())))

@@ -9,17 +9,21 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// Brake holds the keys of overwatch.brake: a bound on backends that agents alone take out at once.
+// Brake holds the keys of overwatch.brake, the mass-failure protection: a bound on backends that agents alone take out.
 type Brake struct {
-	// Whether agents that call many backends of a name ill at once are held while the node's own checks succeed; see
-	// [below](#a-brake-on-one-witness).
+	// Whether reports of agents that call too many backends unhealthy at once are held while the node's own checks
+	// succeed; see [mass-failure protection](#mass-failure-protection).
 	Enabled bool `key:"enabled" default:"true"`
-	// The part of a name's serving backends, three at least, beyond which they are held: 1% to 99%.
+	// The part of the serving backends of a name, of a region or of an agent, three at least, beyond which reports are
+	// held: 1% to 99%.
 	Share string `key:"share" default:"50%"`
 	// The time in which they are counted.
 	Window time.Duration `key:"window" default:"1m" min:"1s" max:"1h"`
 	// The time after which the agents are believed.
 	Hold time.Duration `key:"hold" default:"10m" min:"1s" max:"24h"`
+	// Whether the reports of one agent never take the last serving backends of a region, of which there are two at least.
+	// This hold has no end by time.
+	KeepRegion bool `key:"keep_region" default:"true"`
 }
 
 // BrakeOf returns the brake of a name, which is that of overwatch.brake for what its domain leaves out.

@@ -29,10 +29,10 @@ domains:
 		t.Fatal(err)
 	}
 	for name, want := range map[string]config.Brake{
-		"app.example.com":   {false, "40%", time.Minute, 5 * time.Minute},
-		"shop.example.com":  {true, "90%", 2 * time.Minute, time.Hour},
-		"plain.example.com": {true, "40%", time.Minute, 5 * time.Minute},
-		"other.example.com": {true, "40%", time.Minute, 5 * time.Minute},
+		"app.example.com":   {false, "40%", time.Minute, 5 * time.Minute, true},
+		"shop.example.com":  {true, "90%", 2 * time.Minute, time.Hour, true},
+		"plain.example.com": {true, "40%", time.Minute, 5 * time.Minute, true},
+		"other.example.com": {true, "40%", time.Minute, 5 * time.Minute, true},
 	} {
 		if got := c.WithDomains(nil).BrakeOf(name); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
