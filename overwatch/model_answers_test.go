@@ -94,7 +94,7 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 		}
 		for _, v6 := range []bool{false, true} {
 			for number := range historyClients {
-				client := h.model.client(number)
+				client := h.model.client(number, domain)
 				want := h.model.answer(domain, candidates, v6, client)
 				seen[want.kind]++
 				if want.lastResort && len(want.addresses) > 0 {
@@ -137,7 +137,7 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 // situation describes a name for the message of a failure: what the reference and the node believe about it.
 func (h *chronicle) situation(name string, client int) string {
 	d, served := h.model.served[name]
-	at := h.model.client(client)
+	at := h.model.client(client, name)
 	text := fmt.Sprintf("the reference: served %v, %+v, client in %q at %v\n", served, d, at.region, at.at)
 	for _, c := range h.model.candidates(name) {
 		text += fmt.Sprintf("  %+v", c)

@@ -27,31 +27,52 @@ func (m *reference) region(name string) *regionFacts {
 	return first(m.regions, func(r regionFacts) bool { return r.name == name })
 }
 
-// client returns the place of a client (docs/routing.md, "geolocation"). Its region is that of a mapping, of the file
-// or the API; else the first region that has its country, else its continent; else the default region. Its position is
-// the database's (docs/routing.md, "proximity"), or its region's where a mapping placed it or the database has none.
-func (m *reference) client(number int) refClient {
-	name, mapped := m.file.mappings[number]
-	if !mapped {
-		if name, mapped = m.mappings[number]; mapped && m.region(name) == nil {
-			mapped = false
+// client returns the place of a client for a name (docs/routing.md, "geolocation"). The candidates for its region are
+// the region of a mapping, of the file or the API; the regions with its country; the regions with its continent; the
+// default region. The client is in the first candidate that the name uses, or else in the first. Its position is the
+// position in the database (docs/routing.md, "proximity"), or of the first candidate if a mapping placed it or the
+// database has no position.
+func (m *reference) client(number int, name string) refClient {
+	var list []string
+	mapped, is := m.file.mappings[number]
+	if !is {
+		if mapped, is = m.mappings[number]; is && m.region(mapped) == nil {
+			is = false
 		}
 	}
-	if mapped {
-		return m.at(name)
+	if is {
+		list = append(list, mapped)
 	}
 	says := m.database[number]
-	c := m.at(m.file.defaultRegion)
-	if r := first(m.regions, func(r regionFacts) bool { return slices.Contains(r.countries, says.country) }); r != nil {
-		c = m.at(r.name)
-	} else if r := first(m.regions, func(r regionFacts) bool {
-		return r.continent != "" &&
-			r.continent == says.continent
-	}); r != nil {
-		c = m.at(r.name)
+	for _, r := range m.regions {
+		if slices.Contains(r.countries, says.country) {
+			list = append(list, r.name)
+		}
 	}
-	if says.at != nil {
+	for _, r := range m.regions {
+		if r.continent != "" && r.continent == says.continent {
+			list = append(list, r.name)
+		}
+	}
+	if m.file.defaultRegion != "" {
+		list = append(list, m.file.defaultRegion)
+	}
+	if len(list) == 0 {
+		list = []string{""}
+	}
+	c := m.at(list[0])
+	if says.at != nil && !is {
 		c.at = says.at
+	}
+	own := slices.Clone(m.served[name].regions)
+	for _, candidate := range m.candidates(name) {
+		own = append(own, candidate.region)
+	}
+	for _, region := range list {
+		if region != "" && slices.Contains(own, region) {
+			c.region = region
+			break
+		}
 	}
 	return c
 }

@@ -158,15 +158,16 @@ func (m *reference) hold() {
 	for _, r := range m.regions {
 		everywhere = append(everywhere, m.at(r.name))
 	}
-	for number := range historyClients {
-		everywhere = append(everywhere, m.client(number))
-	}
 	for name, d := range m.served {
 		if !m.measures(name) {
 			continue
 		}
 		all, groups := m.candidates(name), map[string]bool{}
-		for _, client := range everywhere {
+		clients := slices.Clone(everywhere)
+		for number := range historyClients {
+			clients = append(clients, m.client(number, name))
+		}
+		for _, client := range clients {
 			for _, v6 := range []bool{false, true} {
 				e := m.answer(name, all, v6, client)
 				groups[e.group] = true

@@ -68,8 +68,9 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 				h.model.settle()
 				h.settled()
 				h.compare("the reload", true, map[string]int{})
-				if answers, wrong := ask(h.node.publisher.View(), "a.gslb.test", false, 0,
-					h.model.answer("a.gslb.test", h.model.candidates("a.gslb.test"), false, h.model.client(0))); wrong != "" ||
+				want := h.model.answer("a.gslb.test", h.model.candidates("a.gslb.test"), false,
+					h.model.client(0, "a.gslb.test"))
+				if answers, wrong := ask(h.node.publisher.View(), "a.gslb.test", false, 0, want); wrong != "" ||
 					answers[0] != "10.0.0.1" {
 					t.Errorf("%v %s, want the backend that was healthy last", answers, wrong)
 				}

@@ -36,8 +36,8 @@ func (a *app) diffCommand() *cobra.Command {
 
 // difference is a fact on which nodes disagree.
 type difference struct {
-	Kind string            `json:"kind"`
-	Name string            `json:"name"`
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 	// Said has the values by node, without the nodes that lack the fact. The glue of the parent zone is at "parent".
 	Said map[string]string `json:"said"`
 }

@@ -15,8 +15,9 @@ type Spot struct {
 // Atlas decides for clients at many spots at once. It keeps distances and partitions of the spots, so that a change of
 // health costs the same with ten spots as with ten thousand. Many goroutines may use it.
 type Atlas struct {
-	spots []Spot
-	alike []uint16 // one class for all of them
+	spots    []Spot   // without regions, which depend on the name
+	rankings []uint16 // geo.RegionID, by spot
+	alike    []uint16 // one class for all of them
 
 	mu         sync.Mutex
 	far        map[string][]float32 // by region, by spot: kilometres, before the bias
@@ -37,19 +38,26 @@ const (
 	partitionRoom = 512
 )
 
-// NewAtlas makes an Atlas of at most 65536 spots. It keeps the slice.
-func NewAtlas(spots []Spot) *Atlas {
-	return &Atlas{spots: spots, alike: make([]uint16, len(spots)), far: make(map[string][]float32),
-		partitions: make(map[string]*partition)}
+// NewAtlas makes an Atlas of at most 65536 spots with these positions, nil for an unknown one, and these rankings of
+// regions (geo.RegionID). It keeps rankings.
+func NewAtlas(positions []*Coordinates, rankings []uint16) *Atlas {
+	a := &Atlas{spots: make([]Spot, len(positions)), rankings: rankings, alike: make([]uint16, len(positions)),
+		far: make(map[string][]float32), partitions: make(map[string]*partition)}
+	for i, at := range positions {
+		a.spots[i].Position = at
+	}
+	return a
 }
 
-// Spots returns the slice that NewAtlas was given. The caller must not change it.
+// Spots returns the spots, without regions. The caller must not change the slice.
 func (a *Atlas) Spots() []Spot { return a.spots }
 
 // Decide decides for a client at each of the spots, like policy.Choose, or like policy.Decide where the rules measure.
 // It returns the different decisions, and for each spot the index of its decision. The caller must not change what it
-// returns. The rules' Client and Position are ignored; their Coordinates and Bias must always be the same.
-func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {
+// returns. The rules' Client and Position are ignored; their Coordinates and Bias must always be the same. clients has
+// the region of clients by ranking; own identifies these clients among all that the Atlas is called with.
+func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family, clients []string, own string) (
+	decisions []Decision, class []uint16) {
 	decide := Choose
 	if rules.Measures() {
 		decide = Decide
@@ -58,10 +66,10 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 	if s.sift(nil); len(s.in) == 0 {
 		return []Decision{decide(rules, candidates, family)}, a.alike
 	}
-	p := a.split(rules, s.regions(), s.expected())
+	p := a.split(rules, s.regions(), s.expected(), clients, own)
 	decisions = make([]Decision, len(p.first))
 	for i, spot := range p.first {
-		rules.Client, rules.Position = a.spots[spot].Region, a.spots[spot].Position
+		rules.Client, rules.Position = clients[a.rankings[spot]], a.spots[spot].Position
 		decisions[i] = decide(rules, candidates, family)
 	}
 	return decisions, p.class
@@ -70,8 +78,8 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 // split returns the partition of the spots under the rules. serving are the regions with candidates that may answer,
 // expected those that should have some. Two spots are in one class if the same serving regions are nearest and within
 // the tolerance, and the same expected region is nearest.
-func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
-	key := partitionKey(rules, serving, expected)
+func (a *Atlas) split(rules Rules, serving, expected, clients []string, own string) *partition {
+	key := partitionKey(rules, serving, expected) + "\n" + own
 	a.mu.Lock() // also while it is made: callers that come meanwhile mostly need the same one
 	defer a.mu.Unlock()
 	if known := a.partitions[key]; known != nil {
@@ -85,11 +93,12 @@ func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 	now, then := a.newBandFinder(rules, serving), a.newBandFinder(rules, expected)
 	var mark []byte
 	for i, spot := range a.spots {
+		region := clients[a.rankings[i]]
 		if rules.NeedsPosition() && spot.Position != nil && now.known &&
-			(rules.Algorithm != Geolocation || spot.Region == "") {
+			(rules.Algorithm != Geolocation || region == "") {
 			mark = then.nearest(now.band(append(mark[:0], 'p'), i), i)
 		} else {
-			mark = append(append(mark[:0], 'r'), spot.Region...)
+			mark = append(append(mark[:0], 'r'), region...)
 		}
 		class, known := classes[string(mark)]
 		if !known {

@@ -7,9 +7,9 @@ import "time"
 type Basis struct {
 	Name       string   // of the domain, with its final dot
 	Rules      *Rules   // shared; without a client
-	Clients    []string // the regions where clients can be, by geo.RegionID; the first is none
+	Clients    []string // the region of the name's clients, by geo.RegionID; the first is none
 	Placed     bool     // the answers depend on the client's region
-	Spots      []Spot   // by geo.SpotID, where answers depend on positions too; else nil
+	Spots      []Spot   // positions by geo.SpotID, where answers depend on positions too; else nil
 	Answers    int      // distinct addresses per answer, at least 1
 	Candidates []Candidate
 	Number     uint32    // tells one Basis of this process from the next

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -232,15 +233,47 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 	return rules, candidates, spots
 }
 
+// atlasOf returns an atlas of spots, and the regions of the clients there by ranking.
+func atlasOf(spots []Spot) (atlas *Atlas, clients []string) {
+	positions, rankings := make([]*Coordinates, len(spots)), make([]uint16, len(spots))
+	clients = []string{""}
+	for i, spot := range spots {
+		at := slices.Index(clients, spot.Region)
+		if at < 0 {
+			at = len(clients)
+			clients = append(clients, spot.Region)
+		}
+		positions[i], rankings[i] = spot.Position, uint16(at)
+	}
+	return NewAtlas(positions, rankings), clients
+}
+
+// The region of a client depends on the regions that a name has, also where names share an atlas.
+func TestAtlas_NamesWithOtherRegionsHaveOtherClients(t *testing.T) {
+	atlas := NewAtlas([]*Coordinates{nil, nil}, []uint16{0, 1})
+	rules := Rules{Algorithm: Geolocation, TTL: 60}
+	var candidates []Candidate
+	for i, due := range backendsOf(1, 1) {
+		candidates = append(candidates, Candidate{Address: due.Address, Region: []string{"eu", "us"}[i], Weight: 1, Share: 1,
+			MayServe: true})
+	}
+	for _, region := range []string{"us", "eu", "us"} {
+		decisions, class := atlas.Decide(rules, candidates, IPv4, []string{"", region}, region)
+		if got := decisions[class[1]].Region; got != region {
+			t.Errorf("clients in %s are sent to %s", region, got)
+		}
+	}
+}
+
 // TestAtlas_DecidesAsEachSpotByItself: what is remembered and put together changes no decision.
 func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		rules, candidates, spots := randomRules(random)
-		atlas := NewAtlas(spots)
+		atlas, clients := atlasOf(spots)
 		for range 3 {
 			for _, family := range []Family{IPv4, IPv6} {
-				decisions, class := atlas.Decide(rules, candidates, family)
+				decisions, class := atlas.Decide(rules, candidates, family, clients, "")
 				for i, spot := range spots {
 					rules.Client, rules.Position = spot.Region, spot.Position
 					got, want := decisions[class[i]], Decide(rules, candidates, family)
@@ -261,12 +294,12 @@ func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 func TestAtlas_FindsEachPartitionOnce(t *testing.T) {
 	at := Coordinates{1, 2}
 	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, TTL: 60}
-	atlas := NewAtlas([]Spot{{Position: &at}, {Region: "r1"}})
+	atlas, clients := atlasOf([]Spot{{Position: &at}, {Region: "r1"}})
 	backend := backendsOf(1)[0].Address
 	decide := func(region string) *uint16 {
 		rules.Coordinates[region] = at
 		only := []Candidate{{Address: backend, Region: region, Weight: 1, Share: 1, MayServe: true}}
-		_, class := atlas.Decide(rules, only, IPv4)
+		_, class := atlas.Decide(rules, only, IPv4, clients, "")
 		return &class[0]
 	}
 	first := decide("r0")
@@ -292,18 +325,18 @@ func BenchmarkAtlas(b *testing.B) {
 	for i := range spots {
 		spots[i].Position = &Coordinates{random.Float64()*120 - 60, random.Float64()*360 - 180}
 	}
-	atlas := NewAtlas(spots)
-	atlas.Decide(rules, candidates, IPv4)
+	atlas, clients := atlasOf(spots)
+	atlas.Decide(rules, candidates, IPv4, clients, "")
 	b.Run("a backend", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			candidates[0].MayServe = i%2 == 0
-			atlas.Decide(rules, candidates, IPv4)
+			atlas.Decide(rules, candidates, IPv4, clients, "")
 		}
 	})
 	b.Run("a region", func(b *testing.B) {
 		for b.Loop() {
 			clear(atlas.partitions)
-			atlas.Decide(rules, candidates, IPv4)
+			atlas.Decide(rules, candidates, IPv4, clients, "")
 		}
 	})
 }

@@ -83,14 +83,10 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 			Query: q, Kind: probe.Kind, Records: probe.Records, Addresses: probe.Addresses, TTL: probe.TTL, Scope: probe.Scope,
 			Took: time.Since(began),
 		}
-		if table := view.Places(); table != nil && q.Client.IsValid() {
-			place, err := table.Explain(q.Client)
-			if err != nil {
-				return Explanation{}, fmt.Errorf("looking %s up in the geolocation database: %w", q.Client, err)
-			}
-			e.Place, e.Region = &place, place.Region
-		}
 		basis := probe.Steered.Basis
+		if err := e.place(view.Places(), basis); err != nil {
+			return Explanation{}, err
+		}
 		if basis == nil {
 			e.Outcome = NotSteered
 			if probe.Kind == zone.NXDomain || probe.Kind == zone.Refused {
@@ -108,6 +104,24 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 		}
 		return e, nil
 	}
+}
+
+// place notes where the client is: among the regions of the name's clients, or among all regions without a basis. A nil
+// table knows no client.
+func (e *Explanation) place(table *geo.Table, basis *policy.Basis) error {
+	if table == nil || !e.Client.IsValid() {
+		return nil
+	}
+	explain := table.Explain
+	if basis != nil {
+		explain = func(client netip.Addr) (geo.Explanation, error) { return table.ExplainFor(client, basis.Clients) }
+	}
+	place, err := explain(e.Client)
+	if err != nil {
+		return fmt.Errorf("looking %s up in the geolocation database: %w", e.Client, err)
+	}
+	e.Place, e.Region = &place, place.Region
+	return nil
 }
 
 // ExplainPast explains an answer that was given earlier, from the data of that time: the client's region, and the

@@ -26,11 +26,11 @@ type Move struct{ From, To string }
 // Shifts compares the answers of a name in two views, region by region of the clients. A name that one of them does not
 // steer has no answers there.
 func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shift, error) {
-	was, err := portions(before, name, family)
+	was, wasIn, err := portions(before, name, family)
 	if err != nil {
 		return nil, err
 	}
-	is, err := portions(after, name, family)
+	is, isIn, err := portions(after, name, family)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,8 @@ func Shifts(before, after *zone.View, name string, family policy.Family) ([]Shif
 	maps.Copy(both, is)
 	var list []Shift
 	for _, region := range slices.Sorted(maps.Keys(both)) {
-		list = append(list, shift(region, len(both) == 1 && region == "", was.of(region), is.of(region)))
+		list = append(list, shift(region, len(both) == 1 && region == "", was.of(region, isIn, wasIn),
+			is.of(region, wasIn, isIn)))
 	}
 	return list, nil
 }
@@ -55,14 +56,14 @@ type part struct {
 // answersByRegion are the parts of a name's answers by the region of the clients; everybody's are those of "" alone.
 type answersByRegion map[string]map[string]part
 
-// portions returns the parts of a name's answers, by the clients' region. Where clients of one region get different
-// answers, by their place, each place counts the same.
-func portions(view *zone.View, name string, family policy.Family) (answersByRegion, error) {
+// portions returns the parts of a name's answers, by the clients' region, and the region of clients by geo.RegionID.
+// Where clients of one region get different answers, by their place, each place counts the same.
+func portions(view *zone.View, name string, family policy.Family) (answersByRegion, []string, error) {
 	answers, err := ByRegion(view, name, family)
-	if err != nil {
-		return nil, err
+	if err != nil || len(answers) == 0 {
+		return nil, nil, err
 	}
-	return portionsOf(answers), nil
+	return portionsOf(answers), answers[0].Decision.Basis.Clients, nil
 }
 
 // portionsOf is portions for answers that are known. It takes a time that grows with the number of backends.
@@ -93,12 +94,33 @@ func portionsOf(answers []RegionAnswer) answersByRegion {
 	return all
 }
 
-// of returns the answers to the clients of a region; where clients are not told apart, those of "".
-func (a answersByRegion) of(region string) map[string]part {
-	if answers, told := a[region]; told || len(a) != 1 {
+// of returns the answers to the clients of a region; if all clients get the same answers, the answers of "". other and
+// here list the regions of clients by geo.RegionID, in the other view and in this view. A region with clients only in
+// the other view has the mean of the answers that these clients get in this view.
+func (a answersByRegion) of(region string, other, here []string) map[string]part {
+	if answers, told := a[region]; told {
 		return answers
 	}
-	return a[""]
+	if len(a) == 1 {
+		return a[""]
+	}
+	if len(other) != len(here) {
+		return nil
+	}
+	mean, count := map[string]part{}, 0.0
+	for id := range other {
+		if other[id] != region {
+			continue
+		}
+		count++
+		for name, p := range a[here[id]] {
+			mean[name] = part{mean[name].share + p.share, p.region}
+		}
+	}
+	for name, p := range mean {
+		mean[name] = part{p.share / count, p.region}
+	}
+	return mean
 }
 
 func shift(region string, everybody bool, before, after map[string]part) Shift {

@@ -1,8 +1,10 @@
 package geo
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // MatchType names the source of a placement; its values are those of the HTTP API.
@@ -16,7 +18,7 @@ const (
 	ByDefault       MatchType = "default"
 )
 
-// Explanation is a placement with its reasons. Region and Scope are those that Locate returns.
+// Explanation is a placement with its reasons. Scope is that of Locate.
 type Explanation struct {
 	Client      netip.Addr // the address that was looked up: the IPv4 address inside where there is one
 	Region      string     // empty: in no region
@@ -27,13 +29,25 @@ type Explanation struct {
 	Scope       uint8
 }
 
-// Explain places a client as Locate does, with the reasons. It may allocate.
-func (t *Table) Explain(client netip.Addr) (Explanation, error) {
+// Explain places a client among all regions, with the reasons. It may allocate.
+func (t *Table) Explain(client netip.Addr) (Explanation, error) { return t.explain(client, t.Name) }
+
+// ExplainFor is Explain for a name. clients has the region of its clients by RegionID.
+func (t *Table) ExplainFor(client netip.Addr, clients []string) (Explanation, error) {
+	return t.explain(client, func(id RegionID) string {
+		if int(id) >= len(clients) { // clients belongs to another table
+			return ""
+		}
+		return clients[id]
+	})
+}
+
+func (t *Table) explain(client netip.Addr, regionOf func(RegionID) string) (Explanation, error) {
 	if !client.IsValid() {
 		return Explanation{}, fmt.Errorf("not an address")
 	}
 	id, scope := t.Locate(client)
-	e := Explanation{Client: client.WithZone(""), Match: ByDefault, Scope: scope, Region: t.Name(id)}
+	e := Explanation{Client: client.WithZone(""), Match: ByDefault, Scope: scope, Region: regionOf(id)}
 	if v4, _, ok := embedded(client); ok {
 		e.Client = netip.AddrFrom4([4]byte{byte(v4 >> 24), byte(v4 >> 16), byte(v4 >> 8), byte(v4)})
 	}
@@ -44,35 +58,40 @@ func (t *Table) Explain(client netip.Addr) (Explanation, error) {
 			return Explanation{}, err
 		}
 	}
-	if m, ok := t.mapping(e.Client); ok {
-		e.Match, e.MatchedCIDR, e.Comment = ByCustomMapping, canonical(m.CIDR), m.Comment
-		return e, nil
+	for _, m := range t.mappings(e.Client) {
+		if m.Region == e.Region {
+			e.Match, e.MatchedCIDR, e.Comment = ByCustomMapping, canonical(m.CIDR), m.Comment
+			return e, nil
+		}
 	}
 	b := newBuilder(t.sources)
-	if _, ok := b.countries[e.Place.Country]; ok && e.Place.Country != "" {
+	isRegion := func(id uint16) bool { return t.sources.Regions[id].Name == e.Region }
+	switch {
+	case slices.ContainsFunc(b.countries[e.Place.Country], isRegion):
 		e.Match, e.MatchedCIDR = ByCountry, network
-	} else if _, ok := b.continents[e.Place.Continent]; ok && e.Place.Continent != "" {
+	case slices.ContainsFunc(b.continents[e.Place.Continent], isRegion):
 		e.Match, e.MatchedCIDR = ByContinent, network
 	}
 	return e, nil
 }
 
-// Name returns a region's name, empty for NoRegion.
+// Name returns the first region of a ranking, empty for NoRegion.
 func (t *Table) Name(id RegionID) string {
-	if id == NoRegion {
+	if len(t.rankings[id]) == 0 {
 		return ""
 	}
-	return t.sources.Regions[id-1].Name
+	return t.rankings[id][0]
 }
 
-// mapping returns the mapping with the longest prefix that contains a.
-func (t *Table) mapping(a netip.Addr) (Mapping, bool) {
-	var best Mapping
-	found := false
+// mappings returns the mappings that contain a, that with the longest prefix first.
+func (t *Table) mappings(a netip.Addr) (found []Mapping) {
 	for _, m := range t.sources.Mappings {
-		if c := canonical(m.CIDR); c.Contains(a) && (!found || c.Bits() > canonical(best.CIDR).Bits()) {
-			best, found = m, true
+		if canonical(m.CIDR).Contains(a) {
+			found = append(found, m)
 		}
 	}
-	return best, found
+	slices.SortFunc(found, func(x, y Mapping) int {
+		return cmp.Compare(canonical(y.CIDR).Bits(), canonical(x.CIDR).Bits())
+	})
+	return found
 }

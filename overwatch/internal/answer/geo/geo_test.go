@@ -88,8 +88,7 @@ func reference(t testing.TB, table *Table, a netip.Addr) string {
 	}
 	s := table.sources
 	if e.Match == ByCustomMapping {
-		m, _ := table.mapping(e.Client)
-		return m.Region
+		return table.mappings(e.Client)[0].Region
 	}
 	for _, r := range s.Regions {
 		for _, c := range r.Countries {

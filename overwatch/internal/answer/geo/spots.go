@@ -15,7 +15,7 @@ const finestGrid = 0.25
 // SpotID is an index into Spots.List.
 type SpotID uint16
 
-// Spot is a region and a position on the grid. Clients at one spot are answered alike.
+// Spot is a ranking of regions and a position on the grid. Clients at one spot are answered alike.
 type Spot struct {
 	Region   RegionID
 	Position *Position // nil: not known
@@ -31,23 +31,30 @@ type Spots struct {
 // List returns all spots. The first has no region and no position. The caller must not change the list.
 func (s *Spots) List() []Spot { return s.list }
 
-// Locate is Table.Locate for spots. A client takes its region's position where a mapping placed it, or where the
-// database has no position.
+// Locate is Table.Locate for spots. A client has the position of the first region of its ranking if a mapping
+// placed it, or if the database has no position.
 func (s *Spots) Locate(client netip.Addr) (spot SpotID, scope uint8) {
 	value, scope := locate(client, &s.v4, &s.v6)
 	return SpotID(value), scope
 }
 
+// renumber replaces the numbers of rankings. A nil Spots has none.
+func (s *Spots) renumber(numbers []uint16) {
+	if s == nil {
+		return
+	}
+	for i := range s.list {
+		s.list[i].Region = RegionID(numbers[s.list[i].Region])
+	}
+}
+
 // compileSpots makes the grid coarser until there are few enough spots. On the coarsest grid they differ by region
-// only.
+// only. The rankings of the spots have provisional numbers.
 func (b *builder) compileSpots() (*Spots, error) {
 	for grid := finestGrid; ; grid *= 2 {
 		c := cells{grid: grid, builder: b, ids: make(map[cell]uint16)}
 		c.id(cell{}, nil)
 		c.placed(Place{})
-		for id := range b.sources.Regions {
-			c.mapped(RegionID(id + 1))
-		}
 		if b.sources.Database != nil {
 			for _, at := range b.sources.Database.networks() {
 				if at.err != nil {
@@ -62,7 +69,12 @@ func (b *builder) compileSpots() (*Spots, error) {
 			continue
 		}
 		v4, v6, err := b.compile(layer{placed: c.placed, mapped: c.mapped})
-		return &Spots{c.list, v4, v6}, err
+		if err != nil {
+			return nil, err
+		}
+		if !c.full || grid >= 360 { // mappings also make spots
+			return &Spots{c.list, newRanges4(v4, nil), newRanges6(v6, nil)}, nil
+		}
 	}
 }
 
@@ -77,7 +89,7 @@ type cells struct {
 
 // cell identifies the positions that are one spot.
 type cell struct {
-	region              RegionID
+	ranking             uint16
 	where               where
 	latitude, longitude int // in grid steps
 }
@@ -92,20 +104,26 @@ const (
 )
 
 func (c *cells) placed(p Place) uint16 {
-	region := c.byPlace(p)
+	number := c.byPlace(p)
 	if p.Position == nil {
-		return c.mapped(region)
+		return c.atRegion(number)
 	}
-	at := cell{region: region, where: ofDatabase, latitude: c.step(p.Position.Latitude),
+	at := cell{ranking: number, where: ofDatabase, latitude: c.step(p.Position.Latitude),
 		longitude: c.step(p.Position.Longitude)}
 	return c.id(at, &Position{Latitude: c.middle(at.latitude, 90), Longitude: c.middle(at.longitude, 180)})
 }
 
-func (c *cells) mapped(region RegionID) uint16 {
-	if region == NoRegion || c.sources.Regions[region-1].Position == nil {
-		return c.id(cell{region: region}, nil)
+// mapped returns the spot of a mapping to a region over another spot.
+func (c *cells) mapped(region, under uint16) uint16 {
+	return c.atRegion(c.builder.mapped(region, uint16(c.list[under].Region)))
+}
+
+// atRegion returns the spot of clients that are where the first region of their ranking is.
+func (c *cells) atRegion(number uint16) uint16 {
+	if first := c.rankings[number]; len(first) > 0 && c.sources.Regions[first[0]].Position != nil {
+		return c.id(cell{ranking: number, where: ofRegion}, c.sources.Regions[first[0]].Position)
 	}
-	return c.id(cell{region: region, where: ofRegion}, c.sources.Regions[region-1].Position)
+	return c.id(cell{ranking: number}, nil)
 }
 
 func (c *cells) step(degrees float64) int { return int(math.Round(degrees / c.grid)) }
@@ -125,6 +143,6 @@ func (c *cells) id(at cell, position *Position) uint16 {
 	}
 	id = uint16(len(c.list))
 	c.ids[at] = id
-	c.list = append(c.list, Spot{at.region, position})
+	c.list = append(c.list, Spot{RegionID(at.ranking), position})
 	return id
 }

@@ -6,26 +6,33 @@ import (
 	"sort"
 )
 
-// RegionID numbers a region: NoRegion, or 1 + its index in the list of regions that the Table was built from.
+// RegionID numbers the regions that a client may be in: NoRegion, or an index of Table.Rankings. A name takes the first
+// region of the ranking that it uses, so one RegionID may be different regions for different names.
 type RegionID uint16
 
-// NoRegion is the region of clients that nothing places where there is no default region.
+// NoRegion is the empty ranking: nothing places the client, and there is no default region.
 const NoRegion RegionID = 0
 
 // carrier marks blocks of IPv6 addresses that carry an IPv4 address. Locate never ends in one; they keep neighbouring
 // blocks from reaching into them.
 const carrier = 1<<16 - 1
 
-// Table maps addresses to regions. It is immutable.
+// Table maps addresses to rankings of regions. It is immutable.
 type Table struct {
-	sources Sources
-	v4      ranges4
-	v6      ranges6
-	spots   *Spots // nil: not asked for
+	sources  Sources
+	rankings [][]string // by RegionID
+	v4       ranges4
+	v6       ranges6
+	spots    *Spots // nil: not asked for
 
-	alike      bool     // all clients are in the region everywhere
-	everywhere RegionID // the default region
+	alike      bool     // all clients have the ranking everywhere
+	everywhere RegionID // the ranking with the default region only
 }
+
+// Rankings returns the regions that clients may be in, best first, by RegionID: the regions of custom mappings from the
+// longest prefix, of the country, of the continent, and the default region. The first ranking is empty. Tables of the
+// same regions and mappings mostly have equal rankings. The caller must not change the result.
+func (t *Table) Rankings() [][]string { return t.rankings }
 
 // Region returns the region of a client, as Locate does. It costs next to nothing where all clients are in one
 // region.
@@ -81,10 +88,11 @@ type place struct {
 	bits  uint8
 }
 
-func newRanges4(blocks []block) ranges4 {
+// newRanges4 replaces the value of each block by its entry in values, if there are values.
+func newRanges4(blocks []block, values []uint16) ranges4 {
 	r := ranges4{first: index(blocks), blocks: make([]block4, len(blocks))}
 	for i, b := range blocks {
-		r.blocks[i] = block4{uint32(b.hi >> 32), place{b.value, b.bits}}
+		r.blocks[i] = block4{uint32(b.hi >> 32), placeOfBlock(b, values)}
 	}
 	return r
 }
@@ -109,11 +117,12 @@ type ranges6 struct {
 	first  []uint32
 }
 
-func newRanges6(blocks []block) ranges6 {
+// newRanges6 is newRanges4 for IPv6 addresses.
+func newRanges6(blocks []block, values []uint16) ranges6 {
 	r := ranges6{first: index(blocks)}
 	for _, b := range blocks {
 		r.starts = append(r.starts, [2]uint64{b.hi, b.lo})
-		r.places = append(r.places, place{b.value, b.bits})
+		r.places = append(r.places, placeOfBlock(b, values))
 	}
 	return r
 }
@@ -129,6 +138,13 @@ func (r *ranges6) find(hi, lo uint64) (value uint16, bits uint8) {
 		}
 	}
 	return r.places[low].value, r.places[low].bits
+}
+
+func placeOfBlock(b block, values []uint16) place {
+	if values != nil && b.value != carrier {
+		b.value = values[b.value]
+	}
+	return place{b.value, b.bits}
 }
 
 // index returns the block with the first address of each front, and the last block behind them.

@@ -23,7 +23,16 @@ func newTrie(value uint16) *trie { return &trie{root: leaf(value)} }
 func bit(octets []byte, i int) int { return int(octets[i/8]>>(7-i%8)) & 1 }
 
 // set gives all addresses of prefix a value, whatever they had before.
-func (t *trie) set(prefix netip.Prefix, value uint16) {
+func (t *trie) set(prefix netip.Prefix, value uint16) { *t.at(prefix) = leaf(value) }
+
+// update replaces the value of each address of prefix by f of that value.
+func (t *trie) update(prefix netip.Prefix, f func(value uint16) uint16) {
+	at := t.at(prefix)
+	*at = t.apply(*at, f)
+}
+
+// at returns the ref of exactly the addresses of prefix, and splits a leaf above it. The next call invalidates it.
+func (t *trie) at(prefix netip.Prefix) *ref {
 	octets := prefix.Masked().Addr().AsSlice()
 	at := &t.root
 	for i := range prefix.Bits() {
@@ -37,7 +46,17 @@ func (t *trie) set(prefix netip.Prefix, value uint16) {
 		}
 		at = &t.nodes[*at][bit(octets, i)]
 	}
-	*at = leaf(value)
+	return at
+}
+
+// apply replaces the values below r by f of them, and returns the ref that replaces r.
+func (t *trie) apply(r ref, f func(value uint16) uint16) ref {
+	if r.isLeaf() {
+		return leaf(f(r.value()))
+	}
+	n := &t.nodes[r]
+	n[0], n[1] = t.apply(n[0], f), t.apply(n[1], f)
+	return r
 }
 
 // collapse joins siblings of one value below r and returns the ref that replaces r.

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
@@ -8,10 +9,10 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// basis returns the present basis of a domain's decisions.
+// basis returns the present basis of a domain's decisions, without its clients.
 func (p *decider) basis(d *domain) *policy.Basis {
 	b := &policy.Basis{
-		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
+		Name: d.name, Rules: d.rules, Placed: d.placed, Answers: d.answers,
 		Candidates: p.candidates(d.servers(p.backends.Service(d.service)), p.measurements.smoothed[d.service]),
 		Number:     p.bases.Add(1), Generation: p.generation, At: p.now(),
 	}
@@ -19,6 +20,23 @@ func (p *decider) basis(d *domain) *policy.Basis {
 		b.Spots = p.positions.atlas.Spots()
 	}
 	return b
+}
+
+// clientsOf returns the clients of a domain. If the domain decides by region, its clients are in the domain's own
+// regions: the regions in its settings and the regions of its candidates.
+func (p *decider) clientsOf(d *domain, candidates []policy.Candidate) *clients {
+	if !d.placed {
+		return p.positions.among(nil)
+	}
+	own := append(p.own[:0], d.listed...)
+	for i := range candidates {
+		if region := candidates[i].Region; region != "" && !slices.Contains(own, region) {
+			own = append(own, region)
+		}
+	}
+	slices.Sort(own)
+	p.own = own
+	return p.positions.among(own)
 }
 
 // candidates returns the candidates that are made of backends, each with the facts that explain it.

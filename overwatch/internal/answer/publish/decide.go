@@ -28,6 +28,7 @@ type decider struct {
 	states    map[policy.Facts]*policy.Facts
 	state     *policy.Facts        // of the last backend
 	decisions [][2]policy.Decision // memory for those of one name
+	own       []string             // memory for the regions of one name
 }
 
 func newDecider(o Options) decider {
@@ -41,20 +42,26 @@ func newDecider(o Options) decider {
 func (p *decider) beside(positions *positions) *decider {
 	other := *p
 	other.positions, other.writer = positions, p.writer.Beside()
-	other.states, other.state, other.decisions = make(map[policy.Facts]*policy.Facts), nil, nil
+	other.states, other.state, other.decisions, other.own = make(map[policy.Facts]*policy.Facts), nil, nil, nil
 	return &other
 }
 
 // decide decides a domain by its policy and puts the answers into the view. It returns the worst outcome.
 func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	basis := p.basis(d)
+	clients := p.clientsOf(d, basis.Candidates)
+	basis.Clients = clients.names
 	decisions := p.decisions[:0] // the same memory for all names
 	var choices [2]zone.Choices
 	switch {
 	case d.rules.NeedsPosition() && p.positions.atlas != nil:
-		choices, decisions = atEachSpot(p.positions.atlas, basis, decisions)
+		choices, decisions = atEachSpot(p.positions.atlas, basis, clients, decisions)
 	case d.placed:
-		for _, region := range d.clients {
+		for i, region := range clients.names {
+			if first := clients.first[i]; first < i {
+				decisions = append(decisions, decisions[first])
+				continue
+			}
 			decisions = append(decisions, decideBoth(basis, policy.Spot{Region: region}, decisions))
 		}
 	default:
@@ -105,12 +112,13 @@ func (p *decider) steer(
 func atEachSpot(
 	atlas *policy.Atlas,
 	basis *policy.Basis,
+	clients *clients,
 	memory [][2]policy.Decision,
 ) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
 	decisions = memory
 	for f := range choices {
 		c := &choices[f]
-		c.Decisions, c.By = atlas.Decide(*basis.Rules, basis.Candidates, policy.Family(f))
+		c.Decisions, c.By = atlas.Decide(*basis.Rules, basis.Candidates, policy.Family(f), clients.names, clients.regions)
 		for i := range c.Decisions {
 			c.Decisions[i].Basis = basis
 			if i == len(decisions) {

@@ -20,7 +20,7 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 		before = &plan{}
 	}
 	p.domains = make([]*domain, 0, len(p.settings.Domains)+len(p.settings.Defined))
-	alike := p.rulesAlike(before)
+	alike, ranked := p.rulesAlike(before), !p.places.ranked(&before.places)
 	var was *domain
 	last := before.domains
 	for i, c := range p.settings.allDomains {
@@ -29,7 +29,8 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 			continue // the settings have it twice
 		}
 		d := was
-		if was == nil || !alike || moved && was.rules.NeedsPosition() || !was.follows(c, p.regionsOf(c)) {
+		if was == nil || !alike || moved && was.rules.NeedsPosition() || ranked && was.placed ||
+			!was.follows(c, p.regionsOf(c)) {
 			if d = p.makeDomain(i, c); d == nil {
 				continue
 			}
@@ -65,7 +66,8 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 func (d *domain) follows(c *config.Domain, regions []string) bool {
 	return d.written == c.Name && d.answers == answersOf(c) && d.unsigned == c.Unsigned() &&
 		d.from.from == keysOf(c) &&
-		slices.Equal(d.rules.Regions, regions) && d.https.Equal(&c.HTTPS) && slices.Equal(d.srv, srvNames(c))
+		slices.Equal(d.rules.Regions, regions) && slices.Equal(d.listed, c.Regions) && d.https.Equal(&c.HTTPS) &&
+		slices.Equal(d.srv, srvNames(c))
 }
 
 // makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
@@ -76,7 +78,7 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	}
 	from := p.rules(c)
 	return &domain{plan: p, written: c.Name, service: service, name: name, rules: from.rules, from: from,
-		answers: answersOf(c), unsigned: c.Unsigned(), clients: p.places.clients, placed: from.rules.NeedsRegion(),
+		answers: answersOf(c), unsigned: c.Unsigned(), listed: c.Regions, placed: from.rules.NeedsRegion(),
 		https: c.HTTPS, types: typesOf(c), srv: srvNames(c)}
 }
 

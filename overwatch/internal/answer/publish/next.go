@@ -30,7 +30,7 @@ const decidedAtOnce = 256
 // the Publisher. No other build may be under way.
 func (p *Publisher) build(n *next, s Settings) {
 	n.begin = p.now()
-	n.positions = newPositions(p.positions, newPlaces(s.Regions), s.Places)
+	n.positions = newPositions(p.positions, newPlaces(s.Regions, s.Places), s.Places)
 	n.plan = newPlan(s, p.plan, p.domains, n.positions != p.positions)
 	if len(n.plan.problems) > 0 {
 		n.err = n.plan.problems

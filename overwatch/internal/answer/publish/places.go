@@ -3,6 +3,8 @@ package publish
 import (
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/policy"
@@ -11,20 +13,23 @@ import (
 
 // places holds the regions of clients and backends, with the settings of regions that concern all domains.
 type places struct {
-	clients     []string // names of the clients' regions by geo.RegionID; the first is none
+	rankings    [][]string // regions that clients may be in, by geo.RegionID
 	coordinates map[string]policy.Coordinates
 	bias        map[string]int
 	pools       map[string]*policy.Algorithm
 }
 
-func newPlaces(regions []config.Region) places {
+// newPlaces returns the places of regions and of the table compiled from them; nil: clients are in no region.
+func newPlaces(regions []config.Region, table *geo.Table) places {
 	e := places{
-		clients: make([]string, 1, len(regions)+1), coordinates: make(map[string]policy.Coordinates),
+		rankings: [][]string{nil}, coordinates: make(map[string]policy.Coordinates),
 		bias: make(map[string]int), pools: make(map[string]*policy.Algorithm),
+	}
+	if table != nil {
+		e.rankings = table.Rankings()
 	}
 	for i := range regions {
 		r := &regions[i]
-		e.clients = append(e.clients, r.Name)
 		if r.Latitude != nil && r.Longitude != nil && !r.Disabled() {
 			e.coordinates[r.Name] = policy.Coordinates{Latitude: *r.Latitude, Longitude: *r.Longitude}
 		}
@@ -38,45 +43,97 @@ func newPlaces(regions []config.Region) places {
 	return e
 }
 
-// same reports whether nothing differs.
+// same reports whether the settings of regions are the same.
 func (e *places) same(other *places) bool { return e.near(other) && maps.Equal(e.pools, other.pools) }
 
 // near reports whether distances are the same.
 func (e *places) near(other *places) bool {
-	return slices.Equal(e.clients, other.clients) && maps.Equal(e.coordinates, other.coordinates) &&
-		maps.Equal(e.bias, other.bias)
+	return maps.Equal(e.coordinates, other.coordinates) && maps.Equal(e.bias, other.bias)
 }
 
-// positions holds the spots of clients, for domains that decide by position.
+// ranked reports whether clients are in the same regions by geo.RegionID.
+func (e *places) ranked(other *places) bool {
+	return slices.EqualFunc(e.rankings, other.rankings, slices.Equal[[]string])
+}
+
+// positions holds the regions and spots of clients, for domains that decide by them. It may be used concurrently.
 type positions struct {
 	places places
 	spots  *geo.Spots    // nil: nowhere
 	atlas  *policy.Atlas // of the spots
+
+	mu      sync.Mutex
+	clients map[string]*clients // by the regions of a domain, with commas between them
+}
+
+// clients has the region of clients by geo.RegionID, for domains with the same regions. It is immutable.
+type clients struct {
+	regions string   // of the domains, sorted, with commas between them
+	names   []string // the first is empty: in no region
+	first   []int    // index of the first equal name
+}
+
+// maxClients bounds the stored sets of regions. At the bound all are dropped; domains hold the sets that they use.
+const maxClients = 1024
+
+// among returns the clients of domains with these regions, sorted; of domains without any, those among all regions.
+func (p *positions) among(regions []string) *clients {
+	key := strings.Join(regions, ",")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.clients[key]; known != nil {
+		return known
+	}
+	if len(p.clients) >= maxClients {
+		clear(p.clients)
+	}
+	c := &clients{regions: key}
+	seen := make(map[string]int)
+	for i, ranking := range p.places.rankings {
+		name := clientRegion(ranking, regions)
+		if _, known := seen[name]; !known {
+			seen[name] = i
+		}
+		c.names, c.first = append(c.names, name), append(c.first, seen[name])
+	}
+	p.clients[key] = c
+	return c
+}
+
+// clientRegion returns the region of clients with a ranking: the first that is among regions, which are sorted. Without
+// such a region it is the first of all, from which the policy finds the nearest; empty for an empty ranking.
+func clientRegion(ranking, regions []string) string {
+	for _, region := range ranking {
+		if _, own := slices.BinarySearch(regions, region); own {
+			return region
+		}
+	}
+	if len(ranking) > 0 {
+		return ranking[0]
+	}
+	return ""
 }
 
 // newPositions returns before if nothing differs, since an atlas keeps results that take long to compute.
 func newPositions(before *positions, e places, table *geo.Table) *positions {
-	p := &positions{places: e}
+	p := &positions{places: e, clients: make(map[string]*clients)}
 	if table != nil {
 		p.spots = table.Spots()
 	}
-	if before != nil && before.spots == p.spots && before.places.near(&e) {
+	if before != nil && before.spots == p.spots && before.places.near(&e) && before.places.ranked(&e) {
 		return before
 	}
 	if p.spots != nil {
-		p.atlas = policy.NewAtlas(e.at(p.spots.List()))
+		p.atlas = atlasOf(p.spots.List())
 	}
 	return p
 }
 
-// at returns spots with the names of their regions.
-func (e *places) at(spots []geo.Spot) []policy.Spot {
-	out := make([]policy.Spot, len(spots))
+// atlasOf returns an atlas of spots.
+func atlasOf(spots []geo.Spot) *policy.Atlas {
+	positions, rankings := make([]*policy.Coordinates, len(spots)), make([]uint16, len(spots))
 	for i, spot := range spots {
-		out[i].Region = e.clients[spot.Region]
-		if spot.Position != nil {
-			out[i].Position = (*policy.Coordinates)(spot.Position)
-		}
+		positions[i], rankings[i] = (*policy.Coordinates)(spot.Position), uint16(spot.Region)
 	}
-	return out
+	return policy.NewAtlas(positions, rankings)
 }

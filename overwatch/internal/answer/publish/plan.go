@@ -98,8 +98,8 @@ type domain struct {
 
 	unsigned bool // its settings say so; its zone decides
 
-	clients []string // the regions where clients can be, by geo.RegionID
-	placed  bool     // there is a decision for each region, or for each spot
+	listed []string // the regions in the settings of the domain itself
+	placed bool     // there is a decision for each region, or for each spot
 
 	outcome policy.Outcome // of the last decision
 	lost    bool           // a line of the log says that it has lost its backends
@@ -141,7 +141,7 @@ func Apexes(s Settings) []string {
 func emptyPlan(s Settings) *plan {
 	return &plan{
 		settings: s,
-		places:   newPlaces(s.Regions),
+		places:   newPlaces(s.Regions, s.Places),
 		byApex:   make(map[string]*zonePlan),
 		changed:  make(map[string]*domain),
 		edits:    make(map[string]*edit),

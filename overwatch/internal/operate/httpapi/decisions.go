@@ -86,7 +86,7 @@ func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	}
 	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."), Family: d.Steered.Family,
 		Client: d.Client.Addr()}, d.Steered)
-	if place, err := s.o.Places().Explain(e.Client); err == nil && place.Region == e.Region {
+	if place, err := s.o.Places().ExplainFor(e.Client, e.Basis.Clients); err == nil && place.Region == e.Region {
 		e.Place = &place // the client is placed as it was then
 	}
 	result := s.explanation(&e)
