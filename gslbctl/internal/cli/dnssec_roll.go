@@ -64,8 +64,8 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 
 // rollOptions are the flags of dnssec roll.
 type rollOptions struct {
-	status, cancel, confirm, emergency, now, force, dryRun, yes bool
-	algorithm                                                   string
+	status, cancel, confirm, emergency, takeOver, now, force, dryRun, yes bool
+	algorithm                                                             string
 }
 
 func (a *app) dnssecRollCommand() *cobra.Command {
@@ -83,11 +83,13 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		ValidArgsFunction: a.arguments(signedZones),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.now && !o.force &&
-				!o.dryRun:
+			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.takeOver && !o.now &&
+				!o.force && !o.dryRun:
 				return a.dnssecRolls(cmd.Context())
 			case len(args) == 0:
 				return errors.New("name the zone, such as: gslbctl dnssec roll example.com --cancel")
+			case o.takeOver && !o.emergency:
+				return errors.New("--take-over replaces a change by an emergency change: add --emergency")
 			case o.force:
 				return a.dnssecForce(cmd.Context(), args[0], o.dryRun, o.yes)
 			}
@@ -103,6 +105,8 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 			"cannot ask it")
 	flags.BoolVar(&o.emergency, "emergency", false,
 		"take the shortest way that breaks no chain of trust: the old key may be known to others")
+	flags.BoolVar(&o.takeOver, "take-over", false,
+		"with --emergency: replace a change that is under way: a new key replaces all other keys")
 	flags.BoolVar(&o.now, "now", false,
 		"begin at once, although overwatch.dnssec.rollover.every is not over: so it does without this flag too")
 	flags.BoolVar(&o.force, "force", false,
@@ -131,7 +135,7 @@ func signedZones(ctx context.Context, c *api.Client) ([]string, error) {
 
 // dnssecRoll begins, cancels or confirms a roll on one node, and makes the others fetch it from there.
 func (a *app) dnssecRoll(ctx context.Context, zone string, o rollOptions) error {
-	wanted := api.RollCreate{Zone: zone, Emergency: o.emergency, Algorithm: o.algorithm}
+	wanted := api.RollCreate{Zone: zone, Emergency: o.emergency, TakeOver: o.takeOver, Algorithm: o.algorithm}
 	if !o.cancel && !o.confirm {
 		if err := a.previewRoll(ctx, wanted, o.dryRun); err != nil || o.dryRun {
 			return err

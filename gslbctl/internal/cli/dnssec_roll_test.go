@@ -10,7 +10,9 @@ import (
 // A roll is told to one node, and the others are asked to hear of it. Without a zone nothing is changed.
 func TestDNSSECRoll_TellsOneNode(t *testing.T) {
 	for args, sent := range map[string]string{
-		"dnssec roll example.com":                   `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
+		"dnssec roll example.com": `POST /api/v1/dnssec/rollover  {"zone":"example.com"}`,
+		"dnssec roll example.com --emergency --take-over --yes": `POST /api/v1/dnssec/rollover  ` +
+			`{"zone":"example.com","emergency":true,"take_over":true}`,
 		"dnssec roll example.com --emergency --yes": `POST /api/v1/dnssec/rollover  {"zone":"example.com","emergency":true}`,
 		"dnssec roll example.com --cancel":          `DELETE /api/v1/dnssec/rollover/example.com`,
 		"dnssec roll example.com --confirm":         `POST /api/v1/dnssec/rollover/example.com/confirm`,

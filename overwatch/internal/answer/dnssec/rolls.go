@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/miekg/dns"
@@ -65,6 +66,7 @@ type RollOptions struct {
 	Emergency bool      // an old key may be known to others: skip each wait that the chain of trust can do without
 	Algorithm Algorithm // of the new key; 0: that of Options
 	TTL       roll.TTLs // for the Schedule until the first look at other nodes and parent; DNSKEY is not needed
+	TakeOver  bool      // replace a roll that is under way
 }
 
 // BeginRoll makes a key for a zone and begins to replace the zone's keys by it.
@@ -87,35 +89,70 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 		return RollState{}, ErrUnsigned
 	case z.signers[apex] == nil:
 		return RollState{}, ErrNotSigned
-	case rec.Roll.UnderWay() || rec.Way != nil && rec.Way.Way == roll.ToUnsigned:
-		return RollState{}, ErrRolling
+	case rec.Way != nil && rec.Way.Way == roll.ToUnsigned:
+		return RollState{}, fmt.Errorf("%w: the zone becomes unsigned; gslbctl dnssec roll %s --cancel stops this",
+			ErrRolling, strings.TrimSuffix(apex, "."))
+	case rec.Roll.UnderWay() && !o.TakeOver:
+		return RollState{}, z.rolling(apex, rec.Roll, o.Emergency)
 	case z.ownProvisional(apex) != nil:
 		return RollState{}, errAgreeing
 	}
 	now := z.wall()
-	key, err := z.newKeyOf(cmp.Or(o.Algorithm, z.algorithm), apex, now)
+	key, err := z.newTarget(apex, o, now)
 	if err != nil {
 		return RollState{}, err
 	}
-	signer := z.signers[apex]
 	r := roll.Roll{Target: key.public, Started: key.created, By: z.nodeID, Emergency: o.Emergency,
-		Algorithm: differ(key, signer.keys)}
+		Algorithm: differ(key, z.signers[apex].keys)}
+	if rec := z.keyring.recordOf(apex); rec.Roll.UnderWay() {
+		r.Started = startAfter(rec.Roll, now)
+	}
 	begun := z.begin(apex, r, o.TTL, now)
 	seen := look{ttl: z.heldTTLs(o.TTL, now)}
 	seen.ttl.DS = cmp.Or(begun.Longest.DS, unknownDS)
 	if !keep {
 		return stateOf(apex, begun, z.keyring.Keys(apex), seen, now), nil
 	}
+	made := z.keyring.find(apex, key.public) == nil
 	if err := z.keyring.Add(key, now, false); err != nil {
 		return RollState{}, err
 	}
 	if err := z.keepRoll(apex, begun); err != nil {
-		return RollState{}, errors.Join(err, z.keyring.Discard(key)) // nobody outside has seen it
+		if made {
+			err = errors.Join(err, z.keyring.Discard(key)) // no other node has seen it
+		}
+		return RollState{}, err
 	}
+	delete(z.looks, apex)
 	if o.TTL != (roll.TTLs{}) {
 		z.looks[apex] = seen
 	}
 	return z.rollState(apex), nil
+}
+
+// newTarget returns the key that a roll leads to: a new key, which is not stored yet. A zone that has MaxKeys keys has
+// no place for a new key: a roll that is taken over leads to the same key as before. The caller holds mu.
+func (z *Zones) newTarget(apex string, o RollOptions, now time.Time) (*Key, error) {
+	keys := z.keyring.Keys(apex)
+	if p := z.keyring.recordOf(apex).Roll; p.UnderWay() && len(keys) >= MaxKeys {
+		if key := z.keyring.find(apex, p.Target); key != nil {
+			return key, nil
+		}
+	}
+	return z.newKeyOf(cmp.Or(o.Algorithm, z.algorithm), apex, now)
+}
+
+// rolling returns the error for a roll that cannot begin because of the roll p. It names the command that replaces p.
+func (z *Zones) rolling(apex string, p *roll.Progress, emergency bool) error {
+	zone, to := strings.TrimSuffix(apex, "."), "another key"
+	if key := z.keyring.find(apex, p.Target); key != nil {
+		to = fmt.Sprintf("key %d", key.tag)
+	}
+	if emergency {
+		return fmt.Errorf("%w: to %s, at stage %s; gslbctl dnssec roll %s --emergency --take-over replaces it", ErrRolling,
+			to, p.Stage, zone)
+	}
+	return fmt.Errorf("%w: to %s, at stage %s; gslbctl dnssec rolls shows its next step", ErrRolling, to, p.Stage)
 }
 
 // differ reports whether a published key has another algorithm than the target.

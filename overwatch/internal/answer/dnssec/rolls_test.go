@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -276,6 +277,78 @@ func restrict(dir string) error {
 		err = errors.Join(err, os.Chmod(filepath.Join(dir, e.Name()), 0o600))
 	}
 	return err
+}
+
+// An emergency roll during another roll is refused with the command that replaces the roll under way. The command works
+// at each stage, also where the zone has no place for another key, and one key remains.
+func TestBeginRoll_TakesARunningRollOver(t *testing.T) {
+	for _, algorithm := range []dnssec.Algorithm{dnssec.ECDSAP256SHA256, dnssec.ED25519} {
+		for stage := roll.Signing; stage < roll.Done; stage++ {
+			if stage == roll.Signing && algorithm == dnssec.ECDSAP256SHA256 {
+				continue
+			}
+			t.Run(fmt.Sprint(algorithm, " at ", stage), func(t *testing.T) {
+				nodes, clock := rollers(t, 2)
+				a, b := nodes[0], nodes[1]
+				if _, err := a.zones.BeginRoll(rolled, dnssec.RollOptions{Algorithm: algorithm}); err != nil {
+					t.Fatal(err)
+				}
+				for b.at() != stage {
+					rounds(nodes, clock, dnssec.Parent{DS: dsOf(a.signer().DS()), TTL: time.Hour}, 4*time.Minute)
+				}
+				_, err := b.zones.BeginRoll(rolled, dnssec.RollOptions{Emergency: true})
+				if !errors.Is(err, dnssec.ErrRolling) ||
+					!strings.Contains(err.Error(), "gslbctl dnssec roll gslb.test --emergency --take-over") {
+					t.Errorf("without taking it over: %v", err)
+				}
+				for range 2 { // the second one finds three keys
+					before := len(b.zones.Keys())
+					state, err := b.zones.BeginRoll(rolled, dnssec.RollOptions{Emergency: true, TakeOver: true})
+					if err != nil || !state.Emergency || len(b.zones.Keys()) != min(before+1, dnssec.MaxKeys) {
+						t.Fatalf("taking it over: %+v, %v", state, err)
+					}
+					rounds(nodes, clock, dnssec.Parent{DS: dsOf(a.signer().DS()), TTL: time.Hour}, 8*time.Minute)
+				}
+				target := b.zones.Rolls()[0].Target.Tag()
+				for range 200 {
+					rounds(nodes, clock, dnssec.Parent{DS: dsOf(a.signer().DS()), TTL: time.Hour}, 4*time.Minute)
+				}
+				for _, n := range nodes {
+					if keys := n.zones.Keys(); n.at() != roll.Done || len(keys) != 1 || keys[0].Tag() != target {
+						t.Errorf("%s is at %s with %d keys", n.name, n.at(), len(keys))
+					}
+				}
+			})
+		}
+	}
+}
+
+// at returns the stage of the roll of a node.
+func (r *roller) at() roll.Stage {
+	for _, state := range r.zones.Rolls() {
+		return state.Stage
+	}
+	return 0
+}
+
+// A roll of a zone that becomes unsigned is refused with the command that stops this, and then begins.
+func TestBeginRoll_WhileTheZoneBecomesUnsigned(t *testing.T) {
+	nodes, _ := rollers(t, 1)
+	z := nodes[0].zones
+	if _, err := z.BeginWay(rolled, roll.ToUnsigned, roll.TTLs{DS: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	o := dnssec.RollOptions{Emergency: true}
+	if _, err := z.BeginRoll(rolled, o); err == nil ||
+		!strings.Contains(err.Error(), "gslbctl dnssec roll gslb.test --cancel") {
+		t.Errorf("the message is %v", err)
+	}
+	if _, err := z.CancelRoll(rolled); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.BeginRoll(rolled, o); err != nil {
+		t.Errorf("after the command: %v", err)
+	}
 }
 
 // What cannot be is refused by name, and nothing changes.

@@ -101,7 +101,7 @@ func (s *Server) postRoll(c *call) (answer, error) {
 	if body.Zone == "" {
 		return answer{}, badRequest("zone is missing: name a zone that this node signs")
 	}
-	o := dnssec.RollOptions{Emergency: body.Emergency, Algorithm: dnssec.Named(body.Algorithm)}
+	o := dnssec.RollOptions{Emergency: body.Emergency, TakeOver: body.TakeOver, Algorithm: dnssec.Named(body.Algorithm)}
 	if body.Algorithm != "" && o.Algorithm == 0 {
 		return answer{}, badRequest("algorithm is %.64q: it must be %s or %s", body.Algorithm, dnssec.ECDSAP256SHA256,
 			dnssec.ED25519)

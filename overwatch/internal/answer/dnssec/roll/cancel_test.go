@@ -43,6 +43,25 @@ func TestRoll_IsCancelledAtEachStage(t *testing.T) {
 	}
 }
 
+// An emergency roll to a new key takes over a roll of each kind at each of its stages. No answer is bogus, and each
+// history ends with one key.
+func TestRoll_IsTakenOverAtEachStage(t *testing.T) {
+	for _, algorithm := range []string{"A", "B"} {
+		for stage := roll.Published; stage < roll.Done; stage++ {
+			for seed := range uint64(max(1, *histories/50)) {
+				w := newWorld(t, seed)
+				w.start()
+				w.begin(w.nodes[0], w.key(algorithm), false)
+				w.begin(w.until(stage), w.key("A"), true)
+				for range w.rng.IntN(1000) {
+					w.step(true)
+				}
+				w.end()
+			}
+		}
+	}
+}
+
 // until returns the first node that comes to a stage and answers. Disturbance ends where it keeps all from it.
 func (w *world) until(stage roll.Stage) *node {
 	w.t.Helper()
