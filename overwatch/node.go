@@ -351,7 +351,8 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 // it reaches through functions.
 func (n *node) openJudge(context.Context, *config.Config) (err error) {
 	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.cycled.Load, Domains: n.state.Judged,
-		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks}
+		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks,
+		Troubles: n.trust.Troubles}
 	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.Unheard, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions
 	o.Certificates = func() []httpserve.Dated {

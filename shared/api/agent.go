@@ -23,6 +23,8 @@ type Agent struct {
 	RevokedAt      *time.Time `json:"revoked_at"`
 	RevokedReason  string     `json:"revoked_reason"`
 	Backends       int        `json:"backends"`
+	// Problems describe refusals of the agent and its backends, and copies of its identity.
+	Problems []string `json:"problems"`
 }
 
 // AgentList is the answer of GET /api/v1/overwatch/agents. Total, Revoked and Expiring count all

@@ -56,6 +56,9 @@ const (
 	TLSEnds           ConditionKind = "tls_ends"
 	KeyRollWaits      ConditionKind = "key_roll_waits"
 	NotificationsFail ConditionKind = "notifications_fail"
+	AgentDuplicate    ConditionKind = "agent_duplicate"
+	AgentRefused      ConditionKind = "agent_refused"
+	BackendRefused    ConditionKind = "backend_refused"
 )
 
 // ConditionTypes returns the table of all kinds, in the order in which conditions are listed. The health record of a
@@ -83,6 +86,8 @@ func ConditionTypes() []ConditionType {
 		{AgentsHeld, SeverityDegraded,
 			"agents call too many backends unhealthy at once, this node's own checks succeed: the backends are served",
 			"GslbAgentsHeld"},
+		{AgentDuplicate, SeverityDegraded, "two agents use the same identity, so some of their backends are not served",
+			"GslbAgentDuplicate"},
 		{VerdictsSetAside, SeverityDegraded,
 			"this node seems to be cut off from most backends and has set its own verdicts aside", "GslbValidationSuspended"},
 		{ChecksIncomplete, SeverityDegraded, "no cycle of health checks has completed yet", "GslbOverwatchNotReady"},
@@ -91,6 +96,8 @@ func ConditionTypes() []ConditionType {
 		{DrainInForce, SeverityAttention, "", ""},
 		{RegionEmpty, SeverityAttention, "", ""},
 		{RegionUnknown, SeverityAttention, "", ""},
+		{AgentRefused, SeverityAttention, "", "GslbAgentsRefused"},
+		{BackendRefused, SeverityAttention, "", "GslbClaimsRefused"},
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},
 		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -30,6 +32,7 @@ func (c *Config) validate(report *settings.Report) {
 	v.heartbeat()
 	v.predictive()
 	v.backends()
+	v.refusedBackends()
 	v.resolver()
 	v.backendsFrom()
 	v.tokens() // after the backends, whose services need them
@@ -71,6 +74,29 @@ func (v *validator) gossip() {
 			v.Addf(at, node, "is already overwatch_nodes[%d]: remove one", first)
 		}
 	}
+}
+
+// refusedBackends warns of backends that overwatch nodes of other machines refuse unless allowed_cidrs of the service
+// contains their address.
+func (v *validator) refusedBackends() {
+	a := &v.config.Agent
+	if !slices.ContainsFunc(a.Gossip.OverwatchNodes, isElsewhere) {
+		return
+	}
+	for i := range a.Backends {
+		if at := a.Backends[i].Address; at.IsLoopback() || at.IsLinkLocalUnicast() {
+			v.warn("agent.backends[%d].address: %s: overwatch nodes refuse loopback and link-local addresses unless "+
+				"overwatch.agent_policies.%s.allowed_cidrs there contains it: give an address that clients reach", i, at,
+				a.Backends[i].Service)
+		}
+	}
+}
+
+// isElsewhere reports whether an overwatch node is not at a loopback address.
+func isElsewhere(node string) bool {
+	host, _, err := net.SplitHostPort(node)
+	address, notAddress := netip.ParseAddr(host)
+	return err == nil && host != "localhost" && (notAddress != nil || !address.IsLoopback())
 }
 
 func (v *validator) heartbeat() {

@@ -193,3 +193,21 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// Backends at addresses that overwatch nodes of other machines refuse are a warning; on one machine they are not.
+func TestWarnings_NameBackendsThatNodesRefuse(t *testing.T) {
+	for text, want := range map[string]int{
+		smallest: 0,
+		strings.Replace(smallest, "address: 192.0.2.1", "address: 127.0.0.1", 1):                                       1,
+		strings.Replace(smallest, "address: 192.0.2.1", "address: 169.254.1.1", 1):                                     1,
+		strings.NewReplacer("address: 192.0.2.1", "address: 127.0.0.1", "ow:7946", "127.0.0.1:7946").Replace(smallest): 0,
+	} {
+		c, problems := loadText(t, text)
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		if got := strings.Count(fmt.Sprint(c.Warnings()), "allowed_cidrs there contains it"); got != want {
+			t.Errorf("%s: %q", text, c.Warnings())
+		}
+	}
+}

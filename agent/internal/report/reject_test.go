@@ -321,3 +321,28 @@ func TestOpenHello_RefusesWhatTheNodeDidNotSeal(t *testing.T) {
 		t.Error("garbage accepted")
 	}
 }
+
+// The log and the status name the one rule by which a node refuses a backend.
+func TestLink_RefusedBackendIsLoggedWithItsRule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		b := testBackend()
+		n.decide = func(r received) encoding.BinaryMarshaler {
+			if r.kind() != wire.TypeHeartbeat {
+				return r.ack()
+			}
+			return r.ack(wire.RefusedClaim{Service: b.Service, Address: b.Address, Port: b.Port, Code: wire.CodePolicy,
+				Rule: wire.RuleNetworks})
+		}
+		l := startLink(t, n)
+		defer l.stop()
+		after(time.Minute)
+		const rule = "the address is outside overwatch.agent_policies." + testService + ".allowed_cidrs"
+		if text := l.logs.String(); strings.Count(text, rule) != 1 || strings.Contains(text, "loopback") {
+			t.Errorf("log: %s", text)
+		}
+		if s := l.status.read(); len(s.Rejects) != 1 || !strings.Contains(s.Rejects[0].String(), rule) {
+			t.Errorf("state %+v", s)
+		}
+	})
+}

@@ -61,6 +61,10 @@ func (r Rejection) log(l *link) {
 			event.Str(part.key, part.value)
 		}
 	}
+	if rule := r.rule(); rule != "" {
+		event.Msg("the overwatch node refuses this backend: " + rule)
+		return
+	}
 	event.Msg(inWords(r.Code))
 }
 
@@ -68,7 +72,7 @@ func (r Rejection) log(l *link) {
 func claimRejections(ack *wire.Ack) []Rejection {
 	out := make([]Rejection, 0, len(ack.Refused))
 	for _, claim := range ack.Refused {
-		r := Rejection{Code: claim.Code, Service: claim.Service}
+		r := Rejection{Code: claim.Code, Service: claim.Service, Rule: claim.Rule}
 		if claim.Port != 0 {
 			r.Backend = netip.AddrPortFrom(claim.Address, claim.Port).String()
 		}

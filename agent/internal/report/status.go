@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,9 +31,10 @@ type NodeState struct {
 // Rejection is the refusal of a node to accept a part of the agent's messages.
 type Rejection struct {
 	Code    wire.RejectCode
-	Service string // "" when it is about the agent as a whole
-	Backend string // address:port, "" when it is about the service as a whole
-	Detail  string // the node's explanation, for people
+	Service string    // "" when it is about the agent as a whole
+	Backend string    // address:port, "" when it is about the service as a whole
+	Detail  string    // the node's explanation, for people
+	Rule    wire.Rule // of wire.CodePolicy, 0 if the node did not report it
 }
 
 // status is the NodeState that a link publishes. The link writes it; any goroutine may read it.
@@ -56,10 +58,13 @@ func (s *status) edit(f func(*NodeState)) {
 	f(&s.state)
 }
 
+// rule describes the rule of a refused backend; "" if the node did not report it.
+func (r Rejection) rule() string { return strings.ReplaceAll(r.Rule.String(), "<service>", r.Service) }
+
 // String returns the code and its subject in one line.
 func (r Rejection) String() string {
 	text := r.Code.String()
-	for _, part := range []string{r.Service, r.Backend, r.Detail} {
+	for _, part := range []string{r.Service, r.Backend, r.Detail, r.rule()} {
 		if part != "" {
 			text += " " + part
 		}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,13 +46,28 @@ func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
 			{Name: "CERTIFICATE"}, {Name: "VERSION", Spare: 5}, {Name: "PINNED", Wide: true}, {Name: "FINGERPRINT", Wide: true}},
 		Empty: empty,
 	}
+	troubled := slices.ContainsFunc(agents, func(agent api.Agent) bool { return len(agent.Problems) > 0 })
+	if troubled {
+		t.Columns = append(t.Columns, render.Column{Name: "PROBLEM", Spare: 6})
+	}
 	for _, agent := range agents {
-		t.AddNamed(agent.AgentID, render.C(agent.AgentID), orNone(agent.Region), orNone(strings.Join(agent.Services, ",")),
-			number(agent.Backends),
-			a.ago(agent.LastSeen), a.certificateCell(agent), orNone(agent.Version),
-			a.ago(&agent.FirstSeen), render.C(agent.Fingerprint))
+		cells := []render.Cell{{Text: agent.AgentID, Tone: problemTone(agent)}, orNone(agent.Region),
+			orNone(strings.Join(agent.Services, ",")), number(agent.Backends), a.ago(agent.LastSeen),
+			a.certificateCell(agent), orNone(agent.Version),
+			a.ago(&agent.FirstSeen), render.C(agent.Fingerprint)}
+		if troubled {
+			cells = append(cells, render.Cell{Text: cmp.Or(strings.Join(agent.Problems, "; "), "-"), Tone: problemTone(agent)})
+		}
+		t.AddNamed(agent.AgentID, cells...)
 	}
 	return t
+}
+
+func problemTone(agent api.Agent) render.Tone {
+	if len(agent.Problems) > 0 {
+		return render.Bad
+	}
+	return render.Plain
 }
 
 // soonHours is the remaining validity of a certificate, in hours, below which it is coloured.
@@ -90,6 +107,9 @@ func (a *app) agentFacts(agent api.Agent) *render.Table {
 		t.Add(render.C("stopped"), render.C(render.Ago(agent.LeftAt, a.Now())+", with a goodbye"))
 	}
 	t.Add(render.C("certificate"), a.certificateCell(agent))
+	for _, problem := range agent.Problems {
+		t.Add(render.C("problem"), render.Cell{Text: problem, Tone: render.Bad})
+	}
 	if agent.Revoked {
 		t.Add(render.C("revoked"), render.C(render.Ago(agent.RevokedAt, a.Now())+": "+agent.RevokedReason))
 	}

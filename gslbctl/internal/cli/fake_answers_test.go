@@ -269,7 +269,8 @@ func fakeAgents() []api.Agent {
 			RevokedReason: "laptop lost"},
 		{AgentID: "us-1", Fingerprint: fingerprint, Region: "us", Services: []string{"app.example.com", "www.example.com"},
 			Version: "1.2.3", FirstSeen: now.Add(-353 * 24 * time.Hour), LastSeen: ago(2 * time.Second),
-			NotAfter: now.Add(12 * 24 * time.Hour), ExpiresInHours: 288, Backends: 2},
+			NotAfter: now.Add(12 * 24 * time.Hour), ExpiresInHours: 288, Backends: 2,
+			Problems: []string{"backend www.example.com:127.0.0.2:80 of agent us-1 is refused: loopback"}},
 	}
 }
 

@@ -218,6 +218,15 @@ func TestWrite_RefusesWhatNoNodeCouldRun(t *testing.T) {
 		`--dns-listen is "53"`: func(p *Plan) { p.DNS = []string{"53"} },
 		"--api-listen":         func(p *Plan) { p.API = []string{"localhost:8080"} },
 		"--gossip-listen":      func(p *Plan) { p.Gossip = []string{":0"} },
+		"it listens on port 8080 itself": func(p *Plan) {
+			p.Services[0].Backends = []netip.AddrPort{netip.MustParseAddrPort("203.0.113.10:8080")}
+		},
+		"loopback addresses are different": func(p *Plan) {
+			p.Services[0].Backends = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:80")}
+		},
+		"cannot reach link-local": func(p *Plan) {
+			p.Services[0].Backends = []netip.AddrPort{netip.MustParseAddrPort("169.254.1.1:80")}
+		},
 		"one agent speaks for at most": func(p *Plan) {
 			for port := range uint16(maxBackends + 1) {
 				p.Services[0].Backends = append(p.Services[0].Backends,

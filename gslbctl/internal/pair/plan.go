@@ -82,6 +82,9 @@ func (p Plan) Complete() (Plan, error) {
 	if p.Services, err = inZone(p.Services, p.Zone); err != nil {
 		return p, err
 	}
+	if err := p.checkBackends(); err != nil {
+		return p, err
+	}
 	for _, n := range p.Nodes {
 		if slices.ContainsFunc(p.Services, func(s Service) bool { return s.Name == n.Name+"."+p.Zone }) {
 			return p,

@@ -92,6 +92,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	public(api.StoreFails, asked(j.o.StoreFailing), "df on the disk of data_dir")
 	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
 	j.walkBrakes(to)
+	j.walkTroubles(to)
 	return true
 }
 
@@ -99,6 +100,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 func (j *Judge) walkOthers(to report) {
 	j.walkOrders(to)
 	j.walkAgents(to)
+	j.walkRefused(to)
 	j.walkRegions(to)
 	j.walkNodes(to)
 	j.walkKeys(to)
@@ -186,7 +188,11 @@ func (j *Judge) walkNames(all bool, to report) {
 			dark++
 		}
 		to(kind, d.Name, func() (string, string) {
-			return describeName(d, kind, backends, serving, minimum), "gslbctl backends list --service " + d.Name
+			sentence := describeName(d, kind, backends, serving, minimum)
+			if refused := j.refusedOf(d.Name); refused != "" {
+				sentence += "; " + refused
+			}
+			return sentence, "gslbctl backends list --service " + d.Name
 		})
 	}
 	if dark > 0 && dark == len(domains) {
@@ -322,9 +328,9 @@ func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // walkAgents reports agents that are silent or whose certificate ends, and locked tokens.
 func (j *Judge) walkAgents(to report) {
-	now := j.o.Now()
+	now, refused := j.o.Now(), j.hasTrouble()
 	for _, a := range j.o.View.Agents() {
-		if a.Left() || AgentStatus(a, now) != api.GossipDead {
+		if a.Left() || refused[a.ID] || AgentStatus(a, now) != api.GossipDead {
 			continue
 		}
 		to(api.AgentSilent, a.ID, func() (string, string) {

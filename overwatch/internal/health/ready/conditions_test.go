@@ -15,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // provoked returns, for each condition, a change after which it holds on a node with two names that are answered.
@@ -77,6 +78,16 @@ func provoked() map[api.ConditionKind]func(*node) {
 					{AgentID: "eu-3", Revoked: true}}
 			}
 		},
+		api.AgentDuplicate: func(n *node) {
+			n.o.Troubles = func() []trust.Trouble {
+				return []trust.Trouble{{AgentID: "eu-1", Code: wire.CodeDuplicate, From: netip.MustParseAddr("192.0.2.77")}}
+			}
+		},
+		api.AgentRefused: func(n *node) {
+			n.o.Troubles = func() []trust.Trouble {
+				return []trust.Trouble{{AgentID: "eu-1", Code: wire.CodeExpired, From: netip.MustParseAddr("192.0.2.77")}}
+			}
+		},
 		api.TokenLocked: func(n *node) {
 			n.o.Locks = func() []trust.Lock { return []trust.Lock{{Closed: true}} }
 		},
@@ -102,7 +113,7 @@ func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.VerdictsSetAside: true, api.RegionUnknown: true,
-		api.AgentsHeld: true}
+		api.AgentsHeld: true, api.BackendRefused: true}
 	for _, kind := range api.ConditionTypes() {
 		_, rule, found := strings.Cut(string(alerts), "alert: "+kind.Alert+"\n")
 		if kind.Alert != "" && !found {
@@ -191,15 +202,18 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 	for name, words := range map[api.ConditionKind]string{
 		api.NameUnanswered: "nobody answers a.example: 0 of at least 1 backends may serve: " +
 			"a.example:192.0.2.1:80 is drained",
-		api.NameOnLastResort:  "a.example is answered by its last resort: 1 of at least 2 backends may serve",
-		api.OverrideInForce:   "a.example 192.0.2.1 is overridden as healthy; set by somebody, without expiry: r",
-		api.WeightInForce:     "a.example:192.0.2.1:80 has the weight 7 instead of ",
-		api.DrainInForce:      "a.example:192.0.2.1:80 drains to 25 % of its weight until ",
-		api.CertificateEnds:   "the certificate of eu-1 ends",
-		api.SignaturesEnd:     "3 signatures could not be made again in time; the first ends 2",
-		api.RegionEmpty:       "a.example names region us and has no backend there, configured or reported",
-		api.NodeUnheard:       "node ow-2 was last heard 1999-12-31T23:59:00Z: it is down, or cut off from this node",
-		api.TLSEnds:           "the certificate of CN=ow-1 in /etc/gslb/api.pem ends 2000-01-30",
+		api.NameOnLastResort: "a.example is answered by its last resort: 1 of at least 2 backends may serve",
+		api.OverrideInForce:  "a.example 192.0.2.1 is overridden as healthy; set by somebody, without expiry: r",
+		api.WeightInForce:    "a.example:192.0.2.1:80 has the weight 7 instead of ",
+		api.DrainInForce:     "a.example:192.0.2.1:80 drains to 25 % of its weight until ",
+		api.CertificateEnds:  "the certificate of eu-1 ends",
+		api.SignaturesEnd:    "3 signatures could not be made again in time; the first ends 2",
+		api.RegionEmpty:      "a.example names region us and has no backend there, configured or reported",
+		api.NodeUnheard:      "node ow-2 was last heard 1999-12-31T23:59:00Z: it is down, or cut off from this node",
+		api.TLSEnds:          "the certificate of CN=ow-1 in /etc/gslb/api.pem ends 2000-01-30",
+		api.AgentDuplicate:   "two agents report as eu-1, the refused one from 192.0.2.77: data_dir was copied; stop one of",
+		api.AgentRefused: "agent eu-1 at 192.0.2.77 is refused: its certificate has expired; stop the agent, run " +
+			"gslb-agent --reset-identity there, delete the pin (gslbctl agents unpin eu-1), then start the agent",
 		api.NotReplicated:     "decisions do not reach ow-2",
 		api.NotificationsFail: "chat is told nothing",
 		api.KeysNotExchanged:  "signing keys are not exchanged with the other nodes: the node has no secret",

@@ -47,6 +47,8 @@ type Options struct {
 	// SignaturesEnd returns how many signatures could not be made again in time, and when the first of them ends; nil
 	// where nothing is signed.
 	SignaturesEnd func() (count int, first time.Time)
+	// Troubles lists the agents that this node refuses; nil: there are none.
+	Troubles func() []trust.Trouble
 	// Agents, Locks, KeySync, Unheard and Certificates are for Conditions; nil where there are none.
 	Agents  func() []trust.Record
 	Locks   func() []trust.Lock

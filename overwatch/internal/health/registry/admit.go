@@ -11,7 +11,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// admit decides whether an agent may claim a backend, and returns the code of the refusal if not:
+// admit decides whether an agent may claim a backend, and returns the code of the refusal if not, with the rule of
+// agent_policies that applied:
 //
 //	not_enrolled       the agent has not proved the service, or is no longer trusted
 //	policy             the address is not one that a backend can have, or agent_policies do not allow it; a port or a
@@ -19,25 +20,31 @@ import (
 //	conflicting_claim  another agent claims it and has not been silent for remove_after, unless the
 //	                   declaration of the backend names this agent and not that one; or this message names it twice
 //	limit              the agent claims as many backends as it may
-func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode) {
+func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode, wire.Rule) {
 	if !from.Speaks(said.Service) {
-		return ID{}, wire.CodeNotEnrolled
+		return ID{}, wire.CodeNotEnrolled, 0
+	}
+	if rule := from.Forbids(said.Service, netip.AddrPortFrom(said.Address.Unmap(), said.Port)); rule != 0 {
+		return ID{}, wire.CodePolicy, rule
 	}
 	id, err := NewID(said.Service, said.Address, said.Port)
-	if err != nil || said.Weight > api.MaxWeight || !from.Allowed(id.Service, netip.AddrPortFrom(id.Address, id.Port)) {
-		return ID{}, wire.CodePolicy
+	if err != nil {
+		return ID{}, wire.CodePolicy, wire.RuleName
+	}
+	if said.Weight > api.MaxWeight {
+		return ID{}, wire.CodePolicy, wire.RuleWeight
 	}
 	rec := w.lookup(id)
 	if rec != nil && rec.claim != nil {
 		c := rec.claim
 		if c.agent != a && !w.gone(c.agent, now) && !rec.preempts(a) || c.agent == a && c.round == w.round {
-			return ID{}, wire.CodeConflictingClaim
+			return ID{}, wire.CodeConflictingClaim, 0
 		}
 	}
 	if len(a.claims) >= wire.MaxBackends && (rec == nil || rec.claim == nil || rec.claim.agent != a) {
-		return ID{}, wire.CodeLimit
+		return ID{}, wire.CodeLimit, 0
 	}
-	return id, 0
+	return id, 0, 0
 }
 
 // idOf returns the ID that said would have if it were admitted.

@@ -21,7 +21,7 @@ type AgentState struct {
 	Uptime          time.Duration
 	// Backends counts the agent's claims that stand after its last message.
 	Backends int
-	// Refused is the parts of its last message that were not taken.
+	// Refused lists its backends that this node has refused.
 	Refused []wire.RefusedClaim
 	Figures wire.Figures
 	// LeftAt is the time of its goodbye; zero before it, and once the agent is heard again.

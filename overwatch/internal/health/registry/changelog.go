@@ -98,5 +98,5 @@ func (w *writer) logRefusals(a *agent, now time.Time) {
 	first := a.refused[0]
 	w.options.Logger.Warn().Str("agent", a.id).Int("refused", len(a.refused)).Str("service", first.Service).
 		Stringer("address", first.Address).Uint16("port", first.Port).Stringer("code", first.Code).
-		Msg("claims of an agent were refused; the first one is shown")
+		Str("rule", first.Rule.String()).Msg("claims of an agent were refused; the first one is shown")
 }

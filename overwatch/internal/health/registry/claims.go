@@ -131,6 +131,11 @@ func refusal(said *wire.Backend, code wire.RejectCode) wire.RefusedClaim {
 	return wire.RefusedClaim{Service: said.Service, Address: said.Address, Port: said.Port, Code: code}
 }
 
+// isAbout reports whether a refusal concerns a reported backend.
+func isAbout(r wire.RefusedClaim, said *wire.Backend) bool {
+	return r.Port == said.Port && r.Address == said.Address && r.Service == said.Service
+}
+
 func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time) Outcome {
 	if len(from.Services()) == 0 {
 		return Outcome{Refused: []wire.RefusedClaim{refusal(said, wire.CodeNotEnrolled)}}
@@ -146,6 +151,7 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 	w.heard(a, now)
 	w.noteAddress(a, from, now)
 	w.round++
+	others := slices.DeleteFunc(slices.Clone(a.refused), func(r wire.RefusedClaim) bool { return isAbout(r, said) })
 	a.refused = nil
 	if !w.take(a, from, said, now) {
 		w.withdrawNamed(a, said, now)
@@ -153,18 +159,22 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 	if returned {
 		w.refreshClaims(a, now)
 	}
+	o := Outcome{Refused: a.refused, Changed: len(w.dirty) > 0}
+	a.refused = slices.Concat(a.refused, others[:min(len(others), wire.MaxBackends)])
 	a.noteTransition(said, now)
 	w.logRefusals(a, now)
-	return Outcome{Refused: a.refused, Changed: len(w.dirty) > 0}
+	return o
 }
 
 // take adds an agent's claim of one backend to its claims, or adds the refusal to a.refused. A claim that is refused
 // now may have stood before; then the caller withdraws it.
 func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (taken bool) {
-	id, code := w.admit(a, from, said, now)
+	id, code, rule := w.admit(a, from, said, now)
 	if code != 0 {
 		a.budget.charge(1)
-		a.refused = append(a.refused, refusal(said, code))
+		refused := refusal(said, code)
+		refused.Rule = rule
+		a.refused = append(a.refused, refused)
 		return false
 	}
 	rec := w.obtain(id, now)

@@ -393,3 +393,47 @@ func TestCommands_EndWithTheRegistry(t *testing.T) {
 		}
 	})
 }
+
+// A refused backend has its rule, and a transition of another backend does not end the refusal.
+func TestTransition_KeepsTheRefusalsOfOtherBackends(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example", "d.example")
+		w.beat(agent, a1+" healthy")
+		refused := func() (rules []wire.Rule) {
+			state, _ := w.View().Agent("one")
+			for _, r := range state.Refused {
+				rules = append(rules, r.Rule)
+			}
+			return rules
+		}
+		say := func(backend wire.Backend) Outcome {
+			t.Helper()
+			o, err := w.Transition(w.ctx(), agent, &wire.Transition{Backend: backend})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o
+		}
+		outside := claims("d.example:192.0.2.1:80 healthy")[0]
+		if o := say(outside); len(o.Refused) != 1 || o.Refused[0].Rule != wire.RuleNetworks {
+			t.Errorf("outside of allowed_cidrs: %+v", o)
+		}
+		if o := say(claims(a1 + " unhealthy")[0]); len(o.Refused) != 0 {
+			t.Errorf("the answer names refusals of other backends: %+v", o)
+		}
+		if got := refused(); len(got) != 1 || got[0] != wire.RuleNetworks {
+			t.Errorf("after a transition of another backend: %v", got)
+		}
+		for port := range uint16(2 * wire.MaxBackends) {
+			outside.Port = port + 1
+			say(outside)
+		}
+		if got := len(refused()); got > wire.MaxBackends+1 {
+			t.Errorf("%d refusals are stored", got)
+		}
+		w.beat(agent, a1+" healthy")
+		if got := refused(); len(got) != 0 {
+			t.Errorf("after the next heartbeat: %v", got)
+		}
+	})
+}

@@ -3,6 +3,8 @@ package trust
 import (
 	"net/netip"
 	"slices"
+
+	"gslb.internal/shared/wire"
 )
 
 // Host describes the machine that this node runs on. Addresses of backends are judged by it and by agent_policies.
@@ -31,27 +33,40 @@ func (h *Host) listens(at netip.AddrPort) bool {
 		func(own netip.Addr) bool { return own.Unmap().WithZone("") == address })
 }
 
-// takes reports whether a backend may be at an address:
-//
-//	allowed_cidrs                  address                                  taken
-//	any                            not one that a backend can have          no
-//	any                            a port of the node at its own address    no
-//	contain it                     any other                                yes
-//	exist and do not contain it    any                                      no
-//	none                           loopback                                 only where gossip listens on loopback alone
-//	none                           link-local, metadata of a cloud          no
-//	none                           any other                                yes
+// takes reports whether a backend may be at an address.
 func (h *Host) takes(at netip.AddrPort, allowed []netip.Prefix) bool {
+	return h.judge(at, allowed) == 0
+}
+
+// judge returns the rule that forbids a backend at an address; 0 if there is no such rule:
+//
+//	allowed_cidrs                  address                                  rule
+//	any                            unusable for a backend                   RuleUnusable
+//	any                            a port of the node at its own address    RuleOwnListener
+//	contain it                     any other                                0
+//	exist and do not contain it    any                                      RuleNetworks
+//	none                           loopback                                 RuleLoopback; 0 with Host.Loopback
+//	none                           link-local                               RuleLinkLocal
+//	none                           metadata of a cloud                      RuleMetadata
+//	none                           any other                                0
+func (h *Host) judge(at netip.AddrPort, allowed []netip.Prefix) wire.Rule {
 	switch address := carried(at.Addr()); {
-	case !usable(at.Addr()) || !usable(address) || h.listens(at):
-		return false
+	case !usable(at.Addr()) || !usable(address):
+		return wire.RuleUnusable
+	case h.listens(at):
+		return wire.RuleOwnListener
+	case len(allowed) > 0 && !within(allowed, at.Addr()):
+		return wire.RuleNetworks
 	case len(allowed) > 0:
-		return within(allowed, at.Addr())
-	case address.IsLoopback():
-		return h.Loopback
-	default:
-		return !address.IsLinkLocalUnicast() && provider(address) == ""
+		return 0
+	case address.IsLoopback() && !h.Loopback:
+		return wire.RuleLoopback
+	case address.IsLinkLocalUnicast():
+		return wire.RuleLinkLocal
+	case provider(address) != "":
+		return wire.RuleMetadata
 	}
+	return 0
 }
 
 // TakesTarget reports whether an address of a host name that an operator has named may be a backend. allowed are the

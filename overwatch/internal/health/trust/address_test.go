@@ -3,6 +3,8 @@ package trust // inside: it looks at takes
 import (
 	"net/netip"
 	"testing"
+
+	"gslb.internal/shared/wire"
 )
 
 // rigHost listens on the ports of DNS and of the API, and has an address of each family.
@@ -98,6 +100,28 @@ func TestSetTokens_ALoopbackAddressIsAllowedWhileThePolicyContainsIt(t *testing.
 		r.trust.SetTokens(r.tokens, map[string][]netip.Prefix{"app.test": networks})
 		if want := len(networks) > 0 && networks[0].Contains(at.Addr()); a.Allowed("app.test", at) != want {
 			t.Errorf("allowed_cidrs %v: want allowed %v", networks, want)
+		}
+	}
+}
+
+// Each refusal has exactly one rule, which names the remedy.
+func TestHost_NamesTheRule(t *testing.T) {
+	own := []netip.Addr{netip.MustParseAddr("192.0.2.1")}
+	h := Host{Ports: []uint16{53}, Addresses: func() []netip.Addr { return own }}
+	net := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	for _, try := range []struct {
+		at      string
+		allowed []netip.Prefix
+		want    wire.Rule
+	}{
+		{"192.0.2.1:80", nil, 0}, {"10.1.1.1:80", net, 0}, {"224.0.0.1:80", nil, wire.RuleUnusable},
+		{"192.0.2.1:53", nil, wire.RuleOwnListener}, {"192.0.2.2:80", net, wire.RuleNetworks},
+		{"127.0.0.1:80", nil, wire.RuleLoopback}, {"169.254.1.1:80", nil, wire.RuleLinkLocal},
+		{"100.100.100.200:80", nil, wire.RuleMetadata},
+	} {
+		got := h.judge(netip.MustParseAddrPort(try.at), try.allowed)
+		if got != try.want || got != 0 && got.String() == "" {
+			t.Errorf("%s: %q, want %q", try.at, got, try.want)
 		}
 	}
 }

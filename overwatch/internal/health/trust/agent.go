@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
 )
 
 // Agent is an agent whose message was authenticated. Only this package makes one; the zero Agent speaks for nothing.
@@ -58,11 +59,20 @@ func (a Agent) Services() []string {
 func (a Agent) Speaks(service string) bool { return a.standing().grant(service) != nil }
 
 // Allowed reports whether the agent may claim a backend of the service at an address and port: it must speak for the
-// service, and Host.takes must accept the address.
+// service, and Forbids must return 0.
 func (a Agent) Allowed(service string, at netip.AddrPort) bool {
+	return a.Speaks(service) && a.Forbids(service, at) == 0
+}
+
+// Forbids returns the rule by which no agent of the service may claim a backend at an address and port; 0: there is
+// none, or the agent does not speak for the service.
+func (a Agent) Forbids(service string, at netip.AddrPort) wire.Rule {
 	s := a.standing()
 	g := s.grant(service)
-	return g != nil && s.host.takes(at, g.allowed)
+	if g == nil {
+		return 0
+	}
+	return s.host.judge(at, g.allowed)
 }
 
 var nothing standing

@@ -44,6 +44,9 @@ func conditions() map[api.ConditionKind]condition {
 		api.DrainInForce:      {api.EventDrain, info, orderBegun, "ended", true},
 		api.RegionEmpty:       {api.EventRegion, warning, "empty", "filled", false},
 		api.RegionUnknown:     {api.EventRegion, warning, "unknown", "known", false},
+		api.AgentDuplicate:    {api.EventAgent, bad, "duplicate", "unique", false},
+		api.AgentRefused:      {api.EventAgent, warning, "refused", "accepted", false},
+		api.BackendRefused:    {api.EventAgent, warning, "backend_refused", "backend_accepted", false},
 		api.AgentSilent:       {api.EventAgent, warning, "silent", "back", false},
 		api.NodeUnheard:       {api.EventNode, bad, "lost", "back", false},
 		api.KeysNotExchanged:  {api.EventKey, warning, "not_exchanged", "exchanged", false},
@@ -119,7 +122,7 @@ func nameOf(c api.Condition) (name string) {
 		}
 	case api.OverrideInForce, api.RegionEmpty:
 		name, _, _ = strings.Cut(c.Subject, " ")
-	case api.WeightInForce, api.DrainInForce:
+	case api.WeightInForce, api.DrainInForce, api.BackendRefused:
 		name, _, _ = strings.Cut(c.Subject, ":")
 	}
 	return name
@@ -134,7 +137,7 @@ func (w *watch) end(before api.Event, row condition) {
 		e.Cause = "it was cleared, or its time is over"
 	}
 	switch _, heard := w.agents[e.Subject]; {
-	case e.Kind == api.EventAgent && !heard:
+	case e.Kind == api.EventAgent && before.State == "silent" && !heard:
 		if _, pinned := w.o.Pinned(e.Subject); pinned {
 			return
 		}

@@ -29,7 +29,7 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 		return answer{}, err
 	}
 	out := api.Revocation{Success: true, Services: append([]string{}, s.o.Pins.Services(id)...), Locked: []string{}}
-	ch := &change{action: "revoke", resource: "agent", id: id, before: s.agentView(before), after: req}
+	ch := &change{action: "revoke", resource: "agent", id: id, before: s.agentView(before, nil), after: req}
 	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
 		if !req.LockService {
 			return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, req.Reason, note) })

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // listAgents answers GET /overwatch/agents.
@@ -17,8 +19,9 @@ func (s *Server) listAgents(c *call) (answer, error) {
 	list := api.AgentList{GeneratedAt: stamp(s.o.Now()), Expiring: counts.Expiring, Revoked: counts.Revoked}
 	records, total := s.o.Pins.Page(c.page.offset, c.page.limit)
 	list.Agents, list.Total = make([]api.Agent, len(records)), total
+	troubles := s.o.Pins.Troubles()
 	for i, r := range records {
-		list.Agents[i] = s.agentView(r)
+		list.Agents[i] = s.agentView(r, troubles)
 	}
 	return ok(list), nil
 }
@@ -29,15 +32,16 @@ func (s *Server) getAgent(c *call) (answer, error) {
 	if !found {
 		return answer{}, unknownAgent(c.Param("agent_id"))
 	}
-	return ok(s.agentView(r)), nil
+	return ok(s.agentView(r, s.o.Pins.Troubles())), nil
 }
 
 // listExpiringAgents answers GET /overwatch/agents/expiring?threshold_days.
 func (s *Server) listExpiringAgents(c *call) (answer, error) {
 	days := c.query.number("threshold_days")
 	list := api.ExpiringAgents{Expiring: []api.Agent{}, ThresholdDays: days}
+	troubles := s.o.Pins.Troubles()
 	for _, r := range expiring(s.o.Pins.Agents(), days) {
-		list.Expiring = append(list.Expiring, s.agentView(r))
+		list.Expiring = append(list.Expiring, s.agentView(r, troubles))
 	}
 	list.Count = len(list.Expiring)
 	return ok(list), nil
@@ -82,7 +86,7 @@ func (s *Server) changeAgent(c *call, ch *change, apply func(context.Context, st
 	if err != nil {
 		return answer{}, err
 	}
-	ch.before = s.agentView(before)
+	ch.before = s.agentView(before, nil)
 	err = s.commit(c, ch, apply)
 	return ok(api.Outcome{Success: true, Message: message}), err
 }
@@ -91,8 +95,8 @@ func unknownAgent(id string) *problem {
 	return notFound("no agent %.260q is pinned", id)
 }
 
-// agentView shows an agent: its pin, and its claims and times from the registry.
-func (s *Server) agentView(r trust.Record) api.Agent {
+// agentView shows an agent: its pin, its claims and times from the registry, and its troubles.
+func (s *Server) agentView(r trust.Record, troubles []trust.Trouble) api.Agent {
 	view := api.Agent{
 		AgentID:        r.AgentID,
 		Fingerprint:    r.KeyID.Fingerprint(),
@@ -106,10 +110,13 @@ func (s *Server) agentView(r trust.Record) api.Agent {
 		RevokedAt:      api.MomentOrNull(r.RevokedAt),
 		RevokedReason:  r.RevokedReason,
 	}
+	var refused []wire.RefusedClaim
 	if state, heard := s.o.View.Agent(r.AgentID); heard {
+		refused = state.Refused
 		view.LastSeen, view.LeftAt = api.MomentOrNull(state.LastSeen), api.MomentOrNull(state.LeftAt)
 		view.Backends = state.Backends
 		view.Region, view.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
 	}
+	view.Problems = ready.Problems(r.AgentID, troubles, refused)
 	return view
 }

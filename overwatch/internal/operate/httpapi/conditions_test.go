@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -67,5 +68,31 @@ func TestConditions_AnAgentOfAnUnknownRegionIsNamed(t *testing.T) {
 	regions = append(regions, "us")
 	if r := w.send("GET", path, ""); strings.Contains(r.body, "region_unknown") {
 		t.Errorf("declared: %s", r.body)
+	}
+}
+
+// A backend that the node refuses is named with its rule: in the conditions, in the condition of its name, and in the
+// list of agents.
+func TestConditions_NameTheRuleThatRefusesABackend(t *testing.T) {
+	yes := func() bool { return true }
+	minimum, _ := policy.ParseMinimum("1")
+	w := newWorld(t, func(o *Options) {
+		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []ready.Domain { return []ready.Domain{{Name: service, MinHealthy: minimum}} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Fitness = judge
+	})
+	w.agent("127.0.0.2", wire.ClaimHealthy)
+	const sentence = "backend app.example:127.0.0.2:80 of agent agent-1 is refused: loopback addresses need " +
+		"overwatch.agent_policies.app.example.allowed_cidrs on the overwatch node"
+	r := w.send("GET", "/api/v1/overwatch/conditions", "")
+	if !strings.Contains(r.body, `"kind":"backend_refused"`) ||
+		!strings.Contains(r.body, "(no verdict yet); "+sentence) {
+		t.Errorf("conditions: %s", r.body)
+	}
+	if r := w.send("GET", "/api/v1/overwatch/agents", ""); !strings.Contains(r.body, `"problems":["`+sentence) {
+		t.Errorf("agents: %s", r.body)
 	}
 }

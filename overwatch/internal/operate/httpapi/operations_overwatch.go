@@ -18,6 +18,7 @@ func overwatchOperations() []Operation {
 		AgentID: "eu-west-host-1", Fingerprint: "sha256:0f1e2d3c", Region: "eu-west", Services: []string{"app.example.com"},
 		Version:   "1.2.0",
 		FirstSeen: at(), LastSeen: new(at()), NotAfter: at().AddDate(1, 0, 0), ExpiresInHours: 8760, Backends: 2,
+		Problems: []string{},
 	}
 	backend, record := v1+"/overwatch/backends/{service}/{address}/{port}", v1+"/overrides/{service}/{address}"
 	order := api.OverrideRequest{Healthy: new(false), Reason: "maintenance", ExpiresIn: "30m"}

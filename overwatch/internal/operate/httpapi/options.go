@@ -207,6 +207,8 @@ type Pins interface {
 	RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) (locked []string, err error)
 	// Services returns the services whose tokens an agent has proved.
 	Services(agentID string) []string
+	// Troubles lists the agents that the node refuses.
+	Troubles() []trust.Trouble
 	Locks() []trust.Lock
 	Unlock(ctx context.Context, service string, with ...store.Entry) error
 	// Select returns the ids of the selected agents.

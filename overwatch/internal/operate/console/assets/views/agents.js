@@ -20,7 +20,9 @@ const columns = (now, revoke) => [
   {
     title: 'Status',
     csv: (a) => a.state,
-    cell: (a) => html`<${Status} word=${a.state} title=${a.revoked_reason} />`,
+    cell: (a) => html`
+      <${Status} word=${a.state} title=${a.revoked_reason} />
+      ${a.problems.map((p) => html`<span class="note" key=${p}>${p}</span>`)}`,
   },
   { title: 'Region', csv: (a) => a.region || none },
   { title: 'Services', csv: (a) => a.services.join(' '), class: 'why' },
