@@ -20,7 +20,8 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	n.core.run("journal", n.journal.Run)
 	o := events.Options{
 		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.state.Judged,
-		Settings: func() any { return n.state.Config() }, Standing: n.judge.Standing, Heard: n.gossip.Hears,
+		Settings: func() any { return n.state.Config() }, Standing: n.judge.Standing,
+		Heard:  func(node string) bool { return n.gossip.Hears(node) || n.replication.Answers(node) },
 		Pinned: n.trust.Pinned,
 		Audit:  n.audit, Logger: n.part("events"),
 	}

@@ -361,7 +361,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 		}
 		return n.api.Certificates()
 	}
-	o.NotReplicated = n.replication.Trouble
+	o.NotReplicated, o.LostPeers, o.SharedIDs = n.replication.Trouble, n.replication.Lost, n.replication.SharedIDs
 	o.NotNotified = func() map[string]string {
 		if n.notifier == nil {
 			return nil

@@ -53,6 +53,7 @@ const (
 	RegionEmpty       ConditionKind = "region_empty"
 	RegionUnknown     ConditionKind = "region_unknown"
 	NodeUnheard       ConditionKind = "node_unheard"
+	NodeIDShared      ConditionKind = "node_id_shared"
 	TLSEnds           ConditionKind = "tls_ends"
 	KeyRollWaits      ConditionKind = "key_roll_waits"
 	NotificationsFail ConditionKind = "notifications_fail"
@@ -100,6 +101,7 @@ func ConditionTypes() []ConditionType {
 		{BackendRefused, SeverityAttention, "", "GslbClaimsRefused"},
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},
 		{NodeUnheard, SeverityAttention, "", "GslbNodeUnheard"},
+		{NodeIDShared, SeverityAttention, "", "GslbNodeIDShared"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},
 		{NotReplicated, SeverityAttention, "", "GslbNotReplicated"},
 		{NotificationsFail, SeverityAttention, "", "GslbNotificationsFail"},

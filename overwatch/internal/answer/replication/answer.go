@@ -72,6 +72,9 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 		q.Since, q.Hold = 0, false
 		r.knock() // it has just started, or this node has
 	}
+	if v.Node() == r.o.NodeID && q.Instance == r.instance { // this process never follows itself
+		r.noteImpersonated()
+	}
 	held, asker, done := r.receive(ctx, v.Node(), min(q.Has, q.Since))
 	defer done()
 	if q.Hold {
@@ -94,6 +97,13 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 		return "", err
 	}
 	return sealed, nil
+}
+
+// noteImpersonated notes that another node asks with the id of this node.
+func (r *Replication) noteImpersonated() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.impersonated = time.Now()
 }
 
 func (r *Replication) digest() string {

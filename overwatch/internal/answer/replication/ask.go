@@ -39,6 +39,7 @@ type peer struct {
 	refused  bool          // it has objects with versions too far ahead of this node's clock
 	rejected int           // objects that had no effect here, since the start
 
+	presence   presence
 	connected  bool
 	changed    time.Time     // when connected last changed
 	difference time.Duration // its clock's time minus this node's
@@ -53,7 +54,7 @@ func client(transport http.RoundTripper, files keysync.TLSFiles) (*http.Client, 
 			return nil, err
 		}
 		transport = &http.Transport{DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
-			TLSClientConfig: config, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute}
+			TLSClientConfig: config, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
@@ -97,8 +98,13 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 		since, has, instance = 0, 0, ""
 	}
 	r.mu.Unlock()
-	m, got, err := r.collect(ctx, guest, since, has, instance)
+	asking, done := r.exchanging(ctx, p)
+	defer done()
+	m, got, err := r.collect(asking, guest, since, has, instance)
 	if err != nil {
+		if errors.Is(context.Cause(asking), errLost) {
+			err = errLost
+		}
 		return got.octets, err
 	}
 	if m.Instance == r.instance {

@@ -19,8 +19,9 @@ func FuzzParseMessage(f *testing.F) {
 	f.Cleanup(func() { _ = s.Close() })
 	for _, seed := range []string{
 		`{"instance":"x","time":"2026-01-01T00:00:00Z","digest":"00","has":true,"offer":{"node":"b","changes":7,` +
-			`"whole":true,"synced":"2026-01-01T00:00:00Z","objects":[{"kind":"domain","name":"a.example","version":{"time":1,"node":"b"},` +
-			`"value":{"name":"a.example"}},{"kind":"","name":"\u0000","version":{"time":-1,"node":""},"deleted":true}]}}`,
+			`"whole":true,"synced":"2026-01-01T00:00:00Z","objects":[{"kind":"domain","name":"a.example",` +
+			`"version":{"time":1,"node":"b"},"value":{"name":"a.example"}},` +
+			`{"kind":"","name":"\u0000","version":{"time":-1,"node":""},"deleted":true}]}}`,
 		`{"offer":{"node":"b","more":true,"objects":null}}`,
 		`{"offer":{"node":"b","objects":[{"kind":"revocation","name":"x","version":{"time":9,"node":"b"},"deleted":true}]}}`,
 	} {

@@ -91,7 +91,9 @@ type Replication struct {
 	visitors map[string]*visitor    // by node id
 	refused  map[replica.Key]string // reasons of objects that are not in force here
 	rejected map[replica.Key]rejection
-	heard    chan struct{} // closed when a visitor asks, and so shows its changes, or a peer was asked
+	// impersonated is the time of the last request of another node with the id of this node.
+	impersonated time.Time
+	heard        chan struct{} // closed when a visitor asks, and so shows its changes, or a peer was asked
 }
 
 // New makes a Replication that answers peers. Run asks them.
@@ -167,6 +169,7 @@ func (r *Replication) runSettings(ctx context.Context) {
 			r.o.Logger.Error().Err(err).Msg("the other nodes are not asked for what operators decide there")
 		} else {
 			for _, url := range settings.Peers {
+				asking.Go(func() { r.watch(ctx, r.peer(url), client) })
 				asking.Go(func() {
 					r.follow(ctx, r.peer(url), &keysync.Guest{Node: r.o.NodeID, Peer: url,
 						Secret: settings.Secret, Client: client, Max: maxBody})

@@ -134,7 +134,7 @@ func (r *Replication) Trouble() (sentences []string) {
 			sentences = append(sentences, fmt.Sprintf("%s takes no part in replication of decisions from more than %s ahead of "+
 				"a clock: %s: set the clocks", name, replica.MaxAhead, why))
 		}
-		if p.Connected || p.Error == nil || time.Since(p.Since) < patience {
+		if p.Connected || p.Error == nil || time.Since(p.Since) < patience || r.isLost(p.Peer) {
 			continue
 		}
 		waits := ""
@@ -151,6 +151,14 @@ func (r *Replication) Trouble() (sentences []string) {
 			"%s %s%s: %s", count, first.Kind, first.Name, origin(first), first.Reason))
 	}
 	return sentences
+}
+
+// isLost reports whether the peer at a URL is lost: Lost reports it.
+func (r *Replication) isLost(url string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.peers[url]
+	return p != nil && p.presence.lost(time.Now())
 }
 
 // origin names the nodes that a refused object comes from, as far as they are known.

@@ -371,8 +371,9 @@ func (j *Judge) walkKeys(to report) {
 	case state.OffReason != nil:
 		to(api.KeysNotExchanged, "", fixed("signing keys are not exchanged with the other nodes: "+*state.OffReason, command))
 	default:
+		lost := j.lostURLs()
 		for _, p := range state.Peers {
-			if p.Error != nil {
+			if p.Error != nil && !lost[p.Peer] {
 				to(api.KeysNotExchanged, p.Peer,
 					fixed(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
 			}

@@ -43,6 +43,11 @@ func provoked() map[api.ConditionKind]func(*node) {
 				return []gossip.Unheard{{Node: "ow-2", Since: now.Add(-time.Minute)}, {Node: "ow-3", Since: now.Add(-time.Second)}}
 			}
 		},
+		api.NodeIDShared: func(n *node) {
+			n.o.SharedIDs = func() []SharedID {
+				return []SharedID{{Node: "ow-1", Own: true, URLs: []string{"http://192.0.2.7:8080"}}}
+			}
+		},
 		api.KeyRollWaits: func(n *node) {
 			now := time.Now()
 			n.o.KeyRolls = func() []KeyRoll {

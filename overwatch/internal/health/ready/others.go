@@ -61,27 +61,6 @@ func (j *Judge) walkKeyRolls(to report) {
 	}
 }
 
-// unheardFor is the silence of another node from which on it is reported: a restart takes less.
-const unheardFor = 30 * time.Second
-
-// walkNodes reports other nodes that gossip does not hear.
-func (j *Judge) walkNodes(to report) {
-	for _, n := range listed(j.o.Unheard) {
-		if j.o.Now().Sub(n.Since) < unheardFor {
-			continue
-		}
-		to(api.NodeUnheard, n.Node, func() (string, string) {
-			const command = "gslbctl gossip nodes"
-			if n.Never {
-				return fmt.Sprintf("no node was ever heard at %s, one of overwatch.gossip.seeds, since %s", n.Node,
-					moment(n.Since)), command
-			}
-			return fmt.Sprintf("node %s was last heard %s: it is down, or cut off from this node", n.Node,
-				moment(n.Since)), command
-		})
-	}
-}
-
 // tlsEndsSoon is the remaining life of a certificate of the API from which on its end is reported.
 const tlsEndsSoon = 30 * 24 * time.Hour
 

@@ -62,6 +62,9 @@ type Options struct {
 	NotNotified func() map[string]string
 	// Unheard lists the other nodes that gossip does not hear.
 	Unheard func() []gossip.Unheard
+	// LostPeers lists the peers that do not answer; SharedIDs the node ids that two running nodes have.
+	LostPeers func() []LostPeer
+	SharedIDs func() []SharedID
 	// Certificates lists those that the API shows and those of the authorities that it trusts.
 	Certificates func() []httpserve.Dated
 	// StoreFailing reports whether nothing can be stored; nil where nothing is.

@@ -49,6 +49,7 @@ func conditions() map[api.ConditionKind]condition {
 		api.BackendRefused:    {api.EventAgent, warning, "backend_refused", "backend_accepted", false},
 		api.AgentSilent:       {api.EventAgent, warning, "silent", "back", false},
 		api.NodeUnheard:       {api.EventNode, bad, "lost", "back", false},
+		api.NodeIDShared:      {api.EventService, bad, "node_id_shared", "node_id_unique", false},
 		api.KeysNotExchanged:  {api.EventKey, warning, "not_exchanged", "exchanged", false},
 		api.KeyRollWaits:      {api.EventKey, warning, "roll_waits", "roll_goes_on", false},
 		api.NotReplicated:     {api.EventReplication, warning, "lost", "back", false},
