@@ -48,13 +48,15 @@ type Options struct {
 
 // Run runs an agent until ctx ends. Then it drains its backends for agent.drain_time, or until
 // another SIGINT or SIGTERM, takes them out of the overwatch nodes' answers within 2 s, and returns
-// nil. SIGHUP reloads backends, checks and tokens. A wrong configuration at the start is an error
+// nil. SIGUSR2 ends it without a drain and a goodbye, by agent.drain_on_stop: the next process reports the same backends. SIGHUP reloads overwatch nodes, backends, checks and tokens. A wrong configuration at the start is an error
 // of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
 	// one that comes while the agent starts waits too; unwanted, it would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
+	handover, stopHandover := handovers()
+	defer stopHandover()
 	cfg, err := config.Load(o.ConfigPath)
 	if err != nil {
 		return err
@@ -140,7 +142,8 @@ func Run(ctx context.Context, o Options) error {
 	figures.MustRegister(registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes, found.count)
 	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends",
 		len(all)).Msg("agent started")
-	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
+	end := &farewell{outlook: view, reporter: reporter, when: cfg.Agent.DrainOnStop, over: cfg.Agent.DrainTime,
+		handover: handover, logger: logger}
 	g.Go(func() error { return reporter.Run(running) })
 	g.Go(func() error { return found.book.Run(running) })
 	g.Go(func() error { return watched.Run(running, reporter.Changed) })

@@ -10,31 +10,59 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/report"
 	"gslb.internal/shared/service"
 )
 
+// leaver is the part of report.Reporter that a farewell uses.
+type leaver interface {
+	Nodes() []report.NodeState
+	Drained()
+	HandOver()
+}
+
 // farewell delays the goodbye of a stopping agent until traffic has moved away.
 type farewell struct {
 	outlook  *outlook
-	reporter *report.Reporter
+	reporter leaver
+	when     config.DrainOnStop
 	over     time.Duration // agent.drain_time
+	handover <-chan os.Signal
 	logger   zerolog.Logger
 }
 
-// wait returns when the agent should say goodbye: after asked has ended and the drain is over, or
-// when running ends because a part has failed. Another SIGINT or SIGTERM ends the drain.
+// wait returns when the agent may stop: after a stop or a handover is requested, and the drain is over, or when running
+// ends because a part has failed. Another SIGINT or SIGTERM ends the drain. The table shows what happens:
+//
+//	drain_on_stop  SIGTERM, SIGINT          handover (restart of the service)
+//	auto           drain, then the goodbye  neither
+//	always         drain, then the goodbye  drain, then the goodbye
+//	never          the goodbye              neither
 func (f *farewell) wait(asked, running context.Context) {
+	handover := false
 	select {
 	case <-asked.Done():
+	case <-f.handover:
+		handover = f.when != config.DrainAlways
 	case <-running.Done():
 		return
 	}
 	notify(service.Stopping, f.logger)
+	if handover {
+		f.logger.Info().Msg("stopping for a restart: the backends stay in the answers, and the next process reports them")
+		f.reporter.HandOver()
+		return
+	}
 	connected := slices.ContainsFunc(f.reporter.Nodes(), func(n report.NodeState) bool { return n.Connected })
-	if f.over <= 0 || !connected {
+	if f.when == config.DrainNever || f.over <= 0 || !connected {
 		return // no connected node could lead traffic away
 	}
+	f.drain(running)
+}
+
+// drain lets the overwatch nodes lead traffic away for agent.drain_time.
+func (f *farewell) drain(running context.Context) {
 	f.logger.Info().Stringer("drain_time", f.over).Msg(
 		"draining: overwatch nodes lead traffic away, then the agent stops; another signal stops it at once")
 	f.outlook.drain(f.over)

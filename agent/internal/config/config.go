@@ -47,7 +47,21 @@ type Agent struct {
 	// your domains where it is longer. `0s`: goodbye at once. A second signal ends the drain; so does having no
 	// overwatch node to lead traffic away.
 	DrainTime time.Duration `key:"drain_time" default:"30s" min:"0s" max:"24h" reload:"restart"`
+	// Whether a stopping agent drains its backends. `auto`: on SIGTERM and SIGINT, since the backends also stop, or
+	// nothing reports them afterwards; not on SIGUSR2, which the package's service sends for a restart or an upgrade.
+	// `always`: on each of these signals. `never`: on none.
+	DrainOnStop DrainOnStop `key:"drain_on_stop" default:"auto" reload:"restart"`
 }
+
+// DrainOnStop is the condition under which a stopping agent drains its backends.
+type DrainOnStop string
+
+// The values of agent.drain_on_stop.
+const (
+	DrainAuto   DrainOnStop = "auto"
+	DrainAlways DrainOnStop = "always"
+	DrainNever  DrainOnStop = "never"
+)
 
 // Identity has the agent's name and region, and the tokens that prove its services.
 type Identity struct {

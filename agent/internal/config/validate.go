@@ -33,6 +33,8 @@ func (c *Config) validate(report *settings.Report) {
 	v.predictive()
 	v.backends()
 	v.refusedBackends()
+	v.oneOf("agent.drain_on_stop", string(v.config.Agent.DrainOnStop),
+		[]string{string(DrainAuto), string(DrainAlways), string(DrainNever)})
 	v.resolver()
 	v.backendsFrom()
 	v.tokens() // after the backends, whose services need them

@@ -14,10 +14,10 @@ const (
 )
 
 // farewell takes the agent's backends out of the node's answers and waits for the Ack, for
-// farewellTime at most.
+// farewellTime at most. After a handover it does nothing.
 func (l *link) farewell() {
 	defer l.disconnected()
-	if l.session == nil || !l.session.reporting || l.contact.lost {
+	if l.handedOver.Load() || l.session == nil || !l.session.reporting || l.contact.lost {
 		return
 	}
 	end := time.NewTimer(farewellTime)

@@ -62,3 +62,19 @@ func TestLink_StopsAtOnceBeforeItHasReachedAnybody(t *testing.T) {
 		}
 	})
 }
+
+// After a handover the node gets no goodbye, so the backends stay in its answers.
+func TestReporter_AHandoverSaysNoGoodbye(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		r, _, stop := startFaked(t, map[string]*fakeNode{"ow:1": n}, "ow:1")
+		after(15 * time.Second)
+		begun := time.Now()
+		r.HandOver()
+		stop()
+		if got := len(n.got(wire.TypeDeregister, begun)) + len(n.got(wire.TypeDrain, begun)); got != 0 ||
+			time.Since(begun) > time.Second {
+			t.Errorf("%d goodbyes and drains, stopped after %s", got, time.Since(begun))
+		}
+	})
+}

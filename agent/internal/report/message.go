@@ -20,6 +20,8 @@ type self struct {
 	seq     *atomic.Uint64
 
 	exchange *identity.Exchange
+
+	handedOver atomic.Bool // the next process reports the same backends: no goodbye
 }
 
 func newSelf(o Options) *self {

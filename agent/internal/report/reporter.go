@@ -190,6 +190,10 @@ func (r *Reporter) Drained() {
 	}
 }
 
+// HandOver makes the links end without a goodbye: the overwatch nodes retain the last report until the next process of
+// this agent reports, or until it is stale. It never blocks.
+func (r *Reporter) HandOver() { r.agent.handedOver.Store(true) }
+
 // Renew reports the current set of backends of Options.State to all nodes at once, and proves the
 // tokens of their services, as in Options, if they differ from before. With prove it always proves
 // them: a node whose tokens have changed since may not have believed them before. It never blocks.
