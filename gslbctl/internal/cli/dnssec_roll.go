@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -45,21 +44,32 @@ func (a *app) dnssecRolls(ctx context.Context) error {
 
 func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "NODE"}, {Name: "STAGE"}, {Name: "SINCE"},
-		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "WAITS FOR"}},
+		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "NEXT"}, {Name: "WAITS FOR"}},
 		Empty: "No signing key is being changed, none was, and no zone goes unsigned."}
 	for _, r := range list {
-		waits := cmp.Or(valueOf(r.WaitsFor), render.None)
-		if r.WaitsUntil != nil {
-			waits += " (" + render.Until(*r.WaitsUntil, a.Now()) + ")"
-		}
 		key := number(r.KeyTag)
 		if isWay(&r.Roll) {
 			key = render.C("goes " + string(r.Way))
 		}
 		t.AddNamed(r.Zone, render.C(r.Zone), render.C(r.Node), render.C(string(r.Stage)), a.ago(&r.Since),
-			key, orNone(strings.Join(each(r.OldKeys, strconv.Itoa), ", ")), render.C(waits))
+			key, orNone(strings.Join(each(r.OldKeys, strconv.Itoa), ", ")), orNone(a.nextStage(&r.Roll)),
+			orNone(valueOf(r.WaitsFor)))
 	}
 	return t
+}
+
+// nextStage returns the next stage of a roll, and its time if that is known, such as "offered at 15:05 (in 1h5m)". The
+// last stage has none.
+func (a *app) nextStage(r *api.Roll) string {
+	switch {
+	case len(r.Schedule) == 0:
+		return ""
+	case r.WaitsUntil == nil:
+		return string(r.Schedule[0].Stage)
+	case !r.WaitsUntil.After(a.Now()):
+		return string(r.Schedule[0].Stage) + " now"
+	}
+	return string(r.Schedule[0].Stage) + " at " + a.clock(*r.WaitsUntil)
 }
 
 // rollOptions are the flags of dnssec roll.

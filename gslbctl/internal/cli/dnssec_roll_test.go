@@ -3,6 +3,7 @@ package cli // inside: it shares fake_test.go
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"gslb.internal/shared/api"
 )
@@ -102,6 +103,28 @@ func TestDNSSECRoll_TellsWhenEachStageComes(t *testing.T) {
 	if r := ask(t, "dnssec roll example.com --dry-run", n); r.code != 1 ||
 		!strings.Contains(r.errors, "dry_run is unknown") {
 		t.Errorf("of an older node, dry run: %+v", r)
+	}
+}
+
+// dnssec roll and dnssec rolls name the same next stage and time. A time that is over is never counted up or down.
+func TestDNSSECRoll_NamesTheNextStage(t *testing.T) {
+	for want, until := range map[string]*time.Time{
+		"(in 1h)": pointer(now.Add(time.Hour)), "offered now": pointer(now.Add(-3 * time.Second)), "offered": nil,
+	} {
+		n := startNode(t)
+		roll := fakeRoll()
+		roll.WaitsUntil = until
+		n.set("GET /api/v1/dnssec/rollover", api.Rolls{Enabled: true, Rolls: []api.Roll{roll}})
+		n.set("POST /api/v1/dnssec/rollover", roll)
+		for _, command := range []string{"dnssec rolls", "dnssec roll example.com"} {
+			r := ask(t, command, n)
+			last := strings.Split(strings.TrimSpace(r.out), "\n")
+			line := last[len(last)-1]
+			if !strings.Contains(line, want) || !strings.Contains(line, "offered") ||
+				until == nil && strings.Contains(line, "(in") {
+				t.Errorf("%s with the time %v: %q, want %q", command, until, line, want)
+			}
+		}
 	}
 }
 

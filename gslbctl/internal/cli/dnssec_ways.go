@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -88,7 +89,15 @@ func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 		if isWay(r) {
 			where = "goes " + string(r.Way)
 		}
-		return fmt.Sprintf("%s %s: it is %s. See how far it is: gslbctl dnssec rolls\n", r.Zone, where, r.Stage)
+		text := fmt.Sprintf("%s %s: it is %s.", r.Zone, where, r.Stage)
+		if next := a.nextStage(r); next != "" {
+			text += " Next: " + next
+			if r.WaitsFor != nil {
+				text += "; it waits for this: " + *r.WaitsFor
+			}
+			text += "."
+		}
+		return render.Printable(text+" See the stage of each node: gslbctl dnssec rolls") + "\n"
 	})
 }
 

@@ -36,7 +36,7 @@ type RollState struct {
 	roll.Progress
 	Target *Key      // the key that is to remain; nil where this node has lost it
 	Old    []*Key    // the keys that are to go
-	Wait   roll.Wait // for the next stage
+	Wait   roll.Wait // for the next stage, by the last look at the other nodes and the parent
 	// Schedule has the stages to come, and Advice the acts by hand, with whether each is safe now. Both are of the time of
 	// the last look at the other nodes and the parent, and empty before the first.
 	Schedule []roll.Coming
@@ -56,6 +56,7 @@ func (z *Zones) Waiting() (waiting []ready.KeyRoll) {
 // look is the result of the last look at a roll: other nodes, parent's TTL, and what the next stage waits for.
 type look struct {
 	at    time.Time
+	lacks string // the missing or wrong DS record at the parent; empty: none
 	wait  roll.Wait
 	peers []roll.Peer
 	ttl   roll.TTLs
@@ -257,6 +258,9 @@ func (z *Zones) rollState(apex string) RollState {
 
 func stateOf(apex string, p *roll.Progress, keys []*Key, seen look, now time.Time) RollState {
 	s := RollState{Zone: apex, Progress: *p, Wait: seen.wait}
+	if p.UnderWay() && seen.ttl.DNSKEY > 0 {
+		s.Wait = nextWait(p, seen, now)
+	}
 	switch {
 	case p.Way == roll.ToUnsigned && p.Stage == roll.Done:
 		s.Advice = roll.Advise(p, nil, seen.ttl, now)
@@ -271,6 +275,15 @@ func stateOf(apex string, p *roll.Progress, keys []*Key, seen look, now time.Tim
 		}
 	}
 	return s
+}
+
+// nextWait returns the reason why a roll is not at its next stage now. A step with an expired wait waits for the next look.
+func nextWait(p *roll.Progress, seen look, now time.Time) roll.Wait {
+	next, wait := roll.Next(p, seen.peers, seen.lacks, seen.ttl, now)
+	if next != nil {
+		return roll.Wait{For: "this node to ask the other nodes and the parent", Until: now}
+	}
+	return wait
 }
 
 func (z *Zones) keepRoll(apex string, p *roll.Progress) error {
@@ -354,7 +367,7 @@ func (z *Zones) stepRoll(apex string, neighbours []Neighbour, parent Parent, ttl
 		return "", err
 	}
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
-	z.looks[apex] = look{now, wait, peers, ttl}
+	z.looks[apex] = look{now, lacks, wait, peers, ttl}
 	if next == nil {
 		return "", nil
 	}

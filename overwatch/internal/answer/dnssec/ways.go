@@ -166,7 +166,7 @@ func (z *Zones) stepWay(apex string, neighbours []Neighbour, parent Parent, ttl 
 		return "", err
 	}
 	next, wait := roll.Next(own, peers, lacks, ttl, now)
-	z.wayLooks[apex] = look{now, wait, peers, ttl}
+	z.wayLooks[apex] = look{now, lacks, wait, peers, ttl}
 	if next == nil {
 		return "", nil
 	}

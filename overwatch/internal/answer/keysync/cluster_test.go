@@ -22,6 +22,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/logging/logtest"
 )
@@ -38,6 +39,7 @@ type network struct {
 	late    map[string]time.Duration // how long these take to answer
 	closed  map[string]time.Time     // until when these take no connections
 	timeout time.Duration            // of nodes that are opened
+	rolls   bool                     // nodes that are opened change keys, with shortTTL
 	carried []carried
 }
 
@@ -151,7 +153,7 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	logger := zerolog.New(node.log)
 	var err error
 	if node.zones, err = dnssec.Open(dnssec.Options{Dir: dir, NodeID: name, Now: time.Now,
-		Registerer: prometheus.NewRegistry(), Logger: logger}); err != nil {
+		KeyTTL: keyTTLOf(n.rolls), Registerer: prometheus.NewRegistry(), Logger: logger}); err != nil {
 		return nil, err
 	}
 	node.zones.Expect([]string{apex})
@@ -159,10 +161,16 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	for _, peer := range peers {
 		settings.Peers = append(settings.Peers, "http://"+peer)
 	}
+	port, longest := uint16(53), (func() time.Duration)(nil)
+	if n.rolls {
+		port, longest = 0, func() time.Duration { return shortTTL }
+		settings.Roll = config.Rollover{Margin: shortTTL, ParentServers: []string{"127.0.0.1:1"}} // it refuses questions
+	}
 	node.Sync, err = New(Options{
-		NodeID: name, Settings: settings, Holders: OpenHolders(filepath.Join(dir, "token-holders.json")), Zones: node.zones,
-		Apply: node.publish, Audit: func(audit.Change) error { return nil },
-		About:     func() About { return About{Region: "of " + name, Port: 53, Gossip: gossipOf(name)} },
+		NodeID: name, Settings: settings, Zones: node.zones, LongestTTL: longest,
+		Holders: OpenHolders(filepath.Join(dir, "token-holders.json")),
+		Apply:   node.publish, Audit: func(audit.Change) error { return nil },
+		About:     func() About { return About{Region: "of " + name, Port: port, Gossip: gossipOf(name)} },
 		Transport: link{n, name}, Registerer: prometheus.NewRegistry(), Logger: logger,
 	})
 	if err != nil {
@@ -170,6 +178,16 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	}
 	node.Bootstrap(n.t.Context())
 	return node, node.zones.Damage()
+}
+
+// shortTTL is the TTL of all records, and the margin, of nodes that change keys.
+const shortTTL = 10 * time.Second
+
+func keyTTLOf(rolls bool) time.Duration {
+	if rolls {
+		return shortTTL
+	}
+	return 0 // the default
 }
 
 // gossipOf returns the gossip address of a node with a name of one letter.

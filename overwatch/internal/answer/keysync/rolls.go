@@ -19,8 +19,32 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// rollPause is the pause between rounds while the key of a zone changes.
-const rollPause = time.Minute
+// Pauses between rounds while the key of a zone changes.
+const (
+	rollPause  = time.Minute
+	duePause   = 10 * time.Second // after a failed step
+	peerPause  = 5 * time.Second  // while another node is about to take its step
+	peersFirst = 2 * time.Minute  // bounds the time of peerPause after the last step
+)
+
+// stepPause returns the pause until a roll may take its next step, at most rollPause.
+func stepPause(rolls []dnssec.RollState, now time.Time) time.Duration {
+	least := rollPause
+	for i := range rolls {
+		r := &rolls[i]
+		until := r.Wait.Until.Sub(now)
+		switch {
+		case !r.UnderWay():
+		case !r.Wait.Until.IsZero() && until > 0:
+			least = min(least, until)
+		case !r.Wait.Until.IsZero():
+			least = min(least, duePause)
+		case r.Wait.Peer && now.Sub(r.Since) < peersFirst:
+			least = min(least, peerPause)
+		}
+	}
+	return least
+}
 
 // otherWithin is the age of a key within which nodes begin to change its algorithm, each at a time of its own.
 const otherWithin = 10 * time.Minute

@@ -108,7 +108,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		}
 		delay := pause(settings.PollInterval, failures)
 		if rolling {
-			delay = min(delay, rollPause)
+			delay = min(delay, stepPause(s.o.Zones.Rolls(), s.o.Now()))
 		}
 		if unsettled {
 			delay = unsettledPause

@@ -29,6 +29,7 @@ type Peer struct {
 type Wait struct {
 	For   string    // empty: nothing
 	Until time.Time // time at which it ends by itself; zero: that depends on others
+	Peer  bool      // it is for a node that answers, and is not yet at the stage
 }
 
 // Begin returns the Progress of a node that begins a Roll: published are the keys in its DNSKEY RRset, and offer those
@@ -83,8 +84,8 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 	if own == nil || own.Stage >= Done {
 		return nil, Wait{}
 	}
-	if who := own.behind(peers); who != "" {
-		return nil, Wait{For: who}
+	if who, answers := own.behind(peers); who != "" {
+		return nil, Wait{For: who, Peer: answers}
 	}
 	began := own.allSince(peers)
 	if own.Stage == Offered {
@@ -103,19 +104,19 @@ func Next(own *Progress, peers []Peer, parent string, ttl TTLs, now time.Time) (
 }
 
 // behind returns a sentence about a node that has not come to this stage, or of which that is not known; empty: all
-// have.
-func (p *Progress) behind(peers []Peer) string {
+// have. answers reports that the node answers.
+func (p *Progress) behind(peers []Peer) (who string, answers bool) {
 	for _, peer := range peers {
 		switch {
 		case peer.Why != "" && slices.Contains(p.Without, peer.Name):
 			continue
 		case peer.Why != "":
-			return peer.Name + ": " + peer.Why
+			return peer.Name + ": " + peer.Why, false
 		case !p.with(peer) || peer.Progress.Stage < p.Stage:
-			return peer.Name + " is not yet at " + p.Name(p.Stage)
+			return peer.Name + " is not yet at " + p.Name(p.Stage), true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // with reports whether another node is in the same Roll.

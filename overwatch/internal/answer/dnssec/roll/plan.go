@@ -11,7 +11,8 @@ type Coming struct {
 
 // Schedule lists the stages to come, each with the earliest time at which it can.
 func Schedule(own *Progress, peers []Peer, ttl TTLs, now time.Time) (all []Coming) {
-	began, waits := own.allSince(peers), own.behind(peers)
+	began := own.allSince(peers)
+	waits, _ := own.behind(peers)
 	ttl = own.waits(peers, ttl)
 	for at := *own; at.Stage < Done; at.Stage = at.after(at.Stage) {
 		next := Coming{Stage: at.after(at.Stage), WaitsFor: waits}
