@@ -174,6 +174,57 @@ func TestRelease_TheRPMInstalls(t *testing.T) {
 	}
 }
 
+// The linters of both formats report nothing. packaging/lint has the exceptions, each with its reason.
+func TestPackages_LintersReportNothing(t *testing.T) {
+	t.Parallel()
+	lintian, rpmlint := testbed.Judge(t, "lintian"), testbed.Judge(t, "rpmlint")
+	testbed.Judge(t, "rpm") // rpmlint calls it
+	var debs, rpms []string
+	for _, program := range []string{"gslb-overwatch", "gslb-agent", "gslbctl", "gslb"} {
+		debs = append(debs, packageOf(t, program, firstVersion, "*.deb"))
+		rpms = append(rpms, packageOf(t, program, firstVersion, "*.rpm"))
+	}
+	cmd := exec.CommandContext(t.Context(), lintian, append([]string{"--allow-root"}, debs...)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // it leaves files there
+	output, err := cmd.CombinedOutput()
+	if err != nil || len(output) > 0 {
+		t.Errorf("lintian: %v\n%s", err, output)
+	}
+	output, err = exec.CommandContext(t.Context(), rpmlint,
+		append([]string{"-c", "../../packaging/lint/rpmlint.toml"}, rpms...)...).CombinedOutput()
+	if err != nil || !bytes.Contains(output, []byte("4 packages and 0 specfiles checked; 0 errors, 0 warnings")) {
+		t.Errorf("rpmlint: %v\n%s", err, output)
+	}
+}
+
+// A minimal Debian lacks /bin/kill, and systemd 252 of Debian 12 and RHEL 9 lacks Type=notify-reload: the programs send
+// the signal of a reload themselves, with the absolute path that the package installs.
+func TestUnits_CallOnlyTheirProgram(t *testing.T) {
+	t.Parallel()
+	units, err := filepath.Glob("../../packaging/systemd/*.service")
+	if err != nil || len(units) != 3 {
+		t.Fatal(units, err)
+	}
+	for _, unit := range units {
+		text := testbed.Read(t, unit)
+		program := "/usr/bin/" + strings.TrimSuffix(filepath.Base(unit), ".service") + " "
+		reloads := 0
+		for line := range strings.Lines(text) {
+			if key, command, _ := strings.Cut(line, "="); strings.HasPrefix(key, "Exec") {
+				if !strings.HasPrefix(command, program) {
+					t.Errorf("%s: %s", unit, line)
+				}
+				if key == "ExecReload" && strings.HasSuffix(command, "--reload $MAINPID\n") {
+					reloads++
+				}
+			}
+		}
+		if reloads != 1 || !strings.Contains(text, "\nType=notify\n") {
+			t.Errorf("%s: %d commands for a reload, want 1, and Type=notify", unit, reloads)
+		}
+	}
+}
+
 // The units leave a process little that it does not need: at most 2.0 of 10 by systemd's own measure.
 func TestUnits_AreHardened(t *testing.T) {
 	analyze := testbed.Judge(t, "systemd-analyze")

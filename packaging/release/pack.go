@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goreleaser/nfpm/v2"
 	"github.com/goreleaser/nfpm/v2/deb"
@@ -20,15 +21,23 @@ import (
 )
 
 const (
-	maintainer = "gslb <packages@gslb.internal>"
+	maintainer = "gslb maintainers <packages@example.com>"
+	homepage   = "https://example.com/gslb"
+	license    = "LicenseRef-gslb" // packaging/copyright
 	scriptsDir = "packaging/scripts"
 	// examplesDir has the examples, each written for the program of one role.
 	examplesDir = "packaging/examples/"
+	// copyrightFile is the copyright file of all packages.
+	copyrightFile = "packaging/copyright"
 )
 
 // packages makes the deb and the rpm of a program.
 func (r *release) packages(ctx context.Context, binary string, bom []byte, p program, t target, version string) error {
 	contents, err := r.contents(ctx, binary, bom, p)
+	if err != nil {
+		return err
+	}
+	changelog, err := r.changelog(p, version)
 	if err != nil {
 		return err
 	}
@@ -39,10 +48,18 @@ func (r *release) packages(ctx context.Context, binary string, bom []byte, p pro
 		info := &nfpm.Info{
 			Name: p.name, Arch: t.arch, Platform: t.os, Version: version, Release: "1", MTime: r.date, Section: "net",
 			Priority:   "optional",
-			Maintainer: maintainer, Vendor: "gslb", Description: p.summary, DisableGlobbing: true,
+			Maintainer: maintainer, Vendor: "gslb", Description: p.summary + "\n" + p.description, DisableGlobbing: true,
+			Homepage: homepage, Changelog: changelog,
 		}
-		info.Contents = contents
+		if format.name == "rpm" {
+			info.License, info.Description = license, p.description
+			info.RPM.Summary = strings.ToUpper(p.summary[:1]) + p.summary[1:]
+		}
+		if info.Contents, err = r.forFormat(format.name, contents, p); err != nil {
+			return err
+		}
 		info.RPM.BuildHost = "gslb.internal" // not this machine's, so that the bytes are the same elsewhere
+		info.RPM.Group = "System Environment/Daemons"
 		if p.service != nil {
 			info.Depends = map[string][]string{"deb": {"passwd"}, "rpm": {"shadow-utils", "findutils"}}[format.name]
 			if info.Scripts, err = r.scripts(p); err != nil {
@@ -134,6 +151,64 @@ func (r *release) contents(ctx context.Context, binary string, bom []byte, p pro
 	return list, nil
 }
 
+// forFormat returns the files of a package in one format. The deb has the upstream changelog under Debian's name, and
+// reasons for what lintian reports. In the rpm, documents are marked as such.
+func (r *release) forFormat(format string, contents files.Contents, p program) (list files.Contents, err error) {
+	docs := "/usr/share/doc/" + p.name + "/"
+	for _, c := range contents {
+		c := *c
+		switch {
+		case format == "deb" && c.Destination == docs+"CHANGELOG.md":
+			c.Destination = docs + "changelog.gz"
+			if c.Source, err = r.compressed(c.Source); err != nil {
+				return nil, err
+			}
+		case format == "rpm" &&
+			(strings.HasPrefix(c.Destination, docs) || strings.HasPrefix(c.Destination, "/usr/share/man/")):
+			c.Type = files.TypeRPMDoc
+		}
+		list = append(list, &c)
+	}
+	info := &files.ContentFileInfo{Mode: 0o644, MTime: r.date, Owner: "root", Group: "root"}
+	if format == "rpm" {
+		return append(list, &files.Content{Source: copyrightFile, Destination: docs + "copyright", FileInfo: info,
+			Type: files.TypeRPMDoc}), nil
+	}
+	overrides, err := r.lintianOverrides(p)
+	return append(list, &files.Content{Source: copyrightFile, Destination: docs + "copyright", FileInfo: info},
+		&files.Content{Source: overrides, Destination: "/usr/share/lintian/overrides/" + p.name, FileInfo: info}), err
+}
+
+// lintianOverrides writes the overrides of a program's deb and returns their path. A tool has no maintainer scripts.
+func (r *release) lintianOverrides(p program) (string, error) {
+	names := []string{"lintian-program"}
+	if p.service != nil {
+		names = append(names, "lintian-service")
+		if p.service.former != "" {
+			names = append(names, "lintian-adopt")
+		}
+	}
+	var all strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join("packaging/lint", name))
+		if err != nil {
+			return "", err
+		}
+		all.WriteString(strings.ReplaceAll(string(text), "@NAME@", p.name))
+	}
+	path := filepath.Join(r.work, p.name+".lintian-overrides")
+	return path, os.WriteFile(path, []byte(all.String()), 0o644)
+}
+
+// changelog writes the changelog of a package, with one entry for the version, and returns its path.
+func (r *release) changelog(p program, version string) (string, error) {
+	path := filepath.Join(r.work, p.name+".changelog.yaml")
+	text := fmt.Sprintf("- semver: %s-1\n  date: %s\n  packager: %s\n  deb: {urgency: medium, distributions: [stable]}\n"+
+		"  changes: [{note: \"Release %[1]s; the changelog of the program lists its changes.\"}]\n", version,
+		r.date.UTC().Format(time.RFC3339), maintainer)
+	return path, os.WriteFile(path, []byte(text), 0o644)
+}
+
 // renamed returns the path of a copy of an example with the words of p.examples replaced, so that it fits this program.
 func (r *release) renamed(from string, p program) (string, error) {
 	text, err := os.ReadFile(from)
@@ -144,7 +219,7 @@ func (r *release) renamed(from string, p program) (string, error) {
 	return to, os.WriteFile(to, []byte(strings.NewReplacer(p.examples...).Replace(string(text))), 0o644)
 }
 
-// compressed returns the path of a copy of a manual page, compressed with gzip.
+// compressed returns the path of a copy of a file, compressed with gzip.
 func (r *release) compressed(from string) (string, error) {
 	content, err := os.ReadFile(from)
 	if err != nil {

@@ -23,7 +23,8 @@ var (
 // program is one executable and the files that are packed with it.
 type program struct {
 	name, module, main string
-	summary            string
+	summary            string // at most 79 characters
+	description        string // lines of at most 79 characters
 	targets            []target
 	service            *service // nil for a tool
 	// files are the files of a package beside the executable: path in the repository to path where it is installed.
@@ -44,7 +45,11 @@ type service struct {
 var programs = []program{
 	{
 		name: "gslb-overwatch", module: "overwatch", main: "./overwatch/cmd/gslb-overwatch", targets: servers,
-		summary: "Authoritative DNS that answers with backends that are alive, near and not overloaded",
+		summary: "authoritative DNS server that answers with healthy and near backends",
+		description: "gslb-overwatch is a node of gslb, a global server load balancer. It answers\n" +
+			"DNS queries with the backends that are healthy, near the client and not\n" +
+			"overloaded. Agents near the backends report their health; the node checks\n" +
+			"them as well.",
 		service: &service{
 			unit: "gslb-overwatch.service", config: "overwatch.yaml",
 			units: []string{"gslb-overwatch.service", "gslb-overwatch.socket"}, state: "/var/lib/gslb", user: "gslb",
@@ -63,7 +68,9 @@ var programs = []program{
 	},
 	{
 		name: "gslb-agent", module: "agent", main: "./agent/cmd/gslb-agent", targets: allTargets,
-		summary: "Checks the backends beside it and reports them to gslb overwatch nodes",
+		summary: "health check agent of the global server load balancer gslb",
+		description: "gslb-agent runs near backends, checks them and reports their health to the\n" +
+			"overwatch nodes of gslb. The nodes answer DNS queries with healthy backends.",
 		service: &service{
 			unit: "gslb-agent.service", config: "agent.yaml", units: []string{"gslb-agent.service"},
 			state: "/var/lib/gslb-agent", user: "gslb-agent", former: "gslb",
@@ -79,7 +86,9 @@ var programs = []program{
 	},
 	{
 		name: "gslbctl", module: "gslbctl", main: "./gslbctl/cmd/gslbctl", targets: allTargets,
-		summary: "Operates gslb, a global server load balancer",
+		summary: "command line tool of the global server load balancer gslb",
+		description: "gslbctl shows and changes the state of a gslb cluster over the HTTP API of its\n" +
+			"nodes: backends, drains, overrides, events, signing keys and configuration.",
 		files: map[string]string{
 			"gslbctl/README.md":    "/usr/share/doc/gslbctl/README.md",
 			"gslbctl/CHANGELOG.md": "/usr/share/doc/gslbctl/CHANGELOG.md",
@@ -87,7 +96,9 @@ var programs = []program{
 	},
 	{
 		name: "gslb", module: "packaging/launcher", main: "./packaging/launcher", targets: servers,
-		summary: "Overwatch node and agent of gslb in one executable",
+		summary: "global server load balancer: node and agent in one executable",
+		description: "gslb is an overwatch node or an agent of the global server load balancer gslb.\n" +
+			"Its configuration file selects the role.",
 		service: &service{
 			unit: "gslb.service", config: "gslb.yaml", units: []string{"gslb.service"}, state: "/var/lib/gslb", user: "gslb",
 		},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# deb: $1 is "remove" or "purge"; rpm has no purge. What a removed package leaves: configuration in /etc/gslb, state,
+# deb: $1 is "remove" or "purge". RPM has no purge. What a removed package leaves: configuration in /etc/gslb, state,
 # the user.
 set -e
 if [ -d /run/systemd/system ] && command -v systemctl >/dev/null; then systemctl daemon-reload; fi

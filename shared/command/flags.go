@@ -12,6 +12,7 @@ import (
 type options struct {
 	config            string
 	validate, version bool
+	reload            int     // process to signal after a validation; 0: none
 	action            *Action // nil: run
 }
 
@@ -20,6 +21,7 @@ const usage = `%s: %s
 usage:
   %[1]s --config FILE             run until SIGINT or SIGTERM
   %[1]s --config FILE --validate  tell everything that is wrong with the configuration, and exit
+  %[1]s --config FILE --reload PID  validate, have the process PID reload the file, and exit
 %[3]s  %[1]s --version                 print what this is and was built from, and exit
   %[1]s --help                    print this, and exit
 
@@ -34,6 +36,7 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	flags.StringVar(&o.config, "config", "", "")
 	flags.BoolVar(&o.validate, "validate", false, "")
 	flags.BoolVar(&o.version, "version", false, "")
+	flags.IntVar(&o.reload, "reload", 0, "")
 	asked := make([]bool, len(role.Actions))
 	for i, a := range role.Actions {
 		flags.BoolVar(&asked[i], a.Flag, false, "")
@@ -45,6 +48,9 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	var wanted []string // flags of actions: there may be one at most
 	if o.validate {
 		wanted = append(wanted, "--validate")
+	}
+	if isSet(flags, "reload") {
+		wanted = append(wanted, "--reload")
 	}
 	for i := range asked {
 		if asked[i] {
@@ -60,12 +66,20 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		return o, misused(err)
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unexpected argument %q: the configuration file is named by --config", flags.Arg(0))
+	case isSet(flags, "reload") && o.reload < 2: // 0 and negative numbers mean groups of processes to kill(2), 1 is init
+		return o, fmt.Errorf("--reload is %d: it must be the number of a process of this program", o.reload)
 	case len(wanted) > 1:
 		return o, fmt.Errorf("%s cannot be had at once: give one of them", strings.Join(wanted, " and "))
 	case o.config == "" && !o.version:
 		return o, errors.New("--config is missing: name the configuration file")
 	}
 	return o, nil
+}
+
+// isSet reports whether a flag was given.
+func isSet(flags *flag.FlagSet, name string) (set bool) {
+	flags.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	return set
 }
 
 // misused returns an error of package flag with the flag written as in --help, with two hyphens.

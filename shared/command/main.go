@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -27,6 +28,14 @@ func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 		return ExitUsage
 	case o.version:
 		fmt.Fprintln(stdout, versionLine(name, buildinfo.Get()))
+		return ExitOK
+	case o.reload > 0:
+		if err := role.Validate(o.config); err != nil {
+			return fail(stderr, name, err)
+		}
+		if err := hangUp(o.reload); err != nil {
+			return fail(stderr, name, fmt.Errorf("--reload %d: %w", o.reload, err))
+		}
 		return ExitOK
 	case o.validate:
 		if err := role.Validate(o.config); err != nil {
@@ -53,6 +62,15 @@ func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, name, err)
 	}
 	return ExitOK
+}
+
+// hangUp sends SIGHUP, the signal to reload, to a process. Windows has no such signal, so it is an error there.
+func hangUp(pid int) error {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return process.Signal(syscall.SIGHUP)
 }
 
 // fail writes an error, each line with the program's name before it, and returns the exit code.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,6 +98,44 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 				t.Errorf("exit code %d with %q on stderr", code, stderr)
 			}
 		})
+	}
+}
+
+func TestMain_ReloadSignalsAValidatedProcess(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // it has no such signal
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
+	pid := strconv.Itoa(os.Getpid())
+	faulty := settings.Problems{{Key: "dns", Message: "is missing"}}
+	if code, _, stderr, _ := invoke(faulty, "--config", "x", "--reload", pid); code != 2 ||
+		!strings.Contains(stderr, "1 problem") {
+		t.Errorf("a faulty file: %d %s", code, stderr)
+	}
+	select {
+	case <-hangups:
+		t.Error("a faulty file is reloaded")
+	default:
+	}
+	if code, _, stderr, ran := invoke(nil, "--config", "x", "--reload", pid); code != 0 || ran != "validate x" {
+		t.Errorf("%d %s %s", code, stderr, ran)
+	}
+	select {
+	case <-hangups:
+	case <-time.After(10 * time.Second):
+		t.Error("no SIGHUP")
+	}
+	for _, pid := range []string{"0", "1", "-1", "x", ""} {
+		if code, _, stderr, ran := invoke(nil, "--config", "x", "--reload", pid); code != 2 || ran != "" ||
+			!strings.Contains(stderr, "reload") {
+			t.Errorf("--reload %q: %d %s %s", pid, code, stderr, ran)
+		}
+	}
+	if code, _, stderr, _ := invoke(nil, "--config", "x", "--reload", "2147483646"); code != 1 ||
+		!strings.Contains(stderr, "--reload 2147483646: ") {
+		t.Errorf("a process that does not exist: %d %s", code, stderr)
 	}
 }
 

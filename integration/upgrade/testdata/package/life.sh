@@ -57,6 +57,7 @@ systemctl start gslb-agent || fail "the agent does not start"
 within 30 "the agent's backend in the answers" steers
 
 step reloading
+rm -f /bin/kill /usr/bin/kill # a minimal Debian has none
 sed -i 's/^domains:/domainz:/' /etc/gslb/overwatch.yaml
 systemctl reload gslb-overwatch && fail "a wrong configuration was reloaded without a word"
 within 10 "what is wrong in the journal" says gslb-overwatch domainz
