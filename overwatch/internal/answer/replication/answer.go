@@ -31,7 +31,7 @@ type Question struct {
 	Target   string // path with query, as it was asked
 	Since    uint64 // number of the last change that the asker was told of by Instance
 	Has      uint64 // number of the last change up to which it has stored all; above Since: that is Since
-	Instance string // process of this node that the asker spoke to before; empty: none
+	Instance string // process of this node that the asker spoke to before, and the asker's clock; see instanceOf
 	Hold     bool   // wait while there is nothing new
 	// Apart takes the asker's connection out of the API's count until done is called; nil: it counts.
 	Apart func() (done func())
@@ -68,11 +68,13 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	if err != nil {
 		return "", err
 	}
-	if q.Instance != r.instance {
+	instance, clock := instanceOf(q.Instance)
+	limit := r.hear(v.Node(), clock)
+	if instance != r.instance {
 		q.Since, q.Hold = 0, false
 		r.knock() // it has just started, or this node has
 	}
-	if v.Node() == r.o.NodeID && q.Instance == r.instance { // this process never follows itself
+	if v.Node() == r.o.NodeID && instance == r.instance { // this process never follows itself
 		r.noteImpersonated()
 	}
 	held, asker, done := r.receive(ctx, v.Node(), min(q.Has, q.Since))
@@ -86,11 +88,13 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 			r.rest(ctx, displacedRest)
 		}
 	}
-	m := message{Instance: r.instance, Digest: r.digest(), Has: true, Offer: r.o.Store.Page(q.Since, r.o.PageSize),
-		Time: time.Now()}
-	plain, err := json.Marshal(&m)
+	offer, err := r.o.Store.Page(q.Since, r.o.PageSize, limit)
 	if err == nil {
-		sealed, err = v.Seal(plain)
+		m := message{Instance: r.instance, Digest: r.digest(), Has: true, Offer: offer, Time: r.o.Store.Now()}
+		var plain []byte
+		if plain, err = json.Marshal(&m); err == nil {
+			sealed, err = v.Seal(plain)
+		}
 	}
 	if err != nil {
 		r.o.Logger.Error().Err(err).Str("peer", v.Node()).Msg("a peer cannot be given what operators decided here")

@@ -31,6 +31,7 @@ type peer struct {
 	node     string // as it proved it; empty: never
 	self     bool   // it is this process
 	joining  bool
+	clocked  bool   // it is told this node's clock
 	instance string // of the process that answered last; empty: everything is asked for
 	since    uint64 // number of the last change that it has told of
 	has      uint64 // number of the last change up to which nothing was refused
@@ -44,6 +45,10 @@ type peer struct {
 	changed    time.Time     // when connected last changed
 	difference time.Duration // its clock's time minus this node's
 	err        error
+
+	unlike    time.Time // since when its digest differed while it was idle; zero: it does not
+	differing int       // objects that differed when all were compared last
+	first     replica.Key
 }
 
 // client returns the HTTP client for the requests to peers. transport is nil but in tests.
@@ -93,14 +98,14 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 // octets that the peer sent.
 func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) (octets int, err error) {
 	r.mu.Lock()
-	since, has, instance := p.since, p.has, p.instance
+	since, has, instance, clocked := p.since, p.has, p.instance, p.clocked
 	if p.refused && time.Since(p.whole) >= wholeEvery {
 		since, has, instance = 0, 0, ""
 	}
 	r.mu.Unlock()
 	asking, done := r.exchanging(ctx, p)
 	defer done()
-	m, got, err := r.collect(asking, guest, since, has, instance)
+	m, got, err := r.collect(asking, guest, since, has, instance, clocked)
 	if err != nil {
 		if errors.Is(context.Cause(asking), errLost) {
 			err = errLost
@@ -117,10 +122,11 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 }
 
 // collect asks for all pages of an offer. With an instance it waits for changes. All pages are asked for with has, see
-// Question: none of them is stored before the last one has come.
-func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string) (
-	first *message, got gathered, err error) {
-	if first, err = ask(ctx, guest, since, has, instance, instance != ""); err != nil {
+// Question: none of them is stored before the last one has come. clocked tells that the instance is of a node that is
+// told this one's clock. The offer's Limit is the earliest that was told.
+func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string,
+	clocked bool) (first *message, got gathered, err error) {
+	if first, err = r.ask(ctx, guest, since, has, instance, clocked, instance != ""); err != nil {
 		return nil, got, err
 	}
 	if first.Instance != instance {
@@ -133,7 +139,7 @@ func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, 
 		if since = first.Offer.Changes; !first.Has {
 			has = since
 		}
-		next, err := ask(ctx, guest, since, has, first.Instance, false)
+		next, err := r.ask(ctx, guest, since, has, first.Instance, first.Offer.Final != nil, false)
 		if err != nil {
 			return nil, got, err
 		}
@@ -145,15 +151,23 @@ func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, 
 		}
 		next.Offer.Objects = append(first.Offer.Objects, next.Offer.Objects...)
 		next.Offer.Whole = first.Offer.Whole
+		if first.Offer.Limit.Before(next.Offer.Limit) {
+			next.Offer.Limit = first.Offer.Limit
+		}
 		first = next
 	}
 	return first, got, nil
 }
 
 // ask makes one request. A node of an earlier version, which says so by message.Has, refuses a has beside since.
-func ask(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string, hold bool) (*message, error) {
+func (r *Replication) ask(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string,
+	clocked, hold bool) (*message, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
+	told := askerClock{r.o.Store.Now(), r.o.Store.Limit()}
+	if clocked || instance == "" {
+		instance = clockedInstance(instance, told)
+	}
 	query := url.Values{"since": {strconv.FormatUint(since, 10)}, "instance": {instance},
 		"hold": {strconv.FormatBool(hold)}}
 	if has != since {
@@ -166,7 +180,11 @@ func ask(ctx context.Context, guest *keysync.Guest, since, has uint64, instance 
 		}
 		return nil, err
 	}
-	return parseMessage(plain)
+	m, err := parseMessage(plain)
+	if err == nil {
+		m.Offer.Limit = told.limit
+	}
+	return m, err
 }
 
 // parseMessage reads the plain text of an answer.
@@ -184,6 +202,8 @@ func parseMessage(plain []byte) (*message, error) {
 
 // take merges the offer of a peer into the store and puts it into force.
 func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
+	difference := m.Time.Sub(r.o.Store.Now())
+	r.agree(m.Time)
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	merged, err := r.mergeInParts(m.Offer)
@@ -199,22 +219,36 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 		r.met = time.Now()
 	}
 	joining := r.o.Store.Replicas().Joining
+	differing, firstDiffering := 0, replica.Key{}
+	if m.Offer.Whole && m.Digest != r.digest() {
+		differing, firstDiffering = r.o.Store.Differences(m.Offer.Objects)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.self, p.node, p.joining, p.difference = false, m.Offer.Node, m.Offer.Joining, time.Until(m.Time)
+	p.self, p.node, p.difference, p.clocked = false, m.Offer.Node, difference, m.Offer.Final != nil
+	p.joining = m.Offer.Joining && !m.Offer.Unsettled
 	restarted := p.instance != m.Instance
 	p.instance, p.since = m.Instance, m.Offer.Changes
 	if m.Offer.Whole {
 		p.whole, p.refused = time.Now(), false
 	}
-	p.refused = p.refused || len(merged.Refused) > 0
+	p.refused = p.refused || len(merged.Refused)+len(merged.Postponed) > 0
 	switch {
 	case !p.refused || !m.Has:
 		p.has = p.since
 	case restarted:
 		p.has = 0
 	}
-	idle := len(m.Offer.Objects) == 0 && m.Digest != r.digest() && time.Since(p.whole) >= wholeEvery
+	unlike := m.Digest != r.digest()
+	switch {
+	case !unlike:
+		p.unlike, p.differing = time.Time{}, 0
+	case m.Offer.Whole:
+		p.differing, p.first = differing, firstDiffering
+	case len(m.Offer.Objects) == 0 && p.unlike.IsZero():
+		p.unlike = time.Now()
+	}
+	idle := len(m.Offer.Objects) == 0 && unlike && time.Since(p.whole) >= wholeEvery
 	if !m.Offer.Whole && (idle || restarted || joining && !m.Offer.Joining) {
 		p.instance, p.since, p.has = "", 0, 0 // a message was lost, or it knows better than this node: everything, now
 	}
@@ -239,6 +273,10 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 		r.enforceMerged(ctx, keys)
 		r.o.Logger.Debug().Str("peer", from).Int("objects", len(keys)).Msg("took what was decided on another node")
 	}
+	if len(m.Postponed) > 0 {
+		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Postponed)).Msg("old objects are not taken before this " +
+			"node's clock agrees with that of a peer: they may have been deleted; set the clocks")
+	}
 	if len(m.Dropped) > 0 {
 		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Dropped)).Msg("this node was away for longer than " +
 			"deletions are remembered: what the other nodes no longer have was deleted")
@@ -252,7 +290,7 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 
 // endJoining ends the joining of this node where all its peers are joining too: it asks all of them for everything.
 func (r *Replication) endJoining(ctx context.Context, p *peer) {
-	if !r.o.Store.Replicas().Joining || !r.allJoining() {
+	if figures := r.o.Store.Replicas(); !figures.Joining || !figures.Settled || !r.allJoining() {
 		return
 	}
 	settings := r.current()
@@ -264,9 +302,9 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	var offers []replica.Offer
 	for _, url := range settings.Peers {
 		guest := &keysync.Guest{Node: r.o.NodeID, Peer: url, Secret: settings.Secret, Client: client, Max: maxBody}
-		m, _, err := r.collect(ctx, guest, 0, 0, "")
+		m, _, err := r.collect(ctx, guest, 0, 0, "", true)
 		switch {
-		case err != nil || m.Instance != r.instance && !m.Offer.Joining:
+		case err != nil || m.Instance != r.instance && (!m.Offer.Joining || m.Offer.Unsettled):
 			return // another round finds out
 		case m.Instance != r.instance:
 			offers = append(offers, m.Offer)

@@ -150,8 +150,9 @@ func (r *Replication) mergeInParts(offer replica.Offer) (all replica.Merged, err
 		all.Taken, all.Lost, all.Dropped = append(all.Taken, m.Taken...), append(all.Lost, m.Lost...),
 			append(all.Dropped, m.Dropped...)
 		all.Refused, all.Rejected = append(all.Refused, m.Refused...), append(all.Rejected, m.Rejected...)
+		all.Postponed = append(all.Postponed, m.Postponed...)
 	}
-	if offer.Whole && !offer.Joining && len(all.Refused) == 0 {
+	if offer.Whole && !offer.Joining && len(all.Refused)+len(all.Postponed) == 0 {
 		err = r.o.Store.MetReplicas()
 	}
 	return all, err

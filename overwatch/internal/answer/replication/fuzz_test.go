@@ -2,6 +2,7 @@ package replication // inside: it uses gathered, parseMessage and maxPages
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -43,7 +44,8 @@ func FuzzParseMessage(f *testing.F) {
 				t.Fatalf("%q: stored %+v: %v", plain, o, err)
 			}
 		}
-		if _, err := json.Marshal(s.Page(0, pageSize)); err != nil {
+		offer, err := s.Page(0, pageSize, time.Time{})
+		if _, err2 := json.Marshal(offer); errors.Join(err, err2) != nil {
 			t.Fatalf("%q: %v", plain, err)
 		}
 	})

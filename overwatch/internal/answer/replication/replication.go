@@ -80,6 +80,7 @@ type Replication struct {
 	instance string // of this process, so that a node knows itself
 	door     *keysync.Door
 	wake     chan struct{} // holds one token when the settings have changed
+	settled  chan struct{} // holds one token when the clock has settled
 	ended    chan struct{} // closed when Run ends: requests are held no longer
 	merging  sync.Mutex    // held while an offer is merged and put into force
 	met      time.Time     // under merging: when it was last stored that a peer has the same objects
@@ -103,7 +104,7 @@ func New(o Options) (*Replication, error) {
 	}
 	o.PageSize = cmp.Or(o.PageSize, pageSize)
 	r := &Replication{o: o, instance: rand.Text(), door: keysync.NewDoor(), wake: make(chan struct{}, 1),
-		ended:    make(chan struct{}),
+		settled: make(chan struct{}, 1), ended: make(chan struct{}),
 		settings: o.Settings, peers: make(map[string]*peer), visitors: make(map[string]*visitor),
 		refused: make(map[replica.Key]string), rejected: make(map[replica.Key]rejection), heard: make(chan struct{})}
 	r.logOff(&o.Settings)
@@ -186,6 +187,7 @@ func (r *Replication) runSettings(ctx context.Context) {
 			return
 		case <-r.wake:
 			return
+		case <-r.settled:
 		case <-tend.C:
 		}
 	}
@@ -193,13 +195,13 @@ func (r *Replication) runSettings(ctx context.Context) {
 
 // tend corrects versions of the future, forgets old deletions, and tries again to put refused objects into force.
 func (r *Replication) tend(ctx context.Context) {
-	mended, err := r.o.Store.TendReplicas()
+	mended, err := r.o.Store.TendReplicas(r.answering())
 	if err != nil {
 		r.o.Logger.Error().Err(err).Msg("old deletions cannot be forgotten")
 	}
 	if len(mended) > 0 {
 		r.o.Logger.Warn().Int("objects", len(mended)).Msg("objects had versions of the future: the clock of this " +
-			"node was wrong when they were changed; they have the present time now")
+			"node was wrong when they were changed, and no other node has stored them; they have the present time now")
 	}
 	r.mu.Lock()
 	keys := make([]replica.Key, 0, len(r.refused))
@@ -210,6 +212,21 @@ func (r *Replication) tend(ctx context.Context) {
 	if len(keys) > 0 {
 		r.enforce(ctx, keys)
 	}
+}
+
+// answering tells whether other nodes answer.
+func (r *Replication) answering() replica.Peers {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.settings.Off() != nil {
+		return replica.NoPeers
+	}
+	for _, p := range r.peers {
+		if p.connected && !p.self {
+			return replica.PeersAnswer
+		}
+	}
+	return replica.PeersSilent
 }
 
 // enforce puts objects into force, and notes the reasons of those that cannot be.

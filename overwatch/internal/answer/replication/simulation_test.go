@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +26,7 @@ import (
 
 const (
 	simulatedNames     = 6
-	simulatedSkew      = 4 * time.Minute
+	simulatedSkew      = 2 * time.Minute // of a clock that is right
 	simulatedRetention = 30 * time.Minute
 )
 
@@ -48,6 +50,7 @@ type world struct {
 	members []*member
 	cut     map[[2]string]bool   // one way
 	astray  map[[2]string]string // what goes from one node to another comes to a third, or back
+	wrong   bool                 // clocks are wrong at times
 	ill     bool                 // answers and requests are lost, late, repeated and exchanged
 	seen    []*http.Request      // with proofs, which were answered
 	answers []recorded           // as who means ill has recorded them
@@ -61,8 +64,8 @@ type world struct {
 type member struct {
 	*world
 	id     string
-	offset time.Duration
-	run    *node // nil: down
+	offset atomic.Int64 // of its clock
+	run    *node        // nil: down
 	dir    string
 	disks  int    // how often it got another disk
 	crash  string // a disk as of the moment in which something was stored and not yet in force
@@ -73,7 +76,8 @@ type decision struct {
 	replica.Object
 	by      *member
 	disk    int
-	retired bool // by an operator there
+	retired bool         // by an operator there
+	past    map[int]bool // the decisions on the same object that it replaced knowingly
 }
 
 func (w *world) tell(format string, args ...any) {
@@ -152,7 +156,46 @@ func (m *member) start(secret string) {
 		s.Peers = append(s.Peers, "http://"+other.id)
 	}
 	m.run = startOn(m.t, m.network, m.dir, wire{m.world, m.id}, store.Options{NodeID: m.id,
-		Retention: simulatedRetention, Now: func() time.Time { return time.Now().Add(m.offset) }}, s)
+		Retention: simulatedRetention, Now: m.now}, s)
+}
+
+func (m *member) now() time.Time { return time.Now().Add(time.Duration(m.offset.Load())) }
+
+// setClock sets the clock of a node, whether it runs or not.
+func (m *member) setClock(offset time.Duration) {
+	m.offset.Store(int64(offset))
+	m.tell("the clock of %s is off by %s", m.id, offset)
+}
+
+// rightOffset returns the offset of a clock that is right.
+func (w *world) rightOffset() time.Duration {
+	return time.Duration(w.rand.Int64N(int64(2*simulatedSkew))) - simulatedSkew
+}
+
+// wrongOffset returns the offset of a wrong clock: minutes to 400 days, ahead or behind.
+func (w *world) wrongOffset() time.Duration {
+	scales := []time.Duration{10 * time.Minute, 2 * time.Hour, 48 * time.Hour, 40 * 24 * time.Hour, 400 * 24 * time.Hour}
+	scale := int64(scales[w.rand.IntN(len(scales))])
+	return time.Duration(w.rand.Int64N(2*scale) - scale)
+}
+
+// glitch sets the clock of a node wrong for seconds, with or without a restart.
+func (m *member) glitch() {
+	right := time.Duration(m.offset.Load())
+	restarted := m.rand.IntN(2) == 0
+	for _, offset := range []time.Duration{m.wrongOffset(), right} {
+		if restarted {
+			m.kill()
+		}
+		m.setClock(offset)
+		if restarted {
+			m.start(secret)
+		}
+		time.Sleep(time.Duration(m.rand.Int64N(int64(4 * time.Second))))
+		if m.rand.IntN(2) == 0 {
+			m.change()
+		}
+	}
 }
 
 // kill ends a node as kill -9 does, and leaves it the disk of a moment: now, or when something was taken last.
@@ -205,13 +248,31 @@ func (m *member) change() {
 		m.run.put(name, strconv.Itoa(m.made))
 	}
 	o, _ := m.run.store.Object(domain(name))
-	for i := range m.decided {
-		if d := &m.decided[i]; d.by == m && same(&d.Object, &before) {
-			d.retired = true
+	past := make(map[int]bool)
+	if i := m.decisionOf(&before); i >= 0 {
+		m.decided[i].retired = m.decided[i].retired || m.decided[i].by == m
+		past = maps.Clone(m.decided[i].past)
+		past[i] = true
+	}
+	m.decided = append(m.decided, decision{Object: o, by: m, disk: m.disks, past: past})
+	m.tell("%s: %s %s deleted=%t %s", m.id, name, o.Version, o.Deleted, o.Value)
+}
+
+// decisionOf returns the number of the decision that an object holds, -1 for none. A value belongs to one decision. A
+// deletion whose version was lowered is the last one of its node.
+func (w *world) decisionOf(o *replica.Object) int {
+	last := -1
+	for i := range w.decided {
+		d := &w.decided[i]
+		switch {
+		case d.Key != o.Key || d.Deleted != o.Deleted:
+		case !o.Deleted && bytes.Equal(d.Value, o.Value), o.Deleted && d.Version == o.Version:
+			return i
+		case o.Deleted && d.by.id == o.Version.Node:
+			last = i
 		}
 	}
-	m.decided = append(m.decided, decision{o, m, m.disks, false})
-	m.tell("%s: %s %s deleted=%t %s", m.id, name, o.Version, o.Deleted, o.Value)
+	return last
 }
 
 func same(a, b *replica.Object) bool {
@@ -224,8 +285,17 @@ func (w *world) step() {
 	m, other := w.members[w.rand.IntN(len(w.members))], w.members[w.rand.IntN(len(w.members))]
 	switch at := w.rand.IntN(100); {
 	case m.run == nil && at < 50:
+		if w.wrong && at < 10 {
+			m.setClock(w.wrongOffset())
+		}
 		m.start(secret)
 	case m.run == nil:
+	case w.wrong && at < 5:
+		m.setClock(w.wrongOffset())
+	case w.wrong && at < 10 && m.run.entered == nil:
+		m.glitch()
+	case w.wrong && at < 15:
+		m.setClock(w.rightOffset())
 	case at < 55 && m.run.entered == nil:
 		m.change()
 	case at < 75:
@@ -276,12 +346,110 @@ func (w *world) heal() {
 			m.start(secret)
 		}
 	}
-	time.Sleep(2*simulatedSkew - replica.MaxAhead + 3*time.Minute)
+	if w.wrong {
+		time.Sleep(4 * time.Minute)
+		synctest.Wait()
+		w.judgeVisible()
+	}
+	for _, m := range w.members {
+		m.setClock(w.rightOffset())
+	}
+	time.Sleep(5 * time.Minute)
 	synctest.Wait()
+}
+
+// judgeVisible expects a condition where connected nodes hold different objects.
+func (w *world) judgeVisible() {
+	for _, a := range w.members {
+		for _, b := range w.members {
+			said := len(a.run.r.Trouble()) + len(b.run.r.Trouble())
+			if a.run.store.Replicas().Digest != b.run.store.Replicas().Digest && said == 0 {
+				w.t.Errorf("%s and %s hold different objects, and say nothing: %+v, %+v", a.id, b.id, a.run.store.Objects(),
+					b.run.store.Objects())
+			}
+		}
+	}
+}
+
+// judgeCauses expects that no node holds a decision that another has replaced knowingly, nor none where the last
+// decisions were no deletions, and that overtaken values are in the audit log.
+func (w *world) judgeCauses(m *member) {
+	last := make(map[replica.Key]map[int]bool)
+	for i := range w.decided {
+		key := w.decided[i].Key
+		if last[key] == nil {
+			last[key] = make(map[int]bool)
+		}
+		for p := range w.decided[i].past {
+			delete(last[key], p)
+		}
+		last[key][i] = true
+	}
+	for key, numbers := range last {
+		o, there := m.run.store.Object(key)
+		held, deleted := -1, false
+		if there && !o.Deleted {
+			held = w.decisionOf(&o)
+		}
+		for i := range numbers {
+			deleted = deleted || w.decided[i].Deleted
+			if w.decided[i].past[held] {
+				w.t.Errorf("%s has %+v, which %+v has replaced knowingly", m.id, o, w.decided[i].Object)
+			}
+		}
+		if held < 0 && !deleted {
+			w.t.Errorf("%s has no %s, the last decisions on it are no deletions", m.id, key.Name)
+		}
+	}
+	entries, err := m.run.store.Changes().From(1, 1000)
+	for i := range w.decided {
+		d := &w.decided[i]
+		o, there := m.run.store.Object(d.Key)
+		if d.by != m || d.Deleted || d.retired || d.disk != m.disks || there && bytes.Equal(o.Value, d.Value) {
+			continue
+		}
+		want, _ := json.Marshal(d.Value)
+		if !slices.ContainsFunc(entries, func(e []byte) bool { return bytes.Equal(e, want) }) {
+			w.t.Errorf("the audit log of %s does not name %+v: %q, %v", m.id, d.Object, entries, err)
+		}
+	}
 }
 
 // judge compares what all nodes hold with the latest decisions, and looks for the others in the audit logs.
 func (w *world) judge() {
+	w.judgeTogether()
+	if !w.wrong {
+		w.judgeLatest()
+	}
+}
+
+// judgeTogether expects that all nodes know one another and hold the same, and that no decision is lost.
+func (w *world) judgeTogether() {
+	for _, m := range w.members {
+		if digest := m.run.store.Replicas().Digest; digest != w.members[0].run.store.Replicas().Digest {
+			w.t.Errorf("%s has %+v, %s %+v", m.id, m.run.store.Objects(), w.members[0].id, w.members[0].run.store.Objects())
+		}
+		if said := m.run.r.Trouble(); len(said) > 0 {
+			w.t.Errorf("%s says %q", m.id, said)
+		}
+		w.judgeCauses(m)
+		for _, p := range m.run.r.Status().Peers {
+			if !p.Connected || "http://"+p.NodeID != p.Peer {
+				w.t.Errorf("%s tells of a peer %+v", m.id, p)
+			}
+		}
+		if peers := len(m.run.r.Status().Peers); peers != len(w.members)-1 {
+			w.t.Errorf("%s tells of %d peers", m.id, peers)
+		}
+		if m.run.store.Replicas().Joining {
+			w.t.Errorf("%s has not all of another", m.id)
+		}
+	}
+}
+
+// judgeLatest expects the decision with the latest version. Wrong clocks may give another one to decisions of nodes
+// that did not know of each other's.
+func (w *world) judgeLatest() {
 	latest := make(map[replica.Key]*replica.Object)
 	for i := range w.decided {
 		o := &w.decided[i].Object
@@ -299,17 +467,6 @@ func (w *world) judge() {
 			if got, there := m.run.store.Object(key); !there && !want.Deleted {
 				w.t.Errorf("%s has %+v, the latest decision is %+v", m.id, got, want)
 			}
-		}
-		for _, p := range m.run.r.Status().Peers {
-			if !p.Connected || "http://"+p.NodeID != p.Peer {
-				w.t.Errorf("%s tells of a peer %+v", m.id, p)
-			}
-		}
-		if peers := len(m.run.r.Status().Peers); peers != len(w.members)-1 {
-			w.t.Errorf("%s tells of %d peers", m.id, peers)
-		}
-		if m.run.store.Replicas().Joining {
-			w.t.Errorf("%s has not all of another", m.id)
 		}
 	}
 	for i := range w.decided {
@@ -382,11 +539,15 @@ func (w *world) forger() {
 func history(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 20))
 	w := &world{t: t, rand: r, chance: rand.New(rand.NewPCG(seed, 21)), network: &network{nodes: make(map[string]*node)},
-		cut: make(map[[2]string]bool), astray: make(map[[2]string]string), ill: r.IntN(2) == 0, began: time.Now()}
+		cut: make(map[[2]string]bool), astray: make(map[[2]string]string), ill: r.IntN(2) == 0,
+		wrong: r.IntN(3) != 0, began: time.Now()}
 	w.forger()
 	for i := range 3 + r.IntN(3) {
-		m := &member{world: w, id: string(rune('a' + i)), dir: t.TempDir(),
-			offset: time.Duration(r.Int64N(int64(2*simulatedSkew))) - simulatedSkew}
+		m := &member{world: w, id: string(rune('a' + i)), dir: t.TempDir()}
+		m.offset.Store(int64(w.rightOffset()))
+		if w.wrong && r.IntN(3) == 0 {
+			m.setClock(w.wrongOffset())
+		}
 		w.members = append(w.members, m)
 	}
 	for _, m := range w.members {

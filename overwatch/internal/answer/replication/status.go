@@ -134,6 +134,9 @@ func (r *Replication) Trouble() (sentences []string) {
 			sentences = append(sentences, fmt.Sprintf("%s takes no part in replication of decisions from more than %s ahead of "+
 				"a clock: %s: set the clocks", name, replica.MaxAhead, why))
 		}
+		if why := r.unlike(p.Peer); p.Connected && why != "" {
+			sentences = append(sentences, name+why)
+		}
 		if p.Connected || p.Error == nil || time.Since(p.Since) < patience || r.isLost(p.Peer) {
 			continue
 		}
@@ -185,6 +188,24 @@ func (r *Replication) apart(url string) string {
 		return fmt.Sprintf("its clock is %s off this node's", p.difference.Abs().Round(time.Second))
 	}
 	return ""
+}
+
+// unlikePatience is the time for which a connected peer may hold other objects than this node before Trouble reports
+// it.
+const unlikePatience = 2 * time.Minute
+
+// unlike describes how the objects of a connected peer differ from those of this node; empty: they do not, or not for
+// long enough.
+func (r *Replication) unlike(url string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.peers[url]
+	if p == nil || p.unlike.IsZero() || p.differing == 0 || time.Since(p.unlike) < unlikePatience {
+		return ""
+	}
+	return fmt.Sprintf(" holds other objects than this node since %s: %d differ, the first of them %s %s. Both nodes "+
+		"compare all objects every minute. Set the clocks of both; if they still differ, save or delete these objects again",
+		p.unlike.UTC().Format(time.RFC3339), p.differing, p.first.Kind, p.first.Name)
 }
 
 func lacks(objects int) string {

@@ -3,18 +3,46 @@ package replica
 import (
 	"math"
 	"time"
+
+	"gslb.internal/overwatch/internal/leaf/wallclock"
 )
 
-// MaxAhead is the greatest lead of a version over a node's clock. A version with a greater one is refused: it would
-// outweigh every change until then.
-const MaxAhead = 5 * time.Minute
+const (
+	// MaxAhead is the largest lead of a version over a node's clock that the node accepts: it would outweigh every
+	// change until then. Two clocks that differ by less agree.
+	MaxAhead = 5 * time.Minute
+	// maxLead bounds the lead of versions that several nodes have stored.
+	maxLead = 10 * 365 * 24 * time.Hour
+	// steadyTime is the time without a step after which the clock of a node without peers that answer is settled.
+	steadyTime = 10 * time.Minute
+	// transit bounds the time between a node's telling its Limit and its merging of the answer.
+	transit = time.Minute
+	// markLead is the lead of Marks.Stored over the versions that were served, so that it is written at most once a
+	// minute.
+	markLead = time.Minute
+)
+
+// Peers tells whether a node hears other nodes.
+type Peers int
+
+// The values of Peers.
+const (
+	PeersAnswer Peers = iota // at least one
+	PeersSilent              // there are some, and none answers
+	NoPeers                  // there is nobody to replicate with
+)
 
 // clock is a hybrid logical clock. Its readings are the node's time, but always later than every version that it has
-// seen.
+// seen. It also judges whether the node's time can be trusted.
 type clock struct {
 	node string
 	now  func() time.Time
 	last Version
+
+	watch  wallclock.Watch
+	agreed bool      // the clock agreed with a peer's, and was not set since
+	steady time.Time // the start, or the last step
+	peers  Peers
 }
 
 // next returns a version after all that the clock has given or seen.
@@ -33,11 +61,56 @@ func (c *clock) next() Version {
 }
 
 // see has the clock give only versions after v from now on.
-func (c *clock) see(v Version) {
-	if c.last.Compare(v) < 0 {
-		c.last = v
+func (c *clock) see(v Version) { c.last = later(c.last, v) }
+
+// look notices a step of the clock, which ends an agreement.
+func (c *clock) look() {
+	if c.watch.Jumped(c.now()) {
+		c.agreed, c.steady = false, time.Now()
 	}
 }
 
-// ahead reports whether a version lies further ahead than MaxAhead.
-func (c *clock) ahead(v Version) bool { return v.At().Sub(c.now()) > MaxAhead }
+// isTrusted reports whether objects may be forgotten by the node's clock: it agrees with a peer's clock, or there are
+// no peers and it has not stepped for steadyTime.
+func (c *clock) isTrusted() bool {
+	c.look()
+	return c.agreed || c.peers == NoPeers && time.Since(c.steady) >= steadyTime
+}
+
+// isSettled reports whether versions may be lowered to the node's clock. Unlike a trusted clock, a settled one may be
+// that of a node whose peers are silent, if the node has met one before: it lowers nothing below the time of that.
+func (t *Table) isSettled() bool {
+	c := &t.clock
+	return c.isTrusted() || c.peers == PeersSilent && time.Since(c.steady) >= steadyTime && !t.synced.IsZero()
+}
+
+func later(a, b Version) Version {
+	if a.Compare(b) < 0 {
+		return b
+	}
+	return a
+}
+
+func laterTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// Agree compares the node's clock with that of an authenticated peer. It returns true if the clock has become settled.
+func (t *Table) Agree(theirs time.Time) bool {
+	t.clock.look()
+	if t.clock.agreed || theirs.Sub(t.clock.now()).Abs() > MaxAhead {
+		return false
+	}
+	t.clock.agreed = true
+	t.changes++ // so that other nodes learn of the end of Offer.Unsettled
+	return true
+}
+
+// SetPeers tells the table whether other nodes answer.
+func (t *Table) SetPeers(peers Peers) { t.clock.peers = peers }
+
+// Settled reports whether the node's clock agrees with that of a peer, or is the only one.
+func (t *Table) Settled() bool { return t.clock.isTrusted() }

@@ -15,6 +15,14 @@ type Offer struct {
 	Synced  time.Time `json:"synced,omitzero"`   // see Table.Synced
 	Objects []Object  `json:"objects"`
 	More    bool      `json:"more,omitempty"` // not all: the rest is after Changes
+	// Unsettled tells that the sender's clock is not settled, so that nobody knows whether it is joining. Joining is true
+	// then, for nodes of 0.9.0.
+	Unsettled bool `json:"unsettled,omitempty"`
+	// Final is the latest version that the sender knows several nodes to have stored: nobody can lower it. nil: the sender
+	// is of 0.9.0.
+	Final *Version `json:"final,omitempty"`
+	// Limit is the Limit that this node has told the sender with its question; zero: none.
+	Limit time.Time `json:"-"`
 }
 
 // Merged is the outcome of merging an Offer. The caller must store it.
@@ -29,8 +37,11 @@ type Merged struct {
 	Refused []Object
 	// Rejected are the objects without effect here: those that the store left out of the offer, and some of Taken.
 	Rejected []Rejection
-	// Synced tells that Table.Synced has changed and is to be stored.
-	Synced bool
+	// Postponed are objects that this node lacks and that may have been deleted here: it cannot tell before its clock has
+	// settled. They are to be asked for again.
+	Postponed []Object
+	// Synced tells that Table.Synced has changed and is to be stored. Marked tells the same of Table.Marks.
+	Synced, Marked bool
 }
 
 // Joining reports whether this node may hold objects that were deleted elsewhere unnoticed: it has never had another
@@ -39,6 +50,11 @@ type Merged struct {
 func (t *Table) Joining() bool {
 	// Clocks may differ, and tombstones are judged by that of the node that has them.
 	return t.synced.IsZero() || t.clock.now().Sub(t.synced) > t.retention-2*MaxAhead
+}
+
+// isKnownJoining is Joining, as far as a clock that may be wrong tells.
+func (t *Table) isKnownJoining() bool {
+	return t.synced.IsZero() || t.clock.isTrusted() && t.Joining()
 }
 
 // Synced returns when this node last had all of another node's objects; zero: never.
@@ -58,8 +74,9 @@ func (t *Table) Page(change uint64, size int) Offer {
 		}
 	}
 	slices.SortFunc(after, func(a, b *entry) int { return cmp.Compare(a.change, b.change) })
-	o := Offer{Node: t.clock.node, Changes: t.changes, Whole: change == 0, Joining: t.Joining(), Synced: t.synced,
-		Objects: []Object{}}
+	trusted, final := t.clock.isTrusted(), t.final()
+	o := Offer{Node: t.clock.node, Changes: t.changes, Whole: change == 0, Joining: !trusted || t.Joining(),
+		Unsettled: !trusted, Synced: t.synced, Final: &final, Objects: []Object{}}
 	for _, e := range after {
 		if size <= 0 && len(o.Objects) > 0 {
 			o.More = true
@@ -76,38 +93,49 @@ func (t *Table) Page(change uint64, size int) Offer {
 
 // Merge takes the objects of an offer that are later than those here. Between two joining nodes, objects older than
 // tombstones live are neither taken nor dropped, until Begin is called or one of them has merged with a node that is
-// not joining.
+// not joining. A node whose clock is not settled drops nothing.
 func (t *Table) Merge(offer Offer) (m Merged) {
-	joining := t.Joining()
+	joining := t.isKnownJoining()
+	defer t.learnFinal(&offer, &m)
 	switch {
+	case offer.Joining && !offer.Synced.IsZero() && t.synced.IsZero() && !t.clock.isTrusted():
+		t.take(offer, func(Version) bool { return true }, &m) // neither knows what is old
 	case offer.Joining && (joining || !offer.Synced.IsZero()):
 		t.take(offer, t.old, &m)
 	case joining: // believes the others that what they have was not deleted
 		own := t.All()
 		t.take(offer, noneForgotten, &m)
 		if offer.Whole && !t.synced.IsZero() {
+			t.renewOwn(&m)
 			t.dropForgotten(offer.Objects, t.old, &m)
-		} else if offer.Whole {
+		} else if offer.Whole && t.clock.isTrusted() {
 			t.renew(own, &m)
+			t.dropForgotten(offer.Objects, t.old, &m)
 		}
 	case offer.Joining: // the first time ever
 		t.take(offer, noneForgotten, &m)
 	default:
 		t.take(offer, t.old, &m)
 	}
-	if offer.Whole && !offer.Joining && len(m.Refused) == 0 {
+	if offer.Whole && !offer.Joining && len(m.Refused)+len(m.Postponed) == 0 {
 		t.meet(&m)
 	}
 	return m
 }
 
 // meet notes that this node has all of another one's objects. The end of joining counts as a change, so that other
-// nodes learn of it.
+// nodes learn of it. A time by a clock that is not settled is not noted.
 func (t *Table) meet(m *Merged) {
+	if !t.clock.isTrusted() {
+		return
+	}
 	if t.Joining() {
 		t.changes++
 	}
 	t.synced, m.Synced = t.clock.now(), true
+	t.clock.see(Version{Time: t.synced.UnixMilli()})
+	m.Marked = m.Marked || t.marks.Behind != (Version{})
+	t.marks.Behind = Version{}
 }
 
 // renew gives those of the objects that were changed here and stand, and that others would count as deleted for their
@@ -116,7 +144,24 @@ func (t *Table) renew(own []Object, m *Merged) {
 	at := t.clock.now().Add(-t.retention / 2).UnixMilli()
 	for _, o := range own {
 		here := t.objects[o.Key]
-		if here != nil && here.Version == o.Version && o.Version.Node == t.clock.node && !o.Deleted && t.old(o.Version) {
+		changedHere := o.Version.Node == t.clock.node && !o.Received
+		if here != nil && here.Version == o.Version && changedHere && !o.Deleted && t.old(o.Version) {
+			o.Version = Version{Time: at, Node: t.clock.node}
+			m.Taken = append(m.Taken, t.put(o))
+		}
+	}
+}
+
+// renewOwn gives old objects that were changed here while the clock was behind, since this node last met another,
+// versions of half the retention's age: they are not that old, and no other node can have deleted them.
+func (t *Table) renewOwn(m *Merged) {
+	if t.marks.Behind == (Version{}) {
+		return
+	}
+	at := t.clock.now().Add(-t.retention / 2).UnixMilli()
+	for _, o := range t.All() {
+		changedHere := o.Version.Node == t.clock.node && !o.Received
+		if changedHere && o.Version.Compare(t.marks.Behind) >= 0 && t.old(o.Version) {
 			o.Version = Version{Time: at, Node: t.clock.node}
 			m.Taken = append(m.Taken, t.put(o))
 		}
@@ -132,8 +177,11 @@ func (t *Table) Met() { t.meet(&Merged{}) }
 
 // Begin ends Joining for a node whose peers have all answered with whole offers and are joining too, so that no node is
 // right by itself. Objects changed since two nodes last met are kept. An older object that one of the two lacks counts
-// as deleted.
+// as deleted. While the clock is not settled, Begin does nothing.
 func (t *Table) Begin(offers []Offer) (m Merged) {
+	if !t.clock.isTrusted() {
+		return m
+	}
 	for _, offer := range offers {
 		forgotten := t.forgottenBetween(offer)
 		t.take(offer, forgotten, &m)
@@ -164,27 +212,34 @@ func (t *Table) forgottenBetween(offer Offer) func(Version) bool {
 // take merges the objects of an offer.
 func (t *Table) take(offer Offer, forgotten func(Version) bool, m *Merged) {
 	for _, object := range offer.Objects {
+		if t.refuses(object.Version, &offer) {
+			m.Refused = append(m.Refused, object)
+			continue
+		}
+		t.receive(object.Version, m)
 		t.mergeOne(object, forgotten, m)
 	}
 }
 
 // mergeOne takes an object if it is later than the one here. An object that is not here is left out if forgotten
-// reports for its version that it was deleted here.
+// reports for its version that it was deleted here. A tombstone is never left out before the clock has settled.
 func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	here := t.objects[o.Key]
 	switch {
-	case t.clock.ahead(o.Version):
-		m.Refused = append(m.Refused, o)
-		return
 	case here != nil && o.compare(&here.Object) <= 0:
 		return
-	case here == nil && (o.Deleted && t.old(o.Version) || forgotten(o.Version)):
+	case here == nil && o.Deleted && t.clock.isTrusted() && t.old(o.Version):
+		return
+	case here == nil && !o.Deleted && forgotten(o.Version):
+		if !t.clock.isTrusted() {
+			m.Postponed = append(m.Postponed, o)
+		}
 		return
 	}
-	t.clock.see(o.Version)
 	if here != nil && here.Version.Node == t.clock.node {
 		m.Lost = append(m.Lost, here.Object)
 	}
+	o.Received = o.Version.Node == t.clock.node
 	m.Taken = append(m.Taken, t.put(o))
 }
 

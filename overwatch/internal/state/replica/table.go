@@ -16,6 +16,7 @@ type Options struct {
 	// Objects are the node's stored objects. Synced is the time when it last had all objects of another node; zero: never.
 	Objects []Object
 	Synced  time.Time
+	Marks   *Marks // as stored; nil: a program without marks has stored the objects
 }
 
 // Table holds the objects of one node. Only one goroutine may use it at a time.
@@ -26,8 +27,9 @@ type Table struct {
 	objects   map[Key]*entry
 	deleted   int // of objects
 	digest    Digest
-	changes   uint64   // number of the last change
-	expired   []Object // tombstones that New left out
+	changes   uint64 // number of the last change
+	marks     Marks
+	served    Version // exact value behind Marks.Stored, as far as this process knows
 }
 
 // entry is an object with the number of its last change here.
@@ -36,34 +38,42 @@ type entry struct {
 	change uint64
 }
 
-// New makes the Table of a node. It leaves out tombstones that are older than the retention, until Collect.
+// New makes the Table of a node. Its clock is not settled yet.
 func New(o Options) (*Table, error) {
 	if o.NodeID == "" || o.Retention <= 4*MaxAhead {
 		return nil, errors.New("replica: Options.NodeID is needed, and a Retention of more than 20m")
 	}
-	t := &Table{clock: clock{node: o.NodeID, now: o.Now}, retention: o.Retention, synced: o.Synced,
+	t := &Table{clock: clock{node: o.NodeID, now: o.Now, steady: time.Now()}, retention: o.Retention, synced: o.Synced,
 		objects: make(map[Key]*entry, len(o.Objects))}
 	if t.clock.now == nil {
 		t.clock.now = time.Now
 	}
+	t.clock.look()
+	if o.Marks != nil {
+		t.marks = *o.Marks
+	} else {
+		t.marks = marksOf(o.Objects, o.NodeID)
+	}
+	t.served = t.marks.Stored
+	t.clock.see(later(t.floor(), t.marks.Clock))
 	for i := range o.Objects {
-		object := o.Objects[i]
-		if !t.clock.ahead(object.Version) { // else Mend deals with it
-			t.clock.see(object.Version)
-		}
-		if object.Deleted && t.old(object.Version) {
-			t.expired = append(t.expired, object)
-		} else {
-			t.put(object)
-		}
+		t.clock.see(o.Objects[i].Version)
+		t.put(o.Objects[i])
 	}
 	return t, nil
 }
 
 // Continue numbers the changes on from those of a table that this one takes the place of, so that a number which
 // another node was told never stands for another change: what is not the same there counts as changed now.
+//
+// It also continues the clock's state.
 func (t *Table) Continue(before *Table) {
 	t.changes = before.changes
+	t.clock.watch, t.clock.agreed, t.clock.steady, t.clock.peers = before.clock.watch, before.clock.agreed,
+		before.clock.steady, before.clock.peers
+	if before.served.Compare(t.marks.Stored) < 0 {
+		t.served = before.served
+	}
 	for key, e := range t.objects {
 		if was := before.objects[key]; was != nil && was.Version == e.Version {
 			e.change = was.change
@@ -76,12 +86,26 @@ func (t *Table) Continue(before *Table) {
 
 // Put stores a new value of an object, with a version after all that this node has seen.
 func (t *Table) Put(key Key, value json.RawMessage) Object {
-	return t.put(Object{Key: key, Version: t.clock.next(), Value: value})
+	return t.put(Object{Key: key, Version: t.next(), Value: value})
 }
 
 // Delete leaves a tombstone of an object.
 func (t *Table) Delete(key Key) Object {
-	return t.put(Object{Key: key, Version: t.clock.next(), Deleted: true})
+	return t.put(Object{Key: key, Version: t.next(), Deleted: true})
+}
+
+// next returns the version of a new decision. While the clock agrees with a peer's, there is nothing to lower later,
+// and the mark is set ahead of the first answer with the version.
+func (t *Table) next() Version {
+	t.clock.look()
+	v := t.clock.next()
+	switch behind := v.At().Sub(t.clock.now()) > MaxAhead; {
+	case t.clock.agreed:
+		t.MarkStored(v)
+	case behind && t.marks.Behind == (Version{}):
+		t.marks.Behind = v
+	}
+	return v
 }
 
 // Get returns an object, which may be a tombstone.
@@ -126,22 +150,18 @@ func (t *Table) Count() (objects, tombstones int) {
 // Adopt adds an object that a program without versions has stored; its version lies in the past. The table must not
 // have the object yet.
 func (t *Table) Adopt(o Object) {
-	if !t.clock.ahead(o.Version) {
-		t.clock.see(o.Version)
-	}
+	t.clock.see(o.Version)
 	t.put(o)
 }
 
 // Collect forgets tombstones that are older than the retention, by their version's own time, and returns their keys. So
 // it does with objects of that age that over reports to have ended by themselves, on every node; nil: there are none.
-// What New has left out is among the keys, unless the clock was wrong then: such a tombstone is remembered again.
+// Until the clock agrees with a peer's, or is the only one, Collect forgets nothing. While the node is joining others,
+// it forgets nothing either.
 func (t *Table) Collect(over func(*Object) bool) []Key {
-	for _, o := range t.expired {
-		if t.objects[o.Key] == nil {
-			t.put(o)
-		}
+	if !t.clock.isTrusted() || t.clock.peers != NoPeers && t.Joining() {
+		return nil
 	}
-	t.expired = nil
 	var gone []Key
 	for key, e := range t.objects {
 		if t.old(e.Version) && (e.Deleted || over != nil && over(&e.Object)) {
@@ -155,35 +175,45 @@ func (t *Table) Collect(over func(*Object) bool) []Key {
 	return gone
 }
 
-// Mend gives the present time to objects whose versions lie ahead of the node's clock by more than MaxAhead: it was
-// wrong when they were made, and other nodes refuse them. It returns them in their order, with their new versions.
+// Mend gives the present time to this node's own objects whose versions exceed Limit by more than MaxAhead and that no
+// other node has stored: the clock was wrong when they were made, and other nodes refuse them. The new versions are
+// later than all that others may have. Mend returns the objects in their order, with their new versions. Until the
+// clock has settled, it lowers nothing. Mend also notes the reading of the clock: it is to be called every minute.
 func (t *Table) Mend() []Object {
-	var wrong []Object
-	for _, e := range t.objects {
-		if t.clock.ahead(e.Version) {
-			wrong = append(wrong, e.Object)
-		}
+	limit := laterTime(t.Limit().Add(MaxAhead), t.floor().At())
+	if !t.isSettled() || !t.clock.last.At().After(limit) {
+		t.readClock()
+		return nil
 	}
-	if t.clock.ahead(t.clock.last) {
-		t.clock.last = Version{}
-		for _, e := range t.objects {
-			if !t.clock.ahead(e.Version) {
-				t.clock.see(e.Version)
-			}
+	defer t.readClock()
+	var wrong []Object
+	t.clock.last = t.floor()
+	for _, e := range t.objects {
+		if e.Version.At().After(limit) && t.isUnmarked(e.Version) {
+			wrong = append(wrong, e.Object)
+		} else {
+			t.clock.see(e.Version)
 		}
 	}
 	slices.SortFunc(wrong, func(a, b Object) int {
 		return cmp.Or(a.Version.Compare(b.Version), a.Key.compare(b.Key))
 	})
 	for i := range wrong {
-		wrong[i].Version = t.clock.next()
+		wrong[i].Version = t.next()
 		t.put(wrong[i])
 	}
 	return wrong
 }
 
-// old reports whether a version is older than the retention.
-func (t *Table) old(v Version) bool { return t.clock.now().Sub(v.At()) > t.retention }
+// old reports whether a version is older than the retention. While the clock may be wrong, the time when all were last
+// the same counts too.
+func (t *Table) old(v Version) bool {
+	now := t.clock.now()
+	if !t.clock.isTrusted() {
+		now = laterTime(now, t.synced)
+	}
+	return now.Sub(v.At()) > t.retention
+}
 
 func (t *Table) put(o Object) Object {
 	t.drop(o.Key)

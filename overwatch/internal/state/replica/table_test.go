@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gslb.internal/overwatch/internal/state/replica"
@@ -24,21 +25,23 @@ func open(t *testing.T, node string, clock *stopped, objects ...replica.Object) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	table.Agree(clock.at)
 	return table
 }
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func TestMerge_AVersionFromTooFarAheadIsRefusedUntilItIsNot(t *testing.T) {
-	fast, slow := &stopped{noon.Add(replica.MaxAhead + time.Second)}, &stopped{noon}
-	a, b := open(t, "a", fast), open(t, "b", slow)
+	slow := &stopped{noon}
+	a, b := wrong(t, replica.MaxAhead+time.Second), open(t, "b", slow)
 	key := replica.Key{Kind: "domain", Name: "app.example.com"}
 	made := a.Put(key, json.RawMessage(`{}`))
 	if m := b.Merge(a.Page(0, everything)); len(m.Refused) != 1 || len(m.Taken) != 0 || m.Synced {
 		t.Errorf("it was merged: %+v", m)
 	}
 	slow.at = slow.at.Add(time.Second)
-	if m := b.Merge(a.Page(0, everything)); len(m.Taken) != 1 || m.Taken[0].Version != made.Version || !m.Synced {
+	m := b.Merge(a.Page(0, everything))
+	if len(m.Taken) != 1 || m.Taken[0].Version != made.Version || len(m.Refused) != 0 {
 		t.Errorf("it is refused for ever: %+v", m)
 	}
 	if later := b.Delete(key); later.Version.Compare(made.Version) <= 0 {
@@ -46,13 +49,45 @@ func TestMerge_AVersionFromTooFarAheadIsRefusedUntilItIsNot(t *testing.T) {
 	}
 }
 
+// key returns the key of a domain.
+func key(name string) replica.Key { return replica.Key{Kind: "domain", Name: name} }
+
+// reopen starts a node again with what its table had, by another clock.
+func reopen(t *testing.T, before *replica.Table, node string, clock *stopped) *replica.Table {
+	t.Helper()
+	marks := before.Marks()
+	table, err := replica.New(replica.Options{NodeID: node, Retention: retention, Now: clock.now, Objects: before.All(),
+		Synced: before.Synced(), Marks: &marks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// wrong makes the table of a node whose clock is ahead and has not been compared with a peer's.
+func wrong(t *testing.T, ahead time.Duration) *replica.Table {
+	t.Helper()
+	clock := &stopped{noon.Add(ahead)}
+	table, err := replica.New(replica.Options{NodeID: "a", Retention: retention, Now: clock.now, Synced: noon,
+		Marks: &replica.Marks{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
 func TestMend_VersionsFromAheadGetThePresentTimeInTheirOrder(t *testing.T) {
-	clock := &stopped{noon.Add(time.Hour)}
-	wrong := open(t, "a", clock)
-	first := wrong.Put(replica.Key{Kind: "domain", Name: "z"}, json.RawMessage(`1`))
-	second := wrong.Put(replica.Key{Kind: "domain", Name: "a"}, json.RawMessage(`2`))
-	clock.at = noon
-	a := open(t, "a", clock, wrong.All()...)
+	before := wrong(t, time.Hour)
+	first, second := before.Put(key("z"), json.RawMessage(`1`)), before.Put(key("a"), json.RawMessage(`2`))
+	clock := &stopped{noon}
+	a := reopen(t, before, "a", clock)
+	if early := a.Mend(); len(early) != 0 {
+		t.Errorf("mended before the clock agrees with a peer: %+v", early)
+	}
+	if a.Agree(noon.Add(-6*time.Minute)) || len(a.Mend()) != 0 {
+		t.Error("mended although the clock differs from that of the peer")
+	}
+	a.Agree(noon.Add(time.Minute))
 	mended := a.Mend()
 	if len(mended) != 2 || mended[0].Key != first.Key || mended[1].Key != second.Key ||
 		mended[0].Version.Compare(mended[1].Version) >= 0 || mended[1].Version.At().After(noon) {
@@ -63,6 +98,153 @@ func TestMend_VersionsFromAheadGetThePresentTimeInTheirOrder(t *testing.T) {
 	}
 	if again := a.Mend(); len(again) != 0 {
 		t.Errorf("mended again: %+v", again)
+	}
+}
+
+// A node of which no peer answers lowers its versions when its clock has not stepped for ten minutes, and forgets no
+// deletion by that clock. A node without peers does.
+func TestMend_ANodeAloneWaitsForASteadyClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ahead := time.Hour
+		table, err := replica.New(replica.Options{NodeID: "a", Retention: retention, Marks: &replica.Marks{},
+			Synced: time.Now().Add(-time.Hour),
+			Now:    func() time.Time { return time.Now().Add(ahead) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table.SetPeers(replica.PeersSilent)
+		table.Delete(key("x"))
+		ahead = 0
+		table.Mend() // sees the step
+		time.Sleep(10*time.Minute - time.Second)
+		if mended := table.Mend(); len(mended) != 0 {
+			t.Errorf("mended early: %+v", mended)
+		}
+		time.Sleep(time.Second)
+		if mended := table.Mend(); len(mended) != 1 {
+			t.Errorf("mended %+v", mended)
+		}
+		time.Sleep(2 * retention)
+		if gone := table.Collect(nil); len(gone) != 0 {
+			t.Errorf("forgot %v while its peers are silent", gone)
+		}
+		table.SetPeers(replica.NoPeers)
+		if gone := table.Collect(nil); len(gone) != 1 {
+			t.Errorf("forgot %v as a node without peers", gone)
+		}
+	})
+}
+
+func TestMend_LowersNothingOfOthersAndNothingThatOthersMayHave(t *testing.T) {
+	before := wrong(t, time.Hour)
+	ahead := replica.Version{Time: noon.Add(time.Hour).UnixMilli(), Node: "c"}
+	theirs := replica.Object{Key: key("theirs"), Version: ahead}
+	before.Merge(replica.Offer{Node: "c", Objects: []replica.Object{theirs}})
+	served := before.Put(key("served"), json.RawMessage(`1`))
+	offer := before.Page(0, everything)
+	if _, marked := before.Unmarked(&offer, noon); marked {
+		t.Error("a version that the asker refuses counts as stored there")
+	}
+	v, ok := before.Unmarked(&offer, noon.Add(time.Hour))
+	if !ok || v != served.Version {
+		t.Fatalf("the asker may store %v, %t", v, ok)
+	}
+	before.MarkStored(v)
+	a := reopen(t, before, "a", &stopped{noon})
+	a.Agree(noon)
+	if mended := a.Mend(); len(mended) != 0 {
+		t.Errorf("mended %+v", mended)
+	}
+	// Others cannot refuse them for ever, but from the next question on, by which they tell their new limit.
+	b := open(t, "b", &stopped{noon})
+	b.Merge(a.Page(0, everything))
+	if m := b.Merge(a.Page(0, everything)); len(m.Taken) != 2 || len(m.Refused) != 0 {
+		t.Errorf("another node takes %+v and refuses %+v", m.Taken, m.Refused)
+	}
+	later := a.Delete(key("served"))
+	if m := b.Merge(a.Page(0, everything)); len(m.Taken) != 1 || later.Version.Compare(served.Version) <= 0 {
+		t.Errorf("the deletion %v after %v is taken as %+v", later.Version, served.Version, m)
+	}
+}
+
+// A clock that is behind for long lowers no decision below what it replaces.
+func TestMend_StaysAboveWhatTheNodeHasSeen(t *testing.T) {
+	clock := &stopped{noon}
+	a := open(t, "a", clock)
+	theirs := replica.Object{Key: key("x"), Version: replica.Version{Time: noon.UnixMilli(), Node: "c"}}
+	a.Merge(replica.Offer{Node: "c", Objects: []replica.Object{theirs}})
+	a = reopen(t, a, "a", clock)
+	clock.at = noon.Add(20 * time.Minute)
+	a.Delete(key("x"))
+	a = reopen(t, a, "a", &stopped{noon.Add(-48 * time.Hour)})
+	a.Agree(noon.Add(-48 * time.Hour))
+	if mended := a.Mend(); len(mended) != 1 || mended[0].Version.Compare(theirs.Version) <= 0 {
+		t.Errorf("mended %+v", mended)
+	}
+}
+
+// A node whose clock was wrong at its start, or is, has all its deletions, and takes none of them back.
+func TestCollect_TombstonesWinUntilTheClockAgreesWithAPeer(t *testing.T) {
+	clock := &stopped{noon}
+	a, b := open(t, "a", clock), open(t, "b", clock)
+	b.Put(key("x"), json.RawMessage(`1`))
+	a.Merge(b.Page(0, everything))
+	a.Delete(key("x"))
+	a = reopen(t, a, "a", &stopped{noon.Add(40 * 24 * time.Hour)})
+	if gone := a.Collect(nil); len(gone) != 0 {
+		t.Errorf("forgot %v", gone)
+	}
+	if m := a.Merge(b.Page(0, everything)); len(m.Taken) != 0 {
+		t.Errorf("the deletion was taken back: %+v", m.Taken)
+	}
+	b.Merge(a.Page(0, everything))
+	if got, _ := b.Get(key("x")); !got.Deleted {
+		t.Errorf("the other node has %+v", got)
+	}
+	a.Agree(noon.Add(40 * 24 * time.Hour))
+	if gone := a.Collect(nil); len(gone) != 0 {
+		t.Errorf("forgot %v before it has met its peer", gone)
+	}
+	a.Met()
+	if gone := a.Collect(nil); len(gone) != 1 {
+		t.Errorf("forgot %v by a clock that agrees with a peer", gone)
+	}
+}
+
+// An old object that this node lacks may have been deleted here. While the clock may be wrong, the node cannot tell.
+func TestMerge_OldObjectsWaitForAClockThatAgrees(t *testing.T) {
+	clock := &stopped{noon}
+	a := open(t, "a", clock)
+	a = reopen(t, a, "a", &stopped{noon.Add(400 * 24 * time.Hour)})
+	a.Put(key("own"), json.RawMessage(`1`))
+	old := replica.Object{Key: key("x"), Version: replica.Version{Time: noon.UnixMilli(), Node: "b"},
+		Value: json.RawMessage(`1`)}
+	offer := replica.Offer{Node: "b", Whole: true, Synced: noon, Objects: []replica.Object{old}}
+	if m := a.Merge(offer); len(m.Postponed) != 1 || len(m.Taken)+len(m.Dropped) != 0 || m.Synced {
+		t.Errorf("by a wrong clock: %+v", m)
+	}
+	a = reopen(t, a, "a", clock)
+	a.Agree(noon)
+	if m := a.Merge(offer); len(m.Taken) != 1 || len(m.Dropped) != 0 || !m.Synced {
+		t.Errorf("by a clock that agrees: %+v", m)
+	}
+}
+
+func TestDifferences_CountsWhatDiffersAndIgnoresOldDeletions(t *testing.T) {
+	clock := &stopped{noon}
+	a, b := open(t, "a", clock), open(t, "b", clock)
+	a.Put(key("one"), json.RawMessage(`1`))
+	b.Put(key("two"), json.RawMessage(`2`))
+	both := a.Put(key("both"), json.RawMessage(`3`))
+	b.Merge(replica.Offer{Node: "a", Objects: []replica.Object{both}})
+	b.Delete(key("gone"))
+	never := func(*replica.Object) bool { return false }
+	if count, first := a.Differences(b.All(), never); count != 3 || first != key("gone") {
+		t.Errorf("%d differ, the first is %v", count, first)
+	}
+	clock.at = noon.Add(retention)
+	if count, first := a.Differences(b.All(), never); count != 2 || first != key("one") {
+		t.Errorf("%d differ, the first is %v", count, first)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"gslb.internal/overwatch/internal/leaf/wallclock"
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
@@ -91,10 +90,9 @@ type Store struct {
 	failed   atomic.Bool               // the disk did not take what was last written, and probe has found nothing else
 
 	table   *replica.Table             // commitMu
+	marks   replica.Marks              // of the table after the last transaction; commitMu
 	held    map[replica.Key]heldObject // commitMu; see pruneHeld
 	figures atomic.Pointer[Replicas]
-	clock   wallclock.Watch // commitMu
-	steady  time.Time       // the start, or the clock's last jump; commitMu
 
 	copyMu   sync.Mutex    // held while a copy is made
 	changed  chan struct{} // holds one element while the copy lacks changes
@@ -116,9 +114,8 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{held: make(map[replica.Key]heldObject), dir: dir, path: filepath.Join(dir, fileName), program: o.Program, o: o, now: o.Now, log: o.Logger,
-		lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1), steady: time.Now()}
-	s.clock.Jumped(o.Now())
+	s := &Store{held: make(map[replica.Key]heldObject), dir: dir, path: filepath.Join(dir, fileName), program: o.Program,
+		o: o, now: o.Now, log: o.Logger, lock: lock, changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		lock.Close()
 		return nil, err

@@ -17,12 +17,16 @@ const defaultRetention = 30 * 24 * time.Hour
 // syncedKey is the key in bucketMeta of the time when this node last had all of another's objects.
 var syncedKey = []byte("replicas met")
 
+// marksKey is the key in bucketMeta of replica.Marks.
+var marksKey = []byte("replica marks")
+
 // Replicas holds figures of the objects that all nodes share.
 type Replicas struct {
 	Objects, Tombstones int
 	Digest              replica.Digest
 	Changes             uint64        // number of the last change
 	Joining             bool          // see replica.Table.Joining
+	Settled             bool          // see replica.Table.Settled; as of the last change
 	Next                chan struct{} // closed when Changes is another
 }
 
@@ -58,11 +62,54 @@ func (s *Store) ChangedSince(change uint64) int {
 	return s.table.CountSince(change)
 }
 
-// Page returns objects that have changed after the given change number, see replica.Table.Page.
-func (s *Store) Page(change uint64, size int) replica.Offer {
+// Now returns the time by which the store gives versions.
+func (s *Store) Now() time.Time { return s.now() }
+
+// Limit returns the time that versions from other nodes may exceed by replica.MaxAhead.
+func (s *Store) Limit() time.Time {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
-	return s.table.Page(change, size)
+	return s.table.Limit()
+}
+
+// Agree compares this node's clock with that of an authenticated peer. It returns true if the clock has become settled.
+func (s *Store) Agree(theirs time.Time) bool {
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	settled := s.table.Agree(theirs)
+	s.showTable()
+	return settled
+}
+
+// Page returns objects that have changed after the given change number, see replica.Table.Page, for a peer with that
+// Limit, zero: unknown. It first stores that the peer may store them.
+func (s *Store) Page(change uint64, size int, limit time.Time) (replica.Offer, error) {
+	for {
+		s.commitMu.Lock()
+		offer := s.table.Page(change, size)
+		unmarked, ok := s.table.Unmarked(&offer, limit)
+		s.commitMu.Unlock()
+		if !ok {
+			return offer, nil
+		}
+		if err := s.update(func(w *writer) {
+			w.table.MarkStored(unmarked)
+			w.putMarks()
+		}); err != nil {
+			return replica.Offer{}, err
+		}
+	}
+}
+
+// Differences compares the table with all objects of another node, see replica.Table.Differences.
+func (s *Store) Differences(theirs []replica.Object) (count int, first replica.Key) {
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	now := s.now()
+	return s.table.Differences(theirs, func(o *replica.Object) bool {
+		at := ended(o)
+		return !at.IsZero() && at.Before(now)
+	})
 }
 
 // Merge merges another node's offer, see replica.Table.Merge. It is on disk when Merge returns, records and versions in
@@ -79,6 +126,7 @@ func (s *Store) MetReplicas() error {
 	return s.update(func(w *writer) {
 		w.table.Met()
 		w.putSynced()
+		w.putMarks()
 	})
 }
 
@@ -103,6 +151,9 @@ func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replic
 		if m.Synced {
 			w.putSynced()
 		}
+		if m.Marked {
+			w.putMarks()
+		}
 		if audit != nil {
 			w.append(audit(&m))
 		}
@@ -114,31 +165,26 @@ func (w *writer) putSynced() {
 	w.put(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
 }
 
-// settleTime is the time after the start, or after a jump of the clock, in which nothing is forgotten for its age: a
-// wrong clock may be put right meanwhile.
-const settleTime = 5 * time.Minute
-
-// settled reports whether the clock may decide what is forgotten. It is called every minute or so, and its caller holds
-// commitMu.
-func (s *Store) settled() bool {
-	if s.clock.Jumped(s.now()) {
-		s.steady = time.Now()
+// putMarks stores the marks of the table.
+func (w *writer) putMarks() {
+	text, err := json.Marshal(w.table.Marks())
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("the marks of versions: %w", err)
 	}
-	return time.Since(s.steady) >= settleTime
+	w.put(bucketMeta, marksKey, text)
 }
 
-// TendReplicas forgets tombstones older than the retention, and orders that ended as long ago, but not for five minutes
-// after the start or a jump of the clock. Objects whose versions lie too far ahead of this node's clock get versions of
-// the present time; it returns these objects.
-func (s *Store) TendReplicas() (mended []replica.Object, err error) {
+// TendReplicas forgets tombstones older than the retention, and orders that ended as long ago, if the clock of this
+// node agrees with that of a peer or is the only one. Own objects whose versions lie too far ahead of a settled clock
+// get versions of the present time, see replica.Table.Mend; it returns these objects.
+func (s *Store) TendReplicas(peers replica.Peers) (mended []replica.Object, err error) {
 	err = s.update(func(w *writer) {
+		w.table.SetPeers(peers)
 		mended = w.table.Mend()
 		for i := range mended {
 			w.putVersion(&mended[i])
 		}
-		if !s.settled() {
-			return
-		}
+		w.putMarks()
 		long := s.now().Add(-s.o.Retention)
 		over := func(o *replica.Object) bool {
 			at := ended(o)
@@ -169,6 +215,7 @@ func (w *writer) version(bucket string, key, value []byte) {
 		o = w.table.Put(k, bytes.Clone(value))
 	}
 	w.putVersion(&o)
+	w.putMarks()
 }
 
 // retire deletes a record whose time is over. The object stays, without a record, until TendReplicas forgets it: other
@@ -257,13 +304,14 @@ func (s *Store) showTable() {
 	if s.table == nil { // while a store is made
 		return
 	}
+	s.marks = s.table.Marks()
 	before := s.figures.Load()
 	if before != nil && before.Changes == s.table.Changes() && before.Digest == s.table.Digest() &&
-		before.Joining == s.table.Joining() {
+		before.Joining == s.table.Joining() && before.Settled == s.table.Settled() {
 		return
 	}
 	now := &Replicas{Digest: s.table.Digest(), Changes: s.table.Changes(), Joining: s.table.Joining(),
-		Next: make(chan struct{})}
+		Settled: s.table.Settled(), Next: make(chan struct{})}
 	now.Objects, now.Tombstones = s.table.Count()
 	s.figures.Store(now)
 	if before != nil {
@@ -275,7 +323,7 @@ func (s *Store) showTable() {
 func (s *Store) rereadTable() {
 	shown := s.figures.Load()
 	if shown == nil || shown.Changes == s.table.Changes() && shown.Digest == s.table.Digest() &&
-		shown.Joining == s.table.Joining() {
+		shown.Joining == s.table.Joining() && s.marks == s.table.Marks() {
 		return
 	}
 	table, err := s.readTable()
@@ -339,6 +387,13 @@ func (s *Store) readTable() (*replica.Table, error) {
 	synced, err := s.get(bucketMeta, syncedKey)
 	if synced != nil {
 		o.Synced, err = time.Parse(time.RFC3339Nano, string(synced))
+	}
+	if err != nil {
+		return nil, err
+	}
+	marks, err := s.get(bucketMeta, marksKey)
+	if marks != nil {
+		err = json.Unmarshal(marks, &o.Marks)
 	}
 	if err != nil {
 		return nil, err

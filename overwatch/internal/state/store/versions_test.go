@@ -1,4 +1,4 @@
-package store // inside: it uses bucketBegun, bucketDomains, bucketVersions, settleTime and writer
+package store // inside: it uses bucketBegun, bucketDomains, bucketVersions and writer
 
 import (
 	"encoding/json"
@@ -27,7 +27,9 @@ func openNode(t *testing.T, dir, id string, now func() time.Time) *Store {
 // exchange has two stores take all of each other, as nodes do that meet for the first time.
 func exchange(t *testing.T, a, b *Store) {
 	t.Helper()
-	fromA, fromB := a.Page(0, 1<<30), b.Page(0, 1<<30)
+	a.Agree(b.Now())
+	b.Agree(a.Now())
+	fromA, fromB := offered(t, a), offered(t, b)
 	for s, offer := range map[*Store]replica.Offer{a: fromB, b: fromA} {
 		if _, err := s.Merge(offer, nil); err != nil {
 			t.Fatal(err)
@@ -36,6 +38,16 @@ func exchange(t *testing.T, a, b *Store) {
 	if a.Replicas().Digest != b.Replicas().Digest {
 		t.Errorf("after an exchange the stores differ: %+v, %+v", a.Objects(), b.Objects())
 	}
+}
+
+// offered returns everything that a store offers.
+func offered(t *testing.T, s *Store) replica.Offer {
+	t.Helper()
+	offer, err := s.Page(0, 1<<30, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return offer
 }
 
 func putOne(t *testing.T, s *Store, name, description string) {
@@ -133,7 +145,7 @@ func TestVersions_UnknownObjectsArePassedOn(t *testing.T) {
 	if d, err := s.LoadDefinitions(); err != nil || len(d.Domains)+len(d.Mappings)+len(d.Settings) != 0 {
 		t.Errorf("in force: %+v, %v", d, err)
 	}
-	if s.Replicas().Digest != digest || len(s.Page(0, 1<<20).Objects) != 5 {
+	if s.Replicas().Digest != digest || len(offered(t, s).Objects) != 5 {
 		t.Errorf("after a restart %+v", s.Objects())
 	}
 }
@@ -220,8 +232,8 @@ func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	if !errors.Is(err, ErrNotDurable) {
 		t.Fatal(err)
 	}
-	if offered := s.Page(0, 1<<20).Objects; len(offered) != 1 || s.Replicas().Objects != 1 {
-		t.Errorf("offered: %+v", offered)
+	if got := offered(t, s).Objects; len(got) != 1 || s.Replicas().Objects != 1 {
+		t.Errorf("offered: %+v", got)
 	}
 	putOne(t, s, "three.example", "") // others lack it that had all before
 	if now := s.Replicas().Changes; now <= before || s.ChangedSince(before) != 1 {
@@ -236,12 +248,43 @@ func TestVersions_AMendedClockGivesNewVersions(t *testing.T) {
 	s := openNode(t, t.TempDir(), "a", func() time.Time { return clock() })
 	putOne(t, s, "app.example", "")
 	clock = func() time.Time { return now }
-	mended, err := s.TendReplicas()
+	s.Agree(now)
+	mended, err := s.TendReplicas(replica.PeersAnswer)
 	if err != nil || len(mended) != 1 {
 		t.Fatalf("mended %v, %v", mended, err)
 	}
 	if o, _ := s.Object(mended[0].Key); o.Version.At().After(now) {
 		t.Errorf("its version is %s", o.Version)
+	}
+}
+
+// A restart does not make a node forget which of its versions other nodes may have.
+func TestVersions_OnlyVersionsThatNobodyHasAreGivenAgain(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		limit time.Time // of a peer that asked for all
+		older bool      // a program without marks has stored it
+		want  int
+	}{"refused there": {now, false, 1}, "taken there": {now.Add(time.Hour), false, 0},
+		"by a peer with an unknown clock": {time.Time{}, false, 0}, "stored by 0.9.0": {now, true, 0}} {
+		dir := t.TempDir()
+		s := openNode(t, dir, "a", func() time.Time { return now.Add(time.Hour) })
+		putOne(t, s, "app.example", "")
+		_, err := s.Page(0, 1<<20, c.limit)
+		if c.older {
+			err = errors.Join(err, s.update(func(w *writer) { w.delete(bucketMeta, marksKey) }))
+		}
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s = openNode(t, dir, "a", func() time.Time { return now })
+		early, err := s.TendReplicas(replica.PeersAnswer)
+		s.Agree(now)
+		mended, err2 := s.TendReplicas(replica.PeersAnswer)
+		if errors.Join(err, err2) != nil || len(early) != 0 || len(mended) != c.want {
+			t.Errorf("%s: %d and %d objects get new versions, want 0 and %d: %v", name, len(early), len(mended), c.want,
+				errors.Join(err, err2))
+		}
 	}
 }
 
@@ -303,7 +346,9 @@ func endOnOneNode(t *testing.T) {
 	tend := func(want int) {
 		t.Helper()
 		for _, s := range []*Store{a, b} {
-			if _, err := s.TendReplicas(); err != nil || s.Replicas().Objects != want {
+			met := s.MetReplicas()
+			_, err := s.TendReplicas(replica.PeersAnswer)
+			if err = errors.Join(met, err); err != nil || s.Replicas().Objects != want {
 				t.Errorf("%s remembers %d objects, want %d: %v", s.o.NodeID, s.Replicas().Objects, want, err)
 			}
 		}
@@ -341,7 +386,7 @@ func TestVersions_OldDeletionsLeaveTheDisk(t *testing.T) {
 		}
 		stored := func(when string, want int) {
 			t.Helper()
-			_, err := s.TendReplicas()
+			_, err := s.TendReplicas(replica.NoPeers)
 			got := 0
 			if err := errors.Join(err, s.read(bucketVersions, func(_, _ []byte) error {
 				got++
@@ -352,20 +397,20 @@ func TestVersions_OldDeletionsLeaveTheDisk(t *testing.T) {
 		}
 		putOne(t, s, "app.example", "")
 		deleteOne(t, s, "app.example")
-		time.Sleep(settleTime)
+		time.Sleep(10 * time.Minute)
 		ahead = 400 * 24 * time.Hour
 		stored("after a jump", 1)
 		reopen()
 		stored("at the start", 1)
 		ahead = 0
 		stored("after the clock was put right", 1)
-		time.Sleep(settleTime)
+		time.Sleep(10 * time.Minute)
 		if stored("by a clock that is right", 1); s.Replicas().Tombstones != 1 {
 			t.Error("the deletion is not remembered again")
 		}
 		time.Sleep(defaultRetention)
 		reopen()
-		time.Sleep(settleTime)
+		time.Sleep(10 * time.Minute)
 		stored("in the end", 0)
 	})
 }
@@ -413,7 +458,8 @@ func TestVersions_AMendedOrderThatHasEndedIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	offset = 0
-	mended, err := s.TendReplicas()
+	s.Agree(now)
+	mended, err := s.TendReplicas(replica.PeersAnswer)
 	if err != nil || len(mended) != 1 {
 		t.Fatalf("mended %v, %v", mended, err)
 	}

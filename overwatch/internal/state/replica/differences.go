@@ -1,0 +1,35 @@
+package replica
+
+import "time"
+
+// collectMargin bounds the time by which two nodes may forget a deletion at different times.
+const collectMargin = 2*MaxAhead + 2*time.Minute
+
+// Differences returns the number of objects that differ between the table and all objects of another node, and the
+// first of them. It ignores objects that one of them may have forgotten for their age: deletions, and objects that over
+// reports to have ended.
+func (t *Table) Differences(theirs []Object, over func(*Object) bool) (count int, first Key) {
+	differs := func(o *Object) {
+		aged := t.clock.now().Sub(o.Version.At()) > t.retention-collectMargin
+		if aged && (o.Deleted || over(o)) {
+			return
+		}
+		if count++; count == 1 || o.Key.compare(first) < 0 {
+			first = o.Key
+		}
+	}
+	there := make(map[Key]bool, len(theirs))
+	for i := range theirs {
+		o := &theirs[i]
+		there[o.Key] = true
+		if here := t.objects[o.Key]; here == nil || here.compare(o) != 0 {
+			differs(o)
+		}
+	}
+	for key, e := range t.objects {
+		if !there[key] {
+			differs(&e.Object)
+		}
+	}
+	return count, first
+}

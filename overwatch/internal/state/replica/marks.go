@@ -1,0 +1,125 @@
+package replica
+
+import "time"
+
+// Marks bound the versions of a node that may be lowered. The caller stores them in the transaction of each change.
+type Marks struct {
+	// Stored is at least the latest version of this node's own that another node may have stored.
+	Stored Version `json:"stored"`
+	// Seen is the latest version that this node has received and not refused, or that another node had received.
+	Seen Version `json:"seen"`
+	// Clock is the latest reading of the node's clock, as of a minute ago. Versions are later, also when the clock is
+	// behind after a restart.
+	Clock Version `json:"clock"`
+	// Behind is the first version that this node gave by a clock behind its earlier readings, since it last met another
+	// node; zero: none.
+	Behind Version `json:"behind,omitzero"`
+}
+
+// readClock notes the reading of the clock.
+func (t *Table) readClock() {
+	now := Version{Time: t.clock.now().UnixMilli()}
+	if !t.isSettled() {
+		now = later(now, t.marks.Clock)
+	}
+	t.marks.Clock = now
+	t.clock.see(now)
+}
+
+// Marks returns the present marks.
+func (t *Table) Marks() Marks { return t.marks }
+
+// marksOf returns marks for objects that a program without marks has stored: others may have all of them.
+func marksOf(objects []Object, node string) (m Marks) {
+	for i := range objects {
+		v := objects[i].Version
+		m.Seen = later(m.Seen, v)
+		if v.Node == node {
+			m.Stored = later(m.Stored, v)
+		}
+	}
+	return m
+}
+
+// MarkStored notes that another node may have stored this node's versions up to v.
+func (t *Table) MarkStored(v Version) {
+	t.served = later(t.served, v)
+	if v.Compare(t.marks.Stored) > 0 {
+		t.marks.Stored = Version{Time: v.Time + markLead.Milliseconds(), Count: v.Count, Node: v.Node}
+	}
+}
+
+// isUnmarked reports whether a version is this node's own and no other node has stored it.
+func (t *Table) isUnmarked(v Version) bool {
+	return v.Node == t.clock.node && v.Compare(t.served) > 0
+}
+
+// Unmarked returns the latest of this node's versions in an offer that is not marked as stored although the asker may
+// store it. limit is the asker's Limit, zero if it is unknown. ok is false if there is none. The caller passes the
+// version to MarkStored, and stores the marks, before it sends the offer.
+func (t *Table) Unmarked(offer *Offer, limit time.Time) (v Version, ok bool) {
+	for i := range offer.Objects {
+		one := offer.Objects[i].Version
+		refused := !limit.IsZero() && one.At().Sub(limit) > MaxAhead+transit
+		if t.isUnmarked(one) && !refused && one.Compare(v) > 0 {
+			v, ok = one, true
+		}
+	}
+	return v, ok
+}
+
+// final returns the latest version that other nodes have stored, or may have.
+func (t *Table) final() Version { return later(t.marks.Seen, t.served) }
+
+// learnFinal notes the latest version that the sender of an offer knows to be stored. Versions up to there are accepted
+// from the next question on, which tells the sender so.
+func (t *Table) learnFinal(offer *Offer, m *Merged) {
+	if offer.Final != nil && offer.Final.At().Sub(t.clock.now()) <= maxLead {
+		t.raise(*offer.Final, m)
+	}
+}
+
+// Limit returns the time that versions from other nodes may exceed by MaxAhead: that of the node's clock. Where several
+// nodes have already stored a version further ahead, which nobody can lower any more, that one is the latest accepted.
+func (t *Table) Limit() time.Time {
+	return laterTime(t.clock.now(), t.final().At().Add(-MaxAhead))
+}
+
+// refuses reports whether a version in an offer lies too far ahead. Where the sender was told a Limit, it counts on it.
+// This node's own versions come back if it has lost its disk.
+func (t *Table) refuses(v Version, offer *Offer) bool {
+	if v.Node == t.clock.node {
+		return v.At().Sub(t.clock.now()) > maxLead
+	}
+	limit := t.Limit()
+	if told := offer.Limit.Add(transit); !offer.Limit.IsZero() && told.Before(limit) {
+		limit = told
+	}
+	return v.At().Sub(limit) > MaxAhead
+}
+
+// receive raises the clock and the marks by a version that another node has stored, whether its object is taken or not.
+func (t *Table) receive(v Version, m *Merged) {
+	before := t.marks
+	if v.Node == t.clock.node {
+		t.MarkStored(v)
+	}
+	m.Marked = m.Marked || t.marks != before
+	t.raise(v, m)
+}
+
+func (t *Table) raise(seen Version, m *Merged) {
+	t.clock.see(seen)
+	m.Marked = m.Marked || t.marks.Seen.Compare(seen) < 0
+	t.marks.Seen = later(t.marks.Seen, seen)
+}
+
+// floor returns the version below which this node gives none: the latest one that another node may have, or the time
+// when all were last the same.
+func (t *Table) floor() Version {
+	floor := t.final()
+	if t.clock.agreed && t.synced.Sub(t.clock.now()) > MaxAhead {
+		return floor // the clock was wrong then
+	}
+	return later(floor, Version{Time: t.synced.UnixMilli()})
+}
