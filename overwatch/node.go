@@ -362,6 +362,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 		return n.api.Certificates()
 	}
 	o.NotReplicated, o.LostPeers, o.SharedIDs = n.replication.Trouble, n.replication.Lost, n.replication.SharedIDs
+	o.ConfigFault, o.DatabaseFault = n.control.ConfigFault, n.state.DatabaseProblem
 	o.NotNotified = func() map[string]string {
 		if n.notifier == nil {
 			return nil

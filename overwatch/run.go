@@ -68,6 +68,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return fatal("replication", n.replication.Run(ctx)) })
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
 	outer.Go(func() error { return n.control.WatchDatabase(ctx) })
+	outer.Go(func() error { return n.control.WatchFile(ctx) })
 	outer.Go(func() error { return n.control.WatchTargets(ctx) })
 	outer.Go(func() error { return n.events.Load().Run(ctx) })
 	outer.Go(func() error { return n.events.Load().Follow(ctx) })

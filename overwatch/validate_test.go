@@ -95,6 +95,35 @@ func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
 	}
 }
 
+func TestValidate_GeolocationDatabaseMustHavePlaces(t *testing.T) {
+	const databases = "internal/answer/geo/testdata/"
+	for file, want := range map[string]struct{ problem, caution string }{
+		"GeoLite2-ASN-Test.mmdb":                     {"no record has a country", ""},
+		"GeoLite2-Country-Test.mmdb":                 {"", ""},
+		"MaxMind-DB-test-broken-search-tree-24.mmdb": {"", "the file cannot be used"},
+		"missing.mmdb":                               {"", "the file cannot be used"},
+	} {
+		path := sample(t, t.TempDir(), "127.0.0.1:0")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.Replace(text, []byte("  gossip:"),
+			[]byte("  geolocation: {database_path: "+databases+file+"}\n  gossip:"), 1)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		problem := fmt.Sprint(Validate(path))
+		if !strings.Contains(problem, want.problem) || (problem == "<nil>") != (want.problem == "") {
+			t.Errorf("%s: %s, want %q", file, problem, want.problem)
+		}
+		cautions := strings.Join(Cautions(path), "\n")
+		if strings.Contains(cautions, "database_path") != (want.caution != "") || !strings.Contains(cautions, want.caution) {
+			t.Errorf("%s: cautions %q, want %q", file, cautions, want.caution)
+		}
+	}
+}
+
 func TestCautions_NameServerWithPrivateAddressesOnly(t *testing.T) {
 	const sentence = "the name server ns1.gslb.test. has no address record"
 	for listen, want := range map[string]bool{"10.255.255.1:5353": true, "203.0.113.10:5353": false} {

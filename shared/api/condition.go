@@ -60,6 +60,8 @@ const (
 	AgentDuplicate    ConditionKind = "agent_duplicate"
 	AgentRefused      ConditionKind = "agent_refused"
 	BackendRefused    ConditionKind = "backend_refused"
+	ConfigInvalid     ConditionKind = "config_invalid"
+	DatabaseUnusable  ConditionKind = "geo_database_unusable"
 )
 
 // ConditionTypes returns the table of all kinds, in the order in which conditions are listed. The health record of a
@@ -104,6 +106,8 @@ func ConditionTypes() []ConditionType {
 		{NodeIDShared, SeverityAttention, "", "GslbNodeIDShared"},
 		{KeysNotExchanged, SeverityAttention, "", "GslbKeysNotExchanged"},
 		{NotReplicated, SeverityAttention, "", "GslbNotReplicated"},
+		{ConfigInvalid, SeverityAttention, "", "GslbConfigInvalid"},
+		{DatabaseUnusable, SeverityAttention, "", "GslbGeoDatabaseUnusable"},
 		{NotificationsFail, SeverityAttention, "", "GslbNotificationsFail"},
 		{KeyRollWaits, SeverityAttention, "", "GslbKeyRollWaits"},
 		{TLSEnds, SeverityAttention, "", "GslbTLSEnds"},

@@ -86,13 +86,14 @@ const (
 	EventRegion       EventKind = "region"
 	EventService      EventKind = "service"
 	EventNotification EventKind = "notification"
+	EventGeo          EventKind = "geo"
 )
 
 // EventKindNames lists the kinds.
 func EventKindNames() []string {
 	kinds := []EventKind{EventBackend, EventName, EventAgent, EventRefused, EventNode, EventOverride, EventWeight,
 		EventDrain, EventBrake, EventSuspension, EventReload, EventChange, EventKey, EventSigning, EventReplication,
-		EventStore, EventCertificate, EventToken, EventRegion, EventService, EventNotification}
+		EventStore, EventCertificate, EventToken, EventRegion, EventService, EventNotification, EventGeo}
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = string(k)

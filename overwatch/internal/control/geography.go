@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +28,8 @@ type geography struct {
 	log      zerolog.Logger
 	loaded   prometheus.Gauge
 	failures prometheus.Counter
+
+	problem atomic.Pointer[string] // why the file cannot be used; nil: no fault
 
 	tried    attempt
 	database *geo.Database // the last that could be read; nil: none
@@ -87,6 +90,7 @@ func (g *geography) preview(cfg *config.Config) (*geo.Table, error) {
 func (g *geography) read(path string) {
 	if path == "" {
 		g.tried, g.database = attempt{}, nil
+		g.problem.Store(nil)
 		g.loaded.Set(0)
 		return
 	}
@@ -106,6 +110,7 @@ func (g *geography) read(path string) {
 		return
 	}
 	g.database = database
+	g.problem.Store(nil)
 	g.loaded.Set(1)
 	g.log.Info().Str("path", path).Msg("geolocation database read")
 }
@@ -114,13 +119,24 @@ func (g *geography) read(path string) {
 func (g *geography) logUnusable(err error) {
 	remains := "clients are placed by overwatch.geolocation.custom_mappings and default_region alone until there is one"
 	if g.database != nil {
-		remains = "the one before stays in use"
+		remains = "the previous database stays in use"
 	}
 	message := "overwatch.geolocation.database_path: the file cannot be used: " + remains
 	if errors.Is(err, fs.ErrNotExist) {
 		message = "overwatch.geolocation.database_path: there is no such file: " + remains
 	}
 	g.log.Warn().Err(err).Msg(message)
+	problem := err.Error() + ": " + remains
+	g.problem.Store(&problem)
+}
+
+// DatabaseProblem returns the path of the geolocation database and the reason why the file cannot be used. The reason
+// is empty if the file is in use, or if the configuration has no database.
+func (s *State) DatabaseProblem() (path, reason string) {
+	if problem := s.geography.problem.Load(); problem != nil {
+		return s.Config().Overwatch.Geolocation.DatabasePath, *problem
+	}
+	return "", ""
 }
 
 func (a attempt) same(other attempt) bool {

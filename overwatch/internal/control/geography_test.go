@@ -85,21 +85,27 @@ func TestGeography_ABrokenFileKeepsTheOneBeforeAndIsToldOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	owners, err := os.ReadFile(databases + "GeoLite2-ASN-Test.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, step := range []struct {
 		name             string
 		change           func()
 		region           string
 		loaded, failures float64
 		lines            int
+		problem          string
 	}{
-		{"missing at the start: the default region", func() {}, "us", 0, 1, 1},
-		{"still missing: nothing is said again", func() {}, "us", 0, 1, 1},
-		{"there", func() { w.replace(t, good) }, "eu", 1, 1, 2},
-		{"the same", func() {}, "eu", 1, 1, 2},
-		{"cut short", func() { w.replace(t, good[:len(good)/2]) }, "eu", 1, 2, 3},
-		{"still cut short", func() {}, "eu", 1, 2, 3},
-		{"gone", func() { _ = os.Remove(w.cfg.Overwatch.Geolocation.DatabasePath) }, "eu", 1, 3, 4},
-		{"back", func() { w.replace(t, good) }, "eu", 1, 3, 5},
+		{"missing at the start: the default region", func() {}, "us", 0, 1, 1, "no such file"},
+		{"still missing: no second line of log", func() {}, "us", 0, 1, 1, "no such file"},
+		{"there", func() { w.replace(t, good) }, "eu", 1, 1, 2, ""},
+		{"the same", func() {}, "eu", 1, 1, 2, ""},
+		{"cut short", func() { w.replace(t, good[:len(good)/2]) }, "eu", 1, 2, 3, "the previous database stays in use"},
+		{"still cut short", func() {}, "eu", 1, 2, 3, "the previous database stays in use"},
+		{"of networks' owners", func() { w.replace(t, owners) }, "eu", 1, 3, 4, "no record has a country"},
+		{"gone", func() { _ = os.Remove(w.cfg.Overwatch.Geolocation.DatabasePath) }, "eu", 1, 4, 5, "no such file"},
+		{"back", func() { w.replace(t, good) }, "eu", 1, 4, 6, ""},
 	} {
 		step.change()
 		region := w.region(t)
@@ -107,6 +113,13 @@ func TestGeography_ABrokenFileKeepsTheOneBeforeAndIsToldOnce(t *testing.T) {
 		if region != step.region || loaded != step.loaded || failures != step.failures {
 			t.Errorf("%s: region %q, loaded %v, failures %v, want %q, %v, %v", step.name, region, loaded, failures, step.region,
 				step.loaded, step.failures)
+		}
+		problem := ""
+		if p := w.problem.Load(); p != nil {
+			problem = *p
+		}
+		if !strings.Contains(problem, step.problem) || (problem == "") != (step.problem == "") {
+			t.Errorf("%s: problem %q, want %q", step.name, problem, step.problem)
 		}
 		if lines := strings.Count(w.log.String(), "\n"); lines != step.lines {
 			t.Errorf("%s: %d lines of log, want %d:\n%s", step.name, lines, step.lines, w.log.String())

@@ -28,6 +28,7 @@ type Plane struct {
 	queue   queue
 	reloads *prometheus.CounterVec
 
+	fault     fileFault  // of the configuration file
 	reloading sync.Mutex // held during a whole reload, mu only once targets were waited for
 }
 

@@ -27,6 +27,7 @@ func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err erro
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	next, err := Load(p.o.ConfigPath)
+	unloaded := err
 	if err == nil { // changes by the API go on while resolvers are waited for
 		defer p.o.Targets.Await(ctx, next, reloadAwaits)()
 	}
@@ -37,6 +38,7 @@ func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err erro
 	if err == nil {
 		files, restart, err = p.reload(ctx, next)
 	}
+	p.fault.set(unloaded, err)
 	if err != nil {
 		p.reloads.WithLabelValues(reloadFailed).Inc()
 		p.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")

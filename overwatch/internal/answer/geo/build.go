@@ -106,7 +106,7 @@ func newBuilder(s Sources) *builder {
 			b.ids[r.Name] = id
 		}
 		for _, c := range r.Countries {
-			c = strings.ToUpper(c)
+			c = presentCountry(c)
 			b.countries[c] = append(b.countries[c], id)
 		}
 		for _, c := range r.Continents {

@@ -32,7 +32,11 @@ type Database struct {
 	places  map[uintptr]Place // by the record's offset: many networks share one, and they are gone through more than once
 }
 
-// ReadDatabase reads and checks the file at path.
+// ErrNoPlaces is the error of a database that can be read and places no client, such as one of networks' owners.
+var ErrNoPlaces = errors.New("no record has a country, a continent or a position: " +
+	"give a database of countries or cities")
+
+// ReadDatabase reads and checks the file at path. The error is ErrNoPlaces for a database without places.
 func ReadDatabase(path string) (*Database, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -52,6 +56,9 @@ func ReadDatabase(path string) (*Database, error) {
 	d, err := parseDatabase(content)
 	if err != nil {
 		return nil, fmt.Errorf("geolocation database %s: %w", path, err)
+	}
+	if !d.hasPlaces() {
+		return nil, fmt.Errorf("geolocation database %s (%s): %w", path, d.reader.Metadata.DatabaseType, ErrNoPlaces)
 	}
 	return d, nil
 }
@@ -73,6 +80,16 @@ func parseDatabase(content []byte) (*Database, error) {
 		}
 	}
 	return d, nil
+}
+
+// hasPlaces reports whether any record has a place.
+func (d *Database) hasPlaces() bool {
+	for _, p := range d.places {
+		if p != (Place{}) {
+			return true
+		}
+	}
+	return false
 }
 
 // learn decodes the record of a network, once for all networks that share it.
@@ -153,13 +170,14 @@ func placeOf(r maxminddb.Result) (Place, error) {
 			return Place{}, err
 		}
 	}
+	code := cmp.Or(country.Code, flat[0], flat[1])
 	p := Place{
-		Country:   strings.ToUpper(cmp.Or(country.Code, flat[0], flat[1])),
+		Country:   presentCountry(code),
 		Continent: strings.ToUpper(cmp.Or(continent.Code, flat[2], flat[3])),
 		Position:  cmp.Or(positionOf(location.Latitude, location.Longitude), positionOf(latitude, longitude)),
 	}
 	if p.Continent == "" {
-		p.Continent = continentOf(p.Country)
+		p.Continent = continentOf(code)
 	}
 	return p, nil
 }

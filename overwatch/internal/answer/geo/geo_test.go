@@ -180,13 +180,6 @@ func TestReadDatabase_RefusesDamagedFiles(t *testing.T) {
 	}
 }
 
-func TestReadDatabase_WithoutPlacesLeavesTheDefault(t *testing.T) {
-	table := mustNew(t, Sources{Regions: regions, DefaultRegion: "eu", Database: mustRead(t, "GeoLite2-ASN-Test.mmdb")})
-	if id, scope := table.Locate(netip.MustParseAddr("1.128.0.1")); table.Name(id) != "eu" || scope != 0 {
-		t.Errorf("in %q with scope %d", table.Name(id), scope)
-	}
-}
-
 // A database of IPv4 alone says nothing of IPv6 clients, and is no failure for them.
 func TestExplain_WithADatabaseOfIPv4(t *testing.T) {
 	text := func(s string) string { return string(rune(2<<5|len(s))) + s }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
-	"strings"
 )
 
 // Network returns a number for the network of a client, which addresses of that network share. Its prefix has v4Bits
@@ -64,17 +63,4 @@ var continents = [...]struct{ code, countries string }{
 		"TC TT US VC VG VI"},
 	{"OC", "AS AU CK FJ FM GU KI MH MP NC NF NR NU NZ PF PG PN PW SB TK TO TV UM VU WF WS"},
 	{"SA", "AR BO BR CL CO EC FK GF GY PE PY SR UY VE"},
-}
-
-// continentOf returns the continent of a country's two-letter code, empty for an unknown code.
-func continentOf(country string) string {
-	if len(country) != 2 {
-		return ""
-	}
-	for _, c := range continents {
-		if strings.Contains(c.countries, country) && (strings.Index(c.countries, country)%3 == 0) {
-			return c.code
-		}
-	}
-	return ""
 }

@@ -76,6 +76,10 @@ func TestDatabase_FlatLayoutsAreRead(t *testing.T) {
 		"US NA": {"country": "US", "continent": "NA"},
 		"BR SA": {"country": map[string]any{"iso_code": "BR"}},
 		" AS":   {"continent_code": "AS"},
+		" EU":   {"country": map[string]any{"iso_code": "EU"}},
+		" OC":   {"country_code": "AP", "continent_code": "OC"},
+		"CW NA": {"country_code": "AN"},
+		"RS EU": {"country": map[string]any{"iso_code": "YU"}},
 		" ":     {"autonomous_system_number": 1.0, "autonomous_system_organization": "an organization"},
 	} {
 		d, err := parseDatabase(geotest.Database([]geotest.Network{{CIDR: one, Record: record}}))

@@ -106,6 +106,7 @@ func (j *Judge) walkOthers(to report) {
 	j.walkKeys(to)
 	j.walkReplication(to)
 	j.walkNotifications(to)
+	j.walkFiles(to)
 	j.walkKeyRolls(to)
 	j.walkCertificates(to)
 }

@@ -99,6 +99,12 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.NotReplicated: func(n *node) {
 			n.o.NotReplicated = func() []string { return []string{"decisions do not reach ow-2"} }
 		},
+		api.ConfigInvalid: func(n *node) {
+			n.o.ConfigFault = func() (string, string) { return "/etc/gslb/overwatch.yaml", "dns.zones is missing" }
+		},
+		api.DatabaseUnusable: func(n *node) {
+			n.o.DatabaseFault = func() (string, string) { return "/var/lib/GeoIP/a.mmdb", "it is cut short" }
+		},
 		api.NotificationsFail: func(n *node) {
 			n.o.NotNotified = func() map[string]string { return map[string]string{"chat": "chat is told nothing"} }
 		},

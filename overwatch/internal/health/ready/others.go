@@ -99,3 +99,23 @@ func (j *Judge) walkRegions(to report) {
 		})
 	}
 }
+
+// walkFiles reports files that the node cannot use as they are.
+func (j *Judge) walkFiles(to report) {
+	for _, file := range []struct {
+		kind             api.ConditionKind
+		fault            func() (path, reason string)
+		meaning, command string
+	}{
+		{api.ConfigInvalid, j.o.ConfigFault, "the node cannot use the configuration file, and a restart may fail",
+			"gslb-overwatch --validate --config "},
+		{api.DatabaseUnusable, j.o.DatabaseFault, "the geolocation database cannot be used", "ls -l "},
+	} {
+		if file.fault == nil {
+			continue
+		}
+		if path, reason := file.fault(); reason != "" {
+			to(file.kind, path, fixed(file.meaning+": "+reason, file.command+path))
+		}
+	}
+}

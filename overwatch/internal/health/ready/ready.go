@@ -60,6 +60,9 @@ type Options struct {
 	NotReplicated func() []string
 	// NotNotified returns, by target, a sentence about why a receiver of notifications gets none; nil: there are none.
 	NotNotified func() map[string]string
+	// ConfigFault returns the path of the configuration file, and why the node cannot use the file as it is; an empty
+	// reason for a file that it can. DatabaseFault is the same for the geolocation database. nil: there are no faults.
+	ConfigFault, DatabaseFault func() (path, reason string)
 	// Unheard lists the other nodes that gossip does not hear.
 	Unheard func() []gossip.Unheard
 	// LostPeers lists the peers that do not answer; SharedIDs the node ids that two running nodes have.

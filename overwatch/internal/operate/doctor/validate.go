@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"errors"
 	"os"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
@@ -39,6 +41,10 @@ func Validate(path string) error {
 		}
 	}
 	found = append(found, checkKeyFiles(path, cfg)...)
+	if err := databaseFault(cfg); errors.Is(err, geo.ErrNoPlaces) {
+		found = append(found, settings.Problem{File: path, Key: databaseKey,
+			Value: cfg.Overwatch.Geolocation.DatabasePath, Message: err.Error()})
+	}
 	if !store.InUse(cfg.DataDir) {
 		found = append(found, tryListeners(path, cfg)...)
 	}
@@ -59,7 +65,24 @@ func Cautions(path string) []string {
 	if off := keysNotExchanged(cfg); off != nil {
 		cautions = append(cautions, "signing keys are not exchanged with the other nodes: "+off.Error())
 	}
+	if err := databaseFault(cfg); err != nil && !errors.Is(err, geo.ErrNoPlaces) {
+		cautions = append(cautions, databaseKey+": the file cannot be used, until another takes its place: "+err.Error())
+	}
 	return cautions
+}
+
+// databaseKey is the key of the geolocation database.
+const databaseKey = "overwatch.geolocation.database_path"
+
+// databaseFault returns why the geolocation database of a configuration cannot be used; nil without a fault or without a
+// database.
+func databaseFault(cfg *config.Config) error {
+	path := cfg.Overwatch.Geolocation.DatabasePath
+	if path == "" {
+		return nil
+	}
+	_, err := geo.ReadDatabase(path)
+	return err
 }
 
 // keysNotExchanged returns the reason why a node with this configuration does not exchange keys with its peers, from

@@ -21,7 +21,8 @@ func keyOf(e *api.Event) string { return journal.Key(e.Kind, e.Subject) }
 func isOwn(e *api.Event, node string) bool {
 	switch e.Kind {
 	case api.EventReload, api.EventStore, api.EventService, api.EventSuspension, api.EventReplication, api.EventSigning,
-		api.EventChange, api.EventRefused, api.EventToken, api.EventNotification:
+		api.EventChange, api.EventRefused, api.EventToken, api.EventNotification,
+		api.EventGeo:
 		return true
 	case api.EventCertificate: // that of the API has a file in its subject, an agent's is of all
 		return strings.Contains(e.Subject, " ")
