@@ -10,7 +10,8 @@ import (
 
 // AuditEntry is one change and its actor. Before and After are JSON of the changed object.
 type AuditEntry struct {
-	ID           uint64            `json:"id"` // one more than that of the entry before; see FirstRefusal
+	// ID is one more than that of the entry before; see FirstRefusal and FirstReceived.
+	ID           uint64            `json:"id"`
 	Timestamp    time.Time         `json:"timestamp"`
 	Action       string            `json:"action"`
 	Resource     string            `json:"resource"`
@@ -65,23 +66,29 @@ const (
 	AuditSync          = "sync"
 	AuditValidate      = "validate"
 	AuditRefused       = "refused" // a request or an agent's claim: nothing was changed
+	AuditReceive       = "receive" // of another node's change; the actor is the node that made it
 )
 
 // FirstRefusal is the lowest number of an entry about a refusal. Entries about refusals have numbers and a chain of
 // hashes of their own, so that they displace no change.
 const FirstRefusal uint64 = 1_000_000_000_001
 
+// FirstReceived is the lowest number of an entry about another node's change. These entries have their own numbers and
+// their own chain of hashes, so that they displace no other entry.
+const FirstReceived uint64 = 2_000_000_000_001
+
 // AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
 	return []string{AuditCreate, AuditUpdate, AuditDelete, AuditApply, AuditRevoke, AuditDrain, AuditUndrain,
-		AuditWeight, AuditClearWeight, AuditOverride, AuditClearOverride, AuditBegin, AuditExpire, AuditHold, AuditRelease, AuditReload, AuditRoll,
-		AuditCancel, AuditConfirm, AuditUnsign, AuditSign, AuditForce, AuditSync, AuditValidate, AuditRefused}
+		AuditWeight, AuditClearWeight, AuditOverride, AuditClearOverride, AuditBegin, AuditExpire, AuditHold,
+		AuditRelease, AuditReload, AuditRoll, AuditCancel, AuditConfirm, AuditUnsign, AuditSign, AuditForce, AuditSync,
+		AuditValidate, AuditRefused, AuditReceive}
 }
 
 // AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
 	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
-		"preferences", "gossip", "request", "brake", "overlay", "document"}
+		"preferences", "gossip", "request", "brake", "overlay", "document", "replication"}
 }
 
 // AuditList is the answer of GET /api/v1/audit-logs.
@@ -151,7 +158,7 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 		return err
 	case sum != e.Hash:
 		return fmt.Errorf("audit entry %d was changed: its content does not have its hash", e.ID)
-	case before == nil && (e.ID == 1 || e.ID == FirstRefusal) && e.PreviousHash != "":
+	case before == nil && (e.ID == 1 || e.ID == FirstRefusal || e.ID == FirstReceived) && e.PreviousHash != "":
 		return fmt.Errorf("audit entry %d was changed: it names an entry before it", e.ID)
 	case before == nil:
 		return nil

@@ -36,7 +36,8 @@ func (f *auditFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.actors, "actor", nil, "only by this `actor`, the name of a token or an address; or several")
 	flags.StringSliceVar(&f.actions, "action", nil,
-		"only of this `action`, or several; "+api.AuditRefused+" shows requests and agents that were refused")
+		"only of this `action`, or several; "+api.AuditRefused+" shows requests and agents that were refused, "+
+			api.AuditReceive+" the changes that other nodes sent")
 	flags.StringVar(&f.search, "search", "", "only entries with this `text`")
 	_ = cmd.RegisterFlagCompletionFunc("actor", cobra.NoFileCompletions)
 	offer(cmd, "action", api.AuditActions())
@@ -192,17 +193,17 @@ func (v *auditVerdicts) text() string {
 	return render.Lines(lines)
 }
 
-// readVerdict checks the chains of a node: that of changes and that of refusals.
+// readVerdict checks the chains of a node: changes, refusals, and changes of other nodes.
 func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
 	v := auditVerdict{Sound: true}
-	for _, actions := range []string{"", api.AuditRefused} {
+	for _, actions := range []string{"", api.AuditRefused, api.AuditReceive} {
 		query := url.Values{"sort_order": {"asc"}}
 		if actions != "" {
 			query.Set("actions", actions)
 		}
 		list, err := c.AuditLog(ctx, query)
 		if refused, ok := errors.AsType[*api.Error](err); ok && actions != "" && refused.Status == http.StatusBadRequest {
-			break // a node of an earlier version keeps no refusals apart
+			break // a node of an earlier version lacks this chain
 		}
 		if err != nil {
 			return v, err

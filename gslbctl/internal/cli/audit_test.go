@@ -65,30 +65,33 @@ func TestAuditVerify_NamesTheEntryThatBreaksTheChain(t *testing.T) {
 	}
 }
 
-// The chain of refusals, which has numbers of its own, is checked as well; a node that has none is no fault.
-func TestAuditVerify_ChecksRefusalsToo(t *testing.T) {
-	const refused = "GET /api/v1/audit-logs?actions=refused&sort_order=asc"
-	n := startNode(t)
-	list := fakeAudit()
-	previous := ""
-	for i := range list.Entries {
-		e := &list.Entries[i]
-		e.ID, e.PreviousHash = api.FirstRefusal+uint64(i), previous
-		e.Hash, _ = e.Sum()
-		previous = e.Hash
-	}
-	n.answers[refused] = list
-	if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 4 entries") {
-		t.Errorf("%+v", r)
-	}
-	list.Entries[1].Actor = "nobody"
-	if r := ask(t, "audit verify", n); r.code != exitDegraded ||
-		!strings.Contains(r.out, "entry 1000000000002 was changed") {
-		t.Errorf("%+v", r)
-	}
-	n.answers[refused] = &api.Error{Status: 400, Message: `actions: "refused" is none`}
-	if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 2 entries") {
-		t.Errorf("an earlier version: %+v", r)
+// The chains of refusals and of other nodes' changes, which have their own numbers, are checked as well. A node of an
+// earlier version lacks them.
+func TestAuditVerify_ChecksTheOtherChains(t *testing.T) {
+	for action, first := range map[string]uint64{api.AuditRefused: api.FirstRefusal, api.AuditReceive: api.FirstReceived} {
+		path := "GET /api/v1/audit-logs?actions=" + action + "&sort_order=asc"
+		n := startNode(t)
+		list := fakeAudit()
+		previous := ""
+		for i := range list.Entries {
+			e := &list.Entries[i]
+			e.ID, e.PreviousHash = first+uint64(i), previous
+			e.Hash, _ = e.Sum()
+			previous = e.Hash
+		}
+		n.answers[path] = list
+		if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 4 entries") {
+			t.Errorf("%s: %+v", action, r)
+		}
+		list.Entries[1].Actor = "nobody"
+		if r := ask(t, "audit verify", n); r.code != exitDegraded ||
+			!strings.Contains(r.out, fmt.Sprintf("entry %d was changed", first+1)) {
+			t.Errorf("%s: %+v", action, r)
+		}
+		n.answers[path] = &api.Error{Status: 400, Message: "actions is not one of these"}
+		if r := ask(t, "audit verify", n); r.code != exitWell || !strings.Contains(r.out, "whole: 2 entries") {
+			t.Errorf("%s, an earlier version: %+v", action, r)
+		}
 	}
 }
 

@@ -52,6 +52,8 @@ func wellAnswers() map[string]any {
 			{Target: "chat", Sent: true, DurationMS: 42}, {Target: "on-call", Error: pointer("it answers 401")}}},
 		"GET /api/v1/audit-logs?actions=refused&sort_order=asc": api.AuditList{Entries: []api.AuditEntry{},
 			GeneratedAt: now},
+		"GET /api/v1/audit-logs?actions=receive&sort_order=asc": api.AuditList{Entries: []api.AuditEntry{},
+			GeneratedAt: now},
 		"GET /api/v1/overwatch/conditions": fakeConditions(),
 		"GET /api/v1/replication":          api.Replication{},
 		"GET /api/v1/document":             wholeDocument(),

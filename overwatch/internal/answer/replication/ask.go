@@ -41,6 +41,7 @@ type peer struct {
 	rejected int           // objects that had no effect here, since the start
 
 	presence   presence
+	trail      trail
 	connected  bool
 	changed    time.Time     // when connected last changed
 	difference time.Duration // its clock's time minus this node's
@@ -206,7 +207,7 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	r.agree(m.Time)
 	r.merging.Lock()
 	defer r.merging.Unlock()
-	merged, err := r.mergeInParts(m.Offer)
+	merged, err := r.mergeInParts(p, m.Offer)
 	r.noteRejected(p, m.Offer.Node, m.Offer.Whole, &merged)
 	r.settle(ctx, m.Offer.Node, merged)
 	if err != nil {
@@ -315,7 +316,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	if len(offers) == 0 || !r.o.Store.Replicas().Joining {
 		return
 	}
-	merged, err := r.o.Store.BeginReplicas(offers, r.overtaken)
+	merged, err := r.o.Store.BeginReplicas(offers, r.entriesOf(p, p.node))
 	if err != nil {
 		r.note(p, err)
 		return

@@ -135,15 +135,16 @@ func clipped(text string) string {
 
 // mergeInParts merges an offer, in several transactions if it is large and need not be judged as a whole. After an
 // error it returns the outcome of the transactions before the error.
-func (r *Replication) mergeInParts(offer replica.Offer) (all replica.Merged, err error) {
+func (r *Replication) mergeInParts(p *peer, offer replica.Offer) (all replica.Merged, err error) {
+	entries := r.entriesOf(p, offer.Node)
 	if len(offer.Objects) <= partSize || r.o.Store.Replicas().Joining {
-		return r.o.Store.Merge(offer, r.overtaken)
+		return r.o.Store.Merge(offer, entries)
 	}
 	part := offer
 	part.Whole = false
 	for at := 0; at < len(offer.Objects); at += partSize {
 		part.Objects = offer.Objects[at:min(at+partSize, len(offer.Objects))]
-		m, err := r.o.Store.Merge(part, r.overtaken)
+		m, err := r.o.Store.Merge(part, entries)
 		if err != nil {
 			return all, err
 		}

@@ -147,3 +147,45 @@ func TestReplication_AWrongObjectIsRejectedAlone(t *testing.T) {
 		t.Errorf("put into force: %v", n.followed)
 	}
 }
+
+// Each change of a peer has an audit entry with its origin, within a bound. A peer that claims to have this node's id
+// cannot fill the room of other changes.
+func TestReplication_ChangesOfAPeerAreAuditedWithinABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const each, exchanges = 40, 200
+		n := facing(t, newHostile(func(asked uint64) any {
+			offer := replica.Offer{Node: "h", Changes: asked, Synced: time.Now(), Objects: []replica.Object{}}
+			for i := range each {
+				o := sentDomain(fmt.Sprint("d", i, ".example"), int(asked))
+				if o.Version.Node = "a"; asked == 1 {
+					o.Version.Node = "origin"
+				}
+				if asked <= exchanges {
+					offer.Objects = append(offer.Objects, o)
+				}
+			}
+			return sent{Instance: "one", Time: time.Now(), Offer: offer}
+		}))
+		<-time.After(3 * time.Minute)
+		n.mu.Lock()
+		counts := map[string]int{}
+		for i, c := range n.audited {
+			counts[c.Action]++
+			if i < each && (c.Action != api.AuditReceive || c.Actor != "origin" || c.Peer != "h" || c.After == nil) {
+				t.Errorf("entry %d: %+v", i, c)
+			}
+		}
+		last := n.audited[len(n.audited)-1]
+		n.mu.Unlock()
+		if received := counts[api.AuditReceive]; received < 1000 || received > 1010 {
+			t.Errorf("%d entries of %d changes", received, each*exchanges)
+		}
+		if overtaken := counts[api.AuditSync]; overtaken < 900 || overtaken > 1001 {
+			t.Errorf("%d entries of changes that no longer stand", overtaken)
+		}
+		if last.Action != api.AuditReceive || last.Err == nil || !strings.Contains(last.Err.Error(), "further changes") {
+			t.Errorf("the last entry is %+v", last)
+		}
+		n.stop()
+	})
+}

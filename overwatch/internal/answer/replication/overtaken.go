@@ -9,37 +9,31 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// overtaken returns audit entries for decisions of this node that no longer stand: later ones came from other nodes, or
-// they were deleted elsewhere while this node was away. The store keeps the entries together with the new objects.
-func (r *Replication) overtaken(m *replica.Merged) (entries []store.Entry) {
+// overtaken describes, for the audit log, the changes of this node that no longer stand: later changes came from other
+// nodes, or other nodes deleted the objects while this node was away.
+func (r *Replication) overtaken(m *replica.Merged) (list []audit.Change) {
 	after := make(map[replica.Key]*replica.Object, len(m.Taken))
 	for i := range m.Taken {
 		after[m.Taken[i].Key] = &m.Taken[i]
 	}
 	for i := range m.Lost {
 		if now := after[m.Lost[i].Key]; now != nil && !sameDecision(&m.Lost[i], now) {
-			entries = append(entries, r.o.Audit(overtakenBy(&m.Lost[i], now)))
+			list = append(list, overtakenBy(&m.Lost[i], now))
 		}
 	}
 	for i := range m.Dropped {
 		if o := &m.Dropped[i]; o.Version.Node == r.o.NodeID && !o.Deleted {
 			gone := &replica.Object{Deleted: true, Version: replica.Version{Node: r.o.NodeID}}
-			entries = append(entries, r.o.Audit(overtakenBy(o, gone)))
+			list = append(list, overtakenBy(o, gone))
 		}
 	}
-	return entries
+	return list
 }
 
 // overtakenBy describes, for the audit log, that after has taken the place of before.
 func overtakenBy(before, after *replica.Object) audit.Change {
-	// The resources that changes of them have by the API.
-	resources := map[string]string{store.KindMapping: "geo_mapping", store.KindSetting: "config",
-		store.KindWeight: "backend", store.KindDrain: "server", store.KindRevocation: "agent", store.KindLock: "agent"}
-	resource := before.Kind
-	if named, ok := resources[resource]; ok {
-		resource = named
-	}
-	c := audit.Change{Action: api.AuditSync, Resource: resource, ResourceID: before.Name, Actor: after.Version.Node,
+	c := audit.Change{Action: api.AuditSync, Resource: resourceOf(before.Kind), ResourceID: before.Name,
+		Actor:     after.Version.Node,
 		ActorType: api.ActorSystem}
 	if !before.Deleted {
 		c.Before = shown(before)
@@ -48,6 +42,16 @@ func overtakenBy(before, after *replica.Object) audit.Change {
 		c.After = shown(after)
 	}
 	return c
+}
+
+// resourceOf returns the resource that changes of a kind of objects have in the audit log.
+func resourceOf(kind string) string {
+	resources := map[string]string{store.KindMapping: "geo_mapping", store.KindSetting: "config",
+		store.KindWeight: "backend", store.KindDrain: "server", store.KindRevocation: "agent", store.KindLock: "agent"}
+	if named, ok := resources[kind]; ok {
+		return named
+	}
+	return kind
 }
 
 // shown returns the value of an object without secrets, which only that of a server may have.

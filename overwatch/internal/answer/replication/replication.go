@@ -203,6 +203,7 @@ func (r *Replication) tend(ctx context.Context) {
 		r.o.Logger.Warn().Int("objects", len(mended)).Msg("objects had versions of the future: the clock of this " +
 			"node was wrong when they were changed, and no other node has stored them; they have the present time now")
 	}
+	r.countLeft(time.Now())
 	r.mu.Lock()
 	keys := make([]replica.Key, 0, len(r.refused))
 	for key := range r.refused {

@@ -45,16 +45,17 @@ func (q auditQuery) wants(e *api.AuditEntry) bool {
 		(q.search == "" || auditContains(e, q.search))
 }
 
-// rooms returns the parts of the log that q reads: refusals only where it names them.
-func (q auditQuery) rooms() []audit.Room {
-	switch at := slices.Index(q.actions, api.AuditRefused); {
-	case at < 0:
-		return []audit.Room{audit.Changes}
-	case slices.ContainsFunc(q.actions, func(action string) bool { return action != api.AuditRefused }):
-		return []audit.Room{audit.Changes, audit.Refusals}
-	default:
-		return []audit.Room{audit.Refusals}
+// rooms returns the parts of the log that q reads: refusals and changes of other nodes only if q names their actions.
+func (q auditQuery) rooms() (rooms []audit.Room) {
+	for _, action := range q.actions {
+		if room := audit.RoomOf(action); !slices.Contains(rooms, room) {
+			rooms = append(rooms, room)
+		}
 	}
+	if rooms == nil {
+		rooms = []audit.Room{audit.Changes}
+	}
+	return rooms
 }
 
 // auditEntries yields the entries that q selects, by time. An error is the last thing it yields.
@@ -68,8 +69,8 @@ func (s *Server) auditEntries(q auditQuery) iter.Seq2[api.AuditEntry, error] {
 		}
 	}
 	all := parts[0]
-	if len(parts) > 1 {
-		all = mergeAudit(parts[0], parts[1], q.ascending)
+	for _, part := range parts[1:] {
+		all = mergeAudit(all, part, q.ascending)
 	}
 	return func(yield func(api.AuditEntry, error) bool) {
 		for e, err := range all {

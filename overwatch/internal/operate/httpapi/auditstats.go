@@ -20,7 +20,8 @@ func (s *Server) getAuditStats(c *call) (answer, error) {
 		TopActors: []api.ActorCount{}, RetentionDays: s.o.Audit.Retention().Hours() / 24,
 	}
 	actors := map[string]int{}
-	for e, err := range mergeAudit(s.o.Audit.Oldest(audit.Changes), s.o.Audit.Oldest(audit.Refusals), true) {
+	all := mergeAudit(s.o.Audit.Oldest(audit.Changes), s.o.Audit.Oldest(audit.Refusals), true)
+	for e, err := range mergeAudit(all, s.o.Audit.Oldest(audit.Received), true) {
 		if err != nil {
 			return answer{}, err
 		}

@@ -78,6 +78,14 @@ func TestRefused_HasARoomOfItsOwn(t *testing.T) {
 	if len(both) < 5 || both[0].Action != api.AuditOverride || both[1].ID != api.FirstRefusal {
 		t.Errorf("both rooms: %+v", both)
 	}
+	if err := w.audit.Record(audit.Change{Action: api.AuditReceive, Resource: "domain", Actor: "ow-2"}); err != nil {
+		t.Fatal(err)
+	}
+	received := w.auditLog("?actions=receive").Entries
+	if len(received) != 1 || received[0].Actor != "ow-2" || received[0].ID != api.FirstReceived ||
+		w.auditLog("").Total != 1 || len(w.auditLog("?actions=receive,refused,override").Entries) != len(both)+1 {
+		t.Errorf("changes of other nodes: %+v", received)
+	}
 	w.want("one refusal", w.send("GET", fmt.Sprint("/api/v1/audit-logs/", api.FirstRefusal), ""), 200)
 	w.want("a domain", w.send("POST", "/api/v1/domains", `{"name":"x.example"}`), 201)
 	before, changes := strings.Count(w.refusals(), "\n"), w.auditLog("").Total

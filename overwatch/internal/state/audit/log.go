@@ -1,8 +1,8 @@
-// Package audit owns the audit log: changes with their authors and outcomes, and refused requests. Changes are written
-// through the store's transactions; refusals are kept apart, within bounds of their own, so that they displace no
-// change. In each of the two parts, an entry carries the hash of the one before, so that an edited, missing or moved
-// entry shows. Owners of changes write entries; httpapi and events read them. The package never signs: whoever can
-// write the store can write a new chain. A *Log may be used from any goroutine.
+// Package audit owns the audit log: changes with their authors and outcomes, refused requests, and the changes of other
+// nodes. Changes are written through the store's transactions. Refusals and changes of other nodes are stored apart,
+// within bounds of their own, so that they displace no change. In each part, an entry carries the hash of the one
+// before, so that an edited, missing or moved entry shows. Owners of changes write entries; httpapi and events read
+// them. The package never signs: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
 package audit
 
 import (
@@ -25,6 +25,8 @@ const (
 	MaxEntries = 100_000
 	// MaxRefusals bounds the refusals in the same way.
 	MaxRefusals = 10_000
+	// MaxReceived bounds the changes of other nodes in the same way.
+	MaxReceived = 10_000
 	// maxObject bounds the JSON of an object before or after a change, in bytes.
 	maxObject = 64 << 10
 	// chunk bounds the entries of one transaction, so that none is open for long.
@@ -37,14 +39,18 @@ const ActorNode = "gslb-overwatch"
 // ErrNoEntry is returned for an id that is not in the log.
 var ErrNoEntry = errors.New("the audit log has no such entry")
 
-// Room is one of the two parts of the log.
+// Room is one of the parts of the log.
 type Room int
 
 // The rooms.
 const (
 	Changes Room = iota
 	Refusals
+	Received // changes of other nodes
 )
+
+// Rooms lists the rooms.
+func Rooms() []Room { return []Room{Changes, Refusals, Received} }
 
 // room is the storage of a Room: its entries, their greatest number, and the id before the first one.
 type room struct {
@@ -64,7 +70,7 @@ type Options struct {
 // Log is the audit log of one node.
 type Log struct {
 	o     Options
-	rooms [2]room
+	rooms [3]room
 }
 
 // Open continues the log that is in the store.
@@ -75,9 +81,10 @@ func Open(o Options) (*Log, error) {
 	if o.Store == nil || o.Retention <= 0 {
 		return nil, errors.New("audit: Options.Store and a Retention above zero are needed")
 	}
-	l := &Log{o: o, rooms: [2]room{
+	l := &Log{o: o, rooms: [3]room{
 		Changes:  {store: o.Store.Changes(), max: MaxEntries},
 		Refusals: {store: o.Store.Refusals(), max: MaxRefusals, zero: api.FirstRefusal - 1},
+		Received: {store: o.Store.Received(), max: MaxReceived, zero: api.FirstReceived - 1},
 	}}
 	for r := range l.rooms {
 		if _, err := l.newest(Room(r)); err != nil {
@@ -95,10 +102,13 @@ func (l *Log) newest(r Room) (uint64, error) {
 	return 0, nil
 }
 
-// roomOf returns the Room of the entries of an action.
-func roomOf(action string) Room {
-	if action == api.AuditRefused {
+// RoomOf returns the Room of the entries of an action.
+func RoomOf(action string) Room {
+	switch action {
+	case api.AuditRefused:
 		return Refusals
+	case api.AuditReceive:
+		return Received
 	}
 	return Changes
 }
@@ -111,12 +121,13 @@ type Change struct {
 	Before, After                any
 	Err                          error // why it failed; nil when it did not
 	Duration                     time.Duration
+	Peer                         string // the node that sent another node's change; empty: none
 	Undoes                       uint64 // the entry of the change that this one takes back; 0: none
 }
 
 // Record appends a change or a refusal and returns when it is on disk.
 func (l *Log) Record(c Change) error {
-	if err := l.rooms[roomOf(c.Action)].store.Append(l.EntryOf(c)); err != nil {
+	if err := l.rooms[RoomOf(c.Action)].store.Append(l.EntryOf(c)); err != nil {
 		return fmt.Errorf("an audit entry: %w", err)
 	}
 	return nil
@@ -131,7 +142,7 @@ func (l *Log) Entry(of func() Change) store.Entry {
 	return func(last uint64, newest []byte) (uint64, []byte, error) {
 		c := of()
 		e := api.AuditEntry{
-			ID:        max(last, l.rooms[roomOf(c.Action)].zero) + 1,
+			ID:        max(last, l.rooms[RoomOf(c.Action)].zero) + 1,
 			Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond),
 			Action:    c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
 			Actor: c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess,
@@ -141,6 +152,9 @@ func (l *Log) Entry(of func() Change) store.Entry {
 		}
 		if c.Undoes != 0 {
 			e.Details["undoes"] = strconv.FormatUint(c.Undoes, 10)
+		}
+		if c.Peer != "" {
+			e.Details["peer"] = c.Peer
 		}
 		if c.Err != nil {
 			e.Status, e.Details["error"] = api.AuditFailure, c.Err.Error()
@@ -182,7 +196,10 @@ func (l *Log) Retention() time.Duration { return l.o.Retention }
 // Get returns one entry, or ErrNoEntry.
 func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 	in := Changes
-	if id >= api.FirstRefusal {
+	switch {
+	case id >= api.FirstReceived:
+		in = Received
+	case id >= api.FirstRefusal:
 		in = Refusals
 	}
 	values, err := l.rooms[in].store.From(id, 1)

@@ -103,13 +103,16 @@ func TestOpen_ContinuesTheChain(t *testing.T) {
 	}
 }
 
-// Refusals are numbered and chained apart, and bounded apart: changes stay where they are.
-func TestRecord_RefusalsHaveARoomOfTheirOwn(t *testing.T) {
+// Refusals and changes of other nodes are numbered, chained and bounded apart: changes stay where they are.
+func TestRecord_RefusalsAndReceivedChangesHaveRoomsOfTheirOwn(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	l, s := written(t, 2, func() time.Time { return now })
-	l.rooms[Refusals].max = 3
+	l.rooms[Refusals].max, l.rooms[Received].max = 3, 2
 	for range 5 {
 		if err := l.Record(Change{Action: api.AuditRefused, Resource: "request", Err: errors.New("401")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Record(Change{Action: api.AuditReceive, Resource: "domain", Actor: "ow-2", Peer: "ow-3"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,10 +120,11 @@ func TestRecord_RefusalsHaveARoomOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for r, want := range map[Room][]uint64{Changes: {1, 2, 3},
-		Refusals: {api.FirstRefusal + 2, api.FirstRefusal + 3, api.FirstRefusal + 4}} {
+		Refusals: {api.FirstRefusal + 2, api.FirstRefusal + 3, api.FirstRefusal + 4},
+		Received: {api.FirstReceived + 3, api.FirstReceived + 4}} {
 		var got []uint64
 		for e, err := range l.Oldest(r) {
-			if err != nil || (e.Action == api.AuditRefused) != (r == Refusals) {
+			if err != nil || RoomOf(e.Action) != r {
 				t.Errorf("%+v %v", e, err)
 			}
 			got = append(got, e.ID)
@@ -130,6 +134,9 @@ func TestRecord_RefusalsHaveARoomOfTheirOwn(t *testing.T) {
 		}
 	}
 	if e, err := l.Get(api.FirstRefusal + 4); err != nil || e.Details["error"] != "401" {
+		t.Errorf("%+v %v", e, err)
+	}
+	if e, err := l.Get(api.FirstReceived + 4); err != nil || e.Actor != "ow-2" || e.Details["peer"] != "ow-3" {
 		t.Errorf("%+v %v", e, err)
 	}
 	again, err := Open(Options{Store: s, Retention: time.Hour})

@@ -59,7 +59,11 @@ func (l *Log) verify() error {
 // prune deletes entries that were made before cut and those beyond the bound of their room. The newest entry of each
 // stays, so that its chain can go on.
 func (l *Log) prune(ctx context.Context, cut time.Time) error {
-	return errors.Join(l.pruneRoom(ctx, Changes, cut), l.pruneRoom(ctx, Refusals, cut))
+	var failed []error
+	for _, r := range Rooms() {
+		failed = append(failed, l.pruneRoom(ctx, r, cut))
+	}
+	return errors.Join(failed...)
 }
 
 func (l *Log) pruneRoom(ctx context.Context, r Room, cut time.Time) error {

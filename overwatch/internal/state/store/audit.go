@@ -13,7 +13,7 @@ import (
 // changes of the transaction. newest is valid only during the call.
 type Entry func(last uint64, newest []byte) (id uint64, entry []byte, err error)
 
-// Audit is one of the two parts of the audit log, each in a bucket of its own.
+// Audit is one of the parts of the audit log, each in a bucket of its own.
 type Audit struct {
 	store  *Store
 	bucket string
@@ -25,8 +25,26 @@ func (s *Store) Changes() Audit { return Audit{s, bucketAudit} }
 // Refusals returns the part of the audit log about refusals.
 func (s *Store) Refusals() Audit { return Audit{s, bucketRefusals} }
 
-// Append stores an entry that belongs to no stored change. It makes the bucket of refusals, which stores of earlier
-// versions lack.
+// Received returns the part of the audit log about changes of other nodes.
+func (s *Store) Received() Audit { return Audit{s, bucketReceived} }
+
+// MergeEntries are the audit entries of a merge: of changes of this node that no longer stand, and of the changes of
+// other nodes.
+type MergeEntries struct{ Changes, Received []Entry }
+
+// appendMerge adds the entries of a merge.
+func (w *writer) appendMerge(e MergeEntries) {
+	w.append(e.Changes)
+	if len(e.Received) > 0 {
+		w.addBuckets(bucketReceived)
+	}
+	for _, one := range e.Received {
+		w.appendTo(bucketReceived, one)
+	}
+}
+
+// Append stores an entry that belongs to no stored change. It makes a missing bucket: stores of earlier versions lack
+// those of refusals and of other nodes' changes.
 func (a Audit) Append(e Entry) error {
 	return a.store.keep(func(w *writer) {
 		w.addBuckets(a.bucket)

@@ -44,10 +44,11 @@ const (
 	bucketAudit     = "audit"
 	bucketLatencies = "latencies"
 	bucketRefusals  = "refusals" // made by the first entry, so that it is no other schema
+	bucketReceived  = "received" // made by the first entry, as that of refusals
 	bucketVersions  = "versions"
 )
 
-// buckets lists the buckets with records that every store has: all but that of refusals.
+// buckets lists the buckets with records that every store has: all but those of refusals and of other nodes' changes.
 func buckets() []string {
 	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketWeights, bucketDrains, bucketBegun,
 		bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit,

@@ -115,7 +115,7 @@ func (s *Store) Differences(theirs []replica.Object) (count int, first replica.K
 // Merge merges another node's offer, see replica.Table.Merge. It is on disk when Merge returns, records and versions in
 // one transaction. Owners that hold the records in memory must be told by the caller. audit returns the audit entries
 // for that transaction; nil: there are none.
-func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
+func (s *Store) Merge(offer replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged, error) {
 	return s.merge([]replica.Offer{offer}, func(t *replica.Table, sound []replica.Offer) replica.Merged {
 		return t.Merge(sound[0])
 	}, audit)
@@ -131,12 +131,12 @@ func (s *Store) MetReplicas() error {
 }
 
 // BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin; audit is that of Merge.
-func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) []Entry) (replica.Merged, error) {
+func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged, error) {
 	return s.merge(offers, (*replica.Table).Begin, audit)
 }
 
 func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replica.Offer) replica.Merged,
-	audit func(*replica.Merged) []Entry) (m replica.Merged, err error) {
+	audit func(*replica.Merged) MergeEntries) (m replica.Merged, err error) {
 	err = s.keep(func(w *writer) {
 		c := s.screen()
 		sound := make([]replica.Offer, len(offers))
@@ -155,7 +155,7 @@ func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replic
 			w.putMarks()
 		}
 		if audit != nil {
-			w.append(audit(&m))
+			w.appendMerge(audit(&m))
 		}
 	})
 	return m, err

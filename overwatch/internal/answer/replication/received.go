@@ -1,0 +1,117 @@
+package replication
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// Bounds of the audit entries that one peer causes: at once, and the mean time between two of them after that. Entries
+// about changes of this node that no longer stand share the room of other changes, so they come much more rarely.
+const (
+	auditBurst     = 1000
+	receivedEvery  = 36 * time.Second
+	overtakenEvery = 6 * time.Minute
+	// countEvery is the time between two entries that count the changes without an entry.
+	countEvery = time.Hour
+)
+
+// trail bounds the audit entries that one peer causes. Replication.merging guards it.
+type trail struct {
+	received, overtaken bucket
+	left                int // changes without an entry since the last count
+	counted             time.Time
+}
+
+// take adds an event to the bucket, unless the bucket would hold more than burst.
+func (b *bucket) take(now time.Time, cost, burst time.Duration) bool {
+	trial := *b
+	if trial.delay(now, cost, burst) > 0 {
+		return false
+	}
+	*b = trial
+	return true
+}
+
+// entriesOf returns a function that makes the audit entries of what a peer sent.
+func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) store.MergeEntries {
+	return func(m *replica.Merged) (e store.MergeEntries) {
+		now := time.Now()
+		for _, c := range r.overtaken(m) {
+			if p.trail.overtaken.take(now, overtakenEvery, auditBurst*overtakenEvery) {
+				e.Changes = append(e.Changes, r.o.Audit(c))
+			}
+		}
+		for _, c := range received(m, node) {
+			if p.trail.received.take(now, receivedEvery, auditBurst*receivedEvery) {
+				e.Received = append(e.Received, r.o.Audit(c))
+			} else {
+				p.trail.left++
+			}
+		}
+		return e
+	}
+}
+
+// received describes, for the audit log, the changes that a peer sent.
+func received(m *replica.Merged, peer string) (list []audit.Change) {
+	rejected := make(map[replica.Key]error)
+	for i := range m.Rejected {
+		if m.Rejected[i].Stored {
+			rejected[m.Rejected[i].Object.Key] = m.Rejected[i].Reason
+		}
+	}
+	for i := range m.Taken {
+		o := &m.Taken[i]
+		c := audit.Change{Action: api.AuditReceive, Resource: resourceOf(o.Kind), ResourceID: clipped(o.Name),
+			Actor: clipped(o.Version.Node), ActorType: api.ActorSystem, Peer: peer, Err: rejected[o.Key]}
+		if !o.Deleted {
+			c.After = shown(o)
+		}
+		list = append(list, c)
+	}
+	for i := range m.Dropped {
+		o := &m.Dropped[i]
+		list = append(list, audit.Change{Action: api.AuditReceive, Resource: resourceOf(o.Kind), ResourceID: o.Name,
+			Actor: audit.ActorNode, ActorType: api.ActorSystem, Peer: peer, Before: shown(o)})
+	}
+	return list
+}
+
+// countLeft writes, once an hour for each peer, an audit entry with the number of changes that have none.
+func (r *Replication) countLeft(now time.Time) {
+	r.merging.Lock()
+	defer r.merging.Unlock()
+	r.mu.Lock()
+	peers := make([]*peer, 0, len(r.peers))
+	nodes := make([]string, 0, len(r.peers))
+	for _, p := range r.peers {
+		peers, nodes = append(peers, p), append(nodes, p.node)
+	}
+	r.mu.Unlock()
+	for i, p := range peers {
+		if p.trail.left == 0 || now.Sub(p.trail.counted) < countEvery {
+			continue
+		}
+		c := audit.Change{Action: api.AuditReceive, Resource: "replication", Actor: audit.ActorNode,
+			ActorType: api.ActorSystem, Peer: nodes[i], Err: leftOut(p.trail.left)}
+		if err := r.o.Store.Received().Append(r.o.Audit(c)); err != nil && !errors.Is(err, store.ErrNotDurable) {
+			r.o.Logger.Error().Err(err).Msg("changes of a peer are not counted in the audit log")
+		}
+		p.trail.left, p.trail.counted = 0, now
+	}
+}
+
+// leftOut is the number of changes without an audit entry.
+type leftOut int
+
+// Error returns the sentence that the audit log has of them.
+func (l leftOut) Error() string {
+	return fmt.Sprintf("%d further changes of this peer have no entry here: the audit log of the node that made them has "+
+		"them", int(l))
+}
