@@ -157,11 +157,10 @@ func (h *chronicle) put(draft *definitions.Draft, name, algorithm string, enable
 	d := h.randomDomain(name, algorithm)
 	d.threshold, d.maxAnswers, d.onAllDown, d.disabled = 1, 1, "", !enabled
 	d.smoothing, d.slowest, d.samples = 0.3, 500*time.Millisecond, 3
-	draft.PutDomain(&store.Domain{
-		Name: name, TTL: d.ttl, RoutingPolicy: d.algorithm, FallbackAlgorithm: d.fallback, MinHealthy: d.minHealthy,
-		Regions: d.regions, Enabled: enabled,
-		Tolerance: &d.tolerance,
-	})
+	made := newDomain(name, d.regions...)
+	made.TTL, made.RoutingAlgorithm, made.FallbackAlgorithm = d.ttl, d.algorithm, d.fallback
+	made.MinHealthy, made.Enabled, made.ToleranceKm = d.minHealthy, enabled, d.tolerance
+	draft.PutDomain(made)
 	h.model.domains[name] = d
 	return fmt.Sprintf("define %+v", d)
 }

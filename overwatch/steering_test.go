@@ -26,6 +26,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/model"
 )
 
 // opened opens a node with sockets on loopback that publishes, but answers nobody. edits are texts of its configuration
@@ -104,9 +105,16 @@ func defining(t *testing.T) int {
 
 func creates(name string) func(*definitions.Draft) error {
 	return func(d *definitions.Draft) error {
-		d.PutDomain(&store.Domain{Name: name, TTL: 30, Enabled: true})
+		d.PutDomain(newDomain(name))
 		return nil
 	}
+}
+
+// newDomain returns a domain of the API with a TTL of 30 s, regions, and defaults otherwise.
+func newDomain(name string, regions ...string) *model.Domain {
+	d := model.New[model.Domain]()
+	d.Name, d.TTL, d.Regions = name, 30, regions
+	return d
 }
 
 var errConflict = errors.New("somebody was faster")
@@ -188,9 +196,10 @@ func TestPreview_IsOfWhatIsServed(t *testing.T) {
 	n := opened(t)
 	batch := &store.Batch{}
 	var keys []replica.Key
-	for _, d := range []store.Domain{{Name: strings.Repeat("x", 64) + ".gslb.test"},
-		{Name: "bare.gslb.test", Unsigned: true}, {Name: "full.gslb.test"}} {
-		d.TTL, d.Enabled = 30, true
+	bare := newDomain("bare.gslb.test")
+	bare.DNSSECEnabled = new(false)
+	for _, d := range []*model.Domain{newDomain(strings.Repeat("x", 64) + ".gslb.test"), bare,
+		newDomain("full.gslb.test")} {
 		batch.PutDomain(d)
 		keys = append(keys, replica.Key{Kind: store.KindDomain, Name: d.Name})
 	}

@@ -269,7 +269,7 @@ func TestAPI_TLSAndTokens(t *testing.T) {
 		answer, ok := errors.AsType[*api.Error](err)
 		return ok && answer.Status == status
 	}
-	create := api.DomainChange{Name: testbed.CreatedName}
+	create := api.DomainChange{"name": testbed.CreatedName}
 	if _, err := client(admin, trusting).CreateDomain(t.Context(), create); err != nil {
 		t.Error(err)
 	}

@@ -101,7 +101,7 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 	}
 	speed("domains", creations/5, func(i int) error {
 		name := fmt.Sprintf("d%d.test.gslb.test", i)
-		if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name}); err != nil {
+		if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name}); err != nil {
 			return err
 		}
 		if i%50 == 0 {

@@ -20,7 +20,7 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); r.Rcode != dns.RcodeNameError {
 		t.Fatalf("before: %s", dns.RcodeToString[r.Rcode])
 	}
-	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: testbed.CreatedName}); err != nil {
+	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": testbed.CreatedName}); err != nil {
 		t.Fatal(err)
 	}
 	if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); r.Rcode == dns.RcodeNameError {
@@ -44,7 +44,7 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 		answers int
 	}{{"2", 0}, {"50%", 1}} { // what is set last is what the rest of the test goes on with
 		if _, err := n.Client.ChangeDomain(t.Context(), testbed.CreatedName,
-			api.DomainChange{MinHealthy: &c.minimum}); err != nil {
+			api.DomainChange{"min_healthy": c.minimum}); err != nil {
 			t.Fatal(err)
 		}
 		if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); len(r.Answer) != c.answers {

@@ -32,8 +32,8 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 	}
 	_, err := n.Client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap"), Continent: ptr("AS")})
 	must(err)
-	_, err = n.Client.CreateDomain(t.Context(), api.DomainChange{Name: geoName, RoutingPolicy: ptr("geolocation"),
-		Regions: &[]string{"eu", "ap"}})
+	_, err = n.Client.CreateDomain(t.Context(), api.DomainChange{"name": geoName, "routing_algorithm": "geolocation",
+		"regions": []string{"eu", "ap"}})
 	must(err)
 	for region, address := range map[string]string{"eu": "192.0.2.1", "ap": "192.0.2.2"} {
 		_, err = n.Client.CreateServer(t.Context(),

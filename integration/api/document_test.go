@@ -51,8 +51,8 @@ func ready(t *testing.T, n *harness.Node) {
 // document has one name with servers in both regions, by the last octet of their addresses.
 func document(algorithm string, weights map[byte]int, ttl int) api.Document {
 	regions := []string{"eu", "us"}
-	doc := api.Document{Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: documentName,
-		RoutingPolicy: &algorithm, Regions: &regions, TTL: &ttl}}}}
+	doc := api.Document{Domains: []api.DocumentDomain{{"name": documentName,
+		"routing_algorithm": algorithm, "regions": regions, "ttl": ttl}}}
 	for _, octet := range slices.Sorted(maps.Keys(weights)) {
 		weight := weights[octet]
 		doc.Servers = append(doc.Servers, api.DocumentServer{ServerCreate: api.ServerCreate{Service: documentName,
@@ -169,7 +169,7 @@ func threeNames(random *rand.Rand, names map[string]int) (all api.Document) {
 			}
 		}
 		one := document(algorithms[random.IntN(len(algorithms))], weights, 5)
-		one.Domains[0].Name = name
+		one.Domains[0]["name"] = name
 		for i := range one.Servers {
 			one.Servers[i].Service = name
 		}
@@ -268,8 +268,8 @@ func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 	n := documentNode(t)
 	of := func(owner string, round int) api.ApplyRequest {
 		name, policy := owner+".test.gslb.test", "weighted"
-		doc := api.Document{Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: name,
-			RoutingPolicy: &policy, Regions: &[]string{"eu"}}}}}
+		doc := api.Document{Domains: []api.DocumentDomain{{"name": name,
+			"routing_algorithm": policy, "regions": []string{"eu"}}}}
 		for i := range 3 {
 			weight := 1 + (round+i)%5
 			doc.Servers = append(doc.Servers, api.DocumentServer{ServerCreate: api.ServerCreate{Service: name,
@@ -341,9 +341,9 @@ func TestDocument_TenThousandObjectsAreOneApply(t *testing.T) {
 	var doc api.Document
 	for i := range 2000 {
 		one := document("weighted", map[byte]int{1: 1, 2: 2, 3: 3, 4: 4}, 30)
-		one.Domains[0].Name = fmt.Sprintf("d%d.test.gslb.test", i)
+		one.Domains[0]["name"] = fmt.Sprintf("d%d.test.gslb.test", i)
 		for j := range one.Servers {
-			one.Servers[j].Service = one.Domains[0].Name
+			one.Servers[j].Service = one.Domains[0].Text("name")
 		}
 		doc.Domains, doc.Servers = append(doc.Domains, one.Domains...), append(doc.Servers, one.Servers...)
 	}

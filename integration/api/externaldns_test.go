@@ -157,7 +157,7 @@ func haveServers(t *testing.T, n *harness.Node, want []string) {
 		}
 	}
 	slices.Sort(got)
-	there := slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Name == clustersName })
+	there := slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Text("name") == clustersName })
 	if !slices.Equal(got, want) || there != (len(want) > 0) {
 		t.Fatalf("the servers are %q, want %q; the name is there: %t", got, want, there)
 	}

@@ -29,7 +29,7 @@ func TestOverlay_SurvivesAKillAndAReloadUntilItIsDropped(t *testing.T) {
 	wantAnswers(t, n, first.Addr().String(), 5, 50)
 
 	ttl, policy, weight, priority, enabled := 77, "weighted", 900, 3, false
-	laid, err := n.Client.ChangeDomain(t.Context(), testbed.OtherName, api.DomainChange{TTL: &ttl, RoutingPolicy: &policy})
+	laid, err := n.Client.ChangeDomain(t.Context(), testbed.OtherName, api.DomainChange{"ttl": ttl, "routing_algorithm": policy})
 	if err != nil || laid.Domain.Overlay == nil || string(laid.Domain.Overlay.Configured["ttl"]) != "5" {
 		t.Fatalf("%+v, %v", laid, err)
 	}

@@ -27,7 +27,7 @@ func TestWindow_BeginsAndEndsAcrossAKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: windowName})
+	_, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": windowName})
 	must(err)
 	for _, address := range []string{"192.0.2.1", "192.0.2.2"} {
 		_, err = n.Client.CreateServer(t.Context(), api.ServerCreate{Service: windowName, Address: address, Port: 80,

@@ -133,7 +133,7 @@ func startReplicas(ctx context.Context, binaries harness.Binaries, together bool
 // create makes a name with a server that serves by an override.
 func (r *replicas) create(ctx context.Context, name string) error {
 	c, healthy := r.nodes[0].Client, true
-	if _, err := c.CreateDomain(ctx, api.DomainChange{Name: name}); err != nil {
+	if _, err := c.CreateDomain(ctx, api.DomainChange{"name": name}); err != nil {
 		return err
 	}
 	if _, err := c.CreateServer(ctx, api.ServerCreate{Service: name, Address: "192.0.2.1", Port: 80,
@@ -163,7 +163,7 @@ func measureReach(ctx context.Context, binaries harness.Binaries, changes int, f
 		at := r.nodes[i%len(r.nodes)]
 		began, ttl := time.Now(), 1000+i
 		change := func() (err error) {
-			_, err = at.Client.ChangeDomain(ctx, name, api.DomainChange{TTL: &ttl})
+			_, err = at.Client.ChangeDomain(ctx, name, api.DomainChange{"ttl": ttl})
 			return err
 		}
 		good := func(m *dns.Msg) bool { return len(m.Answer) > 0 && m.Answer[0].Header().Ttl == uint32(ttl) }
@@ -233,7 +233,7 @@ func measureWiped(ctx context.Context, binaries harness.Binaries, objects, round
 		var document api.Document
 		for i := from; i < min(from+each, objects); i++ {
 			name := fmt.Sprintf("n%05d.%s", i, replicatedZone)
-			document.Domains = append(document.Domains, api.DocumentDomain{DomainChange: api.DomainChange{Name: name}})
+			document.Domains = append(document.Domains, api.DocumentDomain{"name": name})
 		}
 		if _, err := r.nodes[0].Client.Apply(ctx, api.ApplyRequest{Owner: "bench", Document: document}); err != nil {
 			return err

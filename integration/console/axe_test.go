@@ -56,7 +56,7 @@ func TestConsole_PassesAxeInBothThemes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gone = "gone.test.gslb.test"
-	_, made := node.Client.CreateDomain(t.Context(), api.DomainChange{Name: gone})
+	_, made := node.Client.CreateDomain(t.Context(), api.DomainChange{"name": gone})
 	_, served := node.Client.CreateServer(t.Context(), api.ServerCreate{Service: gone, Address: "192.0.2.1", Port: 80,
 		Region: "eu"})
 	if err := errors.Join(made, served, node.Client.DeleteDomain(t.Context(), gone)); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // What is marked unhealthy, or loses its agent, is no last resort either. That is said before, in gslbctl's words.
@@ -80,7 +81,7 @@ func TestConsole_CountsFromTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	const ttl, target = 3600, "eu.example.net"
 	node, f, p := fronted(t)
-	if _, err := node.Client.ChangeDomain(t.Context(), webName, api.DomainChange{TTL: new(ttl)}); err != nil {
+	if _, err := node.Client.ChangeDomain(t.Context(), webName, api.DomainChange{"ttl": ttl}); err != nil {
 		t.Fatal(err)
 	}
 	ended := time.Now().Add(-2 * ttl * time.Second)
@@ -113,7 +114,7 @@ func TestConsole_ShowsANameThatIsOff(t *testing.T) {
 	s, p := newScene(t), newPage(t)
 	node := s.nodes[0]
 	startAlone(t, node)
-	if _, err := node.Client.ChangeDomain(t.Context(), shopName, api.DomainChange{Enabled: new(false)}); err != nil {
+	if _, err := node.Client.ChangeDomain(t.Context(), shopName, api.DomainChange{"enabled": false}); err != nil {
 		t.Fatal(err)
 	}
 	p.open(node.Client.Node(), "names")
@@ -230,8 +231,7 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	f.answersQuery("/api/v1/domains", func(query url.Values) (int, any) {
 		list := api.DomainList{Domains: []api.Domain{}, Total: 3, GeneratedAt: time.Now()}
 		if query.Get("offset") == "0" {
-			list.Domains = append(list.Domains, api.Domain{Name: shopName, Enabled: true, BackendCount: 1,
-				HealthyBackends: 1, Tags: []string{}})
+			list.Domains = append(list.Domains, api.Domain{BackendCount: 1, HealthyBackends: 1, Domain: model.Domain{Name: shopName, Enabled: true, Tags: []string{}}})
 		}
 		return http.StatusOK, list
 	})

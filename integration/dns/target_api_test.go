@@ -24,7 +24,7 @@ func override(t *testing.T, n *harness.Node, address string) error {
 
 // named changes the domain to answer with the host names of its servers.
 func named(t *testing.T, n *harness.Node) error {
-	_, err := n.Client.ChangeDomain(t.Context(), testbed.AppName, api.DomainChange{Answer: new("cname")})
+	_, err := n.Client.ChangeDomain(t.Context(), testbed.AppName, api.DomainChange{"answer": "cname"})
 	return err
 }
 

@@ -239,7 +239,7 @@ func churn(ctx context.Context, t *testing.T, s *testbed.Site, n *harness.Node, 
 			if names[name] {
 				err = n.Client.DeleteDomain(ctx, name)
 			} else {
-				_, err = n.Client.CreateDomain(ctx, api.DomainChange{Name: name})
+				_, err = n.Client.CreateDomain(ctx, api.DomainChange{"name": name})
 			}
 			if err == nil {
 				names[name] = !names[name]

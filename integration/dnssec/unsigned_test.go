@@ -26,7 +26,7 @@ func TestUnsigned_ADomainAloneInItsZone(t *testing.T) {
 	}
 	s.StartAll(t)
 	no, yes, healthy := false, true, true
-	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name, DNSSECEnabled: &no}); err != nil {
+	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name, "dnssec_enabled": no}); err != nil {
 		t.Fatal(err)
 	}
 	at := s.Backends[0].At
@@ -65,7 +65,7 @@ func TestUnsigned_ADomainAloneInItsZone(t *testing.T) {
 	}
 	change := func(to bool) {
 		t.Helper()
-		if _, err := n.Client.ChangeDomain(t.Context(), name, api.DomainChange{DNSSECEnabled: &to}); err != nil {
+		if _, err := n.Client.ChangeDomain(t.Context(), name, api.DomainChange{"dnssec_enabled": to}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,13 +79,13 @@ func TestUnsigned_ADomainAloneInItsZone(t *testing.T) {
 	s.Ready(t, n)
 	believed(false)
 
-	for _, refused := range []api.DomainChange{{Name: "new." + testbed.ZoneName, DNSSECEnabled: &no},
-		{Name: "other." + testbed.ChildZone}} {
+	for _, refused := range []api.DomainChange{{"name": "new." + testbed.ZoneName, "dnssec_enabled": no},
+		{"name": "other." + testbed.ChildZone}} {
 		_, err := n.Client.CreateDomain(t.Context(), refused)
-		zone := refused.Name[strings.Index(refused.Name, ".")+1:]
+		_, zone, _ := strings.Cut(refused.Text("name"), ".")
 		if err == nil || !strings.Contains(err.Error(), "an unsigned name cannot be inside a signed zone") ||
 			!strings.Contains(err.Error(), zone) {
-			t.Errorf("%s: %v", refused.Name, err)
+			t.Errorf("%s: %v", refused.Text("name"), err)
 		}
 	}
 	// A file that puts a signed domain beside it takes no name away: the zone is signed.

@@ -219,7 +219,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		document, err := n.Client.Document(ctx)
-		if err != nil || len(document.Domains) != 1 || document.Domains[0].Name != kept {
+		if err != nil || len(document.Domains) != 1 || document.Domains[0].Text("name") != kept {
 			t.Fatalf("%s holds %+v, %v", n.Name, document, err)
 		}
 		return []any{fmt.Sprintf("%+v", ds.DSRecords), fmt.Sprint(r.Pins(t, n)), string(certificate)}

@@ -62,7 +62,7 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	pins := s.Pins(t, n)
 	testbed.Saved() // what agents said; with what comes now it is copied
 	if _, err := n.Client.CreateDomain(t.Context(),
-		api.DomainChange{Name: testbed.CreatedName, Regions: &[]string{"eu"}}); err != nil {
+		api.DomainChange{"name": testbed.CreatedName, "regions": []string{"eu"}}); err != nil {
 		t.Fatal(err)
 	}
 	testbed.Until(t, testbed.StartBound, "the copy to have it all", func(context.Context) error {

@@ -113,7 +113,7 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	t.Logf("told after %v: %v", time.Since(began), err)
 	goOn()
 	testbed.Until(t, 30*time.Second, "the change that waited is made", func(ctx context.Context) error {
-		_, err := n.Client.Domain(ctx, newDomain(1).Name)
+		_, err := n.Client.Domain(ctx, newDomain(1).Text("name"))
 		return err
 	})
 	testbed.Until(t, 30*time.Second, "a change goes through again", func(ctx context.Context) error {

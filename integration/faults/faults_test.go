@@ -120,7 +120,7 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 		t.Fatalf("creating a domain on a full disk: %v, want 507", err)
 	}
 	t.Logf("after %d domains: %v", created, err)
-	if _, err := n.Client.Domain(t.Context(), newDomain(created).Name); err == nil {
+	if _, err := n.Client.Domain(t.Context(), newDomain(created).Text("name")); err == nil {
 		t.Error("the domain that was refused is there")
 	}
 	if failing := testbed.Metric(t, n, "gslb_store_failing"); failing != 1 {
@@ -154,7 +154,7 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 }
 
 func newDomain(i int) api.DomainChange {
-	return api.DomainChange{Name: fmt.Sprintf("new-%d.test.gslb.test", i), Regions: &[]string{"eu"}}
+	return api.DomainChange{"name": fmt.Sprintf("new-%d.test.gslb.test", i), "regions": []string{"eu"}}
 }
 
 // fill writes until nothing more fits.

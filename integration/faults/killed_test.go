@@ -97,11 +97,11 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 				for i := 0; ; i++ {
 					name := fmt.Sprintf("k%d-%d-%d.%s", round, w, i, testbed.ZoneName)
 					if _, err := n.Client.CreateDomain(t.Context(),
-						api.DomainChange{Name: name, Regions: &[]string{"eu"}}); err != nil {
+						api.DomainChange{"name": name, "regions": []string{"eu"}}); err != nil {
 						return
 					}
 					ttl := 30 + i
-					_, err := n.Client.ChangeDomain(t.Context(), name, api.DomainChange{TTL: &ttl})
+					_, err := n.Client.ChangeDomain(t.Context(), name, api.DomainChange{"ttl": ttl})
 					mu.Lock()
 					acknowledged[name] = 0 // whatever it is
 					if err == nil {

@@ -66,7 +66,7 @@ func decideOn(t *testing.T, n *harness.Node, i int) (d decisions) {
 	d = decisions{name("gone"), name("changed"), name("served")}
 	var errs error
 	for _, one := range []string{d.gone, d.changed, d.server} {
-		_, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: one})
+		_, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": one})
 		errs = errors.Join(errs, err)
 	}
 	healthy := true
@@ -83,7 +83,7 @@ func decideOn(t *testing.T, n *harness.Node, i int) (d decisions) {
 func (d decisions) undoOn(t *testing.T, n *harness.Node) {
 	t.Helper()
 	text := "changed"
-	_, err := n.Client.ChangeDomain(t.Context(), d.changed, api.DomainChange{Description: &text})
+	_, err := n.Client.ChangeDomain(t.Context(), d.changed, api.DomainChange{"description": text})
 	if err := errors.Join(err, n.Client.DeleteDomain(t.Context(), d.gone),
 		n.Client.ClearOverride(t.Context(), d.server, decidedAddress)); err != nil {
 		t.Fatal(err)

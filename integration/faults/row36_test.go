@@ -26,7 +26,7 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 		group.Go(func() {
 			for i := range writes / writers / 2 {
 				name := fmt.Sprintf("w%d-%d.%s", w, i%7, testbed.ZoneName)
-				if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name}); err != nil {
+				if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name}); err != nil {
 					t.Error(err)
 					return
 				}

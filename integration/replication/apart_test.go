@@ -48,13 +48,13 @@ func TestReplication_DecisionsThatDoNotGoTogether(t *testing.T) {
 	s.StartNodes(t, s.Nodes...)
 	const name, both, address = "far.test.gslb.test", "both.test.gslb.test", "192.0.2.5"
 	for _, one := range []string{name, both} {
-		if _, err := a.Client.CreateDomain(t.Context(), api.DomainChange{Name: one}); err != nil {
+		if _, err := a.Client.CreateDomain(t.Context(), api.DomainChange{"name": one}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	alike(t, s.Nodes...)
 	describe := func(n *harness.Node, text string) error {
-		_, err := n.Client.ChangeDomain(t.Context(), both, api.DomainChange{Description: &text})
+		_, err := n.Client.ChangeDomain(t.Context(), both, api.DomainChange{"description": text})
 		return err
 	}
 	testbed.Stop(t, a)
@@ -85,7 +85,7 @@ func TestReplication_DecisionsThatDoNotGoTogether(t *testing.T) {
 	}) {
 		t.Errorf("the audit log of the node whose decision lost: %+v, %v", log.Entries, err)
 	}
-	if _, err := b.Client.CreateDomain(t.Context(), api.DomainChange{Name: name}); err != nil {
+	if _, err := b.Client.CreateDomain(t.Context(), api.DomainChange{"name": name}); err != nil {
 		t.Fatal(err)
 	}
 	kept(t, []string{}, []string{}, s.Nodes...)
@@ -113,7 +113,7 @@ func TestReplication_WhatOneFileForbids(t *testing.T) {
 	testbed.Write(t, c.Path, 0o600, with)
 	testbed.HangUp(t, c)
 	create(t, a, name, address)
-	if _, err := a.Client.CreateDomain(t.Context(), api.DomainChange{Name: own}); err != nil {
+	if _, err := a.Client.CreateDomain(t.Context(), api.DomainChange{"name": own}); err != nil {
 		t.Fatal(err)
 	}
 	answers(t, name, []string{address}, s.Nodes[:2]...)

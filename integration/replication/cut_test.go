@@ -82,7 +82,7 @@ func hasTTL(ttl uint32) func(*dns.Msg) bool {
 // setTTL changes a name, which must be acknowledged.
 func setTTL(t *testing.T, n *harness.Node, name string, ttl int) {
 	t.Helper()
-	if _, err := n.Client.ChangeDomain(t.Context(), name, api.DomainChange{TTL: &ttl}); err != nil {
+	if _, err := n.Client.ChangeDomain(t.Context(), name, api.DomainChange{"ttl": ttl}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,7 +17,7 @@ func TestDocument_AppliedOnOneNodeReachesAll(t *testing.T) {
 	}
 	const name, address = "shop.test.gslb.test", "192.0.2.7"
 	request := api.ApplyRequest{Owner: "shop", Prune: true, Document: api.Document{
-		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: name, Regions: &[]string{"eu"}}}},
+		Domains: []api.DocumentDomain{{"name": name, "regions": []string{"eu"}}},
 		Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: name, Address: address, Port: 80,
 			Region: "eu"}}},
 	}}

@@ -49,7 +49,7 @@ func replicating(t *testing.T, backends int) *testbed.Site {
 // create makes a name with one server that serves by an override.
 func create(t *testing.T, n *harness.Node, name, address string) {
 	t.Helper()
-	_, domainErr := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name})
+	_, domainErr := n.Client.CreateDomain(t.Context(), api.DomainChange{"name": name})
 	_, serverErr := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: name, Address: address, Port: 80,
 		Region: "eu"})
 	if err := errors.Join(domainErr, serverErr); err != nil {

@@ -86,7 +86,7 @@ func (s *site) makeEarlier(t *testing.T, before harness.Binaries) {
 	n.Use(before.Overwatch)
 	a.Use(before.Agent)
 	s.StartAll(t)
-	_, domainErr := n.Client.CreateDomain(ctx, api.DomainChange{Name: keptDomain})
+	_, domainErr := n.Client.CreateDomain(ctx, api.DomainChange{"name": keptDomain})
 	_, serverErr := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80,
 		Region: "eu"})
 	_, overrideErr := n.Client.SetOverride(ctx, keptDomain, "192.0.2.9",

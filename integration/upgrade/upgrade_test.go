@@ -167,7 +167,7 @@ func upgrade(t *testing.T, before harness.Binaries) {
 	s.StartAll(t)
 	yes, ctx := true, t.Context()
 	for _, n := range s.Nodes {
-		if _, err := n.Client.CreateDomain(ctx, api.DomainChange{Name: keptDomain}); err != nil {
+		if _, err := n.Client.CreateDomain(ctx, api.DomainChange{"name": keptDomain}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80,

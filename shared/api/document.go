@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 const (
@@ -36,11 +38,8 @@ type DocumentRegion struct {
 	Owner string `json:"owner,omitempty"`
 }
 
-// DocumentDomain is a domain of a Document.
-type DocumentDomain struct {
-	DomainChange
-	Owner string `json:"owner,omitempty"`
-}
+// DocumentDomain is a domain of a Document: its name and the fields that differ from their defaults.
+type DocumentDomain = model.Patch[model.Domain]
 
 // DocumentServer is a server of a Document. Without a health check it has that of its region.
 type DocumentServer struct {

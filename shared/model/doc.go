@@ -10,6 +10,7 @@
 //	default  value without a setting
 //	min, max bounds
 //	zero     "unset" if the zero value means that the field is not set; null is the only way to write it in JSON
+//	usage    meaning in a few words, for the help of gslbctl
 //	merge    "replace" if a merge patch replaces the object as a whole (RFC 7396 merges its members)
 //
 // An embedded struct with a key is a block of its own in the configuration file; its fields stand side by side with the

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
 
@@ -10,45 +11,52 @@ import (
 // Domain is one load-balanced name.
 type Domain struct {
 	// The name; `*.` before it makes a wildcard. Required; each name once.
-	Name string `key:"name" json:"name"`
+	Name string `key:"name" json:"name" write:"always"`
 	// How the domain's backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency`
 	// or `client-hash`; see [routing](routing.md).
-	RoutingAlgorithm string `key:"routing_algorithm" json:"routing_algorithm" alias:"routing_policy" default:"round-robin"`
+	RoutingAlgorithm string `key:"routing_algorithm" json:"routing_algorithm" usage:"how backends are chosen: see gslbctl routing algorithms" alias:"routing_policy" write:"always" default:"round-robin"`
 	// The domain's regions, in order of preference.
-	Regions []string `key:"regions" json:"regions"`
+	Regions []string `key:"regions" json:"regions" usage:"regions in order of preference, separated by commas"`
 	// Seconds for which a resolver may cache an answer; 0: `dns.default_ttl`.
-	TTL int `key:"ttl" json:"ttl" min:"0" max:"2147483647" unit:"seconds" zero:"unset"`
+	TTL int `key:"ttl" json:"ttl" usage:"seconds that resolvers cache an answer (default: dns.default_ttl)" min:"0" max:"2147483647" zero:"unset"`
 	// The maximum number of addresses in an answer. BIND resolvers reject more than 100 records of one name. Above about
 	// 60 IPv4 or 35 IPv6 addresses an answer exceeds a UDP datagram, and resolvers retry over TCP.
-	MaxAnswers int `key:"max_answers" json:"max_answers" default:"1" min:"1"`
+	MaxAnswers int `key:"max_answers" json:"max_answers" usage:"maximum number of addresses in an answer" default:"1" min:"1"`
 	// The fallback answer if all backends are down, or fewer than `min_healthy` are up: `servfail`, `last_healthy` or
 	// `all`. Default: see `dns.return_last_healthy`.
-	OnAllDown string `key:"on_all_down" json:"on_all_down"`
+	OnAllDown string `key:"on_all_down" json:"on_all_down,omitempty" usage:"fallback answer: servfail, last_healthy or all (default: dns.return_last_healthy)"`
 	// The minimum number of the domain's backends, in all its regions, that must be able to serve: a number, `2`, or a
 	// share, `"50%"`, rounded up. With fewer, the domain answers as `on_all_down` says; `last_healthy` then includes the
 	// backends that failed last. A new backend counts after its first check result. 1 to 1000, or 1% to 100%.
-	MinHealthy string `key:"min_healthy" json:"min_healthy"`
+	MinHealthy string `key:"min_healthy" json:"min_healthy,omitempty" usage:"backends that must be able to serve: a number, or a share such as 50%"`
 	// false: answers are unsigned although `overwatch.dnssec.enabled` is true. A zone is signed as a whole, so all domains
 	// of the zone need the same value, and the zone must have no `records`. Remove the DS records from the parent zone
 	// first. Default: `overwatch.dnssec.enabled`.
-	DNSSECEnabled *bool `key:"dnssec_enabled" json:"dnssec_enabled"`
+	DNSSECEnabled *bool `key:"dnssec_enabled" json:"dnssec_enabled" usage:"false: answers are unsigned"`
 	// failover: the number of serving backends that a region needs.
-	FailoverThreshold int `key:"failover_threshold" json:"failover_threshold" default:"1" min:"1" max:"1000"`
+	FailoverThreshold int `key:"failover_threshold" json:"failover_threshold" usage:"failover: serving backends that a region needs" default:"1" min:"1" max:"1000"`
 	// The algorithm for clients and times for which `geolocation`, `proximity` or `latency` lacks data.
-	FallbackAlgorithm string        `key:"fallback_algorithm" json:"fallback_algorithm"`
+	FallbackAlgorithm string        `key:"fallback_algorithm" json:"fallback_algorithm,omitempty" usage:"algorithm where the routing algorithm lacks data"`
 	LatencyConfig     LatencyConfig `key:"latency_config" json:"latency_config"`
 	Proximity         `key:"proximity"`
 	ClientHash        `key:"client_hash"`
-	Brake             MassFailure `key:"brake" json:"brake"`
-	HTTPS             HTTPS       `key:"https" json:"https" merge:"replace"`
+	Brake             MassFailure `key:"brake" json:"brake,omitzero"`
+	HTTPS             HTTPS       `key:"https" json:"https,omitzero" merge:"replace"`
 	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of one server as a CNAME.
 	// With `cname`, all servers of the domain have a `target`, the name has no other records, and it is not the apex of a
 	// zone. An answer has one CNAME, independent of `max_answers`. See
 	// [answers that are names](dns.md#answers-that-are-names).
-	Answer string `key:"answer" json:"answer" default:"address"`
+	Answer string `key:"answer" json:"answer" usage:"records of an answer: address, or cname for the host names of servers" default:"address"`
 	// Services with [SRV records](dns.md#srv-records), such as `_sip._tcp`: the records have the ports of the backends
 	// that serve. At most 8. All servers of the domain need the same port.
-	SRV []string `key:"srv" json:"srv"`
+	SRV []string `key:"srv" json:"srv,omitempty" usage:"services with SRV records, such as _sip._tcp, separated by commas"`
+	// false: the node does not answer the name.
+	Enabled bool `key:"enabled" json:"enabled" usage:"false: the node does not answer the name" default:"true"`
+	// A text for people, of at most 500 printable characters.
+	Description string `key:"description" json:"description" usage:"text for people"`
+	// Words for people and filters: at most 50, each of at most 64 printable characters, without commas.
+	Tags []string `key:"tags" json:"tags" usage:"words for filters, separated by commas"`
+	Meta
 }
 
 // Values of Domain.Answer.
@@ -65,6 +73,22 @@ var defaultDomain = sync.OnceValue(func() (d Domain) {
 
 // SetDefaults resets all fields to their defaults.
 func (d *Domain) SetDefaults() { *d = defaultDomain() }
+
+// readLegacy converts the fields of version 0.9.0.
+func (d *Domain) readLegacy(fields map[string]any) {
+	unsigned, _ := fields["unsigned"].(json.RawMessage)
+	if delete(fields, "unsigned"); string(unsigned) == "true" {
+		fields["dnssec_enabled"] = json.RawMessage("false")
+	}
+}
+
+// writeLegacy adds the fields that version 0.9.0 needs.
+func (d *Domain) writeLegacy(fields map[string]any) {
+	fields["routing_policy"], fields["enabled"] = d.RoutingAlgorithm, d.Enabled
+	if d.Unsigned() {
+		fields["unsigned"] = true
+	}
+}
 
 // AnswersNames reports whether the answers are CNAME records.
 func (d *Domain) AnswersNames() bool { return d.Answer == AnswerCNAME }
@@ -94,36 +118,36 @@ func (h HTTPS) IsZero() bool { return len(h.ALPN) == 0 && h.Port == 0 && h.ECH =
 // Proximity configures routing by distance.
 type Proximity struct {
 	// proximity: regions that are at most this many kilometers farther away than the nearest region share its clients.
-	ToleranceKm float64 `key:"tolerance_km" json:"proximity_tolerance_km" default:"100" min:"0" max:"20038" unit:"kilometers"`
+	ToleranceKm float64 `key:"tolerance_km" json:"proximity_tolerance_km" usage:"proximity: kilometers within which farther regions share" default:"100" min:"0" max:"20038" unit:"kilometers"`
 }
 
 // ClientHash configures client-hash: the number of leading address bits that identify a client network.
 type ClientHash struct {
 	// client-hash: the number of leading bits of an IPv4 address that identify a client network.
-	IPv4Prefix int `key:"ipv4_prefix" json:"client_hash_ipv4_prefix" default:"24" min:"8" max:"32" unit:"bits"`
+	IPv4Prefix int `key:"ipv4_prefix" json:"client_hash_ipv4_prefix" usage:"client-hash: IPv4 address bits that identify a client network" default:"24" min:"8" max:"32"`
 	// client-hash: the number of leading bits of an IPv6 address that identify a client network.
-	IPv6Prefix int `key:"ipv6_prefix" json:"client_hash_ipv6_prefix" default:"56" min:"16" max:"64" unit:"bits"`
+	IPv6Prefix int `key:"ipv6_prefix" json:"client_hash_ipv6_prefix" usage:"client-hash: IPv6 address bits that identify a client network" default:"56" min:"16" max:"64"`
 }
 
 // LatencyConfig configures routing by latency.
 type LatencyConfig struct {
 	// latency: the weight of the newest measurement, above 0 and up to 1.
-	SmoothingFactor float64 `key:"smoothing_factor" json:"smoothing_factor" default:"0.3"`
+	SmoothingFactor float64 `key:"smoothing_factor" json:"smoothing_factor" usage:"latency: weight of the newest measurement" default:"0.3"`
 	// latency: backends with a higher latency are excluded.
-	MaxLatencyMs int `key:"max_latency_ms" json:"max_latency_ms" default:"500" min:"1" max:"60000" unit:"milliseconds"`
+	MaxLatencyMs int `key:"max_latency_ms" json:"max_latency_ms" usage:"latency: backends above this latency are excluded" default:"500" min:"1" max:"60000"`
 	// latency: the number of measurements before the latency of a backend is used.
-	MinSamples int `key:"min_samples" json:"min_samples" default:"3" min:"1" max:"1000"`
+	MinSamples int `key:"min_samples" json:"min_samples" usage:"latency: measurements before a latency is used" default:"3" min:"1" max:"1000"`
 }
 
 // MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has the
 // value of the node's `overwatch.brake`.
 type MassFailure struct {
 	// Overrides `overwatch.brake.enabled` for this domain.
-	Enabled *bool `key:"enabled" json:"enabled,omitempty"`
+	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"mass-failure protection: false disables it"`
 	// Overrides `overwatch.brake.share` for this domain.
-	Share string `key:"share" json:"share,omitempty"`
+	Share string `key:"share" json:"share,omitempty" usage:"mass-failure protection: share of backends beyond which agent reports are held"`
 	// Overrides `overwatch.brake.window` for this domain.
-	Window settings.Duration `key:"window" json:"window,omitempty" min:"1s" max:"1h" zero:"unset"`
+	Window settings.Duration `key:"window" json:"window,omitempty" usage:"mass-failure protection: time in which failures are counted" min:"1s" max:"1h" zero:"unset"`
 	// Overrides `overwatch.brake.hold` for this domain.
-	Hold settings.Duration `key:"hold" json:"hold,omitempty" min:"1s" max:"24h" zero:"unset"`
+	Hold settings.Duration `key:"hold" json:"hold,omitempty" usage:"mass-failure protection: maximum time of a hold" min:"1s" max:"24h" zero:"unset"`
 }

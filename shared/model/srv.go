@@ -44,4 +44,3 @@ func isSRV(text string) bool {
 			strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != ""
 	})
 }
-

@@ -12,8 +12,8 @@ const shopFile = "domains:\n  - {name: shop.example.com, ttl: 30}\n  - {name: ww
 
 func wholeDocument() api.Document {
 	return api.Document{Domains: []api.DocumentDomain{
-		{DomainChange: api.DomainChange{Name: "shop.example.com", TTL: pointer(30)}, Owner: "shop"},
-		{DomainChange: api.DomainChange{Name: "www.example.com"}},
+		{"name": "shop.example.com", "ttl": 30, "owner": "shop"},
+		{"name": "www.example.com"},
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // lossOf returns the consequences of a change that leaves a name without an answer.
@@ -110,7 +111,7 @@ func TestDrainWait_EndsWith0OnlyWhereNamesAreAnswered(t *testing.T) {
 	} {
 		n, dns := drainingNode(t, append([]api.Backend{leaving}, tc.backends...)...)
 		n.set("GET /api/v1/domains/app.example.com",
-			api.DomainDetail{Domain: api.Domain{Name: "app.example.com", Enabled: tc.enabled}})
+			api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "app.example.com", Enabled: tc.enabled}}})
 		n.set("GET /api/v1/routing/answers", answersTo(map[string]string{"": tc.byAPI}))
 		dns.answer("app.example.com")
 		if tc.byDNS != "" {

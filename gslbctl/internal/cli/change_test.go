@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func TestChanges_GoToAllNodes(t *testing.T) {
@@ -24,20 +25,23 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":true,"reason":"r","source":"gslbctl"}`,
 			"app.example.com 192.0.2.11:443 is unhealthy for 30m"},
 		{"domains add shop.example.com --ttl 20 --regions us,eu",
-			`POST /api/v1/domains  {"name":"shop.example.com","ttl":20,"regions":["us","eu"]}`,
+			`POST /api/v1/domains  {"name":"shop.example.com","regions":["us","eu"],"ttl":20}`,
 			"domain shop.example.com is answered"},
 		{"domains add *.shop.example.com --wildcard", `POST /api/v1/domains  {"name":"*.shop.example.com"}`,
 			"domain shop.example.com is answered"},
-		{"domains set shop.example.com --signed=false",
+		{"domains set shop.example.com --dnssec-enabled=false",
 			`PATCH /api/v1/domains/shop.example.com  {"dnssec_enabled":false}`, "domain shop.example.com is changed"},
-		{"domains set shop.example.com --policy latency --fallback weighted --min-healthy 50% --enabled=false " +
+		{"domains set shop.example.com --routing-algorithm latency --fallback-algorithm weighted --min-healthy 50% --enabled=false " +
 			"--description x --tags a,b",
 			`PATCH /api/v1/domains/shop.example.com  ` +
-				`{"routing_policy":"latency","fallback_algorithm":"weighted","min_healthy":"50%","enabled":false,` +
-				`"description":"x","tags":["a","b"]}`, "domain shop.example.com is changed"},
+				`{"description":"x","enabled":false,"fallback_algorithm":"weighted","min_healthy":"50%",` +
+				`"routing_policy":"latency","tags":["a","b"]}`, "domain shop.example.com is changed"},
 		{"domains add shop.example.com --https-alpn h2,h3 --https-port 8443 --srv _sip._tcp,_xmpp-client._tcp",
-			`POST /api/v1/domains  {"name":"shop.example.com","https":{"alpn":["h2","h3"],"port":8443},` +
+			`POST /api/v1/domains  {"https":{"alpn":["h2","h3"],"port":8443},"name":"shop.example.com",` +
 				`"srv":["_sip._tcp","_xmpp-client._tcp"]}`, "domain shop.example.com is answered"},
+		{"domains set shop.example.com --max-answers 3 --latency-config-min-samples 9 --brake-window 30s --reset ttl,on-all-down",
+			`PATCH /api/v1/domains/shop.example.com  {"brake":{"window":"30s"},"latency_config":{"min_samples":9},` +
+				`"max_answers":3,"on_all_down":null,"ttl":null}`, "domain shop.example.com is changed"},
 		{"domains set shop.example.com --answer cname", `PATCH /api/v1/domains/shop.example.com  {"answer":"cname"}`,
 			"domain shop.example.com is changed"},
 		{"domains set shop.example.com --https-alpn= --srv=",
@@ -268,18 +272,37 @@ func TestDomainsSet_APartOfTheHTTPSRecords(t *testing.T) {
 		"--https-port 8443":    `{"https":{"alpn":["h2"],"port":8443,"ech":"AEX+"}}`,
 		"--https-port 0":       `{"https":{"alpn":["h2"],"ech":"AEX+"}}`,
 		"--https-alpn h3":      `{"https":{"alpn":["h3"],"port":444,"ech":"AEX+"}}`,
-		"--https-ech= --ttl 9": `{"ttl":9,"https":{"alpn":["h2"],"port":444}}`,
+		"--https-ech= --ttl 9": `{"https":{"alpn":["h2"],"port":444},"ttl":9}`,
 		"--https-alpn=":        `{"https":{"alpn":[]}}`,
 		"--srv _sip._tcp":      `{"srv":["_sip._tcp"]}`,
 	} {
 		n := startNode(t)
-		n.set("GET /api/v1/domains/shop.example.com", api.DomainDetail{Domain: api.Domain{
-			Name: "shop.example.com", HTTPS: &api.DomainHTTPS{ALPN: []string{"h2"}, Port: 444, ECH: "AEX+"}}})
+		n.set("GET /api/v1/domains/shop.example.com", api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com", HTTPS: model.HTTPS{ALPN: []string{"h2"}, Port: 444, ECH: "AEX+"}}}})
 		ask(t, "domains set shop.example.com "+args, n)
 		sent := strings.TrimPrefix(strings.Join(n.changes(), "; "), "PATCH /api/v1/domains/shop.example.com  ")
 		if sent != want {
 			t.Errorf("%s: sent %s, want %s", args, sent, want)
 		}
+	}
+}
+
+// A flag of an earlier version does the same as the flag of today, and says which one that is.
+func TestDomainsSet_EarlierFlagsStillWork(t *testing.T) {
+	for old, now := range map[string]string{"--policy latency": "--routing-algorithm", "--signed=false": "--dnssec-enabled",
+		"--client-ipv4-prefix 20": "--client-hash-ipv4-prefix"} {
+		n := startNode(t)
+		r := ask(t, "domains set shop.example.com "+old, n)
+		if r.code != 0 || len(n.changes()) != 1 || !strings.Contains(r.errors, "use "+now) {
+			t.Errorf("%s: %+v, sent %q", old, r, n.changes())
+		}
+	}
+	n := startNode(t)
+	if r := ask(t, "domains set shop.example.com --reset ttl --ttl 5", n); r.code == 0 || len(n.changes()) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := ask(t, "domains set shop.example.com --reset tlt", n); r.code == 0 ||
+		!strings.Contains(r.errors, `no setting is named "tlt"`) {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // reads are the command lines that only look, with their exit code.
@@ -335,7 +336,7 @@ func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 func TestDomainsList_ByTag(t *testing.T) {
 	n := startNode(t)
 	tagged := func(name string, tags ...string) api.Domain {
-		return api.Domain{ID: name, Name: name, RoutingPolicy: "weighted", Tags: tags}
+		return api.Domain{ID: name, RoutingPolicy: "weighted", Domain: model.Domain{Name: name, RoutingAlgorithm: "weighted", Tags: tags}}
 	}
 	shop, blog := tagged("shop.example.com", "prod", "money"), tagged("blog.example.com", "prod")
 	n.set("GET /api/v1/domains", api.DomainList{Domains: []api.Domain{shop, blog}, Total: 2})

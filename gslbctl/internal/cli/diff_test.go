@@ -7,6 +7,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func TestDiff_ShowsWhatNodesSayDifferently(t *testing.T) {
@@ -23,8 +24,8 @@ func TestDiff_ShowsWhatNodesSayDifferently(t *testing.T) {
 	}
 	nodes[1].answers["GET /api/v1/overrides"] = api.OverrideList{}
 	nodes[1].answers["GET /api/v1/domains"] = api.DomainList{Total: 2,
-		Domains: []api.Domain{{Name: "app.example.com", RoutingPolicy: "weighted", TTL: 300, Enabled: true},
-			{Name: "new.example.com"}}}
+		Domains: []api.Domain{{RoutingPolicy: "weighted", Domain: model.Domain{Name: "app.example.com", RoutingAlgorithm: "weighted", TTL: 300, Enabled: true}},
+			{Domain: model.Domain{Name: "new.example.com"}}}}
 	nodes[1].answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{}
 	agents := fakeAgents()
 	agents[0].Fingerprint = "sha256:0000000000000000000000000000000000000000000000000000000000000000"

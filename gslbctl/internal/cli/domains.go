@@ -41,7 +41,7 @@ func (a *app) domainsListCommand() *cobra.Command {
 				t.Empty = "No domain has the tag " + tag + "."
 			}
 			for _, d := range list.Domains {
-				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"),
+				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingAlgorithm), render.C(strconv.Itoa(d.TTL)+"s"),
 					healthyOf(d.HealthyBackends, d.BackendCount),
 					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt),
 					orNone(strings.Join(d.Tags, ",")), orNone(d.Description),
@@ -89,7 +89,7 @@ func readDomain(ctx context.Context, c *api.Client, name string) (domainReport, 
 
 func (a *app) domainText(r domainReport) string {
 	d := r.Domain
-	lines := []string{fmt.Sprintf("%s  policy %s, TTL %ds, %d of %s healthy, signed: %s", d.Name, d.RoutingPolicy, d.TTL,
+	lines := []string{fmt.Sprintf("%s  routing algorithm %s, TTL %ds, %d of %s healthy, signed: %s", d.Name, d.RoutingAlgorithm, d.TTL,
 		d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"), render.YesNo(d.DNSSECEnabled)), ""}
 	if d.Overlay != nil {
 		lines = append(lines, fmt.Sprintf("%s laid over the configuration by %s: gslbctl domains reset %s takes it away",
@@ -117,10 +117,10 @@ func (a *app) domainText(r domainReport) string {
 
 // recordLines tells which records a domain has in place of addresses or beside them.
 func recordLines(d api.Domain) (lines []string) {
-	if d.Answer != "" {
+	if d.AnswersNames() {
 		lines = append(lines, "Answers: "+d.Answer+", the host names of its servers")
 	}
-	if h := d.HTTPS; h != nil {
+	if h := d.HTTPS; !h.IsZero() {
 		line := fmt.Sprintf("HTTPS records: %s at port %d", strings.Join(h.ALPN, ", "), cmp.Or(h.Port, 443))
 		if h.ECH != "" {
 			line += ", with ECH"

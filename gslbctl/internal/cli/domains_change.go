@@ -2,52 +2,18 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
-// domainFlags adds the flags for the settings of a domain but for its HTTPS records. Only given ones are in req.
-func (a *app) domainFlags(cmd *cobra.Command, req *api.DomainChange) {
-	flags := cmd.Flags()
-	optional(cmd, flags.IntVar, &req.TTL, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
-	optional(cmd, flags.StringVar, &req.RoutingPolicy, "policy", "",
-		"how addresses are chosen: see gslbctl routing algorithms")
-	optional(cmd, flags.StringVar, &req.FallbackAlgorithm, "fallback", "",
-		"how, where --policy lacks data; empty for none")
-	optional(cmd, flags.StringVar, &req.MinHealthy, "min-healthy", "",
-		"with fewer backends fit to serve, go to the last resort: a number or a part as in 50%; empty for none")
-	optional(cmd, flags.Float64Var, &req.ProximityToleranceKm, "proximity-tolerance", 0,
-		"with proximity: how many kilometres farther than the nearest a region may be and still share (default 100)")
-	optional(cmd, flags.IntVar, &req.ClientHashIPv4Prefix, "client-ipv4-prefix", 0,
-		"with client-hash: bits of an IPv4 address that make a client's network (default 24)")
-	optional(cmd, flags.IntVar, &req.ClientHashIPv6Prefix, "client-ipv6-prefix", 0,
-		"with client-hash: bits of an IPv6 address that make a client's network (default 56)")
-	optional(cmd, flags.StringVar, &req.Description, "description", "", "what it is, for people")
-	optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true, "whether it is answered")
-	optional(cmd, flags.BoolVar, &req.DNSSECEnabled, "signed", true,
-		"false: not signed, where its zone has nothing that is")
-	optional(cmd, flags.StringSliceVar, &req.Regions, "regions", nil,
-		"its regions in order of preference, separated by commas")
-	optional(cmd, flags.StringSliceVar, &req.Tags, "tags", nil,
-		"words to find it by, separated by commas; empty for none")
-	optional(cmd, flags.StringSliceVar, &req.SRV, "srv", nil,
-		"`services` with SRV records, such as _sip._tcp, separated by commas; empty for none")
-	optional(cmd, flags.StringVar, &req.Answer, "answer", "",
-		"address, or cname to answer with the host names of its servers (default address)")
-	offer(cmd, "answer", []string{"address", "cname"})
-	_ = cmd.RegisterFlagCompletionFunc("policy", a.completion(policyNames))
-	_ = cmd.RegisterFlagCompletionFunc("fallback", a.completion(policyNames))
-	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
-	_ = cmd.RegisterFlagCompletionFunc("tags", a.severalOf(tagNames))
-}
-
 func (a *app) domainsAddCommand() *cobra.Command {
-	var req api.DomainChange
+	var flags *settingFlags
 	var https httpsFlags
 	var wildcard, newZone bool
 	cmd := &cobra.Command{
@@ -55,18 +21,14 @@ func (a *app) domainsAddCommand() *cobra.Command {
 		Short: "Have every node answer a name; DNS has it when this returns",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Name = args[0]
-			err := https.check()
+			req, err := newDomain(args[0], flags, &https)
 			if err != nil {
 				return err
 			}
-			if req.HTTPS, err = https.over(nil); err != nil {
+			if err := checkWildcard(args[0], wildcard); err != nil {
 				return err
 			}
-			if err := checkWildcard(req.Name, wildcard); err != nil {
-				return err
-			}
-			if err := a.checkZone(cmd.Context(), req.Name, newZone); err != nil {
+			if err := a.checkZone(cmd.Context(), args[0], newZone); err != nil {
 				return err
 			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -75,13 +37,26 @@ func (a *app) domainsAddCommand() *cobra.Command {
 			})
 		},
 	}
-	a.domainFlags(cmd, &req)
+	flags = a.domainFlags(cmd)
 	https.add(cmd, a)
 	cmd.Flags().BoolVar(&wildcard, "wildcard", false,
 		"the name begins with *. and answers for every name below that has none of its own")
 	cmd.Flags().BoolVar(&newZone, "new-zone", false,
 		"the name is outside every configured zone, and becomes a zone of its own, with its own delegation and keys")
 	return cmd
+}
+
+// newDomain returns the request for a new domain.
+func newDomain(name string, flags *settingFlags, https *httpsFlags) (api.DomainChange, error) {
+	if err := https.check(); err != nil {
+		return nil, err
+	}
+	req, err := flags.patch()
+	if err != nil {
+		return nil, err
+	}
+	req["name"] = name
+	return req, https.addTo(req, model.HTTPS{})
 }
 
 // checkWildcard returns an error for a wildcard without --wildcard, which a shell may have made, and for --wildcard
@@ -123,7 +98,7 @@ func (a *app) checkZone(ctx context.Context, name string, asked bool) error {
 }
 
 func (a *app) domainsSetCommand() *cobra.Command {
-	var req api.DomainChange
+	var flags *settingFlags
 	var https httpsFlags
 	cmd := &cobra.Command{
 		Use:               "set <name>",
@@ -131,24 +106,24 @@ func (a *app) domainsSetCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.arguments(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().NFlag() == 0 {
-				return errors.New(
-					"nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, " +
-						"--client-ipv4-prefix, --client-ipv6-prefix, --https-alpn, --https-port, --https-ech, --srv, --answer, " +
-						"--description, " +
-						"--enabled, --signed, --regions or --tags")
+			if !flags.given() && https == (httpsFlags{}) {
+				return flags.errNoSetting("https-alpn", "https-port", "https-ech")
 			}
 			if err := https.check(); err != nil {
 				return err
 			}
+			patch, err := flags.patch()
+			if err != nil {
+				return err
+			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				req := req // of this node
+				req := maps.Clone(patch) // for this node
 				if https != (httpsFlags{}) {
 					before, err := c.Domain(ctx, args[0])
 					if err != nil {
 						return "", err
 					}
-					if req.HTTPS, err = https.over(before.Domain.HTTPS); err != nil {
+					if err := https.addTo(req, before.Domain.HTTPS); err != nil {
 						return "", err
 					}
 				}
@@ -157,7 +132,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 			})
 		},
 	}
-	a.domainFlags(cmd, &req)
+	flags = a.domainFlags(cmd)
 	https.add(cmd, a)
 	return cmd
 }

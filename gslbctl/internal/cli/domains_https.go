@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // httpsFlags are the flags for the HTTPS records of a domain, nil where not given. The API takes all values of these
@@ -39,17 +40,16 @@ func (f *httpsFlags) check() error {
 	return nil
 }
 
-// over returns the new values of the HTTPS records: those of the given flags, and for the others those of before. It
-// returns nil if no flag is given. before is nil if there are no HTTPS records.
-func (f *httpsFlags) over(before *api.DomainHTTPS) (*api.DomainHTTPS, error) {
-	now := api.DomainHTTPS{ALPN: []string{}}
+// addTo adds the new values of the HTTPS records to a request: those of the given flags, and for the others those of
+// before. Without flags it adds nothing.
+func (f *httpsFlags) addTo(req map[string]any, before model.HTTPS) error {
+	now := before
 	switch {
 	case *f == httpsFlags{}:
-		return nil, nil
+		return nil
 	case f.away():
-		return &now, nil
-	case before != nil:
-		now = *before
+		req["https"] = map[string]any{"alpn": []string{}} // version 0.9.0 does not know null
+		return nil
 	}
 	if f.alpn != nil {
 		now.ALPN = *f.alpn
@@ -61,8 +61,9 @@ func (f *httpsFlags) over(before *api.DomainHTTPS) (*api.DomainHTTPS, error) {
 		now.ECH = *f.ech
 	}
 	if len(now.ALPN) == 0 {
-		return nil, errors.New("there are no HTTPS records without protocols: " +
+		return errors.New("there are no HTTPS records without protocols: " +
 			"name them beside --https-port and --https-ech, such as --https-alpn h2,h3")
 	}
-	return &now, nil
+	req["https"] = now
+	return nil
 }

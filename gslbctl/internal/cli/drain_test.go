@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // drainingNode returns a node with a domain whose TTL is a second, and its DNS.
@@ -16,7 +17,7 @@ func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 	t.Helper()
 	n := startNode(t)
 	n.answers["GET /api/v1/domains/app.example.com"] = api.DomainDetail{
-		Domain: api.Domain{Name: "app.example.com", TTL: 1, Enabled: true}}
+		Domain: api.Domain{Domain: model.Domain{Name: "app.example.com", TTL: 1, Enabled: true}}}
 	n.answers["GET /api/v1/routing/answers"] = answersTo(map[string]string{"": "192.0.2.11"})
 	n.answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: backends, Total: len(backends)}
 	for _, b := range backends {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // wellAnswers returns a full set of answers of a node with two domains, four backends and three agents. All is well but
@@ -25,14 +26,10 @@ func wellAnswers() map[string]any {
 		return api.BackendList{Backends: list, Total: len(list), GeneratedAt: now}
 	}
 	agents := fakeAgents()
-	domains := []api.Domain{
-		{ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", Enabled: true, Tags: []string{},
-			Source: api.FromConfig, BackendCount: 3, HealthyBackends: 2, CreatedAt: started, UpdatedAt: started},
-		{ID: "www.example.com", Name: "www.example.com", TTL: 60, RoutingPolicy: "failover", Enabled: true, Tags: []string{},
-			Source: api.FromConfig, BackendCount: 1, HealthyBackends: 1, CreatedAt: started, UpdatedAt: started},
-	}
+	domains := []api.Domain{fakeDomain("app.example.com", "weighted", 30, 3, 2),
+		fakeDomain("www.example.com", "failover", 60, 1, 1)}
 	shown := domains[0]
-	shown.HTTPS = &api.DomainHTTPS{ALPN: []string{"h2", "h3"}, Port: 8443, ECH: "AEX+"}
+	shown.HTTPS = model.HTTPS{ALPN: []string{"h2", "h3"}, Port: 8443, ECH: "AEX+"}
 	shown.SRV = []string{"_sip._tcp"}
 	shown.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.11:443", Reason: "kernel update",
@@ -106,12 +103,11 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/ready": api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
 		"GET /api/v1/version": api.Version{Version: "1.2.3", GoVersion: "go1.26",
 			GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
-		"POST /api/v1/domains":                    api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
-		"GET /api/v1/domains/shop.example.com":    api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
-		"PATCH /api/v1/domains/shop.example.com":  api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
-		"DELETE /api/v1/domains/shop.example.com": nil,
-		"PATCH /api/v1/domains/over.example.com": api.DomainDetail{Domain: api.Domain{Name: "over.example.com",
-			Overlay: &api.Overlay{}}},
+		"POST /api/v1/domains":                                          api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com"}}},
+		"GET /api/v1/domains/shop.example.com":                          api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com"}}},
+		"PATCH /api/v1/domains/shop.example.com":                        api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: "shop.example.com"}}},
+		"DELETE /api/v1/domains/shop.example.com":                       nil,
+		"PATCH /api/v1/domains/over.example.com":                        api.DomainDetail{Domain: api.Domain{Overlay: &api.Overlay{}, Domain: model.Domain{Name: "over.example.com"}}},
 		"DELETE /api/v1/domains/over.example.com/overlay":               nil,
 		"DELETE /api/v1/regions/ap/overlay":                             nil,
 		"DELETE /api/v1/servers/app.example.com:192.0.2.13:443/overlay": nil,
@@ -340,4 +336,14 @@ func fakeRoll() api.Roll {
 				Reason: pointer("resolvers that hold DNSKEY records without the new key find none that the new DS record is of")},
 			{Act: api.RollRemoveKey, Reason: pointer("resolvers that hold the DS record of an old key find no key that it is of")},
 			{Act: api.RollCancel, Safe: true}}}
+}
+
+// fakeDomain returns a domain of the configuration with defaults otherwise.
+func fakeDomain(name, algorithm string, ttl, backends, healthy int) api.Domain {
+	d := api.Domain{ID: name, Domain: *model.New[model.Domain](), RoutingPolicy: algorithm, Source: api.FromConfig,
+		BackendCount: backends, HealthyBackends: healthy}
+	d.Name, d.RoutingAlgorithm, d.TTL, d.Regions, d.Tags = name, algorithm, ttl, []string{}, []string{}
+	d.CreatedAt = now.Add(-51 * time.Hour)
+	d.UpdatedAt = d.CreatedAt
+	return d
 }

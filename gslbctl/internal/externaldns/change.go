@@ -121,11 +121,11 @@ func isNewName(ctx context.Context, node *api.Client, doc api.Document, name str
 
 // newName returns the domain that a Provider makes of a name.
 func newName(name string) api.DocumentDomain {
-	return api.DocumentDomain{DomainChange: api.DomainChange{Name: name, Tags: &[]string{Tag}}}
+	return api.DocumentDomain{"name": name, "tags": []string{Tag}}
 }
 
 func hasDomain(doc api.Document, name string) bool {
-	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Name == name })
+	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Text("name") == name })
 }
 
 // applyServers applies the owner's document. Names may lose all their servers, since ExternalDNS has decided so. A
@@ -183,6 +183,6 @@ func removeUnused(ctx context.Context, node *api.Client, name string) error {
 // made reports whether a Provider has made a name, and nobody has taken it over.
 func made(doc api.Document, name string) bool {
 	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool {
-		return d.Name == name && d.Owner == "" && d.Tags != nil && slices.Contains(*d.Tags, Tag)
+		return d.Text("name") == name && d.Text("owner") == "" && slices.Contains(d.Texts("tags"), Tag)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // fakeNode keeps a document as a node does, as far as a Provider can see.
@@ -32,7 +33,7 @@ type fakeNode struct {
 func startFake(t *testing.T) *fakeNode {
 	t.Helper()
 	n := &fakeNode{t: t, zones: []string{"example.com."}, doc: api.Document{
-		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "app.example.com"}}},
+		Domains: []api.DocumentDomain{{"name": "app.example.com"}},
 		Servers: []api.DocumentServer{fakeServer("app.example.com", "203.0.113.9", "us", "us-1")},
 	}}
 	server := httptest.NewServer(n)
@@ -80,7 +81,7 @@ func (n *fakeNode) answer(line string, r *http.Request) (int, any) {
 		return http.StatusOK, api.ServerList{Total: 1, Servers: []api.Server{{Service: "file.example.com",
 			Address: "192.0.2.1", Port: 443, Source: api.SourceStatic}}}
 	case line == "GET /api/v1/domains":
-		return http.StatusOK, api.DomainList{Total: 1, Domains: []api.Domain{{Name: "file.example.com"}}}
+		return http.StatusOK, api.DomainList{Total: 1, Domains: []api.Domain{{Domain: model.Domain{Name: "file.example.com"}}}}
 	case line == "GET /api/v1/document":
 		return http.StatusOK, n.doc
 	case strings.HasPrefix(line, "POST /api/v1/document/"):
@@ -99,10 +100,10 @@ func (n *fakeNode) answer(line string, r *http.Request) (int, any) {
 		n.apply(req)
 		return http.StatusOK, api.Plan{Applied: true}
 	case r.Method == http.MethodDelete:
-		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Name == name })
+		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Text("name") == name })
 		return http.StatusNoContent, nil
 	case strings.HasPrefix(line, "GET /api/v1/domains/") && hasDomain(n.doc, name):
-		detail := api.DomainDetail{Domain: api.Domain{Name: name}}
+		detail := api.DomainDetail{Domain: api.Domain{Domain: model.Domain{Name: name}}}
 		for _, s := range n.doc.Servers {
 			if s.Service == name {
 				detail.Domain.BackendCount++
@@ -119,10 +120,10 @@ func (n *fakeNode) apply(req api.ApplyRequest) {
 			n.t.Error("an apply of servers without force")
 		}
 		n.doc.Servers = slices.DeleteFunc(n.doc.Servers, func(s api.DocumentServer) bool { return s.Owner == req.Owner })
-		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Owner == req.Owner })
+		n.doc.Domains = slices.DeleteFunc(n.doc.Domains, func(d api.DocumentDomain) bool { return d.Text("owner") == req.Owner })
 	}
 	for _, d := range req.Document.Domains {
-		if !hasDomain(n.doc, d.Name) {
+		if !hasDomain(n.doc, d.Text("name")) {
 			n.doc.Domains = append(n.doc.Domains, d)
 		}
 	}

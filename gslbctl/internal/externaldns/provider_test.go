@@ -263,7 +263,7 @@ func TestRecords_WhatTheNodeRefusesBlocksNothingElse(t *testing.T) {
 	named := false
 	n.refuses = func(doc api.Document) *api.ErrorBody {
 		for _, d := range doc.Domains {
-			if d.Name == "static.example.com" {
+			if d.Text("name") == "static.example.com" {
 				return &api.ErrorBody{Error: "static.example.com has static records"}
 			}
 		}

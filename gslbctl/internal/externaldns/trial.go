@@ -132,7 +132,7 @@ func (t *trial) refuseNamed(group []*candidate, doc *api.Document, problems []ap
 			servers = doc.Servers[n : n+1]
 		} else if _, err := fmt.Sscanf(problem.Object, "domains[%d]", &n); err == nil && n >= 0 && n < len(doc.Domains) {
 			servers = slices.DeleteFunc(slices.Clone(doc.Servers), func(s api.DocumentServer) bool {
-				return s.Service != doc.Domains[n].Name
+				return s.Service != doc.Domains[n].Text("name")
 			})
 		}
 		for _, s := range servers {

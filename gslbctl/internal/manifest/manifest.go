@@ -19,6 +19,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+	"gslb.internal/shared/settings"
 )
 
 // Manifest is a document with the file and line of each of its objects.
@@ -62,7 +64,7 @@ func Read(path string, stdin io.Reader) (*Manifest, error) {
 func OwnedBy(doc api.Document, owner string) api.Document {
 	return api.Document{
 		Regions:  filter(doc.Regions, func(o api.DocumentRegion) bool { return o.Owner == owner }),
-		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Owner == owner }),
+		Domains:  filter(doc.Domains, func(o api.DocumentDomain) bool { return o.Text("owner") == owner }),
 		Servers:  filter(doc.Servers, func(o api.DocumentServer) bool { return o.Owner == owner }),
 		Mappings: filter(doc.Mappings, func(o api.DocumentMapping) bool { return o.Owner == owner }),
 		Agents:   filter(doc.Agents, func(o api.DocumentAgent) bool { return o.Owner == owner }),
@@ -218,6 +220,12 @@ func (m *Manifest) take(name string, top *yaml.Node) error {
 	return nil
 }
 
+// patch is an object of a kind of package model.
+type patch interface {
+	Declared() *model.Fields
+	Problems(source string) settings.Problems
+}
+
 // objects decodes the elements of a list.
 func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) error {
 	for _, n := range list.Content {
@@ -236,6 +244,12 @@ func objects[T any](m *Manifest, name, key string, list *yaml.Node, into *[]T) e
 		text, err := json.Marshal(raw)
 		if err == nil {
 			err = json.Unmarshal(text, &one)
+		}
+		if p, isPatch := any(one).(patch); err == nil && isPatch {
+			if problems := p.Problems(model.FromDocument); len(problems) > 0 {
+				first := problems[0]
+				return wrong(name, valueOf(n, first.Key), "%s: %s is %s: %s", object, first.Key, first.Value, first.Message)
+			}
 		}
 		if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			field := strings.TrimPrefix(mistyped.Field, embedded(reflect.TypeOf(one)))
@@ -264,6 +278,9 @@ func embedded(t reflect.Type) string {
 
 // refuseUnknown returns an error for the first key of n, or of an object in it, that the struct type t lacks.
 func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
+	if p, isPatch := reflect.Zero(t).Interface().(patch); isPatch {
+		return refuseUndeclared(name, n, p.Declared())
+	}
 	known := KeysOf(t)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -272,6 +289,23 @@ func refuseUnknown(name string, n *yaml.Node, t reflect.Type) error {
 		}
 		if inner := fieldType(t, key.Value); inner.Kind() == reflect.Struct && value.Kind == yaml.MappingNode {
 			if err := refuseUnknown(name, value, inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// refuseUndeclared returns an error for the first key of n, or of an object in it, that is not declared.
+func refuseUndeclared(name string, n *yaml.Node, fields *model.Fields) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		f := fields.Find(key.Value)
+		if known := fields.Accepted(model.FromDocument); f == nil || !slices.Contains(known, key.Value) {
+			return wrong(name, key, "unknown key %q: known are %s", key.Value, strings.Join(known, ", "))
+		}
+		if inner := f.Inner(); inner != nil && value.Kind == yaml.MappingNode {
+			if err := refuseUndeclared(name, value, inner); err != nil {
 				return err
 			}
 		}

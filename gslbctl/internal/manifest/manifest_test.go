@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := m.Document
-	if len(d.Domains) != 2 || *d.Domains[0].TTL != 30 || d.Domains[1].Owner != "b" || *d.Regions[0].Name != "eu" ||
+	if len(d.Domains) != 2 || fmt.Sprintf("%s", d.Domains[0]["ttl"]) != "30" || d.Domains[1].Text("owner") != "b" || *d.Regions[0].Name != "eu" ||
 		*d.Servers[0].HealthCheck.Type != "http" || d.Servers[0].Port != 80 {
 		t.Errorf("%+v", d)
 	}
@@ -73,9 +74,9 @@ func TestRead_NamesLineAndRemedy(t *testing.T) {
 		"domain: []":                            `standard input:1: unknown key "domain": known are regions, domains`,
 		"domains: {a: b}":                       "standard input:1: domains must be a list",
 		"domains:\n  - hello":                   "standard input:2: domains[0] must be an object",
-		"domains:\n  - {nam: x}":                `standard input:2: unknown key "nam": known are name, ttl`,
-		"domains:\n- name: x\n  ttl: y":         "standard input:3: domains[0]: ttl is a string: it must be a whole number",
-		"domains:\n- {name: 5}":                 "standard input:2: domains[0]: name is a number: it must be a text: write it in quotes",
+		"domains:\n  - {nam: x}":                `standard input:2: unknown key "nam": known are name, routing_algorithm`,
+		"domains:\n- name: x\n  ttl: y":         `standard input:3: domains[0]: ttl is "y": give a whole number`,
+		"domains:\n- {name: 5}":                 "standard input:2: domains[0]: name is 5: give a string",
 		"servers:\n- health_check:\n    typ: x": `standard input:3: unknown key "typ": known are enabled, type`,
 		"servers:\n- health_check: {path: 1}":   "standard input:2: servers[0]: health_check.path is a number",
 		"domains:\n- {name: a, name: b}":        "already defined",

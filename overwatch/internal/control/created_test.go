@@ -31,7 +31,10 @@ func stateOf(t *testing.T, kept *store.Store, file *config.Config) *State {
 func fileWith(domains ...string) *config.Config {
 	c := config.Default()
 	for _, name := range domains {
-		c.Domains = append(c.Domains, config.Domain{Name: name})
+		var d config.Domain
+		d.SetDefaults()
+		d.Name = name
+		c.Domains = append(c.Domains, d)
 	}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -20,7 +21,11 @@ import (
 func CheckObject(o *replica.Object) error {
 	switch o.Kind {
 	case store.KindDomain:
-		return checkValue(o, definitions.CheckDomain)
+		d, err := model.Decode[model.Domain](o.Value)
+		if err != nil {
+			return fmt.Errorf("it cannot be read: %w", err)
+		}
+		return definitions.CheckDomain(d)
 	case store.KindRegion:
 		return checkValue(o, definitions.CheckRegion)
 	case store.KindMapping:

@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 func peerObject(kind, name, value string) *replica.Object {
@@ -60,12 +61,12 @@ func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
 	edit := func(from, what, with string) string { return strings.Replace(from, what, with, 1) }
 	for _, c := range []struct{ kind, value, want string }{
 		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"ttl":-5`), "ttl is -5"},
-		{store.KindDomain, edit(soundDomain, `geolocation`, `coin-toss`), "routing_policy is"},
+		{store.KindDomain, edit(soundDomain, `geolocation`, `coin-toss`), "routing_algorithm is"},
 		{store.KindDomain, edit(soundDomain, `round-robin`, `coin-toss`), "fallback_algorithm is"},
 		{store.KindDomain, edit(soundDomain, `app.example`, `a\u0000b.example`), "name is"},
 		{store.KindDomain, edit(soundDomain, `app.example`, `App.example`), "name is"},
-		{store.KindDomain, edit(soundDomain, `"web"`, `"a\u0000b"`), "tags has"},
-		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"description":"a\nb"`), "description must"},
+		{store.KindDomain, edit(soundDomain, `"web"`, `"a\u0000b"`), "tags[0] is"},
+		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"description":"a\nb"`), "description is"},
 		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"answer":"mx"`), "answer is"},
 		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"min_healthy":"none"`), "min_healthy is"},
 		{store.KindDomain, edit(soundDomain, `"ttl":30`, `"client_hash_ipv4_prefix":99`), "client_hash_ipv4_prefix is"},
@@ -122,7 +123,11 @@ func joinPeerObject(t *testing.T, o *replica.Object) {
 	var from store.Definitions
 	switch o.Kind {
 	case store.KindDomain:
-		from.Domains = []store.Domain{decodePeer[store.Domain](t, o)}
+		d, err := model.Decode[model.Domain](o.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from.Domains = []*model.Domain{d}
 	case store.KindRegion:
 		from.Regions = []store.Region{decodePeer[store.Region](t, o)}
 	case store.KindMapping:

@@ -20,6 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
@@ -249,7 +250,7 @@ func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool
 		s.log.Error().Msg("the regions and mappings of the API do not go with the configuration and have no effect")
 		fits = definitions.Set{Settings: fits.Settings}
 	}
-	fits.Domains = map[string]*store.Domain{}
+	fits.Domains = map[string]*model.Domain{}
 	addServable(set.Domains, fits.Domains, slices.Sorted(maps.Keys(set.Domains)), func() bool { return serves(&fits) },
 		func(name string) {
 			s.log.Error().Str("domain", name).

@@ -12,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // What refers to what is not there is listed, and what the file has too, each with its reason; nothing else is.
@@ -24,8 +25,9 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 	batch := &store.Batch{}
 	for name, regions := range map[string][]string{"a.example": nil, "new.example": {"us", "gone"},
 		"off.example": {"gone"}, "sound.example": {"us"}} {
-		batch.PutDomain(store.Domain{Name: name, Enabled: name != "off.example", Regions: regions, TTL: 30,
-			RoutingPolicy: "weighted"})
+		d := model.New[model.Domain]()
+		d.Name, d.Enabled, d.Regions, d.TTL, d.RoutingAlgorithm = name, name != "off.example", regions, 30, "weighted"
+		batch.PutDomain(d)
 	}
 	batch.PutRegion(store.Region{Name: "us", Enabled: true})
 	batch.PutMapping(store.Mapping{CIDR: "10.0.0.0/8", Region: "us"})

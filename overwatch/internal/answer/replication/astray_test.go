@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/replication"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 // asked counts the requests with a proof that a host gets within a while.
@@ -103,7 +104,7 @@ func TestReplication_ANodeThatWasAloneBringsWhatIsOld(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b store.Batch
-		b.PutDomain(store.Domain{Name: "old.example", UpdatedAt: long})
+		b.PutDomain(&model.Domain{Name: "old.example", Meta: model.Meta{UpdatedAt: long}})
 		if err := errors.Join(alone.Write(&b), alone.Close()); err != nil {
 			t.Fatal(err)
 		}

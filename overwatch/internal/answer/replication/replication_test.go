@@ -26,6 +26,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 	shared "gslb.internal/shared/settings"
 )
 
@@ -175,7 +176,8 @@ func (n *node) audit(c audit.Change) store.Entry {
 func (n *node) put(name, description string) {
 	n.t.Helper()
 	var b store.Batch
-	b.PutDomain(store.Domain{Name: name, Description: description, UpdatedAt: time.Now()})
+	b.PutDomain(&model.Domain{Name: name, Description: description,
+		Meta: model.Meta{UpdatedAt: time.Now()}})
 	if err := n.store.Write(&b); err != nil {
 		n.t.Fatal(err)
 	}

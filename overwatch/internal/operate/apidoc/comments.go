@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,11 +19,15 @@ type source struct {
 	words  map[string][]string          // constants of a string type, in order
 }
 
-// readSource reads the Go files of a directory, tests left out.
-func readSource(dir string) (*source, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil || len(paths) == 0 {
-		return nil, fmt.Errorf("no Go files in %s: %w", dir, err)
+// readSource reads the Go files of directories, without tests. Of two types of one name, the first directory counts.
+func readSource(dirs ...string) (*source, error) {
+	var paths []string
+	for _, dir := range slices.Backward(dirs) { // a later file replaces the comments of a type
+		found, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("no Go files in %s: %w", dir, err)
+		}
+		paths = append(paths, found...)
 	}
 	s := &source{types: map[string]string{}, fields: map[string]map[string]string{}, words: map[string][]string{}}
 	for _, path := range paths {

@@ -14,9 +14,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Document returns the OpenAPI document of the operations. types is the directory of the source of package api.
-func Document(types string, operations []httpapi.Operation) ([]byte, error) {
-	src, err := readSource(types)
+// Document returns the OpenAPI document of the operations. types are the directories with the source of packages api and
+// model.
+func Document(types []string, operations []httpapi.Operation) ([]byte, error) {
+	src, err := readSource(types...)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write openapi.json and the page about t
 // The document that httpapi serves, held against the types, their comments and the table of operations.
 func TestDocument_IsWhatTheCodeSays(t *testing.T) {
 	const served = "../httpapi/openapi.json"
-	made, err := apidoc.Document("../../../../shared/api", httpapi.Operations())
+	made, err := apidoc.Document([]string{"../../../../shared/api", "../../../../shared/model"}, httpapi.Operations())
 	if err != nil {
 		t.Fatal(err)
 	}

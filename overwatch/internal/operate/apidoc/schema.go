@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"gslb.internal/shared/model"
+	"gslb.internal/shared/settings"
 )
 
 // object is a JSON object; encoding/json writes its keys in order.
@@ -31,6 +35,9 @@ var (
 // ref makes the schema of a type and returns a reference to it. required lists the fields that a request must have;
 // nil stands for an answer, whose fields are required unless they may be left out.
 func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
+	if patch, ok := reflect.Zero(t).Interface().(interface{ Declared() *model.Fields }); ok {
+		return s.patch(patch.Declared())
+	}
 	name := t.Name()
 	if request && s.made[name] != nil && !isRequest(s.made[name]) {
 		name += "Body"
@@ -46,6 +53,53 @@ func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
 		panic(fmt.Sprintf("apidoc: %s is a body with different required fields: give it once without", name))
 	}
 	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// patch makes the schema of a merge patch and returns a reference to it. Every field may be left out, or be null, which
+// resets it to its default.
+func (s *schemas) patch(fields *model.Fields) object {
+	name := fields.Type.Name() + "Change"
+	if s.made[name] != nil {
+		return object{"$ref": "#/components/schemas/" + name}
+	}
+	s.made[name] = object{"type": "object", "additionalProperties": false, "properties": s.patchFields(fields),
+		"description": "A merge patch (RFC 7396): a field that is left out keeps its value, and null resets it to its default."}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
+func (s *schemas) patchFields(fields *model.Fields) object {
+	properties := object{}
+	for i := range fields.List {
+		f := &fields.List[i]
+		if f.Source != model.FromOperator && f.Source != model.FromDocument {
+			continue
+		}
+		var p object
+		if inner := f.Inner(); inner != nil {
+			p = object{"type": []string{"object", "null"}, "additionalProperties": false,
+				"properties": s.patchFields(inner)}
+		} else {
+			t := f.Type
+			if t.Kind() == reflect.Pointer {
+				t = t.Elem()
+			}
+			p = orNull(s.value(t, true))
+		}
+		if text := s.source.fields[f.Holder][f.Name]; text != "" {
+			p["description"] = text
+		}
+		least, most := f.Bounds()
+		for name, text := range map[string]string{"minimum": least, "maximum": most} {
+			if n, err := strconv.ParseFloat(text, 64); err == nil {
+				p[name] = n
+			}
+		}
+		properties[f.JSON] = p
+		if f.Alias != "" {
+			properties[f.Alias] = object{"description": "The same field as " + f.JSON + ".", "type": p["type"]}
+		}
+	}
+	return properties
 }
 
 func isRequest(made any) bool {
@@ -113,6 +167,11 @@ func (s *schemas) value(t reflect.Type, request bool) object {
 		return object{"type": "string", "format": "date-time"}
 	case rawType:
 		return object{}
+	case reflect.TypeFor[settings.Duration]():
+		return object{"type": "string"}
+	}
+	if _, isPatch := reflect.Zero(t).Interface().(interface{ Declared() *model.Fields }); isPatch {
+		return s.ref(t, request, nil)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -10,10 +10,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gslb.internal/shared/model"
 )
 
 // decodeObject reads a body that must be one JSON object with no other fields than those of the struct that into
 // points to. Names are compared exactly. Duplicate names, null and text that is not UTF-8 are refused.
+//
+// into may also point to a model.Patch. Its fields are checked when the patch is applied; null resets a field.
 func decodeObject(body []byte, into any) error {
 	fields := fieldsOf(into)
 	if err := notEmpty(body, fields); err != nil {
@@ -49,6 +53,9 @@ func decodeChecked(body []byte, into any, known objectFields) error {
 			return badRequest("the body is not empty, as it must be here")
 		}
 		return badRequest("the body must be a JSON object with %s", strings.Join(known.names(), ", "))
+	}
+	if _, isPatch := into.(declarer); isPatch {
+		return json.Unmarshal(body, into)
 	}
 	if err := refuseUnknown(fields, known); err != nil {
 		return err
@@ -113,8 +120,17 @@ type objectField struct {
 	of   reflect.StructField
 }
 
-// fieldsOf returns the fields of the struct that into points to.
+// declarer is a pointer to a model.Patch.
+type declarer interface{ Declared() *model.Fields }
+
+// fieldsOf returns the fields of the struct or the model.Patch that into points to. Those of a patch have only names.
 func fieldsOf(into any) (list objectFields) {
+	if patch, isPatch := into.(declarer); isPatch {
+		for _, name := range patch.Declared().Names(model.FromOperator) {
+			list = append(list, objectField{name: name})
+		}
+		return list
+	}
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if !field.Anonymous {

@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -42,7 +43,7 @@ type objectLists struct {
 // objects holds the objects of a document, or those that the API has now, by their ids.
 type objects struct {
 	regions  map[string]*store.Region
-	domains  map[string]*store.Domain
+	domains  map[string]*model.Domain
 	servers  map[registry.ID]*store.Server
 	targets  map[definitions.TargetID]*definitions.TargetServer
 	mappings map[netip.Prefix]*store.Mapping
@@ -126,7 +127,7 @@ func (s *Server) readDocument(ctx context.Context, body documentBody) (*objects,
 }
 
 func newObjects() *objects {
-	return &objects{map[string]*store.Region{}, map[string]*store.Domain{}, map[registry.ID]*store.Server{},
+	return &objects{map[string]*store.Region{}, map[string]*model.Domain{}, map[registry.ID]*store.Server{},
 		map[definitions.TargetID]*definitions.TargetServer{}, map[netip.Prefix]*store.Mapping{}, map[string]*store.Node{},
 		map[string]*json.RawMessage{}, map[string]string{}}
 }
@@ -186,14 +187,12 @@ func (r *documentReader) region(req api.DocumentRegion) (kind, name string, err 
 }
 
 func (r *documentReader) domain(req api.DocumentDomain) (kind, name string, err error) {
-	name, remedy := settings.ParseService(req.Name)
-	if remedy != "" {
-		return "", "", badRequest("name is %.260q: %s", req.Name, remedy)
+	made, err := r.s.newDomain(req, model.FromDocument)
+	if made == nil {
+		return "", "", err
 	}
-	made := &store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true,
-		Owner: req.Owner}
-	r.found.domains[name] = made
-	return kindDomain, name, errors.Join(r.s.editDomain(made, req.DomainChange), checkOwner(req.Owner))
+	r.found.domains[made.Name] = made
+	return kindDomain, made.Name, errors.Join(err, checkOwner(made.Owner))
 }
 
 func (r *documentReader) server(req api.DocumentServer) (kind, name string, err error) {
@@ -262,7 +261,7 @@ func (s *Server) getDocument(*call) (answer, error) {
 		doc.Regions = append(doc.Regions, writtenRegion(held.regions[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(held.domains)) {
-		doc.Domains = append(doc.Domains, writtenDomain(held.domains[name]))
+		doc.Domains = append(doc.Domains, model.Written(held.domains[name]))
 	}
 	for _, server := range s.o.Inventory.All() {
 		doc.Servers = append(doc.Servers, s.writtenServer(cfg, &server))
@@ -313,27 +312,6 @@ func writtenRegion(r *store.Region) api.DocumentRegion {
 	}
 	if len(r.Countries) > 0 {
 		w.Countries = &r.Countries
-	}
-	return w
-}
-
-func writtenDomain(d *store.Domain) api.DocumentDomain {
-	w := api.DocumentDomain{Owner: d.Owner, DomainChange: api.DomainChange{
-		Name: d.Name, TTL: nonDefault(d.TTL, 0), RoutingPolicy: &d.RoutingPolicy,
-		FallbackAlgorithm: nonDefault(d.FallbackAlgorithm, ""), MinHealthy: nonDefault(d.MinHealthy, ""),
-		ProximityToleranceKm: d.Tolerance, ClientHashIPv4Prefix: d.IPv4Prefix, ClientHashIPv6Prefix: d.IPv6Prefix,
-		HTTPS: d.HTTPS, DNSSECEnabled: nonDefault(!d.Unsigned, true),
-		Enabled: nonDefault(d.Enabled, true), Description: nonDefault(d.Description, ""),
-	}}
-	if len(d.Regions) > 0 {
-		w.Regions = &d.Regions
-	}
-	w.Answer = nonDefault(d.Answer, "")
-	if len(d.SRV) > 0 {
-		w.SRV = &d.SRV
-	}
-	if len(d.Tags) > 0 {
-		w.Tags = &d.Tags
 	}
 	return w
 }

@@ -51,8 +51,8 @@ func (w *world) refuses(request api.ApplyRequest, status int, object string, wor
 func shop(ttl int) api.Document {
 	return api.Document{
 		Regions: []api.DocumentRegion{{RegionChange: api.RegionChange{Name: new("asia"), Continent: new("AS")}}},
-		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "Shop.example.", TTL: &ttl,
-			Regions: &[]string{"eu", "asia"}}}},
+		Domains: []api.DocumentDomain{{"name": "Shop.example.", "ttl": ttl,
+			"regions": []string{"eu", "asia"}}},
 		Servers: []api.DocumentServer{
 			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "192.0.2.7", Port: 80, Region: "asia"},
 				HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/x"), ExpectedStatus: new("200")}},
@@ -115,11 +115,11 @@ func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
 	w.apply(api.ApplyRequest{Document: api.Document{}, Owner: "other", Prune: true}, 0)
 	w.refuses(api.ApplyRequest{Document: api.Document{}, Prune: true}, 400, "prune", "owner")
 	w.refuses(api.ApplyRequest{Document: api.Document{}, Owner: "no good"}, 400, "owner", "no good")
-	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{Name: "hand.example"})
+	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{"name": "hand.example"})
 	w.must(err)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 0) // what nobody owns stays
 	adopted := shop(30)
-	adopted.Domains = append(adopted.Domains, api.DocumentDomain{DomainChange: api.DomainChange{Name: "hand.example"}})
+	adopted.Domains = append(adopted.Domains, api.DocumentDomain{"name": "hand.example"})
 	w.apply(api.ApplyRequest{Document: adopted, Owner: "shop"}, 1)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 1)
 	plan := w.apply(api.ApplyRequest{Document: api.Document{}, Owner: "shop", Prune: true}, 6)
@@ -143,12 +143,12 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		status        int
 		object, words string
 	}{
-		{func(d *api.Document) { d.Domains[0].TTL = new(0) }, 400, "domains[0]", "ttl is 0"},
+		{func(d *api.Document) { d.Domains[0]["ttl"] = 0 }, 400, "domains[0]", "ttl is 0"},
 		{func(d *api.Document) { d.Domains = append(d.Domains, d.Domains[0]) }, 400, "domains[1]", "there twice: also at domains[0]"},
 		{func(d *api.Document) { d.Servers[1].Region = "mars" }, 400, "servers[1]", `region is "mars"`},
 		{func(d *api.Document) { d.Servers[1].Service = "nobody.example" }, 400, "servers[1]", "nobody.example"},
 		{func(d *api.Document) { d.Servers[0].HealthCheck.Type = new("magic") }, 400, "servers[0]", "magic"},
-		{func(d *api.Document) { d.Domains[0].Name = "www.example" }, 400, "domains[0]", "configuration file"},
+		{func(d *api.Document) { d.Domains[0]["name"] = "www.example" }, 400, "domains[0]", "configuration file"},
 		{func(d *api.Document) { d.Regions[0].Name = new("eu") }, 400, "regions[0]", "configuration file"},
 		{func(d *api.Document) { d.Agents[0].Region = "mars" }, 400, "agents[0]", `region is "mars"`},
 		{func(d *api.Document) { d.Agents[0].Name = "a b" }, 400, "agents[0]", "a b"},
@@ -159,7 +159,7 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		{func(d *api.Document) { d.Settings = laid("dns", "enable_tcp", false) }, 400, "settings[0]", "always"},
 		{func(d *api.Document) { d.Mappings[0].CIDR = "10.0.0.1/8" }, 400, "mappings[0]", "bits behind the prefix"},
 		{func(d *api.Document) { d.Mappings[0].Owner = "other" }, 409, "mappings[0]", `owner is "other"`},
-		{func(d *api.Document) { d.Domains[0].TTL = new(50); d.Regions = nil }, 400, "region asia", "stays"},
+		{func(d *api.Document) { d.Domains[0]["ttl"] = 50; d.Regions = nil }, 400, "region asia", "stays"},
 	} {
 		d := shop(30)
 		c.break_(&d)
@@ -200,8 +200,8 @@ func TestDocument_MuchAtOnceNeedsForce(t *testing.T) {
 			if i < changed {
 				with = ttl
 			}
-			d.Domains = append(d.Domains, api.DocumentDomain{DomainChange: api.DomainChange{
-				Name: fmt.Sprintf("d%d.example", i), TTL: &with}})
+			d.Domains = append(d.Domains, api.DocumentDomain{
+				"name": fmt.Sprintf("d%d.example", i), "ttl": with})
 		}
 		return d
 	}
@@ -260,7 +260,7 @@ func TestDocument_WhatNamesADisabledRegionCanBeChangedAndRestored(t *testing.T) 
 	other := newWorld(t)
 	other.apply(api.ApplyRequest{Document: exported}, 6)
 	other.apply(api.ApplyRequest{Document: exported}, 0)
-	only.Domains[0].Name = "new.example"
+	only.Domains[0]["name"] = "new.example"
 	w.refuses(api.ApplyRequest{Document: api.Document{Domains: only.Domains}}, 400, "domains[0]", "disabled")
 }
 

@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // documentPlan is the difference between a document and the objects that the API has: objects to put and to delete.
@@ -43,7 +44,7 @@ func planDocument(ctx context.Context, request documentBody, wanted, held *objec
 	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions,
 		func(r *store.Region) ownership { return ownership{&r.Owner, &r.CreatedAt, &r.UpdatedAt} })
 	compareAll(p, kindDomain, wanted.domains, held.domains, p.put.domains, p.gone.domains,
-		func(d *store.Domain) ownership { return ownership{&d.Owner, &d.CreatedAt, &d.UpdatedAt} })
+		func(d *model.Domain) ownership { return ownership{&d.Owner, &d.CreatedAt, &d.UpdatedAt} })
 	compareAll(p, kindServer, wanted.servers, held.servers, p.put.servers, p.gone.servers,
 		func(s *store.Server) ownership { return ownership{&s.Owner, &s.CreatedAt, &s.UpdatedAt} })
 	compareAll(p, kindServer, wanted.targets, held.targets, p.put.targets, p.gone.targets,
@@ -428,7 +429,7 @@ func (p *documentPlan) mayName(regions map[string]bool, name string, before ...s
 }
 
 // domainsAnsweringNames returns the domains of a file and of the API whose answers are names.
-func domainsAnsweringNames(file *config.Config, made map[string]*store.Domain) map[string]bool {
+func domainsAnsweringNames(file *config.Config, made map[string]*model.Domain) map[string]bool {
 	all := map[string]bool{}
 	for _, list := range [][]config.Domain{file.Domains, file.Disabled()} {
 		for i := range list {
@@ -438,7 +439,7 @@ func domainsAnsweringNames(file *config.Config, made map[string]*store.Domain) m
 		}
 	}
 	for name, d := range made {
-		if d.Answer != "" {
+		if d.AnswersNames() {
 			all[name] = true
 		}
 	}
@@ -447,7 +448,7 @@ func domainsAnsweringNames(file *config.Config, made map[string]*store.Domain) m
 
 // checkServer checks that a server's domain exists and answers with addresses, and that the file does not declare the
 // server.
-func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*store.Domain,
+func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains map[string]*model.Domain,
 	byName map[string]bool) error {
 	if domains[server.Service] == nil && !d.InFile(server.Service) {
 		return badRequest(
@@ -467,7 +468,7 @@ func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains
 }
 
 // regionUsers returns, for each region that an object names after the plan, an error that names one such object.
-func (p *documentPlan) regionUsers(s *Server, d *definitions.Draft, domains map[string]*store.Domain) map[string]error {
+func (p *documentPlan) regionUsers(s *Server, d *definitions.Draft, domains map[string]*model.Domain) map[string]error {
 	users := map[string]error{}
 	names := func(region, format string, object any) {
 		if users[region] == nil {

@@ -1,31 +1,29 @@
 package httpapi
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
 // postDomain answers POST /domains.
 func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
-	name, remedy := settings.ParseService(req.Name)
-	if remedy != "" {
-		return answer{}, badRequest("name is %.260q: %s", req.Name, remedy)
-	}
-	now := stamp(s.o.Now())
-	made := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true,
-		CreatedAt: now, UpdatedAt: now}
-	if err := s.editDomain(&made, req); err != nil {
+	made, err := s.newDomain(req, model.FromOperator)
+	if err != nil {
 		return answer{}, err
 	}
+	name := made.Name
+	made.CreatedAt = stamp(s.o.Now())
+	made.UpdatedAt = made.CreatedAt
 	return s.defineDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name},
-		func(d *definitions.Draft, _ *change) (*store.Domain, error) {
+		func(d *definitions.Draft, _ *change) (*model.Domain, error) {
 			switch {
 			case d.Now().Domains[name] != nil || d.InFile(name):
 				return nil, problemf(http.StatusConflict, "domain %s exists already", name)
@@ -33,19 +31,19 @@ func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
 				return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most",
 					definitions.MaxDomains)
 			}
-			return &made, checkRegionsIn(d, made.Regions, nil)
+			return made, checkRegionsIn(d, made.Regions, nil)
 		})
 }
 
 // putDomain answers PUT and PATCH /domains/{name}: both change the fields that the body has.
 func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 	name := wire.CanonicalService(c.Param("name"))
-	if req.Name != "" && wire.CanonicalService(req.Name) != name {
-		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", req.Name, name)
+	if given := req.Text("name"); req.Has("name") && wire.CanonicalService(given) != name {
+		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", given, name)
 	}
-	req.Name = ""
+	delete(req, "name")
 	return s.defineDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: name},
-		func(d *definitions.Draft, ch *change) (*store.Domain, error) {
+		func(d *definitions.Draft, ch *change) (*model.Domain, error) {
 			if d.InFile(name) {
 				return nil, s.layDomain(c, d, ch, name, req)
 			}
@@ -54,12 +52,12 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 				return nil, err
 			}
 			after := *before
-			if err := s.editDomain(&after, req); err != nil {
+			if err := s.editDomain(&after, req, model.FromOperator); err != nil {
 				return nil, err
 			}
 			after.UpdatedAt = stamp(s.o.Now())
 			ch.before = before
-			if req.Regions != nil {
+			if req.Has("regions") {
 				err = checkRegionsIn(d, after.Regions, before.Regions)
 			}
 			return &after, err
@@ -72,29 +70,23 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 	if err := c.condition.holds(tagOfDomain(d.Now(), now)); err != nil {
 		return err
 	}
-	file := d.Bare().Domains[domainAt(d.Bare().Domains, name)]
+	file, _ := findConfigured(d.Bare(), name)
 	return layOver(s, c, d, ch, overlayRequest[api.DomainChange]{
-		kind: definitions.OverDomain, name: name, configured: definitions.DomainFields(&file), change: req,
+		kind: definitions.OverDomain, name: name, configured: model.All(&file), change: req, merge: api.DomainChange.Merge,
 		check: func(all api.DomainChange) error {
-			trial := store.Domain{Name: name, RoutingPolicy: file.RoutingAlgorithm, FallbackAlgorithm: file.FallbackAlgorithm}
-			if err := s.editDomain(&trial, all); err != nil {
+			trial := file
+			if err := s.editDomain(&trial, all, model.FromOperator); err != nil || !req.Has("regions") {
 				return err
 			}
-			if err := definitions.CheckRecords(definitions.LayRecords(file, &all)); err != nil {
-				return asBadRequest(err)
-			}
-			if req.Regions == nil {
-				return nil
-			}
-			return checkRegionsIn(d, *req.Regions, file.Regions)
+			return checkRegionsIn(d, trial.Regions, file.Regions)
 		}})
 }
 
 // defineDomain commits a change of a domain, and answers with the domain. edit returns the domain to store, or nil if
 // it has made the change itself, as an overlay of the configuration.
 func (s *Server) defineDomain(c *call, status int, ch *change,
-	edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
-	var after *store.Domain
+	edit func(*definitions.Draft, *change) (*model.Domain, error)) (answer, error) {
+	var after *model.Domain
 	err := s.define(c, ch, func(d *definitions.Draft) (err error) {
 		if after, err = edit(d, ch); err != nil || after == nil {
 			return err
@@ -110,7 +102,7 @@ func (s *Server) defineDomain(c *call, status int, ch *change,
 		return s.getDomain(c)
 	}
 	cfg, since := s.o.Config()
-	return tagged(c, status, s.domainDetail(cfg, definitions.Domain(after), after, since), after), nil
+	return tagged(c, status, s.domainDetail(cfg, *after, after, since), after), nil
 }
 
 // deleteDomain answers DELETE /domains/{name}. Its backends stay known and are not served.
@@ -130,7 +122,7 @@ func (s *Server) deleteDomain(c *call) (answer, error) {
 
 // ownDomain returns a domain that the API has created, if it fulfils the condition. done completes the sentence of the
 // error, such as "deleted".
-func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.Domain, error) {
+func ownDomain(d *definitions.Draft, name, done string, cond condition) (*model.Domain, error) {
 	switch domain := d.Now().Domains[name]; {
 	case d.InFile(name):
 		return nil, badRequest("domain %.260q comes from the configuration: only domains of the API can be %s here", name,
@@ -170,22 +162,43 @@ func checkEnabled(d *definitions.Draft, regions, before []string) error {
 	return nil
 }
 
-// editDomain sets the fields of a request in d and checks the result.
-func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
-	if req.Answer != nil && *req.Answer == config.AnswerCNAME {
+// newDomain returns the domain of a request, with the defaults of the fields that the request omits.
+func (s *Server) newDomain(req api.DomainChange, source string) (*model.Domain, error) {
+	given := req.Text("name")
+	name, remedy := settings.ParseService(given)
+	if remedy != "" {
+		return nil, badRequest("name is %.260q: %s", given, remedy)
+	}
+	made := model.New[model.Domain]()
+	made.Name = name
+	rest := maps.Clone(req)
+	delete(rest, "name")
+	return made, s.editDomain(made, rest, source)
+}
+
+// editDomain applies a request to d and checks the result.
+func (s *Server) editDomain(d *model.Domain, req api.DomainChange, source string) error {
+	if req.Text("answer") == config.AnswerCNAME {
 		if err := s.checkNamesOnly(d.Name); err != nil {
 			return err
 		}
 	}
-	if err := definitions.EditDomain(d, &req); err != nil {
+	if err := definitions.EditDomain(d, req, source); err != nil {
 		return asBadRequest(err)
 	}
+	var signed *bool
+	if !req.Has("dnssec_enabled") || req.Read("dnssec_enabled", &signed) != nil {
+		return nil
+	}
 	switch signs := s.o.SigningKeys != nil; {
-	case req.DNSSECEnabled == nil:
-	case *req.DNSSECEnabled && !signs:
+	case signed == nil:
+		d.DNSSECEnabled = nil
+	case *signed && !signs:
 		return badRequest("dnssec_enabled is true: the node signs nothing, since overwatch.dnssec.enabled is false")
-	case *req.DNSSECEnabled, signs: // false without effect would surprise when the node begins to sign
-		d.Unsigned = !*req.DNSSECEnabled
+	case *signed:
+		d.DNSSECEnabled = nil
+	case signs: // a value without effect would surprise when the node begins to sign
+		d.DNSSECEnabled = signed
 	}
 	return nil
 }

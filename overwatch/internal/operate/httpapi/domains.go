@@ -10,23 +10,20 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
 // listDomains answers GET /domains.
 func (s *Server) listDomains(c *call) (answer, error) {
 	cfg, since := s.o.Config()
-	set, file := s.o.Definitions.Defined()
+	set, _ := s.o.Definitions.Defined()
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
 	all := slices.Values(s.sortedDomains(cfg, set))
 	if tag := c.query["tag"]; tag != "" {
 		all = filtered(all, func(d *config.Domain) bool {
-			if created := set.Domains[d.Name]; created != nil {
-				return slices.Contains(created.Tags, tag)
-			}
-			return slices.Contains(valueOr(set.OverDomain(file, d.Name).Tags, nil), tag)
+			return slices.Contains(d.Tags, tag)
 		})
 	}
 	list.Domains, list.Total = pageOf(all, c.page,
@@ -57,7 +54,7 @@ func tagOfDomain(set *definitions.Set, d config.Domain) any {
 }
 
 // domainDetail shows a domain. created is nil for one of the configuration.
-func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain,
+func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *model.Domain,
 	since time.Time) api.DomainDetail {
 	view := s.domainView(cfg, d, created, since)
 	view.Settings = &api.DomainSettings{
@@ -85,8 +82,7 @@ func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*conf
 	list := slices.AppendSeq(make([]*config.Domain, 0, len(cfg.Domains)+len(set.Domains)), cfg.AllDomains)
 	for _, d := range set.Domains {
 		if !d.Enabled {
-			off := definitions.Domain(d)
-			list = append(list, &off)
+			list = append(list, d)
 		}
 	}
 	for i := range cfg.Disabled() {
@@ -102,7 +98,7 @@ func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, boo
 	name = wire.CanonicalService(name)
 	set, _ := s.o.Definitions.Defined()
 	if d := set.Domains[name]; d != nil {
-		return definitions.Domain(d), true
+		return *d, true
 	}
 	return findConfigured(cfg, name)
 }
@@ -139,46 +135,21 @@ func balancing(algorithm string) string {
 	return policy.Weighted.Name
 }
 
-func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.Domain {
-	view := api.Domain{
-		ID:                d.Name,
-		Name:              d.Name,
-		TTL:               cfg.DNS.TTL(d.TTL), // as DNS answers
-		RoutingPolicy:     d.RoutingAlgorithm,
-		FallbackAlgorithm: d.FallbackAlgorithm,
-		MinHealthy:        d.MinHealthy,
-		SRV:               d.SRV,
-		DNSSECEnabled:     s.o.SigningKeys != nil && !d.Unsigned(),
-		Enabled:           true, // only the API switches one off
-		Source:            api.FromConfig,
-		Tags:              []string{},
-		CreatedAt:         stamp(since),
-		UpdatedAt:         stamp(since),
-	}
-	if d.AnswersNames() {
-		view.Answer = d.Answer
-	}
-	if len(d.HTTPS.ALPN) > 0 {
-		view.HTTPS = (*api.DomainHTTPS)(&d.HTTPS)
-	}
-	if at := s.o.CreatedAt(d.Name); !at.IsZero() {
-		view.CreatedAt = stamp(at)
-	}
-	if config.Uses(&d, func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
-		view.ProximityToleranceKm = &d.Proximity.ToleranceKm
-	}
-	inside := func(r config.Region) bool {
-		return r.RoutingAlgorithm == policy.ClientHash.Name && slices.Contains(d.Regions, r.Name)
-	}
-	if config.Uses(&d, func(a *policy.Algorithm) bool { return a.KeepsClients }) || slices.ContainsFunc(cfg.Regions, inside) {
-		view.ClientHashIPv4Prefix, view.ClientHashIPv6Prefix = &d.ClientHash.IPv4Prefix, &d.ClientHash.IPv6Prefix
-	}
-	if created != nil {
-		view.Enabled, view.Description = created.Enabled, created.Description
-		view.Tags = append(view.Tags, created.Tags...)
-		view.CreatedAt, view.UpdatedAt, view.Source = created.CreatedAt, created.UpdatedAt, api.FromAPI
-	} else if set, file := s.o.Definitions.Defined(); set.Overlay(definitions.OverDomain, d.Name) != nil {
-		s.showOverlay(&view, set, file)
+func (s *Server) domainView(cfg *config.Config, d config.Domain, created *model.Domain, since time.Time) api.Domain {
+	view := api.Domain{ID: d.Name, Domain: d, RoutingPolicy: d.RoutingAlgorithm, Source: api.FromAPI,
+		DNSSECEnabled: s.o.SigningKeys != nil && !d.Unsigned()}
+	view.TTL = cfg.DNS.TTL(d.TTL) // as DNS answers
+	view.Regions, view.Tags = append([]string{}, d.Regions...), append([]string{}, d.Tags...)
+	if created == nil {
+		view.Source, view.CreatedAt, view.UpdatedAt = api.FromConfig, stamp(since), stamp(since)
+		if at := s.o.CreatedAt(d.Name); !at.IsZero() {
+			view.CreatedAt = stamp(at)
+		}
+		set, file := s.o.Definitions.Defined()
+		if view.Overlay = overlayView(set, file, definitions.OverDomain, view.Name); view.Overlay != nil &&
+			view.Overlay.InForce {
+			view.UpdatedAt = view.Overlay.UpdatedAt
+		}
 	}
 	checks := cfg.Overwatch.Validation.Enabled
 	for _, b := range s.o.View.Service(d.Name) {
@@ -191,17 +162,6 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		}
 	}
 	return view
-}
-
-// showOverlay adds to a view of a domain of the configuration the values that the API has laid over it.
-func (s *Server) showOverlay(view *api.Domain, set *definitions.Set, file *config.Config) {
-	view.Overlay = overlayView(set, file, definitions.OverDomain, view.Name)
-	if view.Overlay.InForce {
-		view.UpdatedAt = view.Overlay.UpdatedAt
-	}
-	over := set.OverDomain(file, view.Name)
-	view.Enabled, view.Description = valueOr(over.Enabled, true), valueOr(over.Description, "")
-	view.Tags = append(view.Tags, valueOr(over.Tags, nil)...)
 }
 
 // listDomainBackends answers GET /domains/{name}/backends.

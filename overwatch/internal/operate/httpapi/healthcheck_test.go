@@ -82,7 +82,7 @@ func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 // that checks nothing keeps no such thing, and cannot switch one on.
 func TestHealthCheck_OffForOneServer(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{Name: "off.example"})
+	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{"name": "off.example"})
 	w.must(err)
 	created, err := w.client.CreateServer(t.Context(),
 		api.ServerCreate{Service: "off.example", Address: "192.0.2.9", Port: 80, Region: "us"})

@@ -6,8 +6,8 @@ import (
 
 func documentOperations() []Operation {
 	document := api.Document{
-		Domains: []api.DocumentDomain{{Owner: "shop", DomainChange: api.DomainChange{Name: "app.example.com", TTL: new(30),
-			RoutingPolicy: new("weighted"), Regions: &[]string{"eu-west"}}}},
+		Domains: []api.DocumentDomain{{"owner": "shop", "name": "app.example.com", "ttl": 30,
+			"routing_algorithm": "weighted", "regions": []string{"eu-west"}}},
 		Servers: []api.DocumentServer{{Owner: "shop", ServerCreate: api.ServerCreate{Service: "app.example.com",
 			Address: "192.0.2.1", Port: 80, Weight: new(100), Region: "eu-west"}}},
 	}

@@ -3,27 +3,28 @@ package httpapi
 import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func domainOperations() []Operation {
 	domain := v1 + "/domains/{name}"
-	one := api.Domain{
-		ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", DNSSECEnabled: true,
-		Enabled:     true,
-		Description: "the shop", Tags: []string{"shop"}, HealthCheckID: exampleServer, BackendCount: 4,
-		HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(), Source: api.FromAPI,
-	}
+	example := model.New[model.Domain]()
+	example.Name, example.TTL, example.RoutingAlgorithm, example.Regions = "app.example.com", 30, "weighted",
+		[]string{"eu-west"}
+	example.Description, example.Tags, example.CreatedAt, example.UpdatedAt = "the shop", []string{"shop"}, at(), at()
+	one := api.Domain{ID: "app.example.com", Domain: *example, RoutingPolicy: "weighted", DNSSECEnabled: true,
+		HealthCheckID: exampleServer, BackendCount: 4, HealthyBackends: 3, Source: api.FromAPI}
 	full := one
 	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
-	change := api.DomainChange{TTL: new(60), Enabled: new(true)}
+	change := api.DomainChange{"ttl": 60, "enabled": true}
 	safe := []Parameter{ifSafeParameter()}
 	return []Operation{
 		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "The names that are steered",
 			Query: paged(text("tag", "only those that have this tag", "shop")), Status: 200,
 			Answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/domains", handle: decoded((*Server).postDomain), Summary: "Have a name answered",
-			Body: api.DomainChange{Name: "app.example.com", TTL: new(30), RoutingPolicy: new("weighted"),
-				Regions: &[]string{"eu-west"}},
+			Body: api.DomainChange{"name": "app.example.com", "ttl": 30, "routing_algorithm": "weighted",
+				"regions": []string{"eu-west"}},
 			Status: 201, Answer: api.DomainDetail{Domain: full}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: domain, handle: (*Server).getDomain, Summary: "One domain", Status: 200,
 			Answer: api.DomainDetail{Domain: full}},

@@ -11,16 +11,18 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
 // overlayRequest is a request to lay values over an object of the configuration.
 type overlayRequest[T any] struct {
 	kind, name string
-	configured T             // what the file says, in the form of the request
-	change     T             // the fields of the request
-	anew       bool          // fields that the request does not have are the file's again
-	check      func(T) error // finds what is wrong with all that would be laid
+	configured T                                 // what the file says, in the form of the request
+	change     T                                 // the fields of the request
+	anew       bool                              // fields that the request does not have are the file's again
+	check      func(T) error                     // finds what is wrong with all that would be laid
+	merge      func(before, change T) (T, error) // nil: fields of the change replace those before
 }
 
 // layOver lays values over an object of the configuration. Values that equal the file's are not kept.
@@ -33,8 +35,10 @@ func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over
 			fields = maps.Clone(before.Fields)
 		}
 	}
-	change, file := setFields(o.change), setFields(o.configured)
-	maps.Copy(fields, change)
+	file := setFields(o.configured)
+	if err := o.add(fields); err != nil {
+		return err
+	}
 	var all T
 	if encoded, err := json.Marshal(fields); err != nil {
 		return err
@@ -55,6 +59,29 @@ func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over
 		return nil
 	}
 	return putOverlay(d, ch, &definitions.Overlay{Fields: fields, By: c.actor, UpdatedAt: stamp(s.o.Now())})
+}
+
+// add adds the fields of the request to those of the overlay before.
+func (o *overlayRequest[T]) add(fields map[string]json.RawMessage) error {
+	if o.merge == nil {
+		maps.Copy(fields, setFields(o.change))
+		return nil
+	}
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	var before T
+	if err := json.Unmarshal(encoded, &before); err != nil {
+		return err
+	}
+	merged, err := o.merge(before, o.change)
+	if err != nil {
+		return err
+	}
+	clear(fields)
+	maps.Copy(fields, setFields(merged))
+	return nil
 }
 
 // putOverlay stores an overlay, or deletes one without fields.
@@ -173,8 +200,8 @@ func configuredFields(cfg *config.Config, kind, name string) (fields any, there 
 	file := cfg.File()
 	switch kind {
 	case definitions.OverDomain:
-		if at := domainAt(file.Domains, name); at >= 0 {
-			return definitions.DomainFields(&file.Domains[at]), true
+		if d, found := findConfigured(file, name); found {
+			return model.All(&d), true
 		}
 	case definitions.OverRegion:
 		if at := regionAt(file, name); at >= 0 {

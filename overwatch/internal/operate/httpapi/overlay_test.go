@@ -16,8 +16,8 @@ import (
 func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/domains/www.example"
-	laid, err := w.client.ChangeDomain(t.Context(), "WWW.example.", api.DomainChange{TTL: new(9),
-		RoutingPolicy: new("failover"), Regions: &[]string{"us"}, Tags: &[]string{"shop"}, Description: new("the shop")})
+	laid, err := w.client.ChangeDomain(t.Context(), "WWW.example.", api.DomainChange{"ttl": 9,
+		"routing_algorithm": "failover", "regions": []string{"us"}, "tags": []string{"shop"}, "description": "the shop"})
 	w.must(err)
 	o := laid.Domain.Overlay
 	if o == nil || !o.InForce || len(o.Fields) != 4 || string(o.Fields["ttl"]) != "9" || o.Fields["routing_policy"] != nil ||
@@ -48,7 +48,7 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 	w.wantError("the file has the name", w.send("POST", "/api/v1/domains", `{"name":"www.example"}`), 409)
 	for body, words := range map[string]string{`{"ttl":0}`: "ttl is 0", `{"regions":["x"]}`: `region is "x"`,
 		`{"fallback_algorithm":"latency"}`: "failover never lacks data", `{"name":"b.example"}`: "keeps its name",
-		`{"routing_policy":"fastest"}`: "it must be one of", `{"ttl":"9"}`: "whole number"} {
+		`{"routing_policy":"fastest"}`: "no such algorithm", `{"ttl":"9"}`: "whole number"} {
 		w.wantError(body, w.send("PATCH", path, body), 400, words)
 	}
 	w.wantError("its object", w.send("DELETE", path, ""), 400, "configuration")
@@ -168,8 +168,8 @@ func TestOverlay_NothingNewNamesADisabledRegion(t *testing.T) {
 	w.wantError("a mapping", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"198.51.100.0/24","region":"us"}`), 400,
 		`region is "us"`, "disabled")
 	domain := func(name string) api.Document {
-		return api.Document{Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: name, TTL: new(10),
-			Regions: &[]string{"us", "eu"}}}}}
+		return api.Document{Domains: []api.DocumentDomain{{"name": name, "ttl": 10,
+			"regions": []string{"us", "eu"}}}}
 	}
 	w.refuses(api.ApplyRequest{Document: domain("new.example")}, 400, "domains[0]", `region is "us"`, "disabled")
 	w.refuses(api.ApplyRequest{Document: api.Document{Mappings: []api.DocumentMapping{
@@ -185,7 +185,7 @@ func TestOverlay_KeepsTheRegionThatItNames(t *testing.T) {
 	if _, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: new("ap")}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.client.ChangeDomain(t.Context(), "www.example", api.DomainChange{Regions: &[]string{"ap"}})
+	_, err := w.client.ChangeDomain(t.Context(), "www.example", api.DomainChange{"regions": []string{"ap"}})
 	w.must(err)
 	if d := w.cfg.Load().Domains[0]; len(d.Regions) != 1 || d.Regions[0] != "ap" {
 		t.Errorf("in force %+v", d)

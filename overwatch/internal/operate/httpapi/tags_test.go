@@ -3,8 +3,6 @@ package httpapi // inside: it uses newWorld
 import (
 	"strings"
 	"testing"
-
-	"gslb.internal/overwatch/internal/state/definitions"
 )
 
 // Tags come with POST, are others with PUT, stay with a PUT that leaves them out, and filter the list of domains.
@@ -42,14 +40,14 @@ func TestDomainTags_AreSetAndFilter(t *testing.T) {
 		t.Errorf("the document: %s", doc.body)
 	}
 	for body, words := range map[string]string{
-		`{"tags":["a","a"]}`: "twice",
-		`{"tags":[""]}`:      "1 to 64 characters",
+		`{"tags":["a","a"]}`: "keep one",
+		`{"tags":[""]}`:      "1 to 64 printable characters",
 		`{"tags":["a,b"]}`:   "without commas",
 		`{"tags":[" a"]}`:    "without spaces around",
 		`{"tags":["` + strings.Repeat("x", 65) + `"]}`: "64",
 		`{"tags":[1` + strings.Repeat(",1", 60) + `]}`: "string",
-		`{"tags":"a"}`: "tags",
-		`{"tags":["a"` + manyTags(definitions.MaxTags) + `]}`: "at most 50",
+		`{"tags":"a"}`:                       "tags",
+		`{"tags":["a"` + manyTags(50) + `]}`: "at most 50",
 	} {
 		w.wantError(body, w.send("PATCH", "/api/v1/domains/shop.example", body), 400, words)
 	}

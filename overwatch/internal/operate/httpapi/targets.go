@@ -15,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // targetID reads the id of a server by host name from the path; is reports whether it is one.
@@ -399,7 +400,7 @@ func (p *documentPlan) staleTargets(now *definitions.Set) bool {
 }
 
 // checkTargets checks the servers by host name of a plan against the domains and regions after it.
-func (p *documentPlan) checkTargets(s *Server, d *definitions.Draft, domains map[string]*store.Domain,
+func (p *documentPlan) checkTargets(s *Server, d *definitions.Draft, domains map[string]*model.Domain,
 	regions map[string]bool, problems *documentProblems) {
 	for id, t := range p.put.targets {
 		place := kindServer + " " + id.String()

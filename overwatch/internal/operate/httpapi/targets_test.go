@@ -142,7 +142,7 @@ func TestTargets_AreWhatADomainIsAnsweredWith(t *testing.T) {
 		}
 	}
 	w.refuses(api.ApplyRequest{Document: api.Document{
-		Domains: []api.DocumentDomain{{DomainChange: api.DomainChange{Name: "doc.example", Answer: new("cname")}}},
+		Domains: []api.DocumentDomain{{"name": "doc.example", "answer": "cname"}},
 		Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: "doc.example", Address: "192.0.2.1", Port: 80,
 			Region: "eu"}}}}}, 400, "servers[0]", "give a host name as target")
 }

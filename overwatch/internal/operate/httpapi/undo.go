@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // lastChange, in place of a number, names the newest change of the client that asks.
@@ -132,6 +134,44 @@ func states[T any](e *api.AuditEntry) (before, after *T, err error) {
 		return nil, nil, cannotUndo(e, "it changed nothing")
 	}
 	return before, after, nil
+}
+
+// statesOf is states for an object of a kind of package model.
+func statesOf[T any](e *api.AuditEntry) (before, after *T, err error) {
+	for _, state := range []struct {
+		from json.RawMessage
+		to   **T
+	}{{e.Before, &before}, {e.After, &after}} {
+		if len(state.from) == 0 || string(state.from) == "null" {
+			continue
+		}
+		if *state.to, err = model.Decode[T](state.from); err != nil {
+			return nil, nil, cannotUndo(e, "it does not have the whole object")
+		}
+	}
+	if before == nil && after == nil {
+		return nil, nil, cannotUndo(e, "it changed nothing")
+	}
+	return before, after, nil
+}
+
+// sameObject returns errChangedSince unless two objects of a kind are equal. nil stands for no object.
+func sameObject[T any](now, after *T) error {
+	if now == nil || after == nil {
+		if now == after {
+			return nil
+		}
+		return errChangedSince
+	}
+	a, err := model.Encode(now)
+	if err != nil {
+		return err
+	}
+	b, err := model.Encode(after)
+	if err == nil && !bytes.Equal(a, b) {
+		err = errChangedSince
+	}
+	return err
 }
 
 // unchangedSince returns errChangedSince unless an object is as the change has left it. The fields in passing do not

@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // undoServer deletes a server that was created, creates one again that was deleted, or restores the settings of one.
@@ -134,14 +135,14 @@ func (s *Server) inRegionIfAny(region string, apply func() error) error {
 
 // undoDomain deletes a domain that was created, or restores one.
 func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
-	before, _, err := states[store.Domain](e)
+	before, after, err := statesOf[model.Domain](e)
 	if err != nil {
 		return err
 	}
 	name := e.ResourceID
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		now := d.Now().Domains[name]
-		if err := unchangedSince(e, now); err != nil || d.InFile(name) {
+		if err := sameObject(now, after); err != nil || d.InFile(name) {
 			return errChangedSince
 		}
 		var named []string

@@ -50,13 +50,13 @@ func TestProblem_NamesTheObjectInPlainText(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for field, body := range map[string]string{
-		"regions": `{"name":"n.example","regions":["eu",5]}`, "enabled": `{"name":"n.example","enabled":null}`,
+		"regions": `{"name":"n.example","regions":["eu",5]}`, "enabled": `{"name":"n.example","enabled":"yes"}`,
 		"ttl": `{"name":"n.example","ttl":"30"}`,
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/domains", body), 400, field+" is ")
 	}
 	w.wantError("an element", w.send("POST", "/api/v1/domains", `{"name":"n.example","regions":["eu",5]}`), 400,
-		`regions is ["eu",5]: each element must be a string`)
+		`regions is ["eu",5]: give a list of strings`)
 	w.wantError("a time", w.send("PUT", "/api/v1/preferences", `{"updated_at":"now"}`), 400, `now is not a time`)
 	w.want("what the answer shows as null", w.send("PUT", "/api/v1/preferences", `{"updated_at":null}`), 200)
 }

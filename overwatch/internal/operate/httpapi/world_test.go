@@ -39,6 +39,7 @@ import (
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/logging/logtest"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -245,8 +246,11 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 	cfg := config.Default()
 	w.fitness = fitness{readiness: api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
 		status: api.ServiceHealthy}
-	cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"},
-		TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
+	www, app := *model.New[model.Domain](), *model.New[model.Domain]()
+	www.Name, www.RoutingAlgorithm, www.Regions, www.TTL, www.FailoverThreshold = "www.example", "failover",
+		[]string{"eu", "us"}, 60, 2
+	app.Name, app.RoutingAlgorithm, app.Regions = service, "weighted", []string{"eu", "us"}
+	cfg.Domains = []config.Domain{www, app}
 	cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
 	w.openOwners()
 	w.cfg.Store(cfg)

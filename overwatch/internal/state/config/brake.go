@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -51,23 +52,28 @@ func parsePercent(text string) (n int, ok bool) {
 	return n, found && err == nil && n >= 1 && n <= 99
 }
 
-// brakes checks the shares of all brakes and notes which domains have their own.
+func isPercent(text string) bool {
+	_, ok := parsePercent(text)
+	return ok
+}
+
+// brakes checks the share of overwatch.brake and indexes the domains with settings of their own.
 func (v *validator) brakes() {
-	check := func(key, share string) {
-		if _, ok := parsePercent(share); !ok {
-			v.Add(key, share, "give a part of the serving backends, from 1% to 99%")
+	const key = "overwatch.brake.share"
+	if share := v.config.Overwatch.Brake.Share; !isPercent(share) {
+		v.Add(key, share, "give a part of the serving backends, from 1% to 99%")
+	}
+	v.config.brakes = brakesOf(nil, v.config.Domains)
+}
+
+// brakesOf returns a map with the entries of known and the domains of a list that have settings of their own.
+func brakesOf(known map[string]*model.MassFailure, domains []Domain) map[string]*model.MassFailure {
+	all := map[string]*model.MassFailure{}
+	maps.Copy(all, known)
+	for i := range domains {
+		if d := &domains[i]; d.Brake != (model.MassFailure{}) {
+			all[d.Name] = &d.Brake
 		}
 	}
-	check("overwatch.brake.share", v.config.Overwatch.Brake.Share)
-	v.config.brakes = map[string]*model.MassFailure{}
-	for i := range v.config.Domains {
-		d := &v.config.Domains[i]
-		if d.Brake == (model.MassFailure{}) {
-			continue
-		}
-		v.config.brakes[d.Name] = &d.Brake
-		if d.Brake.Share != "" {
-			check("domains["+strconv.Itoa(i)+"].brake.share", d.Brake.Share)
-		}
-	}
+	return all
 }

@@ -36,9 +36,10 @@ type Config struct {
 	Routing Routing        `key:"routing"`
 
 	warnings []string
-	defined  []Domain                // by the API
-	made     []StaticServer          // by the API
-	overlays *Overlays               // of the API; nil: none
+	disabled []Domain                      // of the files; Domains has the others
+	defined  []Domain                      // by the API
+	made     []StaticServer                // by the API
+	overlays *Overlays                     // of the API; nil: none
 	brakes   map[string]*model.MassFailure // of domains that have one
 }
 
@@ -46,7 +47,7 @@ type Config struct {
 // shares the memory of both.
 func (c *Config) WithDomains(defined []Domain) *Config {
 	with := *c
-	with.defined = defined
+	with.defined, with.brakes = defined, brakesOf(c.brakes, defined)
 	return &with
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/settings"
@@ -20,7 +21,23 @@ func Load(path string, checks ...Check) (*Config, error) {
 	if err := settings.Load(path, c, options); err != nil {
 		return nil, err
 	}
+	c.setDisabledAside()
 	return c, nil
+}
+
+// setDisabledAside moves the disabled domains from Domains to Disabled, so that no reader of Domains answers them.
+func (c *Config) setDisabledAside() {
+	isDisabled := func(d Domain) bool { return !d.Enabled }
+	if !slices.ContainsFunc(c.Domains, isDisabled) {
+		return
+	}
+	for _, d := range c.Domains {
+		if !d.Enabled {
+			c.disabled = append(c.disabled, d)
+		}
+	}
+	c.Domains = slices.DeleteFunc(c.Domains, isDisabled)
+	c.brakes = brakesOf(nil, c.Domains) // whose entries point into Domains
 }
 
 // CheckText returns the faults in the text of a configuration, nil for none. The text must be complete in itself: no
@@ -37,7 +54,11 @@ func CheckText(text string, checks ...Check) settings.Problems {
 // settings.Problems.
 func LoadText(text string, checks ...Check) (*Config, error) {
 	c := Default()
-	return c, settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(c.refuseZoneFiles, checks)})
+	err := settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(c.refuseZoneFiles, checks)})
+	if err == nil {
+		c.setDisabledAside()
+	}
+	return c, err
 }
 
 // validator returns a function that completes c, with its zone files, and notes its faults.

@@ -32,7 +32,7 @@ type Overlays struct {
 func (c *Config) WithOverlays(domains []Domain, o Overlays) *Config {
 	with := *c
 	o.file = c.File()
-	with.Domains, with.overlays = domains, &o
+	with.Domains, with.overlays, with.brakes = domains, &o, brakesOf(nil, domains)
 	return &with
 }
 
@@ -45,10 +45,10 @@ func (c *Config) File() *Config {
 	return c.overlays.file
 }
 
-// Disabled returns the domains of the files that the API has disabled. It must not be changed.
+// Disabled returns the disabled domains of the files. It must not be changed.
 func (c *Config) Disabled() []Domain {
 	if c.overlays == nil {
-		return nil
+		return c.disabled
 	}
 	return c.overlays.Disabled
 }

@@ -52,10 +52,9 @@ func (v *validator) dns() {
 }
 
 func (v *validator) domainNames() {
-	algorithms := policy.Names(policy.Algorithms())
 	for i := range v.config.Domains {
 		v.domainName(i)
-		v.domain(i, algorithms)
+		v.domain(i)
 	}
 }
 
@@ -79,18 +78,13 @@ func (v *validator) domainName(i int) {
 }
 
 // domain checks the keys of one domain. It formats no key unless one is wrong, because there may be 100 000 domains.
-func (v *validator) domain(i int, algorithms []string) {
+func (v *validator) domain(i int) {
 	d := &v.config.Domains[i]
 	key := func(name string) string { return fmt.Sprintf("domains[%d].%s", i, name) }
-	if !slices.Contains(algorithms, d.RoutingAlgorithm) {
-		v.Add(key("routing_algorithm"), d.RoutingAlgorithm, v.algorithmRemedy(d.RoutingAlgorithm, algorithms))
-	}
 	for at, region := range d.Regions {
 		if !v.isRegion(region) {
 			v.Addf(key(fmt.Sprintf("regions[%d]", at)), region, "no such region: %s",
 				settings.DidYouMean(region, v.regionList()))
-		} else if slices.Index(d.Regions, region) < at {
-			v.Add(key(fmt.Sprintf("regions[%d]", at)), region, "is in this list already: keep one")
 		}
 	}
 	if d.TTL > longTTL {
@@ -100,25 +94,10 @@ func (v *validator) domain(i int, algorithms []string) {
 		v.warn("%s: %d addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than %d of a name "+
 			"(max-records-per-type)", key("max_answers"), d.MaxAnswers, maxBelieved)
 	}
-	if d.OnAllDown != "" {
-		last := []string{string(policy.ServFail), string(policy.LastHealthy), string(policy.All)}
-		if !slices.Contains(last, d.OnAllDown) {
-			v.oneOf(key("on_all_down"), d.OnAllDown, last)
-		}
-	}
-	if _, ok := policy.ParseMinimum(d.MinHealthy); !ok {
-		v.Addf(key("min_healthy"), d.MinHealthy, "give a number of backends from 1 to %d, or a part of them "+
-			"from 1%% to 100%%", policy.MaxMinimum)
-	}
-	v.latency(&d.LatencyConfig, key)
-	v.signing(d, key)
-	for _, p := range d.RecordProblems() {
+	for _, p := range DomainProblems(d) {
 		v.Add(key(p.Key), p.Value, p.Message)
 	}
-	v.answer(d, key)
-	if d.FallbackAlgorithm != "" {
-		v.fallback(d, key, algorithms)
-	}
+	v.signing(d, key)
 	if Uses(d, func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		v.proximity(d, key)
 	}
@@ -135,19 +114,6 @@ func (v *validator) signing(d *Domain, key func(string) string) {
 	}
 }
 
-// fallback checks that the domain's algorithm can need a fallback.
-func (v *validator) fallback(d *Domain, key func(string) string, algorithms []string) {
-	switch {
-	case !slices.Contains(algorithms, d.FallbackAlgorithm):
-		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, v.algorithmRemedy(d.FallbackAlgorithm, algorithms))
-	case slices.Contains(algorithms, d.RoutingAlgorithm) && !policy.Named(d.RoutingAlgorithm).MayLackData():
-		v.Addf(key("fallback_algorithm"), d.FallbackAlgorithm, "is never used, since %s never lacks data: remove it",
-			d.RoutingAlgorithm)
-	case d.FallbackAlgorithm == d.RoutingAlgorithm:
-		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, "is the routing_algorithm: give another, or remove it")
-	}
-}
-
 // proximity warns of proximity routing without coordinates or a database.
 func (v *validator) proximity(d *Domain, key func(string) string) {
 	regions := d.Regions
@@ -159,23 +125,6 @@ func (v *validator) proximity(d *Domain, key func(string) string) {
 			v.warn("%s: region %q has no latitude and longitude: it comes behind all that have", key("routing_algorithm"), name)
 		}
 	}
-}
-
-func (v *validator) latency(l *LatencyConfig, key func(string) string) {
-	if l.SmoothingFactor <= 0 || l.SmoothingFactor > 1 {
-		v.Add(key("latency_config.smoothing_factor"), strconv.FormatFloat(l.SmoothingFactor, 'g', -1, 64),
-			"give a number above 0 and up to 1; the smaller, the smoother")
-	}
-}
-
-// plannedAlgorithms have names that are reserved.
-var plannedAlgorithms = []string{"learned_latency"}
-
-func (v *validator) algorithmRemedy(found string, works []string) string {
-	if slices.Contains(plannedAlgorithms, found) && !slices.Contains(works, found) {
-		return "this build has no such algorithm yet; " + settings.DidYouMean("", works)
-	}
-	return "no such algorithm; " + settings.DidYouMean(found, works)
 }
 
 // regionNames checks the regions. foldRegions joins continued ones later.

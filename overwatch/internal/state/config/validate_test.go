@@ -178,7 +178,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[4].regions[2]: "eu-west": is in this list already: keep one`,
 			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, ` +
 				`geolocation, proximity, latency, client-hash`,
-			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are ` +
+			`9: domains[6].routing_algorithm: "learned_latency": no such algorithm; known are ` +
 				`round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n " +
@@ -205,8 +205,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[2].fallback_algorithm: "x": no such algorithm; known are round-robin, weighted, failover, ` +
 				`geolocation, proximity, latency, client-hash`,
 			`7: domains[2].proximity.tolerance_km: "-1": give kilometers from 0 to 20038`,
-			`7: domains[2].client_hash.ipv4_prefix: "33": give bits from 8 to 32`,
-			`7: domains[2].client_hash.ipv6_prefix: "65": give bits from 16 to 64`,
+			`7: domains[2].client_hash.ipv4_prefix: "33": give a number from 8 to 32`,
+			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
 			`8: domains[3].proximity.tolerance_km: "20039": give kilometers from 0 to 20038`}},
 
 		{"https", "domains:\n- {name: a, https: {port: 443}}\n- {name: b, max_answers: 17, https: {alpn: [h2, 'h 3', h2, " +

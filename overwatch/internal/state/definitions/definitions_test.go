@@ -11,6 +11,7 @@ import (
 	"gslb.internal/shared/api"
 
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/model"
 )
 
 func file() *config.Config {
@@ -23,11 +24,18 @@ func file() *config.Config {
 	return c
 }
 
+// domain returns an enabled domain with regions, and defaults otherwise.
+func domain(name string, regions ...string) *model.Domain {
+	d := model.New[model.Domain]()
+	d.Name, d.Regions = name, regions
+	return d
+}
+
 func set(t *testing.T) *definitions.Set {
 	t.Helper()
 	s, err := definitions.New(store.Definitions{
-		Domains: []store.Domain{{Name: "a.example", Enabled: true},
-			{Name: "b.example", Enabled: true, Regions: []string{"ap", "gone", "eu"}}, {Name: "off.example"}},
+		Domains: []*model.Domain{domain("a.example"),
+			domain("b.example", "ap", "gone", "eu"), {Name: "off.example"}},
 		Regions: []store.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9},
 			{Name: "af", Enabled: true, Priority: 3}, {Name: "off"}},
 		Mappings: []store.Mapping{{CIDR: "10.0.0.0/8", Region: "ap"}, {CIDR: "192.0.2.0/24", Region: "ap"},
@@ -251,11 +259,11 @@ func FuzzOver(f *testing.F) {
 // What the API sets of proximity, client-hash and pools is in force as the configuration's is, and what it leaves out
 // has the configuration's defaults.
 func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
-	km, bits := 7.5, 20
+	tuned := domain("a.example")
+	tuned.ToleranceKm, tuned.IPv4Prefix, tuned.SRV = 7.5, 20, []string{"_sip._tcp"}
+	tuned.HTTPS = model.HTTPS{ALPN: []string{"h2"}, Port: 8443}
 	s, err := definitions.New(store.Definitions{
-		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits,
-			HTTPS: &api.DomainHTTPS{ALPN: []string{"h2"}, Port: 8443}, SRV: []string{"_sip._tcp"}},
-			{Name: "b.example", Enabled: true}},
+		Domains: []*model.Domain{tuned, domain("b.example")},
 		Regions: []store.Region{{Name: "fra", Enabled: true, Pool: "latency", Bias: -20}},
 	})
 	if err != nil {

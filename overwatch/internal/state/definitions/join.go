@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 // Join returns a file's configuration with the definitions of the API added. Of two of one name the file's wins.
@@ -23,11 +24,13 @@ func (s *Set) Join(file *config.Config, names Names) *config.Config {
 // Names is the set of a file's domain names.
 type Names map[string]bool
 
-// NamesIn returns the names of a file's domains. It takes a while where there are very many.
+// NamesIn returns the names of a file's domains, disabled ones too. It takes a while where there are very many.
 func NamesIn(file *config.Config) Names {
 	names := make(Names, len(file.Domains))
-	for i := range file.Domains {
-		names[file.Domains[i].Name] = true
+	for _, list := range [][]config.Domain{file.Domains, file.Disabled()} {
+		for i := range list {
+			names[list[i].Name] = true
+		}
 	}
 	return names
 }
@@ -91,37 +94,8 @@ func (s *Set) enabledDomains(known map[string]bool, names Names) []config.Domain
 }
 
 // joinedDomain returns a domain of the API without regions that do not exist.
-func joinedDomain(d *store.Domain, known map[string]bool) config.Domain {
-	c := Domain(d)
+func joinedDomain(d *model.Domain, known map[string]bool) config.Domain {
+	c := *d
 	c.Regions = slices.DeleteFunc(slices.Clone(d.Regions), func(region string) bool { return !known[region] })
-	return c
-}
-
-// Domain returns a domain of the API in the form of the configuration.
-func Domain(d *store.Domain) config.Domain {
-	var c config.Domain
-	c.SetDefaults()
-	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy,
-		d.FallbackAlgorithm, d.Regions
-	c.MinHealthy = d.MinHealthy
-	c.SRV = d.SRV
-	if d.Answer != "" {
-		c.Answer = d.Answer
-	}
-	if d.HTTPS != nil {
-		c.HTTPS = config.HTTPS(*d.HTTPS)
-	}
-	if d.Unsigned {
-		c.DNSSECEnabled = new(bool)
-	}
-	if d.Tolerance != nil {
-		c.Proximity.ToleranceKm = *d.Tolerance
-	}
-	if d.IPv4Prefix != nil {
-		c.ClientHash.IPv4Prefix = *d.IPv4Prefix
-	}
-	if d.IPv6Prefix != nil {
-		c.ClientHash.IPv6Prefix = *d.IPv6Prefix
-	}
 	return c
 }

@@ -13,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 )
 
 // The kinds of objects of the configuration over which the API lays values.
@@ -52,12 +53,7 @@ func (s *Set) Overlay(kind, name string) *Overlay {
 	return o
 }
 
-// OverDomain returns the overlay of a domain of the configuration that is in force, as the body of PATCH.
-func (s *Set) OverDomain(c *config.Config, name string) api.DomainChange {
-	return inForce[api.DomainChange](s, c, OverlayKey(OverDomain, name))
-}
-
-// OverRegion is like OverDomain.
+// OverRegion returns the overlay of a region of the configuration that is in force, as the body of PATCH.
 func (s *Set) OverRegion(c *config.Config, name string) api.RegionChange {
 	return inForce[api.RegionChange](s, c, OverlayKey(OverRegion, name))
 }
@@ -88,10 +84,9 @@ func CheckOverlay(key string, value json.RawMessage) (err error) {
 	}
 	switch kind {
 	case OverDomain:
-		var d api.DomainChange
-		d, err = overlayFields[api.DomainChange](value)
-		if p := d.RoutingPolicy; err == nil && p != nil && policy.Named(*p) == nil {
-			err = fmt.Errorf("routing_policy is %.64q, which this version of gslb does not know", *p)
+		var patch model.Patch[model.Domain]
+		if patch, err = overlayFields[model.Patch[model.Domain]](value); err == nil {
+			_, err = layDomain(model.New[model.Domain](), patch)
 		}
 	case OverRegion:
 		_, err = overlayFields[api.RegionChange](value)
@@ -118,11 +113,11 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 	case !is:
 		return nil
 	case kind == OverDomain:
-		fields, err := overlayFields[api.DomainChange](value)
+		patch, err := overlayFields[model.Patch[model.Domain]](value)
 		if err != nil {
 			return err
 		}
-		return checkDomainOverlay(name, fields)
+		return checkDomainOverlay(name, patch)
 	case kind == OverRegion:
 		fields, err := overlayFields[api.RegionChange](value)
 		if err != nil {
@@ -139,16 +134,20 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 	return nil
 }
 
-// checkDomainOverlay checks the fields of an overlay over a domain whose values in the file are not known.
-func checkDomainOverlay(name string, fields api.DomainChange) error {
-	trial := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm}
-	if f := fields.FallbackAlgorithm; f != nil && fields.RoutingPolicy == nil {
-		if *f != "" && policy.Named(*f) == nil {
-			return fmt.Errorf("fallback_algorithm is %.64q, which this version of gslb does not know", *f)
-		}
-		fields.FallbackAlgorithm = nil // it goes with the file's policy
+// checkDomainOverlay checks an overlay over a domain whose values in the file are not known.
+func checkDomainOverlay(name string, patch model.Patch[model.Domain]) error {
+	trial := model.New[model.Domain]()
+	trial.Name = name
+	if problems := patch.Lay(trial); len(problems) > 0 {
+		return fieldError(problems)
 	}
-	return EditDomain(&trial, &fields)
+	if patch.Has("fallback_algorithm") && !patch.Has("routing_algorithm") { // it belongs to the algorithm of the file
+		if f := trial.FallbackAlgorithm; f != "" && policy.Named(f) == nil {
+			return fmt.Errorf("fallback_algorithm is %.64q, which this version of gslb does not know", f)
+		}
+		trial.FallbackAlgorithm = ""
+	}
+	return CheckDomain(trial)
 }
 
 func checkServerOverlay(fields *ServerOver) (err error) {
@@ -178,7 +177,7 @@ func overlayFields[T any](value json.RawMessage) (T, error) {
 // layObjects returns a configuration with overlays over its objects. Overlays of objects that it does not have are not
 // used.
 func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
-	domains, regions := map[string]api.DomainChange{}, map[string]api.RegionChange{}
+	domains, regions := map[string]model.Patch[model.Domain]{}, map[string]api.RegionChange{}
 	laidOver := config.Overlays{Names: map[string]bool{}, Servers: map[string]config.ServerOverlay{}}
 	for key, value := range s.Settings {
 		kind, name, is := SplitOverlay(key)
@@ -194,7 +193,7 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		laidOver.Names[key] = true
 		switch kind { // CheckOverlay has read it
 		case OverDomain:
-			domains[name], _ = overlayFields[api.DomainChange](value)
+			domains[name], _ = overlayFields[model.Patch[model.Domain]](value)
 		case OverRegion:
 			regions[name], _ = overlayFields[api.RegionChange](value)
 		case OverServer:
@@ -221,8 +220,9 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		}
 	}
 	list := c.Domains
+	laidOver.Disabled = c.Disabled()
 	if len(domains)+len(disabled) > 0 {
-		list, laidOver.Disabled = layDomains(c.Domains, domains, known, disabled)
+		list, laidOver.Disabled = layDomains(slices.Concat(c.Domains, c.Disabled()), domains, known, disabled)
 	}
 	over := c.WithOverlays(list, laidOver)
 	if len(regions) > 0 {
@@ -246,53 +246,44 @@ func (s *Set) regionNames(file *config.Config) map[string]bool {
 	return known
 }
 
-// layDomains returns the domains of a file with overlays, without the regions in off. Domains that an overlay disables
-// come in a list of their own.
-func layDomains(file []config.Domain, over map[string]api.DomainChange, known, off map[string]bool) (list,
+// layDomains returns the domains of a file with overlays, without the regions in off. Domains that are disabled come in
+// a list of their own.
+func layDomains(file []config.Domain, over map[string]model.Patch[model.Domain], known, off map[string]bool) (list,
 	disabled []config.Domain) {
 	isOff := func(region string) bool { return off[region] }
+	isUnknown := func(region string) bool { return !known[region] }
 	list = make([]config.Domain, 0, len(file))
 	for _, d := range file {
 		if slices.ContainsFunc(d.Regions, isOff) {
 			d.Regions = slices.DeleteFunc(slices.Clone(d.Regions), isOff)
 		}
-		o, is := over[d.Name]
-		if is {
-			layDomain(&d, &o, known)
+		if patch, is := over[d.Name]; is {
+			if laid, err := layDomain(&d, patch); err == nil { // CheckOverlay reports the error
+				d = *laid
+			}
+			if patch.Has("regions") { // like a domain of the API, without regions that do not exist
+				d.Regions = slices.DeleteFunc(slices.Clone(d.Regions), isUnknown)
+			}
 		}
-		if is && o.Enabled != nil && !*o.Enabled {
+		if d.Enabled {
+			list = append(list, d)
+		} else {
 			disabled = append(disabled, d)
-			continue
 		}
-		list = append(list, d)
 	}
 	return list, disabled
 }
 
-// layDomain lays an overlay over a domain. Like for domains of the API, it leaves out regions that do not exist.
-func layDomain(d *config.Domain, o *api.DomainChange, known map[string]bool) {
-	put(&d.TTL, o.TTL)
-	put(&d.RoutingAlgorithm, o.RoutingPolicy)
-	put(&d.FallbackAlgorithm, o.FallbackAlgorithm)
-	put(&d.MinHealthy, o.MinHealthy)
-	put(&d.Proximity.ToleranceKm, o.ProximityToleranceKm)
-	put(&d.ClientHash.IPv4Prefix, o.ClientHashIPv4Prefix)
-	put(&d.ClientHash.IPv6Prefix, o.ClientHashIPv6Prefix)
-	*d = LayRecords(*d, o)
-	if o.DNSSECEnabled != nil {
-		d.DNSSECEnabled = o.DNSSECEnabled
+// layDomain returns a domain with the fields of an overlay.
+func layDomain(d *config.Domain, patch model.Patch[model.Domain]) (*config.Domain, error) {
+	laid := *d
+	if problems := patch.Lay(&laid); len(problems) > 0 {
+		return nil, fieldError(problems)
 	}
-	if o.Regions != nil {
-		d.Regions = slices.DeleteFunc(slices.Clone(*o.Regions), func(region string) bool { return !known[region] })
+	if policy.Named(laid.RoutingAlgorithm) == nil {
+		return nil, fmt.Errorf("routing_algorithm is %.64q, which this version of gslb does not know", laid.RoutingAlgorithm)
 	}
-}
-
-// LayRecords returns a domain with the fields of a change that concern the records of its answers.
-func LayRecords(d config.Domain, o *api.DomainChange) config.Domain {
-	put(&d.SRV, o.SRV)
-	put(&d.Answer, o.Answer)
-	put(&d.HTTPS, (*config.HTTPS)(o.HTTPS))
-	return d
+	return &laid, nil
 }
 
 func layRegions(list []config.Region, over map[string]api.RegionChange) {
@@ -325,22 +316,6 @@ func put[T any](to, value *T) {
 	if value != nil {
 		*to = *value
 	}
-}
-
-// DomainFields returns the file's values of a domain, as the body of PATCH.
-func DomainFields(d *config.Domain) api.DomainChange {
-	regions, services := append([]string{}, d.Regions...), append([]string{}, d.SRV...)
-	https := api.DomainHTTPS(d.HTTPS)
-	https.ALPN = append([]string{}, https.ALPN...)
-	f := api.DomainChange{RoutingPolicy: &d.RoutingAlgorithm, FallbackAlgorithm: &d.FallbackAlgorithm,
-		MinHealthy: &d.MinHealthy, ProximityToleranceKm: &d.Proximity.ToleranceKm,
-		ClientHashIPv4Prefix: &d.ClientHash.IPv4Prefix, ClientHashIPv6Prefix: &d.ClientHash.IPv6Prefix,
-		HTTPS: &https, SRV: &services, Answer: &d.Answer,
-		DNSSECEnabled: d.DNSSECEnabled, Enabled: new(true), Description: new(""), Regions: &regions, Tags: &[]string{}}
-	if d.TTL > 0 {
-		f.TTL = &d.TTL
-	}
-	return f
 }
 
 // RegionFields returns the file's values of a region, as the body of PATCH.

@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 // Bounds of the definitions of the API.
@@ -22,7 +23,7 @@ const (
 
 // Set holds the definitions of the API. Nothing in it is ever changed.
 type Set struct {
-	Domains  map[string]*store.Domain
+	Domains  map[string]*model.Domain
 	Regions  map[string]*store.Region
 	Mappings map[netip.Prefix]*store.Mapping // by their canonical network
 	Settings map[string]json.RawMessage      // by section, or by OverlayKey
@@ -37,14 +38,14 @@ func (s *Set) Empty() bool {
 // New makes a Set of stored definitions.
 func New(from store.Definitions) (*Set, error) {
 	s := &Set{
-		Domains:  make(map[string]*store.Domain, len(from.Domains)),
+		Domains:  make(map[string]*model.Domain, len(from.Domains)),
 		Regions:  make(map[string]*store.Region, len(from.Regions)),
 		Mappings: make(map[netip.Prefix]*store.Mapping, len(from.Mappings)),
 		Settings: make(map[string]json.RawMessage, len(from.Settings)),
 		Nodes:    make(map[string]*store.Node, len(from.Nodes)),
 	}
 	for i := range from.Domains {
-		s.Domains[from.Domains[i].Name] = &from.Domains[i]
+		s.Domains[from.Domains[i].Name] = from.Domains[i]
 	}
 	for i := range from.Regions {
 		s.Regions[from.Regions[i].Name] = &from.Regions[i]
@@ -124,7 +125,7 @@ func (k *Kinds) setting(name string) {
 func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 	b := &store.Batch{}
 	var k Kinds
-	k.Domains = differences(s.Domains, next.Domains, func(d *store.Domain) { b.PutDomain(*d) },
+	k.Domains = differences(s.Domains, next.Domains, func(d *model.Domain) { b.PutDomain(d) },
 		func(name string) { b.DeleteDomain(name) })
 	k.Regions = differences(s.Regions, next.Regions, func(r *store.Region) { b.PutRegion(*r) },
 		func(name string) { b.DeleteRegion(name) })
@@ -208,7 +209,7 @@ func (d *Draft) Refresh() {
 func (d *Draft) Now() *Set { return d.next }
 
 // PutDomain adds a domain, or replaces the one of its name. The caller must not change it afterwards.
-func (d *Draft) PutDomain(domain *store.Domain) {
+func (d *Draft) PutDomain(domain *model.Domain) {
 	writable(&d.next.Domains, &d.ownDomains)[domain.Name] = domain
 }
 

@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+
+	"gslb.internal/shared/model"
 )
 
 // Definitions are the stored definitions of the API, servers aside.
 type Definitions struct {
-	Domains  []Domain
+	Domains  []*model.Domain
 	Regions  []Region
 	Mappings []Mapping
 	Nodes    []Node
@@ -18,7 +20,7 @@ type Definitions struct {
 
 // LoadDefinitions returns all definitions, each kind ordered by name.
 func (s *Store) LoadDefinitions() (d Definitions, err error) {
-	if d.Domains, err = load[Domain](s, bucketDomains); err != nil {
+	if d.Domains, err = loadObjects[model.Domain](s, bucketDomains); err != nil {
 		return d, err
 	}
 	if d.Regions, err = load[Region](s, bucketRegions); err != nil {
@@ -50,6 +52,19 @@ func load[T any](s *Store, bucket string) (list []T, err error) {
 	return list, err
 }
 
+// loadObjects returns the objects of a kind of package model.
+func loadObjects[T any](s *Store, bucket string) (list []*T, err error) {
+	err = s.readSound(bucket, func(key, value []byte) error {
+		one, err := model.Decode[T](value)
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", bucket, key, err)
+		}
+		list = append(list, one)
+		return nil
+	})
+	return list, err
+}
+
 // Batch collects changes that are stored together or not at all. The zero Batch changes nothing.
 type Batch struct {
 	changes []func(*writer)
@@ -71,8 +86,8 @@ func (s *Store) Write(b *Batch, with ...Entry) error {
 // Empty reports whether a batch changes nothing.
 func (b *Batch) Empty() bool { return len(b.changes) == 0 && b.err == nil }
 
-// PutDomain stores a domain and replaces the one of its name.
-func (b *Batch) PutDomain(d Domain) { b.put(bucketDomains, d.Name, d) }
+// PutDomain stores a domain and replaces the domain of its name.
+func (b *Batch) PutDomain(d *model.Domain) { putObject(b, bucketDomains, d.Name, d) }
 
 // DeleteDomain deletes a domain. A missing one is no error.
 func (b *Batch) DeleteDomain(name string) { b.delete(bucketDomains, name) }
@@ -120,8 +135,19 @@ func (s *Store) LoadCreationTimes() ([]byte, error) { return s.get(bucketMeta, c
 // LoadSerial returns the upper bound of the SOA serials that have been given, 0 for none.
 func (s *Store) LoadSerial() (uint32, error) { return s.number(serialKey) }
 
+// putObject stores an object of a kind of package model.
+func putObject[T any](b *Batch, bucket, key string, object *T) {
+	value, err := model.Encode(object)
+	b.encoded(bucket, key, value, err)
+}
+
 func (b *Batch) put(bucket, key string, object any) {
 	value, err := json.Marshal(object)
+	b.encoded(bucket, key, value, err)
+}
+
+// encoded stores an encoded object, or keeps the error of its encoding for Write.
+func (b *Batch) encoded(bucket, key string, value []byte, err error) {
 	if err != nil {
 		b.err = fmt.Errorf("encoding %s %q: %w", bucket, key, err)
 		return

@@ -9,11 +9,12 @@ import (
 
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 // refuseTTL refuses domains with a negative TTL, as the check of an older or newer version would.
 func refuseTTL(o *replica.Object) error {
-	var d store.Domain
+	var d model.Domain
 	if o.Kind == store.KindDomain && json.Unmarshal(o.Value, &d) == nil && d.TTL < 0 {
 		return errors.New("ttl is negative")
 	}
@@ -115,7 +116,7 @@ func TestMerge_ALaterVersionEndsAHold(t *testing.T) {
 	}
 	mergeInto(t, s, offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-5}`, 3))
 	var b store.Batch
-	b.PutDomain(store.Domain{Name: "app.example", TTL: 6})
+	b.PutDomain(&model.Domain{Name: "app.example", TTL: 6})
 	if err := s.Write(&b); err != nil || len(s.Held()) != 0 {
 		t.Errorf("held %+v, %v", s.Held(), err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/shared/model"
 )
 
 // The kinds of decisions that reach every node. Objects of other kinds, which a later version may have, are kept and
@@ -111,7 +112,11 @@ func OrderOf(key replica.Key) (service, address string) {
 func named(o *replica.Object) string {
 	switch o.Kind {
 	case KindDomain:
-		return decoded(o, func(d *Domain) string { return d.Name })
+		d, err := model.Decode[model.Domain](o.Value)
+		if err != nil {
+			return ""
+		}
+		return d.Name
 	case KindRegion:
 		return decoded(o, func(r *Region) string { return r.Name })
 	case KindMapping:

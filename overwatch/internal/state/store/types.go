@@ -115,30 +115,6 @@ type Order struct {
 	Begun     bool          `json:"-"`                    // its beginning is in this node's audit log
 }
 
-// Domain is a steered name that the API created.
-type Domain struct {
-	Name              string `json:"name"`
-	TTL               int    `json:"ttl"` // seconds; 0: the node's default
-	RoutingPolicy     string `json:"routing_policy"`
-	FallbackAlgorithm string `json:"fallback_algorithm,omitempty"` // empty: none
-	// as policy.ParseMinimum reads it; empty: no minimum
-	MinHealthy  string           `json:"min_healthy,omitempty"`
-	Tolerance   *float64         `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
-	IPv4Prefix  *int             `json:"client_hash_ipv4_prefix,omitempty"` // bits
-	IPv6Prefix  *int             `json:"client_hash_ipv6_prefix,omitempty"`
-	Answer      string           `json:"answer,omitempty"`   // cname; empty: addresses
-	HTTPS       *api.DomainHTTPS `json:"https,omitempty"`    // nil: no HTTPS records
-	SRV         []string         `json:"srv,omitempty"`      // services, such as _sip._tcp
-	Unsigned    bool             `json:"unsigned,omitempty"` // also where the node signs
-	Regions     []string         `json:"regions"`
-	Enabled     bool             `json:"enabled"`
-	Description string           `json:"description"`
-	Tags        []string         `json:"tags,omitempty"`
-	Owner       string           `json:"owner,omitempty"` // who applies it from a document; empty: nobody
-	CreatedAt   time.Time        `json:"created_at"`
-	UpdatedAt   time.Time        `json:"updated_at"`
-}
-
 // Region is a place that the API created.
 type Region struct {
 	Name        string    `json:"name"`            // the id

@@ -12,6 +12,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func openNode(t *testing.T, dir, id string, now func() time.Time) *Store {
@@ -53,7 +54,7 @@ func offered(t *testing.T, s *Store) replica.Offer {
 func putOne(t *testing.T, s *Store, name, description string) {
 	t.Helper()
 	var b Batch
-	b.PutDomain(Domain{Name: name, Description: description})
+	b.PutDomain(&model.Domain{Name: name, Description: description})
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	a, b := openNode(t, dirs[0], "a", nil), openNode(t, dirs[1], "b", nil)
 	var batch Batch
-	batch.PutDomain(Domain{Name: "app.example"})
+	batch.PutDomain(&model.Domain{Name: "app.example"})
 	batch.PutRegion(Region{Name: "eu"})
 	batch.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "eu"})
 	batch.PutNode(Node{ID: "agent-1"})
@@ -178,7 +179,7 @@ func TestVersions_EarlierRecordsGetTheirTime(t *testing.T) {
 	for i, dir := range dirs {
 		s := openNode(t, dir, "n", nil)
 		var b Batch
-		b.PutDomain(Domain{Name: "app.example", Description: dir, UpdatedAt: early.Add(time.Duration(i) * time.Hour)})
+		b.PutDomain(&model.Domain{Name: "app.example", Description: dir, Meta: model.Meta{UpdatedAt: early.Add(time.Duration(i) * time.Hour)}})
 		b.PutSetting("dns", []byte(`{}`))
 		b.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "eu"})
 		b.PutNode(Node{ID: "agent-1", RegisteredAt: early})

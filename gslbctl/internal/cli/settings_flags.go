@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+	"gslb.internal/shared/settings"
+)
+
+// settingFlags are the flags for the declared settings of an object, one for each setting, and --reset. The name of a
+// flag is that of the setting, with hyphens; a setting inside an object has both names, as in --latency-config-min-samples.
+type settingFlags struct {
+	cmd    *cobra.Command
+	fields *model.Fields
+	flags  []settingFlag
+	reset  []string
+	old    map[string]string // flags of earlier versions, by name, and the flags of today
+}
+
+// settingFlag is the flag of one setting. path are the names in JSON.
+type settingFlag struct {
+	name  string
+	path  []string
+	value func() any
+}
+
+// addSettingFlags adds the flags for the settings of an object, without the settings in skip. old maps names of flags of
+// earlier versions to those of today.
+func addSettingFlags(cmd *cobra.Command, fields *model.Fields, old map[string]string, skip ...string) *settingFlags {
+	s := &settingFlags{cmd: cmd, fields: fields, old: old}
+	s.add(fields, nil, skip)
+	for before, now := range old {
+		f := *cmd.Flags().Lookup(now)
+		f.Name, f.Hidden = before, true
+		cmd.Flags().AddFlag(&f)
+	}
+	cmd.Flags().StringSliceVar(&s.reset, "reset", nil,
+		"`settings` that get their default again, separated by commas, such as ttl,max_answers")
+	_ = cmd.RegisterFlagCompletionFunc("reset", cobra.FixedCompletions(s.names(), cobra.ShellCompDirectiveNoFileComp))
+	return s
+}
+
+// names returns the names of the settings.
+func (s *settingFlags) names() (names []string) {
+	for _, f := range s.flags {
+		if name := s.fields.Find(f.path[0]).JSON; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (s *settingFlags) add(fields *model.Fields, above, skip []string) {
+	for i := range fields.List {
+		f := &fields.List[i]
+		if f.Source != model.FromOperator || slices.Contains(skip, f.JSON) {
+			continue
+		}
+		path := append(slices.Clone(above), f.JSON)
+		if f.Alias != "" {
+			path = append(slices.Clone(above), f.Alias) // version 0.9.0 knows only the alias
+		}
+		if inner := f.Inner(); inner != nil {
+			s.add(inner, path, nil)
+			continue
+		}
+		name := strings.ReplaceAll(strings.Join(append(slices.Clone(above), f.JSON), "-"), "_", "-")
+		s.flags = append(s.flags, settingFlag{name, path, s.define(name, f)})
+	}
+}
+
+// define adds one flag and returns a function that returns its value.
+func (s *settingFlags) define(name string, f *model.Field) func() any {
+	flags, usage := s.cmd.Flags(), f.Usage
+	if f.Default != "" {
+		usage += " (default " + f.Default + ")"
+	}
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[settings.Duration]():
+		v := flags.String(name, "", usage)
+		return func() any { return *v }
+	case t.Kind() == reflect.Bool:
+		v := flags.Bool(name, true, usage)
+		return func() any { return *v }
+	case t.Kind() == reflect.Int:
+		v := flags.Int(name, 0, usage)
+		return func() any { return *v }
+	case t.Kind() == reflect.Float64:
+		v := flags.Float64(name, 0, usage)
+		return func() any { return *v }
+	case t.Kind() == reflect.Slice:
+		v := flags.StringSlice(name, nil, usage)
+		return func() any { return append([]string{}, *v...) }
+	}
+	v := flags.String(name, "", usage)
+	return func() any { return *v }
+}
+
+// given reports whether a flag of the settings was given.
+func (s *settingFlags) given() bool {
+	return len(s.reset) > 0 || slices.ContainsFunc(s.flags, func(f settingFlag) bool { return s.changed(f.name) })
+}
+
+// changed reports whether a flag was given, by its name or by an earlier one.
+func (s *settingFlags) changed(name string) bool {
+	f := s.cmd.Flags().Lookup(name)
+	changed := f.Changed
+	s.cmd.Flags().Visit(func(other *pflag.Flag) { changed = changed || other.Value == f.Value })
+	return changed
+}
+
+// patch returns the settings whose flags were given, and null for those of --reset.
+func (s *settingFlags) patch() (map[string]any, error) {
+	patch := map[string]any{}
+	for _, before := range slices.Sorted(maps.Keys(s.old)) {
+		if s.cmd.Flags().Changed(before) {
+			s.cmd.PrintErrf("--%s is an old name, which version 2.0 removes: use --%s\n", before, s.old[before])
+		}
+	}
+	for _, f := range s.flags {
+		if !s.changed(f.name) {
+			continue
+		}
+		at := patch
+		for _, name := range f.path[:len(f.path)-1] {
+			inner, there := at[name].(map[string]any)
+			if !there {
+				inner = map[string]any{}
+				at[name] = inner
+			}
+			at = inner
+		}
+		at[f.path[len(f.path)-1]] = f.value()
+	}
+	for _, name := range s.reset {
+		name = strings.ReplaceAll(name, "-", "_")
+		field := s.fields.Find(name)
+		switch {
+		case field == nil || !slices.Contains(s.names(), field.JSON):
+			return nil, fmt.Errorf("--reset: no setting is named %q: known are %s", name, strings.Join(s.names(), ", "))
+		case patch[field.JSON] != nil || patch[field.Alias] != nil:
+			return nil, fmt.Errorf("--reset has %s, and a flag sets it: remove one of the two", name)
+		}
+		patch[field.JSON] = nil
+	}
+	return patch, nil
+}
+
+// errNoSetting is the error of a change without a flag.
+func (s *settingFlags) errNoSetting(others ...string) error {
+	names := []string{}
+	for _, f := range s.flags {
+		names = append(names, "--"+f.name)
+	}
+	for _, other := range append(others, "reset") {
+		names = append(names, "--"+other)
+	}
+	return errors.New("nothing to change: give one of " + strings.Join(names, ", "))
+}
+
+// domainFlags adds the flags for the settings of a domain, except those of its HTTPS records.
+func (a *app) domainFlags(cmd *cobra.Command) *settingFlags {
+	s := addSettingFlags(cmd, api.DomainChange(nil).Declared(), map[string]string{
+		"policy": "routing-algorithm", "fallback": "fallback-algorithm",
+		"proximity-tolerance": "proximity-tolerance-km", "client-ipv4-prefix": "client-hash-ipv4-prefix",
+		"client-ipv6-prefix": "client-hash-ipv6-prefix", "signed": "dnssec-enabled",
+	}, "name", "https")
+	offer(cmd, "answer", []string{model.AnswerAddress, model.AnswerCNAME})
+	offer(cmd, "on-all-down", []string{"servfail", "last_healthy", "all"})
+	for _, flag := range []string{"routing-algorithm", "policy", "fallback-algorithm", "fallback"} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, a.completion(policyNames))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("regions", a.severalOf(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("tags", a.severalOf(tagNames))
+	return s
+}

@@ -1,0 +1,78 @@
+package httpapi // inside: it uses the world of the package's tests
+
+import (
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+)
+
+// everySetting has a value other than the default for each setting of a domain that one domain can have at once.
+const everySetting = `"routing_algorithm":"latency","regions":["us"],"ttl":7,"max_answers":3,"on_all_down":"all",` +
+	`"min_healthy":"50%","failover_threshold":2,"fallback_algorithm":"client-hash",` +
+	`"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9},"proximity_tolerance_km":5,` +
+	`"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
+	`"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m0s"},"https":{"alpn":["h2"],"port":8443},` +
+	`"srv":["_sip._tcp"],"description":"the shop","tags":["shop"]`
+
+// without are the settings that everySetting cannot have: they need another node or exclude the others.
+var without = map[string]bool{"name": true, "dnssec_enabled": true, "answer": true, "enabled": true}
+
+// Every declared setting of a domain is accepted and shown for a domain of the API, over a domain of the file, and in a
+// document.
+func TestDomain_EverySettingIsAvailableInEachPlace(t *testing.T) {
+	w := newWorld(t)
+	w.want("new", w.send("POST", "/api/v1/domains", `{"name":"shop.example",`+everySetting+`}`), 201)
+	w.want("overlay", w.send("PATCH", "/api/v1/domains/www.example", `{`+everySetting+`}`), 200)
+	doc := w.send("GET", "/api/v1/document", "").body
+	for _, name := range []string{"shop.example", "www.example"} {
+		shown := w.send("GET", "/api/v1/domains/"+name, "").body
+		for _, field := range model.Patch[model.Domain](nil).Declared().Names(model.FromOperator) {
+			if without[field] {
+				continue
+			}
+			at := strings.Index(everySetting, `"`+field+`":`)
+			if at < 0 {
+				t.Fatalf("everySetting lacks the setting %s: add it", field)
+			}
+			value := everySetting[at:]
+			value = value[:strings.IndexAny(value[1:], ",]}")+1]
+			if !strings.Contains(shown, value) {
+				t.Errorf("%s: %s is not shown: %s", name, value, shown)
+			}
+			if !strings.Contains(doc, `"`+field+`":`) {
+				t.Errorf("the document lacks %s: %s", field, doc)
+			}
+		}
+	}
+}
+
+// In a merge patch null resets a field to its default, and members of an object that the patch omits stay
+// (RFC 7396 section 2).
+func TestDomain_NullResetsAFieldAndObjectsMerge(t *testing.T) {
+	w := newWorld(t)
+	w.want("new", w.send("POST", "/api/v1/domains", `{"name":"shop.example",`+everySetting+`}`), 201)
+	for _, name := range []string{"shop.example", "www.example"} {
+		path := "/api/v1/domains/" + name
+		w.want("merge", w.send("PATCH", path, `{"latency_config":{"max_latency_ms":80},"max_answers":4}`), 200)
+		w.want("merge", w.send("PATCH", path, `{"latency_config":{"min_samples":8}}`), 200, `"max_latency_ms":80,"min_samples":8`,
+			`"max_answers":4`)
+		w.want("null", w.send("PATCH", path, `{"max_answers":null,"latency_config":null,"routing_policy":"failover",`+
+			`"fallback_algorithm":null}`), 200, `"max_answers":1`, `"max_latency_ms":500`, `"routing_policy":"failover"`)
+	}
+	w.wantError("both names", w.send("PATCH", "/api/v1/domains/shop.example",
+		`{"routing_policy":"failover","routing_algorithm":"weighted"}`), 400, "the same field as routing_algorithm")
+	w.wantError("an owner", w.send("PATCH", "/api/v1/domains/shop.example", `{"owner":"me"}`), 400, "unknown field")
+}
+
+// A document takes the name of version 0.9.0 for the routing algorithm, and is exported with the one of the file.
+func TestDocument_TakesBothNamesOfTheRoutingAlgorithm(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: api.Document{Domains: []api.DocumentDomain{
+		{"name": "a.example", "routing_policy": "failover"}, {"name": "b.example", "routing_algorithm": "failover"}}}}, 2)
+	doc := w.send("GET", "/api/v1/document", "").body
+	if strings.Count(doc, `"routing_algorithm":"failover"`) != 2 || strings.Contains(doc, "routing_policy") {
+		t.Error(doc)
+	}
+}

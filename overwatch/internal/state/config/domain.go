@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/settings"
+)
+
+// Bounds of the texts of a domain.
+const (
+	maxDescription = 500 // characters
+	maxTags        = 50
+	maxTag         = 64 // characters
+)
+
+// DomainProblems returns the faults of a domain that depend on nothing else: neither on other objects nor on the node.
+// The bounds of numbers are checked when the value is read. Keys are names of fields, such as https.alpn[0]. It does not
+// allocate for a valid domain.
+func DomainProblems(d *Domain) (found settings.Problems) {
+	add := func(key, value, format string, args ...any) {
+		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
+	}
+	algorithm := policy.Named(d.RoutingAlgorithm)
+	if algorithm == nil {
+		add("routing_algorithm", d.RoutingAlgorithm, "%s", algorithmRemedy(d.RoutingAlgorithm))
+	}
+	if d.FallbackAlgorithm != "" {
+		found = append(found, fallbackProblems(d, algorithm)...)
+	}
+	for at, region := range d.Regions {
+		if slices.Index(d.Regions, region) < at {
+			add(fmt.Sprintf("regions[%d]", at), region, "is in this list already: keep one")
+		}
+	}
+	switch policy.OnAllDown(d.OnAllDown) {
+	case "", policy.ServFail, policy.LastHealthy, policy.All:
+	default:
+		words := []string{string(policy.ServFail), string(policy.LastHealthy), string(policy.All)}
+		add("on_all_down", d.OnAllDown, "%s", settings.DidYouMean(d.OnAllDown, words))
+	}
+	if _, ok := policy.ParseMinimum(d.MinHealthy); !ok {
+		add("min_healthy", d.MinHealthy, "give a number of backends from 1 to %d, or a part of them from 1%% to 100%%",
+			policy.MaxMinimum)
+	}
+	if f := d.LatencyConfig.SmoothingFactor; !(f > 0 && f <= 1) { //nolint:staticcheck // NaN is in no range
+		add("latency_config.smoothing_factor", strconv.FormatFloat(f, 'g', -1, 64),
+			"give a number above 0 and up to 1; the smaller, the smoother")
+	}
+	if share := d.Brake.Share; share != "" && !isPercent(share) {
+		add("brake.share", share, "give a part of the serving backends, from 1%% to 99%%")
+	}
+	if d.Answer != AnswerAddress && d.Answer != AnswerCNAME {
+		add("answer", d.Answer, "%s", settings.DidYouMean(d.Answer, []string{AnswerAddress, AnswerCNAME}))
+	}
+	found = append(found, d.RecordProblems()...)
+	return append(found, textProblems(d)...)
+}
+
+// fallbackProblems checks that the routing algorithm can need the fallback algorithm.
+func fallbackProblems(d *Domain, algorithm *policy.Algorithm) settings.Problems {
+	one := func(message string) settings.Problems {
+		return settings.Problems{{Key: "fallback_algorithm", Value: d.FallbackAlgorithm, Message: message}}
+	}
+	switch {
+	case policy.Named(d.FallbackAlgorithm) == nil:
+		return one(algorithmRemedy(d.FallbackAlgorithm))
+	case algorithm != nil && !algorithm.MayLackData():
+		return one(fmt.Sprintf("is never used, since %s never lacks data: remove it", d.RoutingAlgorithm))
+	case d.FallbackAlgorithm == d.RoutingAlgorithm:
+		return one("is the routing_algorithm: give another, or remove it")
+	}
+	return nil
+}
+
+// algorithmRemedy returns how to correct the name of an unknown routing algorithm.
+func algorithmRemedy(found string) string {
+	return "no such algorithm; " + settings.DidYouMean(found, policy.Names(policy.Algorithms()))
+}
+
+// textProblems checks the description and the tags.
+func textProblems(d *Domain) (found settings.Problems) {
+	add := func(key, value, format string, args ...any) {
+		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
+	}
+	notPrintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	if utf8.RuneCountInString(d.Description) > maxDescription || strings.ContainsFunc(d.Description, notPrintable) {
+		add("description", d.Description, "give at most %d printable characters", maxDescription)
+	}
+	if len(d.Tags) > maxTags {
+		add("tags", strconv.Itoa(len(d.Tags)), "give at most %d tags", maxTags)
+	}
+	for at, tag := range d.Tags {
+		if key := "tags[" + strconv.Itoa(at) + "]"; !isTag(tag) {
+			add(key, tag, "give 1 to %d printable characters, without commas and without spaces around them", maxTag)
+		} else if slices.Contains(d.Tags[:at], tag) {
+			add(key, tag, "is in this list already: keep one")
+		}
+	}
+	return found
+}
+
+func isTag(tag string) bool {
+	unfit := func(r rune) bool { return !unicode.IsPrint(r) || r == ',' }
+	return tag != "" && utf8.ValidString(tag) && utf8.RuneCountInString(tag) <= maxTag &&
+		strings.TrimSpace(tag) == tag && !strings.ContainsFunc(tag, unfit)
+}

@@ -1,0 +1,82 @@
+package model_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/model"
+)
+
+// The stored form of version 0.9.0 becomes the same domain, and the form that this version stores has the fields that
+// version 0.9.0 needs.
+func TestDecode_ReadsVersion090(t *testing.T) {
+	d, err := model.Decode[model.Domain]([]byte(`{"name":"a.example","ttl":0,"routing_policy":"weighted","regions":null,` +
+		`"unsigned":true,"enabled":false,"description":"x","proximity_tolerance_km":7.5,"created_at":"2026-01-02T03:04:05Z",` +
+		`"updated_at":"0001-01-01T00:00:00Z","https":{"alpn":["h2"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.RoutingAlgorithm != "weighted" || !d.Unsigned() || d.Enabled || d.ToleranceKm != 7.5 || d.MaxAnswers != 1 ||
+		d.CreatedAt.Year() != 2026 || len(d.HTTPS.ALPN) != 1 || d.Answer != model.AnswerAddress {
+		t.Errorf("%+v", d)
+	}
+	encoded, err := model.Encode(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"routing_policy":"weighted"`, `"unsigned":true`, `"enabled":false`} {
+		if !strings.Contains(string(encoded), want) {
+			t.Errorf("%s lacks %s", encoded, want)
+		}
+	}
+	if strings.Contains(string(encoded), `"answer"`) { // 0.9.0 reads any answer as cname
+		t.Error(string(encoded))
+	}
+	again, err := model.Decode[model.Domain](encoded)
+	if err != nil || !reflect.DeepEqual(again, d) {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// The fields of later versions are kept within a bound.
+func TestDecode_KeepsTheFieldsOfLaterVersions(t *testing.T) {
+	d, err := model.Decode[model.Domain]([]byte(`{"name":"a.example","sticky":{"for":"1h"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := model.Encode(d)
+	if err != nil || !strings.Contains(string(encoded), `"sticky":{"for":"1h"}`) {
+		t.Errorf("%s, %v", encoded, err)
+	}
+	large := `{"name":"a.example","sticky":"` + strings.Repeat("x", model.MaxExtra) + `"}`
+	if _, err := model.Decode[model.Domain]([]byte(large)); err == nil {
+		t.Error("a large unknown field is kept")
+	}
+}
+
+// FuzzDecode_Domain holds that a decoded object encodes to a form that decodes to the same object.
+func FuzzDecode_Domain(f *testing.F) {
+	f.Add([]byte(`{"name":"a.example","ttl":5,"brake":{"window":"1m"},"https":null,"x":[1]}`))
+	f.Add([]byte(`{"routing_policy":"x","routing_algorithm":"y","tags":["a"]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := model.Decode[model.Domain](data)
+		if err != nil {
+			return
+		}
+		encoded, err := model.Encode(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := model.Decode[model.Domain](encoded)
+		if err != nil {
+			t.Fatalf("%s: %v", encoded, err)
+		}
+		a, _ := json.Marshal(again)
+		b, _ := json.Marshal(d)
+		if string(a) != string(b) {
+			t.Fatalf("%s became %s", b, a)
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// MaxExtra bounds the fields of later versions in one object, in octets of JSON.
+const MaxExtra = 16 << 10
+
+// Meta holds what the node and documents add to an object.
+type Meta struct {
+	// The document owner that manages the object; empty: none.
+	Owner     string    `json:"owner,omitempty" source:"document"`
+	CreatedAt time.Time `json:"created_at" source:"node"`
+	UpdatedAt time.Time `json:"updated_at" source:"node"`
+	// Extra holds the fields of later versions, which this version stores and forwards, and never applies.
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+func (m *Meta) meta() *Meta { return m }
+
+// Object is an object with Meta: a pointer to a struct that embeds it.
+type Object interface{ meta() *Meta }
+
+// MetaOf returns the Meta of an object, which belongs to the object.
+func MetaOf(o Object) *Meta { return o.meta() }
+
+// legacy converts an object from and to the stored form of version 0.9.0, so that nodes of both versions replicate.
+type legacy interface {
+	readLegacy(fields map[string]any)
+	writeLegacy(fields map[string]any)
+}
+
+// New returns an object with its defaults.
+func New[T any]() *T {
+	made := new(T)
+	reflect.ValueOf(made).Elem().Set(FieldsOf(reflect.TypeFor[T]()).defaults)
+	return made
+}
+
+// Decode returns the object of a stored or replicated form. Missing fields have their defaults. Unknown fields are kept
+// for Encode, up to MaxExtra octets. The values of fields are not checked.
+func Decode[T any](data []byte) (*T, error) {
+	made := New[T]()
+	var patch Patch[T]
+	if err := json.Unmarshal(data, &patch); err != nil {
+		return nil, err
+	}
+	if l, ok := any(made).(legacy); ok {
+		l.readLegacy(patch)
+	}
+	if problems := patch.Apply(made, fromStore); len(problems) > 0 {
+		return nil, problems
+	}
+	o, ok := any(made).(Object)
+	if !ok {
+		return made, nil
+	}
+	size := 0
+	for name, value := range patch {
+		if FieldsOf(reflect.TypeFor[T]()).Find(name) != nil {
+			continue
+		}
+		raw, _ := value.(json.RawMessage)
+		if size += len(name) + len(raw); size > MaxExtra {
+			return nil, fmt.Errorf("the fields of later versions have more than %d octets", MaxExtra)
+		}
+		m := o.meta()
+		if m.Extra == nil {
+			m.Extra = map[string]json.RawMessage{}
+		}
+		m.Extra[name] = raw
+	}
+	return made, nil
+}
+
+// Encode returns the stored and replicated form of an object: the fields that differ from their defaults.
+func Encode[T any](of *T) ([]byte, error) {
+	fields := written(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(of).Elem(), fromStore)
+	if o, ok := any(of).(Object); ok {
+		for name, value := range o.meta().Extra {
+			fields[name] = value
+		}
+	}
+	if l, ok := any(of).(legacy); ok {
+		l.writeLegacy(fields)
+	}
+	return json.Marshal(fields)
+}
+
+// Written returns the fields of an object as documents write them: those that differ from their defaults, and those
+// that are always written. It omits the fields that the node sets.
+func Written[T any](of *T) Patch[T] {
+	return written(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(of).Elem(), FromDocument)
+}
+
+// All returns all fields of an object that an operator may set, with their values.
+func All[T any](of *T) Patch[T] {
+	fields := map[string]any{}
+	all, v := FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(of).Elem()
+	for i := range all.List {
+		if f := &all.List[i]; f.settable(FromOperator) {
+			fields[f.JSON] = f.Value(v).Interface()
+		}
+	}
+	return fields
+}
+
+// written returns the fields of the struct v that differ from their defaults, by JSON name.
+func written(all *Fields, v reflect.Value, source string) map[string]any {
+	fields := map[string]any{}
+	for i := range all.List {
+		f := &all.List[i]
+		value := f.Value(v)
+		switch {
+		case source != fromStore && !f.settable(source):
+		case f.inner != nil:
+			if inner := written(f.inner, value, source); len(inner) > 0 {
+				fields[f.JSON] = inner
+			}
+		case f.always || !same(value, f.Value(all.defaults)):
+			fields[f.JSON] = value.Interface()
+		}
+	}
+	return fields
+}
+
+// same reports whether two values of a field mean the same: an empty list is a missing one.
+func same(a, b reflect.Value) bool {
+	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}

@@ -1,0 +1,320 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gslb.internal/shared/settings"
+)
+
+// Patch is a JSON merge patch (RFC 7396) of an object of type T: values by field name. null resets a field to its
+// default. Fields that the patch does not name stay as they are. A value is a json.RawMessage after decoding; a client
+// may use any value that encodes to JSON.
+type Patch[T any] map[string]any
+
+// UnmarshalJSON keeps the values undecoded. Apply decodes them.
+func (p *Patch[T]) UnmarshalJSON(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	if *p = nil; fields != nil {
+		*p = make(Patch[T], len(fields))
+	}
+	for name, value := range fields {
+		(*p)[name] = value
+	}
+	return nil
+}
+
+// Declared returns the declared fields of the objects that the patch changes.
+func (p Patch[T]) Declared() *Fields { return FieldsOf(reflect.TypeFor[T]()) }
+
+// Sources of a patch, which decide what it may set.
+const (
+	FromOperator = ""         // a request about one object
+	FromDocument = "document" // a document, which also sets the owner
+	fromStore    = "store"    // the store or another node: all fields, and fields of later versions
+)
+
+// Apply changes object by the patch and returns the problems of single fields: unknown names, wrong types, values out of
+// their bounds. Keys of problems are JSON names. With problems, object is unchanged.
+func (p Patch[T]) Apply(object *T, source string) settings.Problems {
+	fields, err := p.raw()
+	if err != nil {
+		return settings.Problems{{Message: err.Error()}}
+	}
+	a := applier{source: source}
+	changed := *object
+	a.apply(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(&changed).Elem(), fields, "")
+	if len(a.problems) == 0 {
+		*object = changed
+	}
+	return a.problems
+}
+
+// Problems returns the problems that Apply has with an object of defaults.
+func (p Patch[T]) Problems(source string) settings.Problems { return p.Apply(New[T](), source) }
+
+// Lay changes object by a stored overlay. It ignores the fields of later versions, and does not check bounds.
+func (p Patch[T]) Lay(object *T) settings.Problems { return p.Apply(object, fromStore) }
+
+// Bounds returns the values of an object that are outside their bounds. Keys of problems are JSON names.
+func Bounds[T any](object *T) (found settings.Problems) {
+	outside(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(object).Elem(), "", &found)
+	return found
+}
+
+func outside(all *Fields, v reflect.Value, prefix string, found *settings.Problems) {
+	for i := range all.List {
+		f := &all.List[i]
+		value := f.Value(v)
+		if f.inner != nil {
+			outside(f.inner, value, prefix+f.JSON+".", found)
+			continue
+		}
+		if f.bounds == nil || f.zeroUnset && value.IsZero() {
+			continue
+		}
+		if remedy := f.remedy(value); remedy != "" {
+			*found = append(*found, settings.Problem{Key: prefix + f.JSON, Value: fmt.Sprint(reflect.Indirect(value)),
+				Message: remedy})
+		}
+	}
+}
+
+// Has reports whether the patch sets a field, by its name or its alias.
+func (p Patch[T]) Has(name string) bool {
+	if _, there := p[name]; there {
+		return true
+	}
+	f := FieldsOf(reflect.TypeFor[T]()).Find(name)
+	if f == nil || f.Alias == "" {
+		return false
+	}
+	_, byName := p[f.JSON]
+	_, byAlias := p[f.Alias]
+	return byName || byAlias
+}
+
+// Text returns the value of a field that is a string, "" without one.
+func (p Patch[T]) Text(name string) (text string) {
+	_ = p.Read(name, &text)
+	return text
+}
+
+// Texts returns the value of a field that is a list of strings, nil without one.
+func (p Patch[T]) Texts(name string) (list []string) {
+	_ = p.Read(name, &list)
+	return list
+}
+
+// Read decodes the value of a field. It leaves into as it is for a missing value.
+func (p Patch[T]) Read(name string, into any) error {
+	value, there := p[name]
+	if !there {
+		return nil
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(encoded, into)
+}
+
+// Merge returns the patch with the members of a later patch merged into it (RFC 7396), and null members removed: the
+// values that an overlay keeps. An alias becomes the name of its field.
+func (p Patch[T]) Merge(later Patch[T]) (Patch[T], error) {
+	a, err := p.raw()
+	if err != nil {
+		return nil, err
+	}
+	b, err := later.raw()
+	if err != nil {
+		return nil, err
+	}
+	all := FieldsOf(reflect.TypeFor[T]())
+	a, b = named(all, a), named(all, b)
+	for name, value := range b {
+		f := all.Find(name)
+		if f == nil || f.replace {
+			a[name] = value
+			continue
+		}
+		a[name] = mergeJSON(a[name], value)
+	}
+	merged := make(Patch[T], len(a))
+	for name, value := range a {
+		if string(value) != "null" {
+			merged[name] = value
+		}
+	}
+	return merged, nil
+}
+
+// named replaces aliases by the names of their fields.
+func named(all *Fields, values map[string]json.RawMessage) map[string]json.RawMessage {
+	for name, value := range values {
+		if f := all.Find(name); f != nil && f.JSON != name {
+			delete(values, name)
+			if values[f.JSON] == nil {
+				values[f.JSON] = value
+			}
+		}
+	}
+	return values
+}
+
+// mergeJSON merges a patch into a JSON value as RFC 7396 says. Null members of the result are removed.
+func mergeJSON(value, patch json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(patch, &members) != nil || members == nil {
+		return patch
+	}
+	var merged map[string]json.RawMessage
+	if json.Unmarshal(value, &merged) != nil || merged == nil {
+		merged = map[string]json.RawMessage{}
+	}
+	for name, member := range members {
+		if string(member) == "null" {
+			delete(merged, name)
+			continue
+		}
+		merged[name] = mergeJSON(merged[name], member)
+	}
+	if len(merged) == 0 {
+		return json.RawMessage("null")
+	}
+	encoded, err := json.Marshal(merged)
+	if err != nil {
+		return patch
+	}
+	return encoded
+}
+
+// raw returns the values as JSON.
+func (p Patch[T]) raw() (map[string]json.RawMessage, error) {
+	fields := make(map[string]json.RawMessage, len(p))
+	for name, value := range p {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the field %s: %w", name, err)
+		}
+		fields[name] = encoded
+	}
+	return fields, nil
+}
+
+// applier collects the problems of a patch.
+type applier struct {
+	source   string
+	problems settings.Problems
+}
+
+func (a *applier) add(key string, value []byte, format string, args ...any) {
+	const shown = 64 // octets of a value in a message
+	if len(value) > shown {
+		value = append(bytes.Clone(value[:shown]), "..."...)
+	}
+	a.problems = append(a.problems, settings.Problem{Key: key, Value: string(value), Message: fmt.Sprintf(format, args...)})
+}
+
+// apply sets the fields of the struct v. prefix is the name of the block with a dot, "" for a whole object.
+func (a *applier) apply(all *Fields, v reflect.Value, patch map[string]json.RawMessage, prefix string) {
+	for _, name := range slices.Sorted(maps.Keys(patch)) { // problems come in the same order each time
+		f := all.Find(name)
+		switch {
+		case f == nil || !f.settable(a.source) && a.source != fromStore:
+			if a.source != fromStore {
+				a.add(prefix+name, nil, "unknown field: known are %s", strings.Join(all.Names(a.source), ", "))
+			}
+			continue
+		case name == f.Alias && patch[f.JSON] != nil:
+			if a.source != fromStore {
+				a.add(prefix+name, nil, "is the same field as %s: give one of them", f.JSON)
+			}
+			continue
+		}
+		a.field(f, f.Value(v), f.Value(all.defaults), patch[name], prefix+name)
+	}
+}
+
+// field sets one field to a JSON value.
+func (a *applier) field(f *Field, v, standard reflect.Value, value json.RawMessage, key string) {
+	if string(value) == "null" {
+		v.Set(standard)
+		return
+	}
+	if f.inner != nil {
+		var patch map[string]json.RawMessage
+		if err := json.Unmarshal(value, &patch); err != nil {
+			a.add(key, value, "give an object with %s", strings.Join(f.inner.Names(a.source), ", "))
+			return
+		}
+		if f.replace {
+			v.Set(f.inner.defaults)
+		}
+		a.apply(f.inner, v, patch, key+".")
+		return
+	}
+	fresh := reflect.New(f.Type)
+	if err := json.Unmarshal(value, fresh.Interface()); err != nil {
+		a.add(key, value, "%s", a.wrongType(f, err))
+		return
+	}
+	if a.source != fromStore {
+		if remedy := f.remedy(fresh.Elem()); remedy != "" {
+			a.add(key, value, "%s", remedy)
+			return
+		}
+	}
+	if v.Set(fresh.Elem()); v.Kind() == reflect.Slice && v.Len() == 0 {
+		v.SetZero() // an empty list means the same as none
+	}
+}
+
+// remedy returns how to correct a value, "" for a valid one.
+func (f *Field) remedy(v reflect.Value) string {
+	if f.zeroUnset && v.IsZero() {
+		return "give a value within the bounds, or null for the default"
+	}
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if f.bounds == nil || !v.IsValid() {
+		return ""
+	}
+	return f.bounds(v)
+}
+
+// wrongType returns what a field expects.
+func (a *applier) wrongType(f *Field, err error) string {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[settings.Duration]():
+		return "give a duration as a string, such as \"30s\""
+	case t.Kind() == reflect.String:
+		return "give a string (in YAML: write it in quotes)"
+	case t.Kind() == reflect.Bool:
+		return "give true or false"
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
+		return "give a list of strings"
+	case t.Kind() == reflect.Float64:
+		return "give a number"
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Uint16:
+		return "give a whole number"
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return "the value has the wrong type: " + wrong.Value
+	}
+	return err.Error()
+}
