@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -101,6 +102,16 @@ type DSRecords struct {
 	Warning *string `json:"warning"`
 }
 
+// ParentDS is the answer of GET /api/v1/dnssec/parent/{zone}: the DS records that a node finds at the servers of the
+// parent of a zone.
+type ParentDS struct {
+	Zone      string     `json:"zone"` // with its trailing dot
+	DSRecords []DSRecord `json:"ds_records"`
+	// Configured reports that overwatch.dnssec.rollover.parent_servers names the servers.
+	Configured bool    `json:"configured"`
+	Problem    *string `json:"problem"` // reason why ds_records may lack some; null: all servers have answered
+}
+
 // SignedApart is the Warning of DSRecords while nodes do not exchange keys.
 const SignedApart = "the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of " +
 	"them: " +
@@ -147,6 +158,11 @@ func (c *Client) DNSSECStatus(ctx context.Context) (DNSSECStatus, error) {
 // DSRecords lists the records that the parent zones should have.
 func (c *Client) DSRecords(ctx context.Context) (DSRecords, error) {
 	return get[DSRecords](ctx, c, "/api/v1/dnssec/ds", nil)
+}
+
+// ParentDS requests from a node the DS records at the parent of a zone that it serves.
+func (c *Client) ParentDS(ctx context.Context, zone string) (ParentDS, error) {
+	return get[ParentDS](ctx, c, "/api/v1/dnssec/parent/"+url.PathEscape(zone), nil)
 }
 
 // DNSSECKeys lists the public halves of the signing keys.

@@ -48,7 +48,8 @@ func (a *app) dnssecCheckCommand() *cobra.Command {
 	cmd.Flags().StringArrayVar(&o.servers, "server", nil,
 		"`address` of DNS to check, with a port if it is not 53, instead of those of the nodes; repeat it")
 	cmd.Flags().StringVar(&o.resolver, "resolver", "",
-		"`address` of the resolver to ask for DS records; the machine's own without it")
+		"`address` of the resolver to ask for DS records; by default a node queries "+
+			"rollover.parent_servers, else the machine's resolver")
 	return cmd
 }
 
@@ -226,6 +227,9 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 	}
 	resolver := o.resolver
 	if resolver == "" {
+		if list, known, err := a.nodesDS(ctx, o, zone); known || err != nil {
+			return list, err
+		}
 		servers, unknown := resolve.Machine()
 		if unknown != nil {
 			return nil, fmt.Errorf("%w; name one with --resolver, or the record with --ds", unknown)
@@ -240,4 +244,31 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 		return nil, fmt.Errorf("%w; name a resolver with --resolver, or the record with --ds", err)
 	}
 	return list, nil
+}
+
+// nodesDS returns the DS records that a node finds at the parent's servers. known is false if no node knows them: no
+// node has the zone, all nodes are older, or none can ask. It is an error if the configuration of a node names the
+// parent's servers and they do not answer. With --server nodes are left out.
+func (a *app) nodesDS(ctx context.Context, o checkOptions, zone string) (list []*dns.DS, known bool, err error) {
+	if len(o.servers) > 0 {
+		return nil, false, nil
+	}
+	answer, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.ParentDS, error) {
+		return c.ParentDS(ctx, zone)
+	})
+	switch {
+	case err != nil || answer.Problem != nil && !answer.Configured:
+		return nil, false, nil //nolint:nilerr // the machine's resolver is next
+	case answer.Problem != nil:
+		return nil, false, fmt.Errorf("overwatch.dnssec.rollover.parent_servers: %s; name a resolver with --resolver, or "+
+			"the record with --ds", *answer.Problem)
+	}
+	for _, r := range answer.DSRecords {
+		ds, err := chain.ParseDS(zone, r.DSRecord)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, ds)
+	}
+	return list, true, nil
 }

@@ -48,6 +48,28 @@ func unsigned(t *testing.T) string {
 	return packets.LocalAddr().String()
 }
 
+// Without --resolver a node queries the parent's servers. An unsigned answer below a DS record is bogus.
+func TestDNSSECCheck_ANodeAsksTheParent(t *testing.T) {
+	server := unsigned(t)
+	ds := api.DSRecord{Zone: "example.com.", DSRecord: "example.com. IN DS 34505 13 2 " +
+		"B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7"}
+	for said, c := range map[string]struct {
+		code   int
+		answer api.ParentDS
+	}{
+		"bogus":                           {1, api.ParentDS{Configured: true, DSRecords: []api.DSRecord{ds}}},
+		"insecure":                        {1, api.ParentDS{DSRecords: []api.DSRecord{}}},
+		"rollover.parent_servers: silent": {2, api.ParentDS{Configured: true, Problem: pointer("silent")}},
+	} {
+		n := startNode(t)
+		n.set("GET /api/v1/dnssec/parent/example.com.", c.answer)
+		r := call(t, System{}, []*node{n}, "dnssec", "check", "example.com", "--dns", server, "--api", documented(0))
+		if r.code != c.code || !strings.Contains(r.out+r.errors, said) {
+			t.Errorf("%s: %+v", said, r)
+		}
+	}
+}
+
 func TestDNSSECCheck_ExitCodes(t *testing.T) {
 	n, server := startNode(t), unsigned(t)
 	const ds = "34505 13 2 B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7"

@@ -117,6 +117,13 @@ func (z *Zones) confirmWay(apex string) (RollState, error) {
 // served reports whether this node serves a zone with keys of its own, signed or not. The caller holds mu.
 func (z *Zones) served(apex string) bool { return z.signers[apex] != nil || z.unsigned[apex] }
 
+// Serves reports whether this node serves a zone that has keys, signed or not.
+func (z *Zones) Serves(apex string) bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.served(dns.CanonicalName(apex))
+}
+
 // servedZones lists the zones that this node serves with keys of its own. The caller holds mu.
 func (z *Zones) servedZones() []string {
 	all := append(sortedKeys(z.signers), sortedKeys(z.unsigned)...)

@@ -33,6 +33,9 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
+// maxLooks bounds the calls of Parent that ask the parent's servers at the same time.
+const maxLooks = 4
+
 // Sync exchanges keys with the other nodes.
 type Sync struct {
 	o        Options
@@ -43,6 +46,8 @@ type Sync struct {
 	wake     chan struct{} // holds one token when the settings are others
 
 	parents *delegation.Watch // of the goroutine that makes rounds
+
+	looks chan struct{} // bounds the concurrent calls of Parent that ask
 
 	pendings map[string]*pending // by peer, those under way; of the goroutine that makes rounds
 	asked    map[string]bool     // peers with which an exchange has ended since a key was made here; of the same goroutine
@@ -69,7 +74,7 @@ func New(o Options) (*Sync, error) {
 	}
 	s := &Sync{
 		o: o, instance: rand.Text(), nonces: newNonces(maxUsed), orders: make(chan order), wake: make(chan struct{}, 1),
-		parents: delegation.NewWatch(), settings: o.Settings,
+		parents: delegation.NewWatch(), looks: make(chan struct{}, maxLooks), settings: o.Settings,
 		pendings: make(map[string]*pending), asked: make(map[string]bool),
 	}
 	s.checkExchange()

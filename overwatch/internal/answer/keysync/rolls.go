@@ -142,6 +142,23 @@ func (s *Sync) PreviewWay(ctx context.Context, apex string, way roll.Way) (dnsse
 	return s.o.Zones.PreviewWay(apex, way, ttl)
 }
 
+// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
+// the servers. A zone that this node does not serve is an error.
+func (s *Sync) Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error) {
+	if !s.o.Zones.Serves(apex) {
+		return dnssec.Parent{}, false, dnssec.ErrNotSigned
+	}
+	select {
+	case s.looks <- struct{}{}:
+		defer func() { <-s.looks }()
+	case <-ctx.Done():
+		return dnssec.Parent{}, false, context.Cause(ctx)
+	}
+	settings := s.current().Roll
+	o := delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}
+	return delegation.NewWatch().Look(ctx, o, apex), len(o.Servers) > 0, nil
+}
+
 // ttlOfDS asks the parent of a zone for the TTL of its DS records; 0: it is not known.
 func (s *Sync) ttlOfDS(ctx context.Context, apex string) time.Duration {
 	settings := s.current().Roll

@@ -2,9 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
@@ -32,6 +36,8 @@ type KeySync interface {
 	ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error)
 	BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
 	PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
+	// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names them.
+	Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.
 	Apart() bool
 	// Sync asks the other nodes and returns when answers are signed with what
@@ -90,6 +96,34 @@ func (s *Server) listDSRecords(*call) (answer, error) {
 			Digest:   strings.ToUpper(ds.Digest),
 			DSRecord: k.DSLine(),
 		})
+	}
+	return ok(list), nil
+}
+
+// parentTimeout bounds the questions of GET /dnssec/parent.
+const parentTimeout = 8 * time.Second
+
+// getParentDS answers GET /dnssec/parent/{zone}.
+func (s *Server) getParentDS(c *call) (answer, error) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), parentTimeout)
+	defer cancel()
+	apex := dns.CanonicalName(c.Param("zone"))
+	found, configured, err := s.o.KeySync.Parent(ctx, apex)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return answer{}, problemf(http.StatusServiceUnavailable, "%.260s: other requests to the parent's servers are "+
+			"under way: retry in a few seconds", apex)
+	case err != nil:
+		return answer{}, rollProblem(apex, err)
+	}
+	list := api.ParentDS{Zone: apex, DSRecords: []api.DSRecord{}, Configured: configured, Problem: wordsOrNull(found.Why)}
+	for _, ds := range found.DS {
+		r := api.DSRecord{Zone: apex, KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm), DigestType: int(ds.DigestType),
+			Digest: strings.ToUpper(ds.Digest)}
+		r.DSRecord = fmt.Sprintf("%s IN DS %d %d %d %s", apex, r.KeyTag, r.Algorithm, r.DigestType, r.Digest)
+		if !slices.Contains(list.DSRecords, r) {
+			list.DSRecords = append(list.DSRecords, r)
+		}
 	}
 	return ok(list), nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/answer/keysync"
@@ -105,6 +107,7 @@ type keySync struct {
 	apart  bool
 	rolls  []dnssec.RollState
 	forced bool
+	parent dnssec.Parent
 }
 
 func (k *keySync) Rolls() []dnssec.RollState { return k.rolls }
@@ -144,6 +147,10 @@ func (k *keySync) PreviewWay(_ context.Context, apex string, way roll.Way) (dnss
 	state := dnssec.RollState{Zone: apex, Schedule: []roll.Coming{{Stage: roll.Alone, WaitsFor: "the parent"}}}
 	state.Way = way
 	return state, k.err
+}
+
+func (k *keySync) Parent(context.Context, string) (dnssec.Parent, bool, error) {
+	return k.parent, true, k.err
 }
 
 func (k *keySync) Apart() bool { return k.apart }
@@ -224,6 +231,20 @@ func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 	}
 	off := newWorld(t)
 	off.wantError("unsigned", off.send("POST", "/api/v1/dnssec/sync", ""), 400, "does not sign")
+}
+
+// GET /dnssec/parent lists each DS record of the parent's servers once, and names a failure.
+func TestDNSSEC_ParentDS(t *testing.T) {
+	ds := &dns.DS{KeyTag: 7, Algorithm: 13, DigestType: 2, Digest: "ab"}
+	sync := &keySync{parent: dnssec.Parent{DS: []*dns.DS{ds, ds}, Why: "a server is silent"}}
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys(), sync })
+	got, err := w.client.ParentDS(t.Context(), "example.com")
+	if err != nil || len(got.DSRecords) != 1 || got.DSRecords[0].DSRecord != "example.com. IN DS 7 13 2 AB" ||
+		!got.Configured || got.Problem == nil || *got.Problem != sync.parent.Why {
+		t.Errorf("%+v, %v", got, err)
+	}
+	sync.err = dnssec.ErrNotSigned
+	w.wantError("another zone", w.send("GET", "/api/v1/dnssec/parent/other.test", ""), 404, "serves no zone of that name")
 }
 
 // A zone is told to go unsigned, which the audit log has; dry_run changes nothing, and its parent is to have no DS.

@@ -22,6 +22,13 @@ func dnssecOperations() []Operation {
 			Answer: api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, DigestType: 2, Digest: "0F1E2D3C",
 					DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}, NoDS: []string{}}},
+		{Method: get, Path: v1 + "/dnssec/parent/{zone}", handle: signing((*Server).getParentDS),
+			Summary: "DS records at the servers of a zone's parent", Status: 200, Errors: []int{absent, busy},
+			Description: "The node queries overwatch.dnssec.rollover.parent_servers, or the servers that its resolver " +
+				"finds, for at most 8 seconds.",
+			Answer: api.ParentDS{Zone: "example.com.", Configured: true, DSRecords: []api.DSRecord{
+				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, DigestType: 2, Digest: "0F1E2D3C",
+					DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}}},
 		{Method: post, Path: v1 + "/dnssec/sync", handle: (*Server).postDNSSECSync, Role: api.RoleOperate,
 			Summary: "Ask the other nodes for their keys now", Status: 200, Errors: []int{conflict, busy},
 			Answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{
