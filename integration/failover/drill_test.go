@@ -161,7 +161,7 @@ func TestDrill_FourThingsAtOnce(t *testing.T) {
 		testbed.Kill(t, d.Backends[3+i])
 	}
 	d.release(t, "127.0.3.250") // where nothing listens
-	told := []api.ConditionKind{api.AgentsHeld, api.BackendUnwell, api.DrainInForce, api.AgentSilent, api.NodeUnheard}
+	told := []api.ConditionKind{api.AgentsHeld, api.RegionLost, api.DrainInForce, api.NodeUnheard}
 	d.conditions(t, here, told[:1], told...)
 	wrong := testbed.AppName + ":" + d.Backends[0].At.String()
 	gslbctl("drain", wrong, "--reason", "the wrong address", "--over", "1s", "--yes").Want(t, 0)

@@ -38,6 +38,8 @@ const (
 	NoNameAnswered    ConditionKind = "no_name_answered"
 	NameUnanswered    ConditionKind = "name_unanswered"
 	NameOnLastResort  ConditionKind = "name_on_last_resort"
+	RegionLost        ConditionKind = "region_lost"
+	AgentLost         ConditionKind = "agent_lost"
 	BackendUnwell     ConditionKind = "backend_unwell"
 	AgentsHeld        ConditionKind = "agents_held"
 	VerdictsSetAside  ConditionKind = "verdicts_set_aside"
@@ -85,6 +87,8 @@ func ConditionTypes() []ConditionType {
 		{NoNameAnswered, SeverityUnhealthy, "no domain has a backend that may serve", "GslbDomainDown"},
 		{NameUnanswered, SeverityDegraded, "a domain has fewer backends that may serve than it needs", "GslbDomainDown"},
 		{NameOnLastResort, SeverityDegraded, "a domain is answered by its last resort", "GslbDomainDown"},
+		{RegionLost, SeverityDegraded, "no backend of a region may serve", "GslbRegionLost"},
+		{AgentLost, SeverityDegraded, "an agent is silent: its backends depend on this node's own checks", "GslbAgentsLost"},
 		{BackendUnwell, SeverityDegraded, "a backend of a domain is unhealthy or stale", ""},
 		{AgentsHeld, SeverityDegraded,
 			"agents call too many backends unhealthy at once, this node's own checks succeed: the backends are served",
@@ -133,6 +137,10 @@ type Condition struct {
 	Subject  string        `json:"subject"` // what it is about, such as a backend; empty: the node
 	Sentence string        `json:"sentence"`
 	Command  string        `json:"command"` // shows or mends it
+	// State is the state of its event where the kind has several. Folded tells that another condition includes it. Both
+	// are for events only.
+	State  string `json:"-"`
+	Folded bool   `json:"-"`
 }
 
 // ConditionList is the answer of GET /api/v1/overwatch/conditions.

@@ -20,6 +20,8 @@ type Event struct {
 	Phase    Phase  `json:"phase"`
 	Subject  string `json:"subject"` // the backend, name, agent, node or file
 	Name     string `json:"name"`    // the domain that it concerns; empty: all, or none
+	Region   string `json:"region,omitempty"`   // of a backend, an agent or a region
+	AgentID  string `json:"agent_id,omitempty"` // the agent that reports the backend; empty for other kinds
 	Cause    string `json:"cause"`
 	Sentence string `json:"sentence"`
 	// Agent and Check are the two witnesses of a backend: what its agent says, and what this node's own checks found.

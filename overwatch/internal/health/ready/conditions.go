@@ -25,10 +25,26 @@ func (j *Judge) Conditions() []api.Condition {
 
 // Standing lists the conditions in no order, without those of names and their backends.
 func (j *Judge) Standing() []api.Condition {
-	return collect(func(to report) {
+	l := j.findLosses()
+	list := collect(func(to report) {
 		j.walkNode(true, to)
-		j.walkOthers(to)
+		j.walkLosses(l, to)
+		j.walkOthers(l, to)
 	})
+	for i := range list {
+		switch c := &list[i]; c.Kind {
+		case api.RegionLost:
+			c.State = l.regions[c.Subject].state(false)
+		case api.AgentLost:
+			c.State = l.agents[c.Subject].state(true)
+		}
+	}
+	for id, g := range l.agents {
+		if _, silent := l.silent[id]; (g.lost || silent) && l.foldsAgent(id) {
+			list = append(list, api.Condition{Kind: api.AgentLost, Subject: id, Folded: true})
+		}
+	}
+	return list
 }
 
 func collect(walk func(report)) []api.Condition {
@@ -63,9 +79,11 @@ func (j *Judge) walk(all bool, to report) {
 	if !j.walkNode(all, to) {
 		return
 	}
-	j.walkNames(all, to)
+	l := j.findLosses()
+	j.walkLosses(l, to)
+	j.walkNames(l, all, to)
 	if all {
-		j.walkOthers(to)
+		j.walkOthers(l, to)
 	}
 }
 
@@ -97,9 +115,9 @@ func (j *Judge) walkNode(all bool, to report) bool {
 }
 
 // walkOthers reports the conditions that leave the service healthy, apart from those of names.
-func (j *Judge) walkOthers(to report) {
+func (j *Judge) walkOthers(l *losses, to report) {
 	j.walkOrders(to)
-	j.walkAgents(to)
+	j.walkAgents(l, to)
 	j.walkRefused(to)
 	j.walkRegions(to)
 	j.walkNodes(to)
@@ -167,19 +185,19 @@ func counted(n int, noun string) string {
 }
 
 // walkNames reports the names that are not answered as they should be, and their backends that are not healthy.
-func (j *Judge) walkNames(all bool, to report) {
+func (j *Judge) walkNames(l *losses, all bool, to report) {
 	domains := j.o.Domains()
 	dark := 0
 	for _, d := range domains {
 		backends := j.o.View.Service(d.Name)
 		for _, b := range backends {
-			if b.Status != api.EffectiveHealthy && b.Override == nil {
+			if b.Status != api.EffectiveHealthy && b.Override == nil && !l.folds(b) {
 				to(api.BackendUnwell, b.ID.String(), func() (string, string) { return describeUnwell(b) })
 			}
 		}
 		backends = d.answering(backends)
 		if all {
-			walkEmptyRegions(d, backends, to)
+			walkEmptyRegions(d, backends, l, to)
 		}
 		kind, serving, minimum := judgeName(d, backends)
 		if kind == "" {
@@ -251,11 +269,14 @@ func Name(d Domain, backends []*registry.Backend) (kind api.ConditionKind, sente
 
 // walkEmptyRegions reports the regions that a name names and has no backend in. A name without any backend has another
 // condition.
-func walkEmptyRegions(d Domain, backends []*registry.Backend, to report) {
+func walkEmptyRegions(d Domain, backends []*registry.Backend, l *losses, to report) {
 	if len(backends) == 0 {
 		return
 	}
 	for _, region := range d.Regions {
+		if g := l.regions[region]; g != nil && g.lost {
+			continue
+		}
 		if !slices.ContainsFunc(backends, func(b *registry.Backend) bool { return b.Region == region }) {
 			to(api.RegionEmpty, d.Name+" "+region, fixed(d.Name+" names region "+region+
 				" and has no backend there, configured or reported", "gslbctl backends list --service "+d.Name))
@@ -315,12 +336,11 @@ func because(b *registry.Backend) string {
 
 func describeUnwell(b *registry.Backend) (sentence, command string) {
 	sentence = fmt.Sprintf("%s in %s is %s: %s", b.ID, b.Region, b.Status, b.Reason)
-	problem := b.Report().LastError
-	if problem == "" {
-		problem = b.Validation.Err
+	if problem := b.Report().LastError; problem != "" {
+		sentence += "; agent: " + problem
 	}
-	if problem != "" {
-		sentence += ": " + problem
+	if b.Validation.Err != "" {
+		sentence += "; own check: " + OwnCheck(b)
 	}
 	return sentence, "gslbctl backends list --service " + b.Service
 }
@@ -328,10 +348,9 @@ func describeUnwell(b *registry.Backend) (sentence, command string) {
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // walkAgents reports agents that are silent or whose certificate ends, and locked tokens.
-func (j *Judge) walkAgents(to report) {
-	now, refused := j.o.Now(), j.hasTrouble()
+func (j *Judge) walkAgents(l *losses, to report) {
 	for _, a := range j.o.View.Agents() {
-		if a.Left() || refused[a.ID] || AgentStatus(a, now) != api.GossipDead {
+		if _, silent := l.silent[a.ID]; !silent || l.refused[a.ID] || l.agents[a.ID].lost || l.foldsAgent(a.ID) {
 			continue
 		}
 		to(api.AgentSilent, a.ID, func() (string, string) {

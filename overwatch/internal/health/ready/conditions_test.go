@@ -68,6 +68,7 @@ func provoked() map[api.ConditionKind]func(*node) {
 			time.Sleep(time.Second) // virtual: the drain ends
 		},
 		api.NameOnLastResort: func(n *node) { n.minimum, n.onAllDown = "2", policy.LastHealthy; n.domains = n.domains[:1] },
+		api.RegionLost:       func(n *node) { n.override("a.example", 1, true); n.have("a.example 1 h", "b.example 2 u") },
 		api.BackendUnwell:    func(n *node) { n.have("a.example 1 h", "b.example 2 h", "b.example 3 u") },
 		api.ChecksIncomplete: func(n *node) { n.checked = false },
 		api.OverrideInForce:  func(n *node) { n.override("a.example", 1, true) },
@@ -123,14 +124,14 @@ func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.VerdictsSetAside: true, api.RegionUnknown: true,
-		api.AgentsHeld: true, api.BackendRefused: true}
+	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.AgentLost: true, api.VerdictsSetAside: true,
+		api.RegionUnknown: true, api.AgentsHeld: true, api.BackendRefused: true}
 	for _, kind := range api.ConditionTypes() {
 		_, rule, found := strings.Cut(string(alerts), "alert: "+kind.Alert+"\n")
 		if kind.Alert != "" && !found {
 			t.Errorf("%s: there is no alert %s", kind.Kind, kind.Alert)
 		}
-		expr, _, _ := strings.Cut(rule, "\n")
+		expr, _, _ := strings.Cut(rule, "labels:")
 		if of := fmt.Sprintf("{kind=%q}", kind.Kind); strings.Contains(expr, "_conditions") && !strings.Contains(expr, of) {
 			t.Errorf("alert %s does not fire for %s: %s", kind.Alert, kind.Kind, expr)
 		}

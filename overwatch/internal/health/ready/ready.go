@@ -93,6 +93,11 @@ type Judge struct {
 	message string
 	down    int       // names
 	until   time.Time // when status has to be judged again
+
+	lossMu    sync.Mutex
+	lost      map[string]bool // losses of the newest search, by kind and name
+	lossFound *losses
+	lossUntil time.Time // when the next search is due
 }
 
 // New returns a Judge; it fails when a fact has no source.
@@ -176,6 +181,8 @@ func (j *Judge) judge() (api.ServiceStatus, string) {
 		delete(holds, api.NameUnanswered)
 		delete(holds, api.NameOnLastResort)
 		delete(holds, api.BackendUnwell)
+		delete(holds, api.RegionLost)
+		delete(holds, api.AgentLost)
 	}
 	status := api.ServiceHealthy
 	var complaints []string

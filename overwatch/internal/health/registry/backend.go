@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"time"
 	"unique"
 
@@ -90,6 +91,18 @@ func (p Part) handle() (h unique.Handle[Part]) {
 
 // Check returns this node's own check of the backend. It may be called only on a Backend that a View returned.
 func (b *Backend) Check() check.Spec { return b.check.Value() }
+
+// FailureThreshold returns the number of failed checks in a row that make the backend unhealthy. Check has the rule for
+// b.
+func (b *Backend) FailureThreshold() int {
+	return cmp.Or(b.Check().FailureThreshold, check.DefaultFailureThreshold)
+}
+
+// SuccessThreshold returns the number of successful checks in a row that make the backend healthy. Check has the rule
+// for b.
+func (b *Backend) SuccessThreshold() int {
+	return cmp.Or(b.Check().SuccessThreshold, check.DefaultSuccessThreshold)
+}
 
 // CheckNote returns a sentence about the difference between Check and the agent's check, with the reason; "" if there
 // is none.

@@ -7,7 +7,6 @@ import (
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/check"
 )
 
 // seen holds the backends of a service as of the last look, and the sweep that found them.
@@ -45,20 +44,29 @@ func (w *watch) service(name string, backends []*registry.Backend) {
 	w.name(name, backends)
 }
 
-// backend sets the state of one backend. While nothing is known of it, its state stays.
+// stopped is the state of a backend that does not serve, whatever its status.
+const stopped = string(api.EffectiveUnhealthy)
+
+// backend sets the state of one backend: whether it serves. A backend without a verdict keeps its state, and a drain has
+// events of its own.
 func (w *watch) backend(b *registry.Backend) {
 	if b.Reason == registry.ReasonUnknown {
 		return
 	}
-	agent, own := agentSays(b), checksSay(b)
+	agent, own := agentSays(b), ready.OwnCheck(b)
+	holds := !b.MayServe && !b.Drained()
 	e := api.Event{Kind: api.EventBackend, State: string(b.Status), Severity: api.EventWarning, Subject: b.ID.String(),
-		Name: b.Service, Cause: b.Reason, Agent: agent, Check: own}
+		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agent, Check: own}
+	does := "serves"
+	if holds {
+		e.State, does = stopped, "does not serve"
+	}
 	if b.Override != nil { // somebody wants it so
 		e.Severity = api.EventInfo
 	}
-	e.Sentence = fmt.Sprintf("%s in %s is %s: %s (agent: %s; own check: %s)", b.ID, region(b.Region), b.Status, b.Reason,
+	e.Sentence = fmt.Sprintf("%s in %s %s: %s (agent: %s; own check: %s)", b.ID, region(b.Region), does, b.Reason,
 		agent, own)
-	w.set(e, b.Status != api.EffectiveHealthy)
+	w.set(e, holds)
 }
 
 func region(name string) string {
@@ -82,25 +90,6 @@ func agentSays(b *registry.Backend) string {
 		return string(api.EffectiveUnhealthy) + ": " + problem
 	}
 	return string(api.EffectiveUnhealthy)
-}
-
-// checksSay describes the verdict of this node's own checks, with the last error.
-func checksSay(b *registry.Backend) string {
-	v := &b.Validation
-	said := "nothing yet"
-	switch v.State {
-	case check.StateHealthy:
-		said = string(api.EffectiveHealthy)
-	case check.StateUnhealthy:
-		said = string(api.EffectiveUnhealthy)
-	}
-	if v.SetAside {
-		said += ", set aside"
-	}
-	if v.Err != "" {
-		said += ": " + v.Err
-	}
-	return said
 }
 
 // settled is the time after the start, or after its definition, in which a name without any verdict makes no event:

@@ -42,6 +42,8 @@ func conditions() map[api.ConditionKind]condition {
 		api.OverrideInForce:   {api.EventOverride, info, orderBegun, "ended", true},
 		api.WeightInForce:     {api.EventWeight, info, orderBegun, "ended", true},
 		api.DrainInForce:      {api.EventDrain, info, orderBegun, "ended", true},
+		api.RegionLost:        {api.EventRegion, bad, ready.StateLost, "back", false},
+		api.AgentLost:         {api.EventAgent, warning, ready.StateSilent, "back", false},
 		api.RegionEmpty:       {api.EventRegion, warning, "empty", "filled", false},
 		api.RegionUnknown:     {api.EventRegion, warning, "unknown", "known", false},
 		api.AgentDuplicate:    {api.EventAgent, bad, "duplicate", "unique", false},
@@ -68,8 +70,15 @@ func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition
 	if e.Kind == api.EventBackend || e.Kind == api.EventName {
 		return condition{}, false
 	}
+	state := e.State
+	switch {
+	case e.Kind == api.EventRegion && state == ready.StatePartlyBack:
+		state = ready.StateLost
+	case e.Kind == api.EventAgent && state == ready.StateLost:
+		state = ready.StateSilent
+	}
 	for _, c := range table {
-		if c.kind == e.Kind && (c.begun == e.State || c.begun == orderBegun) {
+		if c.kind == e.Kind && (c.begun == state || c.begun == orderBegun) {
 			return c, true
 		}
 	}
@@ -80,12 +89,17 @@ func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition
 func (w *watch) lookAtConditions() {
 	table, orders, now := conditions(), w.orders(), map[string]bool{}
 	for _, c := range w.o.Standing() {
+		if c.Folded { // in the loss of a region: an event that has begun does not end by that
+			now[journal.Key(api.EventAgent, c.Subject)] = true
+			continue
+		}
 		row, told := table[c.Kind]
 		if !told || !w.settled && !row.early {
 			continue
 		}
 		e := api.Event{Kind: row.kind, State: row.begun, Severity: row.severity, Subject: subject(row, c), Name: nameOf(c),
 			Cause: string(c.Kind), Sentence: c.Sentence}
+		w.place(&e, c)
 		key := journal.Key(e.Kind, e.Subject)
 		if o, ordered := orders[key]; ordered {
 			e.State, e.Cause = o.state, o.cause
@@ -99,6 +113,21 @@ func (w *watch) lookAtConditions() {
 		if row, known := rowOf(table, &e); known && !now[key] && (w.settled || row.early) {
 			w.end(e, row)
 		}
+	}
+}
+
+// place sets the state and the region of the event of a lost region or a silent agent.
+func (w *watch) place(e *api.Event, c api.Condition) {
+	e.State = cmp.Or(c.State, e.State)
+	switch c.Kind {
+	case api.RegionLost:
+		e.Region = c.Subject
+	case api.AgentLost, api.AgentSilent:
+		if c.State == ready.StateLost {
+			e.Severity = api.EventError
+		}
+		a, _ := w.o.View.Agent(c.Subject)
+		e.Region = a.Region
 	}
 }
 
@@ -134,7 +163,7 @@ func nameOf(c api.Condition) (name string) {
 // end ends the event of a condition that holds no more. It keeps the event where the end cannot be known: after a
 // restart this process has not heard the agents that were silent before.
 func (w *watch) end(before api.Event, row condition) {
-	e := api.Event{Kind: before.Kind, State: row.over, Subject: before.Subject, Name: before.Name,
+	e := api.Event{Kind: before.Kind, State: row.over, Subject: before.Subject, Name: before.Name, Region: before.Region,
 		Cause: "it holds no more"}
 	if row.begun == orderBegun {
 		e.Cause = "it was cleared, or its time is over"

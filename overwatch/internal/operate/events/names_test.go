@@ -58,3 +58,72 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 		t.Errorf("after a while: %v", got)
 	}
 }
+
+// A backend has an event whenever it stops or starts serving, and none when only the word of its status changes.
+func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
+	c := newClocked(t)
+	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
+		o: Options{View: &registry.View{}, Domains: func() []ready.Domain { return nil }}, settled: true}
+	state := func(status api.EffectiveStatus, serves bool, reason string) {
+		list := one(status, reason)
+		list[0].MayServe, list[0].Region, list[0].AgentID = serves, "eu", "eu-1"
+		w.service("a.example", list)
+	}
+	state(api.EffectiveHealthy, true, registry.ReasonAgreed)
+	state(api.EffectiveStale, true, registry.ReasonStaleValidated)
+	if got := c.said(); len(got) > 0 {
+		t.Errorf("silent, and it serves: %v", got)
+	}
+	state(api.EffectiveStale, false, registry.ReasonStaleFailing)
+	state(api.EffectiveUnhealthy, false, registry.ReasonValidationUnhealthy)
+	state(api.EffectiveStale, false, registry.ReasonStaleFailing)
+	state(api.EffectiveStale, true, registry.ReasonStaleValidated)
+	state(api.EffectiveHealthy, true, registry.ReasonAgreed)
+	state(api.EffectiveUnhealthy, false, registry.ReasonAgentUnhealthy)
+	state(api.EffectiveHealthy, false, registry.ReasonDrained)
+	want := "[backend a.example:192.0.2.1:80 unhealthy begins 0 backend a.example:192.0.2.1:80 stale ends 0 " +
+		"backend a.example:192.0.2.1:80 unhealthy begins 0 backend a.example:192.0.2.1:80 healthy ends 0]"
+	if got := fmt.Sprint(c.said()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	events, _ := c.journal.After(0)
+	if e := events[0]; e.Region != "eu" || e.AgentID != "eu-1" || e.Sentence != "a.example:192.0.2.1:80 in eu does not serve: "+
+		registry.ReasonStaleFailing+" (agent: nothing yet; own check: nothing yet)" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// A lost region and its silent agents have one event. An agent that was silent before the loss of its region does not
+// come back by that loss.
+func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
+	c := newClocked(t)
+	var standing []api.Condition
+	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, agents: map[string]bool{"eu-1": false},
+		settled: true, o: Options{View: &registry.View{}, Standing: func() []api.Condition { return standing },
+			Pinned: func(string) (time.Time, bool) { return time.Time{}, true }, Heard: func(string) bool { return true }}}
+	look := func(list ...api.Condition) {
+		standing = list
+		w.lookAtConditions()
+		c.at = c.at.Add(flapWindow)
+		w.flush()
+	}
+	region := api.Condition{Kind: api.RegionLost, Subject: "eu", Sentence: "s", State: ready.StateLost}
+	agent := api.Condition{Kind: api.AgentLost, Subject: "eu-1", Sentence: "s", State: ready.StateSilent}
+	folded := api.Condition{Kind: api.AgentLost, Subject: "eu-1", Folded: true}
+	look(region, folded)
+	region.State = ready.StatePartlyBack
+	look(region, folded)
+	look()
+	look(agent)
+	region.State = ready.StateLost
+	look(region, folded)
+	look(agent)
+	agent.State = ready.StateLost
+	look(agent)
+	look()
+	want := "[region eu lost begins 0 region eu partly_back begins 0 region eu back ends 0 agent eu-1 silent begins 0 " +
+		"region eu lost begins 0 region eu back ends 0 agent eu-1 lost begins 0 agent eu-1 back ends 0]"
+	if got := fmt.Sprint(c.said()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
 
@@ -95,4 +97,52 @@ func TestConditions_NameTheRuleThatRefusesABackend(t *testing.T) {
 	if r := w.send("GET", "/api/v1/overwatch/agents", ""); !strings.Contains(r.body, `"problems":["`+sentence) {
 		t.Errorf("agents: %s", r.body)
 	}
+}
+
+// A silent agent has one condition, which includes its backends.
+func TestConditions_ASilentAgentIncludesItsBackends(t *testing.T) {
+	yes := func() bool { return true }
+	w := newWorld(t, func(o *Options) {
+		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []ready.Domain { return []ready.Domain{{Name: service}} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Fitness = judge
+	})
+	w.declare()
+	agent := w.agent("192.0.2.11", wire.ClaimHealthy)
+	w.say(agent, wire.ClaimHealthy, wire.Warnings{})
+	for _, last := range []string{"11", "12", "13"} {
+		w.validate(service+":192.0.2."+last+":80", check.StateHealthy, "")
+	}
+	w.must(w.registry.Retime(t.Context(), registry.Timing{StaleThreshold: time.Nanosecond, RemoveAfter: time.Hour,
+		ValidationEnabled: true, ValidationInterval: time.Minute}))
+	list := readOf[api.ConditionList](w, "/overwatch/conditions")
+	if list.Total != 1 || list.Conditions[0].Kind != api.AgentLost || list.Status != api.ServiceDegraded ||
+		list.Conditions[0].Sentence != "agent "+agentName+" is silent: its 3 backends of 1 name serve on this node's own checks" {
+		t.Errorf("%+v", list)
+	}
+	for _, last := range []string{"11", "12"} {
+		w.validate(service+":192.0.2."+last+":80", check.StateUnhealthy, "connection refused")
+	}
+	list = readOf[api.ConditionList](w, "/overwatch/conditions")
+	if list.Total != 1 || list.Conditions[0].Kind != api.AgentLost || list.Conditions[0].Sentence != "agent "+agentName+
+		" is silent: 2 of its 3 backends do not serve: "+service+":192.0.2.11:80: connection refused, "+
+		service+":192.0.2.12:80: connection refused" {
+		t.Errorf("%+v", list)
+	}
+	w.validate(service+":192.0.2.13:80", check.StateUnhealthy, "connection refused")
+	list = readOf[api.ConditionList](w, "/overwatch/conditions")
+	if kinds := kindsOf(list); kinds != "name_unanswered region_lost" && kinds != "no_name_answered name_unanswered region_lost" {
+		t.Errorf("%s: %+v", kinds, list)
+	}
+}
+
+func kindsOf(list api.ConditionList) string {
+	var kinds []string
+	for _, c := range list.Conditions {
+		kinds = append(kinds, string(c.Kind))
+	}
+	return strings.Join(kinds, " ")
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
@@ -63,9 +62,9 @@ func rank(node string, others []string, target, group string) (place int) {
 
 // messageID derives the id of a message from its tellings and from the messages before it, so that two nodes that send
 // the same message give it the same id.
-func messageID(target, group string, tells, before map[string]Telling, at time.Time) string {
+func messageID(target, group string, tells, before map[string]Telling) string {
 	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "%q %q %d", target, group, at.Unix()/3600)
+	_, _ = fmt.Fprintf(h, "%q %q", target, group)
 	for _, key := range slices.Sorted(maps.Keys(tells)) {
 		t := tells[key]
 		_, _ = fmt.Fprintf(h, " %q %q %q %q", key, t.State, t.Phase, before[key].ID)

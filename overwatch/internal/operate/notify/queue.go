@@ -149,7 +149,7 @@ func (t *target) compose(group string, own bool) *message {
 	after.note(group, tells)
 	severity, open := after.open(group)
 	last := events[len(events)-1].Time
-	m := send.Message{ID: messageID(t.c.Name, group, tells, t.Told[group], last), Key: group, Open: open,
+	m := send.Message{ID: messageID(t.c.Name, group, tells, t.Told[group]), Key: group, Open: open,
 		Severity: severity, Time: last, Node: t.n.o.Node}
 	for i := range events {
 		e := &events[i]

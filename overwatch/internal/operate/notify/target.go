@@ -121,6 +121,7 @@ func (t *target) step(ctx context.Context) time.Time {
 	}
 	now := time.Now()
 	t.mu.Lock()
+	t.fold()
 	group, own, at := t.first(ids)
 	if t.Message != nil {
 		group, own, at = t.Message.Group, t.Message.Own, now
@@ -136,6 +137,9 @@ func (t *target) step(ctx context.Context) time.Time {
 		return at
 	}
 	if !own {
+		for _, cause := range t.causes(group) {
+			t.learn(ctx, peers, cause)
+		}
 		t.learn(ctx, peers, group)
 	}
 	if m := t.next(group, own); m != nil {
@@ -151,6 +155,7 @@ func (t *target) next(group string, own bool) *message {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.Message == nil {
+		t.fold()
 		t.Message = t.compose(group, own)
 	} else if !own && t.Told.covers(group, t.n.o.Node, t.Message.Tells) {
 		t.Message = nil

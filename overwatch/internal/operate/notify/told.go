@@ -15,10 +15,52 @@ type Telling struct {
 	ID       string            `json:"id"` // of the message
 	Node     string            `json:"node"`
 	At       time.Time         `json:"at"`
+	Before   []Past            `json:"before,omitempty"` // earlier states, the newest first, at most maxPast
 }
 
-// forgetAfter is the time after which the telling of a state that does not stand is forgotten.
-const forgetAfter = 24 * time.Hour
+// Past is an earlier state of a key that a target was told.
+type Past struct {
+	State string        `json:"state"`
+	Phase api.Phase     `json:"phase"`
+	Node  string        `json:"node"`
+	Ago   time.Duration `json:"ago"` // before the At of its Telling
+}
+
+const (
+	// maxPast bounds the earlier states of a Telling.
+	maxPast = 4
+	// lateFor is the time for which an earlier state covers the same state of a node that sees it late. It exceeds the
+	// difference of two nodes' checks.
+	lateFor = 2 * time.Minute
+)
+
+// after returns t with the states of the telling before it, if t lacks them.
+func (t Telling) after(before Telling) Telling {
+	if t.Before != nil || before.State == "" {
+		return t
+	}
+	gap := t.At.Sub(before.At)
+	t.Before = append(t.Before, Past{before.State, before.Phase, before.Node, gap})
+	for _, p := range before.Before[:min(len(before.Before), maxPast-1)] {
+		p.Ago += gap
+		t.Before = append(t.Before, p)
+	}
+	return t
+}
+
+// saw reports whether another node told the state of telling to the target, not long before it.
+func (t Telling) saw(node string, telling Telling) bool {
+	for _, p := range t.Before {
+		if p.Node != node && p.State == telling.State && p.Phase == telling.Phase && telling.At.Sub(t.At)+p.Ago <= lateFor {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetAfter is the time after which the telling of a state that has ended is dropped. Until then no two messages about
+// the state have the same id.
+const forgetAfter = 7 * 24 * time.Hour
 
 // tellings holds the tellings to one target, by group and key.
 type tellings map[string]map[string]Telling
@@ -32,7 +74,7 @@ func (t tellings) note(group string, tells map[string]Telling) {
 		if t[group] == nil {
 			t[group] = map[string]Telling{}
 		}
-		t[group][key] = telling
+		t[group][key] = telling.after(t[group][key])
 	}
 }
 
@@ -44,7 +86,13 @@ const coversFor = 30 * time.Minute
 func (t tellings) covers(group, node string, tells map[string]Telling) bool {
 	for key, telling := range tells {
 		known, seen := t[group][key]
-		if !seen || known.Node == node || known.State != telling.State || known.Phase != telling.Phase {
+		if !seen {
+			return false
+		}
+		if known.saw(node, telling) && known.State != telling.State {
+			continue
+		}
+		if known.Node == node || known.State != telling.State || known.Phase != telling.Phase {
 			return false
 		}
 		if telling.Phase == api.PhaseOnce && telling.At.Sub(known.At) > coversFor {

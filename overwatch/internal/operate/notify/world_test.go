@@ -33,6 +33,8 @@ type world struct {
 	last   send.Message
 	asked  int // attempts
 	answer func(node string) error
+	taken  func(m send.Message, text string) // of each message that the receiver takes; nil: nobody asks
+	deaf   bool                              // nodes do not hear one another
 }
 
 // node is one of them; notifier is nil while it is down.
@@ -115,8 +117,9 @@ func (w *world) peers(self string) (list []notify.Peer) {
 func (w *world) ask(_ context.Context, peer notify.Peer, target, group string) (map[string]notify.Telling, error) {
 	w.mu.Lock()
 	n := w.nodes[peer.Node].notifier
+	deaf := w.deaf
 	w.mu.Unlock()
-	if n == nil {
+	if n == nil || deaf {
 		return nil, errors.New("it is down")
 	}
 	return n.Told(target, group), nil
@@ -166,6 +169,9 @@ func (s sender) Send(_ context.Context, m send.Message) error {
 		text += "; resolved"
 	}
 	s.w.got, s.w.last = append(s.w.got, text), m
+	if s.w.taken != nil {
+		s.w.taken(m, text)
+	}
 	return nil
 }
 

@@ -1,0 +1,64 @@
+package notify
+
+import (
+	"slices"
+
+	"gslb.internal/overwatch/internal/state/journal"
+	"gslb.internal/shared/api"
+)
+
+// causesOf returns the keys of the states that include an event: the loss of its region and of its agent. The events of
+// such a state share one group with the same name as the key.
+func causesOf(e *api.Event) (keys []string) {
+	switch {
+	case e.Kind == api.EventBackend && e.AgentID != "":
+		keys = append(keys, journal.Key(api.EventAgent, e.AgentID))
+		fallthrough
+	case e.Kind == api.EventBackend, e.Kind == api.EventAgent:
+		if e.Region != "" {
+			keys = append(keys, journal.Key(api.EventRegion, e.Region))
+		}
+	}
+	return keys
+}
+
+// fold drops the waiting events of backends and agents that a loss includes: the target was told of the loss, or the
+// loss waits. The notification of the loss describes them. An event that ends a state that the target was told to have
+// begun stays.
+func (t *target) fold() {
+	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
+		if t.Told[w.Group][keyOf(&w.Event)].Phase == api.PhaseBegins {
+			return false
+		}
+		return slices.ContainsFunc(causesOf(&w.Event), t.isLossTold)
+	})
+}
+
+// isLossTold reports whether the target was told that a loss has begun, or is about to be.
+func (t *target) isLossTold(key string) bool {
+	if t.Told[key][key].Phase == api.PhaseBegins || t.Message != nil && t.Message.Group == key {
+		return true
+	}
+	return slices.ContainsFunc(t.Waiting, func(w waiting) bool {
+		return w.Group == key && keyOf(&w.Event) == key && w.Event.Phase == api.PhaseBegins && isLoss(&w.Event)
+	})
+}
+
+// isLoss reports whether an event begins the loss of a region or an agent. Other events of agents, such as a rejected
+// certificate, include no backends.
+func isLoss(e *api.Event) bool {
+	return e.State == "lost" || e.State == "silent" || e.State == "partly_back"
+}
+
+// causes returns the groups of the losses that may include the waiting events of a group.
+func (t *target) causes(group string) (keys []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.Waiting {
+		if w := &t.Waiting[i]; w.Group == group {
+			keys = append(keys, causesOf(&w.Event)...)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
