@@ -69,7 +69,7 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 		return "", err
 	}
 	instance, clock := instanceOf(q.Instance)
-	limit := r.hear(v.Node(), clock)
+	limit := r.compareClock(v.Node(), clock)
 	if instance != r.instance {
 		q.Since, q.Hold = 0, false
 		r.knock() // it has just started, or this node has

@@ -31,7 +31,7 @@ type peer struct {
 	node     string // as it proved it; empty: never
 	self     bool   // it is this process
 	joining  bool
-	clocked  bool   // it is told this node's clock
+	clocked  bool   // it reads this node's clock in questions
 	instance string // of the process that answered last; empty: everything is asked for
 	since    uint64 // number of the last change that it has told of
 	has      uint64 // number of the last change up to which nothing was refused
@@ -47,8 +47,8 @@ type peer struct {
 	difference time.Duration // its clock's time minus this node's
 	err        error
 
-	unlike    time.Time // since when its digest differed while it was idle; zero: it does not
-	differing int       // objects that differed when all were compared last
+	unlike    time.Time // first idle exchange with a different digest; zero if the digests are equal
+	differing int       // number of different objects in the last whole exchange
 	first     replica.Key
 }
 
@@ -123,8 +123,8 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 }
 
 // collect asks for all pages of an offer. With an instance it waits for changes. All pages are asked for with has, see
-// Question: none of them is stored before the last one has come. clocked tells that the instance is of a node that is
-// told this one's clock. The offer's Limit is the earliest that was told.
+// Question: none of them is stored before the last one has come. clocked reports that the node of the
+// instance reads this node's clock. The Limit of the offer is the earliest Limit in the questions.
 func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string,
 	clocked bool) (first *message, got gathered, err error) {
 	if first, err = r.ask(ctx, guest, since, has, instance, clocked, instance != ""); err != nil {
@@ -204,7 +204,7 @@ func parseMessage(plain []byte) (*message, error) {
 // take merges the offer of a peer into the store and puts it into force.
 func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	difference := m.Time.Sub(r.o.Store.Now())
-	r.agree(m.Time)
+	r.settleClock(m.Time)
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	merged, err := r.mergeInParts(p, m.Offer)
@@ -275,8 +275,8 @@ func (r *Replication) settle(ctx context.Context, from string, m replica.Merged)
 		r.o.Logger.Debug().Str("peer", from).Int("objects", len(keys)).Msg("took what was decided on another node")
 	}
 	if len(m.Postponed) > 0 {
-		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Postponed)).Msg("old objects are not taken before this " +
-			"node's clock agrees with that of a peer: they may have been deleted; set the clocks")
+		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Postponed)).Msg("old objects are not stored before the " +
+			"clocks of this node and a peer agree: they may have been deleted here; set the clocks")
 	}
 	if len(m.Dropped) > 0 {
 		r.o.Logger.Warn().Str("peer", from).Int("objects", len(m.Dropped)).Msg("this node was away for longer than " +

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// askerClock is what a node tells of its clock when it asks; zero: nothing, as a node of 0.9.0.
+// askerClock holds the clock of a node that sends a question. It is zero for a node of 0.9.0.
 type askerClock struct {
 	now   time.Time
 	limit time.Time // see replica.Table.Limit
@@ -15,14 +15,14 @@ type askerClock struct {
 // clockMark separates the parts of Question.Instance. The id of a process does not contain it.
 const clockMark = "~"
 
-// clockedInstance adds the asker's clock to the id of the process that is asked. A node of 0.9.0 refuses a parameter of
-// its own for the clock, and takes this value for the id of another process, so that it answers with everything.
+// clockedInstance adds the asker's clock to the id of the answering process. A node of 0.9.0 rejects unknown
+// parameters. It reads this value as the id of another process and answers with all objects.
 func clockedInstance(instance string, c askerClock) string {
 	return instance + clockMark + strconv.FormatInt(c.now.UnixMilli(), 10) + clockMark +
 		strconv.FormatInt(c.limit.UnixMilli(), 10)
 }
 
-// instanceOf reverses clockedInstance. A value without a clock is the id alone.
+// instanceOf reverses clockedInstance. A value without a clock is only an id.
 func instanceOf(value string) (instance string, c askerClock) {
 	parts := strings.Split(value, clockMark)
 	if len(parts) != 3 {
@@ -36,14 +36,14 @@ func instanceOf(value string) (instance string, c askerClock) {
 	return parts[0], askerClock{time.UnixMilli(now), time.UnixMilli(limit)}
 }
 
-// hear compares this node's clock with that of an authenticated asker, and returns the asker's limit; zero if it is
-// unknown.
-func (r *Replication) hear(node string, c askerClock) (limit time.Time) {
+// compareClock compares the clocks of this node and of an authenticated asker. It returns the asker's limit, zero if
+// the limit is unknown.
+func (r *Replication) compareClock(node string, c askerClock) (limit time.Time) {
 	if node == r.o.NodeID { // itself
 		return c.limit
 	}
 	if !c.now.IsZero() {
-		r.agree(c.now)
+		r.settleClock(c.now)
 		return c.limit
 	}
 	r.mu.Lock()
@@ -56,8 +56,8 @@ func (r *Replication) hear(node string, c askerClock) (limit time.Time) {
 	return time.Time{}
 }
 
-// agree compares this node's clock with a peer's. Once it has settled, Run gives wrong versions new ones.
-func (r *Replication) agree(theirs time.Time) {
+// settleClock compares this node's clock with the clock of a peer. If the clock becomes settled, Run corrects versions.
+func (r *Replication) settleClock(theirs time.Time) {
 	if r.o.Store.Agree(theirs) {
 		select {
 		case r.settled <- struct{}{}:

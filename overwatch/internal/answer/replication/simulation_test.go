@@ -258,8 +258,8 @@ func (m *member) change() {
 	m.tell("%s: %s %s deleted=%t %s", m.id, name, o.Version, o.Deleted, o.Value)
 }
 
-// decisionOf returns the number of the decision that an object holds, -1 for none. A value belongs to one decision. A
-// deletion whose version was lowered is the last one of its node.
+// decisionOf returns the number of the decision that an object holds, -1 if it is unknown. A value belongs to one
+// decision. A deletion with a lowered version is the last deletion of its node.
 func (w *world) decisionOf(o *replica.Object) int {
 	last := -1
 	for i := range w.decided {

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Connected nodes whose objects differ, whatever they exchange, say so after two minutes, and no more once they agree.
+// Connected nodes that hold different objects after a whole exchange report that after two minutes, until they agree.
 func TestTrouble_NamesAPeerThatHoldsOtherObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &network{nodes: make(map[string]*node)}
@@ -68,8 +68,8 @@ func clocked(t *testing.T) (w *network, nodes []*node, offsets []*atomic.Int64, 
 	return w, nodes, offsets, restart
 }
 
-// A node that decides alone loses nothing by a wrong clock, whether it is restarted with it or the clock is set while
-// it runs.
+// A node changes objects while its peer is down. A wrong clock undoes no change, neither after a restart nor after a
+// step.
 func TestReplication_AWrongClockUndoesNoDecision(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, off := range []time.Duration{-10 * time.Minute, 10 * time.Minute, -2 * day, 2 * day, -40 * day, 40 * day,
@@ -113,7 +113,7 @@ func TestReplication_AWrongClockUndoesNoDecision(t *testing.T) {
 	}
 }
 
-// Nodes whose clocks differ for a while end up with the same, in both directions.
+// Nodes with different clocks hold the same objects when the clocks are right.
 func TestReplication_NodesWithAWrongClockAgreeAgain(t *testing.T) {
 	for _, off := range []time.Duration{-40 * 24 * time.Hour, 40 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

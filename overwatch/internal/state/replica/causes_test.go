@@ -12,14 +12,14 @@ type causes struct {
 	made    []made
 }
 
-// made is one decision.
+// made describes a decision.
 type made struct {
 	replica.Object
 	past map[int]bool // decisions on the same object that the node had seen, or that this one has overtaken
-	gone bool         // no disk has it, nor one that replaced it knowingly
+	gone bool         // no disk holds the decision or a decision that replaced it knowingly
 }
 
-// knowledge is what a node has seen of the decisions on each object.
+// knowledge holds the decisions on each object that a node has seen.
 type knowledge map[replica.Key]map[int]bool
 
 func (k knowledge) clone() knowledge {
@@ -79,7 +79,7 @@ func (m *member) renamed(taken []replica.Object) {
 	}
 }
 
-// learn adds the objects of an offer that a node did not refuse to what it has seen.
+// learn adds the accepted objects of an offer to the knowledge of a node.
 func (m *member) learn(objects, refused []replica.Object) {
 	not := make(map[string]bool)
 	for _, o := range refused {
@@ -96,7 +96,7 @@ func (m *member) learn(objects, refused []replica.Object) {
 	}
 }
 
-// overtake notes that the objects that a node takes from another stand in place of what it had.
+// overtake records that objects from another node replace objects of this node.
 func (m *member) overtake(taken []replica.Object) {
 	for _, o := range taken {
 		for _, before := range m.stored {
@@ -108,7 +108,7 @@ func (m *member) overtake(taken []replica.Object) {
 	}
 }
 
-// pastOf adds a decision and all those that it replaced, at first or second hand, to a set.
+// pastOf adds a decision to a set, with all decisions that it replaced directly or indirectly.
 func (c *causes) pastOf(number int, set map[int]bool) {
 	if set[number] {
 		return
@@ -119,7 +119,7 @@ func (c *causes) pastOf(number int, set map[int]bool) {
 	}
 }
 
-// forget notes the decisions that are on no disk any more, because a disk that had them was lost or was away for long.
+// forget records the decisions that no disk holds, because a disk was lost or its node was away for long.
 func (w *world) forget(gone []replica.Object) {
 	for _, o := range gone {
 		held := make(map[int]bool)
@@ -138,8 +138,8 @@ func (w *world) forget(gone []replica.Object) {
 	}
 }
 
-// judgeCauses reports decisions that are lost: where a node holds one that another replaced knowingly, or none although
-// the last decisions were no deletions.
+// judgeCauses reports lost decisions: a node holds a decision that a later decision replaced knowingly, or holds no
+// object although the last decisions were not deletions.
 func (w *world) judgeCauses(m *member) {
 	last := make(map[replica.Key]map[int]bool)
 	for number, d := range w.causes.made {

@@ -22,14 +22,14 @@ const (
 	markLead = time.Minute
 )
 
-// Peers tells whether a node hears other nodes.
+// Peers is the state of the other nodes.
 type Peers int
 
 // The values of Peers.
 const (
 	PeersAnswer Peers = iota // at least one
 	PeersSilent              // there are some, and none answers
-	NoPeers                  // there is nobody to replicate with
+	NoPeers                  // no other node is configured
 )
 
 // clock is a hybrid logical clock. Its readings are the node's time, but always later than every version that it has
@@ -77,8 +77,8 @@ func (c *clock) isTrusted() bool {
 	return c.agreed || c.peers == NoPeers && time.Since(c.steady) >= steadyTime
 }
 
-// isSettled reports whether versions may be lowered to the node's clock. Unlike a trusted clock, a settled one may be
-// that of a node whose peers are silent, if the node has met one before: it lowers nothing below the time of that.
+// isSettled reports whether versions may be lowered to the node's clock. The clock of a node with silent peers may be
+// settled, but is not trusted. Such a node must have met a peer before: the time of that meeting bounds new versions.
 func (t *Table) isSettled() bool {
 	c := &t.clock
 	return c.isTrusted() || c.peers == PeersSilent && time.Since(c.steady) >= steadyTime && !t.synced.IsZero()
@@ -98,7 +98,7 @@ func laterTime(a, b time.Time) time.Time {
 	return a
 }
 
-// Agree compares the node's clock with that of an authenticated peer. It returns true if the clock has become settled.
+// Agree compares the clocks of the node and of an authenticated peer. It returns true if the clock has become settled.
 func (t *Table) Agree(theirs time.Time) bool {
 	t.clock.look()
 	if t.clock.agreed || theirs.Sub(t.clock.now()).Abs() > MaxAhead {
@@ -109,8 +109,9 @@ func (t *Table) Agree(theirs time.Time) bool {
 	return true
 }
 
-// SetPeers tells the table whether other nodes answer.
+// SetPeers sets the state of the other nodes.
 func (t *Table) SetPeers(peers Peers) { t.clock.peers = peers }
 
-// Settled reports whether the node's clock agrees with that of a peer, or is the only one.
+// Settled reports whether the node's clock agrees with the clock of a peer, or the node has no peers and a steady
+// clock.
 func (t *Table) Settled() bool { return t.clock.isTrusted() }

@@ -55,8 +55,8 @@ func (t *Table) isUnmarked(v Version) bool {
 }
 
 // Unmarked returns the latest of this node's versions in an offer that is not marked as stored although the asker may
-// store it. limit is the asker's Limit, zero if it is unknown. ok is false if there is none. The caller passes the
-// version to MarkStored, and stores the marks, before it sends the offer.
+// store it. limit is the asker's Limit, zero if it is unknown. ok is false without such a version. The
+// caller passes the version to MarkStored and stores the marks. Then it may send the offer.
 func (t *Table) Unmarked(offer *Offer, limit time.Time) (v Version, ok bool) {
 	for i := range offer.Objects {
 		one := offer.Objects[i].Version
@@ -71,22 +71,22 @@ func (t *Table) Unmarked(offer *Offer, limit time.Time) (v Version, ok bool) {
 // final returns the latest version that other nodes have stored, or may have.
 func (t *Table) final() Version { return later(t.marks.Seen, t.served) }
 
-// learnFinal notes the latest version that the sender of an offer knows to be stored. Versions up to there are accepted
-// from the next question on, which tells the sender so.
+// learnFinal records the latest version that the sender of an offer knows to be stored. The next question contains the
+// new Limit, so that this node then accepts versions up to it.
 func (t *Table) learnFinal(offer *Offer, m *Merged) {
 	if offer.Final != nil && offer.Final.At().Sub(t.clock.now()) <= maxLead {
 		t.raise(*offer.Final, m)
 	}
 }
 
-// Limit returns the time that versions from other nodes may exceed by MaxAhead: that of the node's clock. Where several
-// nodes have already stored a version further ahead, which nobody can lower any more, that one is the latest accepted.
+// Limit returns the time that versions from other nodes may exceed by MaxAhead. It is the node's clock, or later if
+// several nodes have stored a version further ahead: no node can lower that version, so all accept it.
 func (t *Table) Limit() time.Time {
 	return laterTime(t.clock.now(), t.final().At().Add(-MaxAhead))
 }
 
-// refuses reports whether a version in an offer lies too far ahead. Where the sender was told a Limit, it counts on it.
-// This node's own versions come back if it has lost its disk.
+// refuses reports whether a version in an offer is too far ahead. The Limit in the question bounds the accepted
+// versions, because the sender relies on it. This node accepts its own versions, for example after a loss of its disk.
 func (t *Table) refuses(v Version, offer *Offer) bool {
 	if v.Node == t.clock.node {
 		return v.At().Sub(t.clock.now()) > maxLead
@@ -114,7 +114,7 @@ func (t *Table) raise(seen Version, m *Merged) {
 	t.marks.Seen = later(t.marks.Seen, seen)
 }
 
-// floor returns the version below which this node gives none: the latest one that another node may have, or the time
+// floor returns the lower bound of new versions: the latest version that another node may have, or the time
 // when all were last the same.
 func (t *Table) floor() Version {
 	floor := t.final()

@@ -15,13 +15,13 @@ type Offer struct {
 	Synced  time.Time `json:"synced,omitzero"`   // see Table.Synced
 	Objects []Object  `json:"objects"`
 	More    bool      `json:"more,omitempty"` // not all: the rest is after Changes
-	// Unsettled tells that the sender's clock is not settled, so that nobody knows whether it is joining. Joining is true
-	// then, for nodes of 0.9.0.
+	// Unsettled reports that the sender's clock is not settled: the sender may be joining. Joining is also true then, for
+	// nodes of 0.9.0.
 	Unsettled bool `json:"unsettled,omitempty"`
-	// Final is the latest version that the sender knows several nodes to have stored: nobody can lower it. nil: the sender
-	// is of 0.9.0.
+	// Final is the latest version that several nodes have stored, as far as the sender knows: no node can lower it. nil:
+	// the sender is of 0.9.0.
 	Final *Version `json:"final,omitempty"`
-	// Limit is the Limit that this node has told the sender with its question; zero: none.
+	// Limit is the Limit of this node in its question to the sender; zero: none.
 	Limit time.Time `json:"-"`
 }
 
@@ -40,7 +40,7 @@ type Merged struct {
 	// Postponed are objects that this node lacks and that may have been deleted here: it cannot tell before its clock has
 	// settled. They are to be asked for again.
 	Postponed []Object
-	// Synced tells that Table.Synced has changed and is to be stored. Marked tells the same of Table.Marks.
+	// Synced reports that Table.Synced has changed and is to be stored. Marked reports the same for Table.Marks.
 	Synced, Marked bool
 }
 
@@ -52,7 +52,7 @@ func (t *Table) Joining() bool {
 	return t.synced.IsZero() || t.clock.now().Sub(t.synced) > t.retention-2*MaxAhead
 }
 
-// isKnownJoining is Joining, as far as a clock that may be wrong tells.
+// isKnownJoining is Joining for a clock that may be wrong: it is true only if the node is joining by every clock.
 func (t *Table) isKnownJoining() bool {
 	return t.synced.IsZero() || t.clock.isTrusted() && t.Joining()
 }
@@ -110,7 +110,6 @@ func (t *Table) Merge(offer Offer) (m Merged) {
 			t.dropForgotten(offer.Objects, t.old, &m)
 		} else if offer.Whole && t.clock.isTrusted() {
 			t.renew(own, &m)
-			t.dropForgotten(offer.Objects, t.old, &m)
 		}
 	case offer.Joining: // the first time ever
 		t.take(offer, noneForgotten, &m)
@@ -144,24 +143,22 @@ func (t *Table) renew(own []Object, m *Merged) {
 	at := t.clock.now().Add(-t.retention / 2).UnixMilli()
 	for _, o := range own {
 		here := t.objects[o.Key]
-		changedHere := o.Version.Node == t.clock.node && !o.Received
-		if here != nil && here.Version == o.Version && changedHere && !o.Deleted && t.old(o.Version) {
+		if here != nil && here.Version == o.Version && o.Version.Node == t.clock.node && !o.Deleted && t.old(o.Version) {
 			o.Version = Version{Time: at, Node: t.clock.node}
 			m.Taken = append(m.Taken, t.put(o))
 		}
 	}
 }
 
-// renewOwn gives old objects that were changed here while the clock was behind, since this node last met another,
-// versions of half the retention's age: they are not that old, and no other node can have deleted them.
+// renewOwn changes the versions of old objects that this node changed while its clock was behind, since it last met
+// another node, to half the retention's age: they are not that old, and no other node can have deleted them.
 func (t *Table) renewOwn(m *Merged) {
 	if t.marks.Behind == (Version{}) {
 		return
 	}
 	at := t.clock.now().Add(-t.retention / 2).UnixMilli()
 	for _, o := range t.All() {
-		changedHere := o.Version.Node == t.clock.node && !o.Received
-		if changedHere && o.Version.Compare(t.marks.Behind) >= 0 && t.old(o.Version) {
+		if o.Version.Node == t.clock.node && o.Version.Compare(t.marks.Behind) >= 0 && t.old(o.Version) {
 			o.Version = Version{Time: at, Node: t.clock.node}
 			m.Taken = append(m.Taken, t.put(o))
 		}
@@ -222,7 +219,7 @@ func (t *Table) take(offer Offer, forgotten func(Version) bool, m *Merged) {
 }
 
 // mergeOne takes an object if it is later than the one here. An object that is not here is left out if forgotten
-// reports for its version that it was deleted here. A tombstone is never left out before the clock has settled.
+// reports for its version that it was deleted here. Before the clock has settled, every tombstone is stored.
 func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	here := t.objects[o.Key]
 	switch {
@@ -239,7 +236,6 @@ func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	if here != nil && here.Version.Node == t.clock.node {
 		m.Lost = append(m.Lost, here.Object)
 	}
-	o.Received = o.Version.Node == t.clock.node
 	m.Taken = append(m.Taken, t.put(o))
 }
 

@@ -25,9 +25,6 @@ type Object struct {
 	Version Version         `json:"version"`
 	Deleted bool            `json:"deleted,omitempty"` // a tombstone: no value
 	Value   json.RawMessage `json:"value,omitempty"`
-	// Received tells that this node made the change before it lost its disk, and has it from another node. A node sets it
-	// itself for the objects that it receives.
-	Received bool `json:"received,omitempty"`
 }
 
 // compare orders the versions of one object. A node that was restored from a backup may give a version twice; then a
