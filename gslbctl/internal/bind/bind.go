@@ -3,12 +3,11 @@
 package bind
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -16,10 +15,11 @@ import (
 	"gslb.internal/gslbctl/internal/imports"
 )
 
-// Bounds of a zone file with its includes: those of a node.
+// Bounds of a zone file with its includes. The first two are the bounds of a node.
 const (
 	maxRecords = 100_000
 	maxFiles   = 1000
+	maxOctets  = 64 << 20 // of all files together
 )
 
 // Read converts the zone file at path. Its includes must be in the same folder or below. It keeps the two TTLs of the
@@ -29,14 +29,15 @@ func Read(path, zone string) (*imports.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, left, soa := imports.Served(records, zone)
+	soa := soaOf(records, zone)
 	if soa == nil {
 		return nil, fmt.Errorf("%s: there is no SOA of %s: give the zone that the file is for in --zone", path, zone)
 	}
 	result := &imports.Result{}
-	apex, negative := result.TTLs(zone, soa.Hdr.Ttl, soa)
-	result.Config.DNS.ApexTTL, result.Config.DNS.NegativeTTL = apex, &negative
-	result.Put(zone, served, left)
+	if err := result.AddZoneWith(zone, records, soa.Hdr.Ttl); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	result.Finish()
 	return result, nil
 }
 
@@ -47,13 +48,33 @@ func parse(path, zone string) ([]dns.RR, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
+	records, err := parseWith(root, path, zone, 0)
+	if soa := soaOf(records, zone); err == nil && soa != nil && soa.Hdr.Ttl == 0 && soa.Minttl > 0 {
+		// The SOA has the TTL 0 or none. For records before the first TTL, BIND uses the minimum of the SOA.
+		records, err = parseWith(root, path, zone, soa.Minttl)
+	}
+	return records, err
+}
+
+// soaOf returns the SOA of a zone, nil if missing.
+func soaOf(records []dns.RR, zone string) *dns.SOA {
+	for _, rr := range records {
+		if soa, ok := rr.(*dns.SOA); ok && dns.CanonicalName(soa.Hdr.Name) == zone {
+			return soa
+		}
+	}
+	return nil
+}
+
+// parseWith is parse with the TTL, in seconds, of records before the first TTL of the file.
+func parseWith(root *os.Root, path, zone string, ttl uint32) ([]dns.RR, error) {
 	files := &folder{root: root}
 	file, err := files.Open(filepath.Base(path))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }()
 	parser := dns.NewZoneParser(file, zone, filepath.Base(path))
+	parser.SetDefaultTTL(ttl)
 	parser.SetIncludeAllowed(true)
 	parser.SetIncludeFS(files)
 	var records []dns.RR
@@ -66,14 +87,17 @@ func parse(path, zone string) ([]dns.RR, error) {
 	return records, parser.Err()
 }
 
-// folder opens regular files of a folder, at most maxFiles. A file with $GENERATE is an error, because the DNS library
-// gives its records another TTL than BIND does.
+// folder opens regular files of a folder, at most maxFiles with maxOctets together. A file with $GENERATE is an error,
+// because the DNS library gives its records another TTL than BIND does.
 type folder struct {
-	root   *os.Root
-	opened int
+	root           *os.Root
+	opened, octets int
 }
 
-// Open implements fs.FS.
+// quotedInclude matches an $INCLUDE with a quoted file name, which the DNS library does not read.
+var quotedInclude = regexp.MustCompile(`(?im)^(\$INCLUDE[ \t]+)"([^"\s;]+)"`)
+
+// Open implements fs.FS. The text has no quotes around the file names of $INCLUDE, and serials fit 32 bits.
 func (f *folder) Open(name string) (fs.File, error) {
 	if f.opened++; f.opened > maxFiles {
 		return nil, fmt.Errorf("more than %d files, which is all that a node reads of one zone", maxFiles)
@@ -85,26 +109,28 @@ func (f *folder) Open(name string) (fs.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
-	if err := f.generates(name); err != nil {
+	if f.octets += int(min(info.Size(), maxOctets+1)); f.octets > maxOctets {
+		return nil, fmt.Errorf("%s: the files have more than %d octets together", name, maxOctets)
+	}
+	content, err := f.root.ReadFile(filepath.FromSlash(name))
+	if err != nil {
 		return nil, err
 	}
-	return f.root.Open(filepath.FromSlash(name))
+	text := string(content)
+	if err := generates(name, text); err != nil {
+		return nil, err
+	}
+	text = imports.ShortSerial(quotedInclude.ReplaceAllString(text, "$1$2"))
+	return imports.TextFile{Reader: strings.NewReader(text)}, nil
 }
 
-func (f *folder) generates(name string) error {
-	file, err := f.root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	lines := bufio.NewScanner(file)
-	for n := 1; lines.Scan(); n++ {
-		if len(lines.Text()) >= 9 && strings.EqualFold(lines.Text()[:9], "$GENERATE") {
+// generates returns an error if a line of a file begins with $GENERATE.
+func generates(name, text string) error {
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; len(line) >= 9 && strings.EqualFold(line[:9], "$GENERATE") {
 			return fmt.Errorf("%s:%d: $GENERATE is not read: write its records out, as named-checkzone -D does", name, n)
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("%s: a line is longer than %d octets", name, bufio.MaxScanTokenSize)
-	}
-	return lines.Err()
+	return nil
 }

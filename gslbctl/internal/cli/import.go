@@ -137,20 +137,47 @@ func (a *app) writeImport(read *imports.Result, into, config string) error {
 		}
 		report.Files = append(report.Files, path)
 	}
-	return a.print(report, report.text)
+	if err := a.print(report, report.text); err != nil || read.FaultyZones == 0 {
+		return err
+	}
+	return &outcome{code: exitDegraded, sentence: render.Count(read.FaultyZones, "zone is", "zones are") +
+		" faulty and omitted: correct the files and repeat the import"}
 }
 
 // text returns a line for each record that is left out or differs, then the files that were written.
 func (r *importReport) text() string {
-	var lines []string
-	for _, l := range r.Left {
-		lines = append(lines, "left out: "+l.Record+": "+l.Why)
-	}
-	for _, d := range r.Differ {
-		lines = append(lines, "differs: "+d.Record+": "+d.Why)
-	}
+	lines := append(deviationLines("left out", r.Left), deviationLines("differs", r.Differ)...)
 	return render.Lines(lines) + fmt.Sprintf("%d taken, %d left out; wrote %s\n", r.Taken, len(r.Left),
 		strings.Join(r.Files, " and "))
+}
+
+// Deviations with one reason are a group from groupFrom on; a group shows at most groupShown of its records.
+const groupFrom, groupShown = 4, 5
+
+// deviationLines returns the lines about deviations, in their order. Those with the same reason are one group.
+func deviationLines(what string, list []imports.Deviation) (lines []string) {
+	byWhy := map[string][]imports.Deviation{}
+	for _, d := range list {
+		byWhy[d.Why] = append(byWhy[d.Why], d)
+	}
+	for _, d := range list {
+		group := byWhy[d.Why]
+		if len(group) < groupFrom {
+			lines = append(lines, what+": "+d.Record+": "+d.Why)
+			continue
+		}
+		if d != group[0] {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s: %d records: %s", what, len(group), d.Why))
+		for _, one := range group[:min(len(group), groupShown)] {
+			lines = append(lines, "  "+one.Record)
+		}
+		if more := len(group) - groupShown; more > 0 {
+			lines = append(lines, fmt.Sprintf("  and %d more; -o json lists all", more))
+		}
+	}
+	return lines
 }
 
 // writeNew makes a file, readable by its owner only, of what write writes. It removes the file if that fails. A file

@@ -63,6 +63,44 @@ func TestImportBind(t *testing.T) {
 	}
 }
 
+// What a BIND file may have beside its usual form, and what BIND would refuse as well.
+func TestImportBind_ReadsWhatBINDReads(t *testing.T) {
+	const soa = "@ SOA ns1 admin ( 20260101000001 ; serial\n 2 3 4 600 )\n@ NS ns1\n"
+	for _, tc := range []struct {
+		name, zone string
+		want       []string
+	}{
+		{"no TTL", soa + "ns1 A 192.0.2.1\n", []string{"ns1.example.com.\t600\tIN\tA", "apex_ttl: 600", " 1 2 3 4 600"}},
+		{"a TTL before", "@ 900 SOA ns1 admin 1 2 3 4 600\n@ NS ns1\n", []string{"example.com.\t900\tIN\tNS", "apex_ttl: 900"}},
+		{"quoted", soa + "$include \"more\"\n", []string{"www.example.com.\t600\tIN\tCNAME"}},
+		{"out of range", soa + "a 2147483648 TXT x\n", []string{"error: ", "a.example.com. TXT: the TTL 2147483648 is out of range"}},
+		{"wildcard", soa + "* A 192.0.2.1\nsub NS ns.sub\n", []string{"*.example.com. answers this name now"}},
+		{"grouped", soa + "a DS 1 13 2 00\nb DS 1 13 2 00\nc DS 1 13 2 00\nd DS 1 13 2 00\ne DS 1 13 2 00\nf DS 1 13 2 00\n",
+			[]string{"left out: 6 records: delegations are not served\n  a.example.com. ", "\n  and 1 more; -o json lists all\n"}},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"db": tc.zone, "more": "www CNAME ns1\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := call(t, System{}, nil, "import", "bind", filepath.Join(dir, "db"), "--zone", "example.com", "--into", dir)
+		all := r.out
+		if r.code != exitWell {
+			all += "error: " + r.errors
+		}
+		for _, name := range []string{"example.com.yaml", "example.com.zone"} {
+			text, _ := os.ReadFile(filepath.Join(dir, name))
+			all += string(text)
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s: no %q in\n%s", tc.name, want, all)
+			}
+		}
+	}
+}
+
 // Names that plugins answer become domains; what has no like is told, and nothing that is there is written over.
 func TestImportGdnsd(t *testing.T) {
 	dir := t.TempDir()

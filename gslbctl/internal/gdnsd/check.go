@@ -51,11 +51,11 @@ func (r *reader) serviceType(name string) (m serverCheck, err error) {
 		return m, fmt.Errorf("its service type %s marks it as down, or is not defined", name)
 	}
 	number := func(key string, otherwise int) int {
-		n, failed := strconv.Atoi(h.text(key))
+		n, failed := integer(h.text(key), 31)
 		if h.text(key) == "" || failed != nil {
 			return otherwise
 		}
-		return n
+		return int(n)
 	}
 	interval, down := number("interval", 10), number("down_thresh", 10)
 	c := &imports.Check{Interval: strconv.Itoa(interval) + "s",

@@ -67,12 +67,13 @@ func ReadFS(files fs.FS, name, folder string) (*imports.Result, error) {
 	}
 	r.root, r.minTTL = top, 5
 	if text := top.sub("options").text("min_ttl"); text != "" {
-		least, err := strconv.ParseUint(text, 10, 31)
+		least, err := integer(text, 31)
 		if err != nil {
 			return nil, fmt.Errorf("min_ttl: %w", err)
 		}
 		r.minTTL = uint32(least)
 	}
+	var faults []error // of zones
 	entries, err := fs.ReadDir(files, "zones")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -82,12 +83,17 @@ func ReadFS(files fs.FS, name, folder string) (*imports.Result, error) {
 			continue
 		}
 		if err := r.takeZone(e.Name()); err != nil {
-			return nil, err
+			faults = append(faults, err)
+			r.result.LeaveZone("zones/"+e.Name(), err)
 		}
+	}
+	if len(r.result.Config.DNS.Zones) == 0 && len(faults) > 0 {
+		return nil, errors.Join(faults...)
 	}
 	if len(r.result.Config.DNS.Zones) == 0 {
 		return nil, fmt.Errorf("%s: there are no zone files in %s", name, filepath.Join(folder, "zones"))
 	}
+	r.result.Finish()
 	return &r.result, nil
 }
 

@@ -182,6 +182,54 @@ func TestRead_RefusesWhatIsNoConfiguration(t *testing.T) {
 	}
 }
 
+func TestRead_TakesScalarsAndNumbersInEachForm(t *testing.T) {
+	r, err := read(map[string]string{"config": `options => { zones_default_ttl => 0x3c, min_ttl => 012 }
+	  service_types => { web => { plugin => tcp_connect, port => 0x1F90, interval => 010 } }
+	  plugins => { multifo => { one => { addrs_v4 => 192.0.2.1, service_types => web }, bare => 192.0.2.3 },
+	    weighted => { w => { a => [ 192.0.2.2, 0x10 ] } } }`,
+		"zones/example.com": "@ SOA ns1 admin ( ; serial\n 20260101000001 2 3 4 60 )\n@ NS ns1\nns1 A 192.0.2.1\n" +
+			"short 5 TXT x\none DYNA multifo!one\nw DYNA weighted!w\nbare DYNA multifo!bare\n"})
+	if err != nil || len(r.Left) > 0 {
+		t.Fatalf("%v, left out: %v", err, r.Left)
+	}
+	text, err := r.Config.Text()
+	text += r.Zones["example.com.zone"]
+	for _, want := range []string{"address: 192.0.2.1, port: 8080", "interval: 8s", "address: 192.0.2.2, port: 80, weight: 16",
+		"apex_ttl: 60", "address: 192.0.2.3", "short.example.com.\t10\tIN\tTXT"} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("no %q: %v in\n%s", want, err, text)
+		}
+	}
+	for _, wrong := range []string{"08", "0x", "1_0", "-1", "0b1"} {
+		if _, err := read(map[string]string{"config": "options => { min_ttl => " + wrong + " }"}); err == nil ||
+			!strings.Contains(err.Error(), "min_ttl") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+func TestRead_AFaultyZoneHidesNoOther(t *testing.T) {
+	r, err := read(map[string]string{"config": "plugins => { null => {} }", "zones/a.example": soa,
+		"zones/b.example": soa + "x 4294967295 TXT y\n", "zones/c.example": "x y z\n",
+		"zones/d.example": soa + "* TXT any\nlost DYNA null\nmade TXT y\ndeep.made DYNA null\n"})
+	if err != nil || r.FaultyZones != 2 || len(r.Config.DNS.Zones) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	told := ""
+	for _, l := range r.Left {
+		told += l.Record + ": " + l.Why + "\n"
+	}
+	for _, want := range []string{"zones/b.example: the zone is omitted: ", "the TTL 4294967295 is out of range",
+		"zones/c.example: the zone is omitted: ", "; *.d.example. answers this name now"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in\n%s", want, told)
+		}
+	}
+	if strings.Count(told, "answers this name now") != 1 { // made.d.example exists, so no wildcard answers below it
+		t.Error(told)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(`plugins => { multifo => { a => [ 192.0.2.1 ] } } $include{x/*}`, soa+"a 5/1 DYNA multifo!a\n", "b = { \"c\" => [ d ] }")
 	f.Add(`plugins => { geoip => { maps => { m => { datacenters => [a b], auto_dc_coords => { a => [ 1, 2 ] }, nets => {

@@ -62,6 +62,8 @@ func (r *reader) resolve(ref string, depth int) (resource, error) {
 			return r.leaf(plugin, inherit(v, top, settingKeys...))
 		case []any:
 			return r.leaf(plugin, inherit(numbered(v), top, settingKeys...))
+		case string:
+			return r.leaf(plugin, inherit(numbered([]any{v}), top, settingKeys...))
 		}
 		return resource{}, fmt.Errorf("there is no resource %s of %s", name, plugin)
 	}
@@ -191,8 +193,11 @@ func (r *reader) leaf(plugin string, h *hash) (resource, error) {
 		switch {
 		case key == "addrs_v4" || key == "addrs_v6":
 			sub, ok := h.get(key).(*hash)
-			if addresses, short := h.get(key).([]any); short {
-				sub, ok = numbered(addresses), true
+			switch value := h.get(key).(type) {
+			case []any:
+				sub, ok = numbered(value), true
+			case string: // one value is a list of one (gdnsd.config(5))
+				sub, ok = numbered([]any{value}), true
 			}
 			if !ok {
 				return out, fmt.Errorf("%s has no addresses", key)
@@ -279,9 +284,11 @@ func oneAddress(value any) (a address, err error) {
 		if len(words) != 2 {
 			return a, errors.New("its addresses are not [address, weight]")
 		}
-		if a.weight, err = strconv.Atoi(words[1]); err != nil || a.weight < 1 || a.weight >= 1<<20 {
+		weight, err := integer(words[1], 20)
+		if err != nil || weight < 1 {
 			return a, fmt.Errorf("weight %q is not from 1 to 1048575", words[1])
 		}
+		a.weight = int(weight)
 		value = words[0]
 	}
 	text, ok := value.(string)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -56,6 +57,18 @@ func list(value any) (out []string) {
 		out = append(out, s)
 	}
 	return out
+}
+
+// integer reads a number of at most so many bits as gdnsd does: decimal, hexadecimal (0x1f) or octal (037).
+func integer(text string, bits int) (uint64, error) {
+	base := 10
+	switch {
+	case len(text) > 2 && strings.EqualFold(text[:2], "0x"):
+		text, base = text[2:], 16
+	case len(text) > 1 && text[0] == '0':
+		text, base = text[1:], 8
+	}
+	return strconv.ParseUint(text, base, bits)
 }
 
 // source reads files and their includes, up to maxOctets together.

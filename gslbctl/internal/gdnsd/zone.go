@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/gslbctl/internal/imports"
 )
 
 // dynamic is the record type for private use (RFC 6895) that stands for DYNA and DYNC in the text that is parsed.
@@ -25,7 +27,7 @@ type steered struct {
 func (r *reader) zone(file, zone string) (records []dns.RR, names []steered, err error) {
 	ttl := uint64(86400)
 	if text := r.root.sub("options").text("zones_default_ttl"); text != "" {
-		if ttl, err = strconv.ParseUint(text, 10, 31); err != nil {
+		if ttl, err = integer(text, 31); err != nil {
 			return nil, nil, fmt.Errorf("zones_default_ttl: %w", err)
 		}
 	}
@@ -81,6 +83,7 @@ func (z zoneFiles) text(name, origin string) (string, error) {
 	if text, err = z.spelledOut(text, origin); err != nil {
 		return "", fmt.Errorf("%s:%w", name, err)
 	}
+	text = imports.ShortSerial(text)
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
 		lines[i] = rewritten(line)
@@ -164,14 +167,5 @@ func seconds(text string) (uint32, error) {
 // Open implements fs.FS.
 func (z zoneFiles) Open(name string) (fs.File, error) {
 	text, err := z.text(name, "")
-	return opened{strings.NewReader(text)}, err
+	return imports.TextFile{Reader: strings.NewReader(text)}, err
 }
-
-// opened is a file in memory.
-type opened struct{ *strings.Reader }
-
-// Stat implements fs.File. It fails, and is never called.
-func (opened) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
-
-// Close implements fs.File.
-func (opened) Close() error { return nil }

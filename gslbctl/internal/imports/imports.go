@@ -23,24 +23,29 @@ type Result struct {
 	Taken  int               // number of records of the original that are in the result
 	Left   []Deviation       // records that a node will not serve
 	Differ []Deviation       // records whose answers may differ from those of before
+
+	FaultyZones int // number of omitted zones
+
+	names map[string]bool // that exist in the result, with the names above them; canonical
 }
 
 // Config is the content of a file under `includes` of a node's configuration. Its fields mirror the keys.
 type Config struct {
 	DNS struct {
-		ApexTTL     uint32  `yaml:"apex_ttl,omitempty"`
-		NegativeTTL *uint32 `yaml:"negative_ttl,omitempty"`
-		Zones       []Zone  `yaml:"zones"`
+		Zones []Zone `yaml:"zones"`
 	} `yaml:"dns"`
 	Overwatch *Overwatch `yaml:"overwatch,omitempty"`
 	Regions   []*Region  `yaml:"regions,omitempty"`
 	Domains   []*Domain  `yaml:"domains,omitempty"`
 }
 
-// Zone names a zone and its file.
+// Zone names a zone and its file. The TTLs are in seconds. Each zone has its own, so that a node can include several
+// imports.
 type Zone struct {
-	Name string `yaml:"name"`
-	File string `yaml:"file"`
+	Name        string `yaml:"name"`
+	File        string `yaml:"file"`
+	ApexTTL     uint32 `yaml:"apex_ttl"`
+	NegativeTTL uint32 `yaml:"negative_ttl"`
 }
 
 // Overwatch has the part of a configuration that places clients.
@@ -154,6 +159,12 @@ func (r *Result) Leave(what, why string, args ...any) {
 	r.Left = append(r.Left, Deviation{what, fmt.Sprintf(why, args...)})
 }
 
+// LeaveZone notes that a zone is omitted as a whole because of an error.
+func (r *Result) LeaveZone(file string, err error) {
+	r.Leave(file, "the zone is omitted: %v", err)
+	r.FaultyZones++
+}
+
 // Text returns the configuration as YAML.
 func (c *Config) Text() (string, error) {
 	var b strings.Builder
@@ -170,36 +181,41 @@ func (r *Result) AddDomain(d *Domain) {
 		r.Differs(d.Name, "its TTL is 1, not 0: a node takes 0 for dns.default_ttl")
 	}
 	r.Config.Domains = append(r.Config.Domains, d)
+	r.serve(d.Name)
 }
 
-// AddZone adds a zone with its ordinary records: those that no domain answers.
+// AddZone adds a zone with its ordinary records, which no domain answers. A node has one TTL for the NS records and the
+// SOA. AddZone uses the TTL of the NS records, which matters more.
 func (r *Result) AddZone(zone string, records []dns.RR) error {
+	var apex uint32
+	for _, rr := range records {
+		if owner, rtype := dns.CanonicalName(rr.Header().Name), rr.Header().Rrtype; owner == zone && rtype == dns.TypeNS {
+			apex = rr.Header().Ttl
+			break
+		} else if owner == zone && rtype == dns.TypeSOA {
+			apex = rr.Header().Ttl
+		}
+	}
+	return r.AddZoneWith(zone, records, apex)
+}
+
+// AddZoneWith is AddZone with the TTL, in seconds, of the records at the apex.
+func (r *Result) AddZoneWith(zone string, records []dns.RR, apex uint32) error {
 	served, left, soa := Served(records, zone)
 	if soa == nil {
 		return fmt.Errorf("there is no SOA of %s", zone)
 	}
-	apex := soa.Hdr.Ttl
-	for _, rr := range served {
-		if rr.Header().Rrtype == dns.TypeNS {
-			apex = rr.Header().Ttl // a node has one TTL for NS and SOA; that of NS matters more
-			break
-		}
+	if err := checkTTLs(records); err != nil {
+		return err
 	}
-	apex, negative := r.TTLs(zone, apex, soa)
-	d := &r.Config.DNS
-	if len(d.Zones) == 0 {
-		d.ApexTTL, d.NegativeTTL = apex, &negative
-	} else if d.ApexTTL != apex || *d.NegativeTTL != negative {
-		r.Differs("SOA of "+zone, "its TTL is %d and %d for what does not exist, not %d and %d: a node has one for all zones",
-			d.ApexTTL, *d.NegativeTTL, apex, negative)
-	}
-	r.Put(zone, served, left)
+	apex, negative := r.ttls(zone, apex, soa)
+	r.put(Zone{ApexTTL: apex, NegativeTTL: negative}, zone, served, left)
 	return nil
 }
 
-// TTLs returns the TTLs of a node for its records at the apex and for what does not exist (RFC 2308 section 5), as near
+// ttls returns the TTLs of a node for its records at the apex and for what does not exist (RFC 2308 section 5), as near
 // to those of the zone as a node has them.
-func (r *Result) TTLs(zone string, apex uint32, soa *dns.SOA) (uint32, uint32) {
+func (r *Result) ttls(zone string, apex uint32, soa *dns.SOA) (uint32, uint32) {
 	negative := min(soa.Minttl, soa.Hdr.Ttl)
 	if within := min(max(apex, 1), maxApexTTL); within != apex {
 		r.Differs("SOA of "+zone, "its TTL is %d, not %d: that of a node is from 1 to %d", within, apex, maxApexTTL)
@@ -218,11 +234,29 @@ const (
 	maxNegativeTTL = 86400
 )
 
-// Put adds a zone with the records of it that a node serves, and those that are left out.
-func (r *Result) Put(zone string, served []dns.RR, left []Deviation) {
+// MaxTTL is the greatest TTL in seconds (RFC 2181 section 8).
+const MaxTTL = 1<<31 - 1
+
+// checkTTLs returns an error for the first record with a TTL that is out of range.
+func checkTTLs(records []dns.RR) error {
+	for _, rr := range records {
+		if ttl := rr.Header().Ttl; ttl > MaxTTL {
+			return fmt.Errorf("%s %s: the TTL %d is out of range (0 to %d)", rr.Header().Name,
+				dns.TypeToString[rr.Header().Rrtype], ttl, MaxTTL)
+		}
+	}
+	return nil
+}
+
+// put adds a zone with the TTLs of z, the records that a node serves, and the others.
+func (r *Result) put(z Zone, zone string, served []dns.RR, left []Deviation) {
 	name := strings.TrimSuffix(zone, ".")
 	file := strings.ReplaceAll(name, "/", "@") + ".zone"
-	r.Config.DNS.Zones = append(r.Config.DNS.Zones, Zone{name, file})
+	z.Name, z.File = name, file
+	r.Config.DNS.Zones = append(r.Config.DNS.Zones, z)
+	for _, rr := range served {
+		r.serve(rr.Header().Name)
+	}
 	var b strings.Builder
 	for _, rr := range served {
 		fmt.Fprintln(&b, rr)

@@ -13,7 +13,8 @@ import (
 func (b *builder) place(s *recordSet) (algorithm, region string, err error) {
 	switch {
 	case s.Weight != nil:
-		return "weighted", "main", nil
+		algorithm, region = b.weighted(s)
+		return algorithm, region, nil
 	case s.MultiValueAnswer, s.SetIdentifier == "":
 		return "round-robin", "main", nil
 	case s.Failover != "":
@@ -34,6 +35,24 @@ func (b *builder) place(s *recordSet) (algorithm, region string, err error) {
 		return "", "", errors.New("the networks of its CIDR collection are not in the file")
 	}
 	return "", "", errors.New("how it is chosen is not known")
+}
+
+// weighted returns the algorithm and the region for a set with a weight. Sets with the weight 0 answer only if all sets
+// with other weights are down; if all weights are 0, the sets share equally.
+func (b *builder) weighted(s *recordSet) (algorithm, region string) {
+	zero, others := false, false
+	for _, o := range b.zone.byName[s.Name] {
+		if o.Weight != nil && (o.hasAddresses() || o.Type == "CNAME") {
+			zero, others = zero || *o.Weight == 0, others || *o.Weight > 0
+		}
+	}
+	switch {
+	case !zero || !others:
+		return "weighted", "main"
+	case *s.Weight == 0:
+		return "failover", "secondary"
+	}
+	return "failover", "primary"
 }
 
 func (b *builder) geoLocation(s *recordSet) (string, error) {

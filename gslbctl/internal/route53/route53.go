@@ -75,7 +75,11 @@ func convert(zone *zoneData, checks []healthCheck) (*imports.Result, error) {
 		}
 	}
 	r.elsewhere()
-	return &r.result, r.result.AddZone(zone.zone, append(records, copies...))
+	if err := r.result.AddZone(zone.zone, append(records, copies...)); err != nil {
+		return nil, err
+	}
+	r.result.Finish()
+	return &r.result, nil
 }
 
 // elsewhere notes names for which some clients get another answer than before. A node has one set of regions for all
@@ -179,10 +183,8 @@ func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 		return nil, err
 	case b.domain.Algorithm != "" && b.domain.Algorithm != algorithm:
 		return nil, fmt.Errorf("others of the name are steered by %s", b.domain.Algorithm)
-	case algorithm == "weighted" && len(addresses) > 1:
+	case s.Weight != nil && len(addresses) > 1:
 		return nil, errors.New("weights of sets with several addresses: give each a set of its own")
-	case algorithm == "weighted" && *s.Weight == 0:
-		return nil, errors.New("its weight is 0: it gets no client unless all others are down")
 	}
 	servers, err := b.serversOf(s, addresses, target)
 	if err != nil {
@@ -198,6 +200,9 @@ func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 	b.addresses = b.addresses || s.Type != "CNAME"
 	for _, server := range servers {
 		b.add(s, server, region)
+	}
+	if s.TTL > imports.MaxTTL {
+		return nil, fmt.Errorf("its TTL %d is out of range (0 to %d)", s.TTL, imports.MaxTTL)
 	}
 	ttl := s.TTL
 	if s.AliasTarget != nil {

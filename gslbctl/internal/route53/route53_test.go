@@ -91,7 +91,7 @@ func TestRead_TakesEachKindOfRouting(t *testing.T) {
 // What a node has no like of is left out or differs, each in a line that says why.
 func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	r, err := read(sets(
-		`t.example.com. TXT \"x\" "Weight":10`, `w.example.com. A 192.0.2.1 "Weight":0`, `v.example.com. A 192.0.2.1|192.0.2.2 "Weight":3`,
+		`t.example.com. TXT \"x\" "Weight":10`, `w.example.com. A 192.0.2.1 "Weight":9`, `v.example.com. A 192.0.2.1|192.0.2.2 "Weight":3`,
 		`g.example.com. A 192.0.2.8 "GeoLocation":{"CountryCode":"US","SubdivisionCode":"CA"}`,
 		`l.example.com. A 192.0.2.10 "Region":"moon-1"`, `c.example.com. A 192.0.2.10 "CidrRoutingConfig":{"LocationName":"x"}`,
 		`n.example.com. A @w.example.com. "Weight":1`, `o.example.com. A @o.example.com.`, `e.example.com. A @gone.example.com.`,
@@ -108,7 +108,7 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	for _, l := range append(r.Left, r.Differ...) {
 		lines += l.Record + ": " + l.Why + "\n"
 	}
-	for _, want := range []string{"t.example.com. TXT sa: addresses", "w.example.com. A sb: its weight is 0", "several addresses",
+	for _, want := range []string{"t.example.com. TXT sa: addresses", "several addresses",
 		"tells countries apart", `moon-1 is`, "CIDR", "n.example.com. A sg: it leads to w.example.com., which is steered",
 		"o.example.com. A: it leads to", "gone.example.com., which has no addresses", "unknown is not known", "calc (CALCULATED)",
 		"steered by weighted", "clients of no location get FR", "clients in FR, which another name has", "traffic policy",
@@ -164,6 +164,17 @@ func TestRead_KeepsSetsOfOneServer(t *testing.T) {
 			[]string{`w.example.com. CNAME lb.example.net ` + web + `"Weight":10`,
 				`w.example.com. CNAME lb.example.net "Weight":20`},
 			[]string{"port: 8443, weight: 10,", "port: 80, weight: 20,"}, nil,
+		},
+		"all weights are 0": {
+			[]string{`w.example.com. A 192.0.2.1 "Weight":0`, `w.example.com. A 192.0.2.2 "Weight":0`},
+			[]string{"address: 192.0.2.1, port: 80, weight: 1,", "address: 192.0.2.2, port: 80, weight: 1,"}, nil,
+		},
+		"some weights are 0": {
+			[]string{`w.example.com. A 192.0.2.1 "Weight":100`, `w.example.com. A 192.0.2.2 "Weight":0`,
+				`w.example.com. A 192.0.2.3 "Weight":50`},
+			[]string{"address: 192.0.2.1, port: 80, weight: 100,", "address: 192.0.2.2, port: 80, weight: 1,",
+				"address: 192.0.2.3, port: 80, weight: 50,", "routing_algorithm: failover", "regions: [primary, secondary]",
+				"max_answers: 1"}, nil,
 		},
 		"both families": {
 			[]string{`w.example.com. A @lb.example.net. "Weight":10`, `w.example.com. A @lb.example.net. "Weight":20`,
@@ -270,7 +281,8 @@ func TestRead_ConvertsEscapesOfValues(t *testing.T) {
 // Where one family of a name becomes a domain, no record of the other is beside it. Else both are kept.
 func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
 	const ordinary, alias = `a.example.com. AAAA 2001:db8::1`, `a.example.com. AAAA @b.example.com.`
-	const weighted, refused = `a.example.com. A 192.0.2.1 "Weight":1`, `a.example.com. A 192.0.2.1 "Weight":0`
+	const weighted, refused = `a.example.com. A 192.0.2.1 "Weight":1`,
+		`a.example.com. A 192.0.2.1 "CidrRoutingConfig":{"LocationName":"x"}`
 	for _, other := range []string{ordinary, alias} {
 		text, lines := converted(t, weighted, other, `b.example.com. AAAA 2001:db8::1`)
 		if strings.Contains(text, "a.example.com.\t") ||
@@ -285,10 +297,17 @@ func TestRead_TakesBothFamiliesOrTells(t *testing.T) {
 }
 
 // A node takes a TTL of 0 for its default, so it is 1, and told.
+func TestRead_RefusesTTLsOutOfRange(t *testing.T) {
+	large := strings.ReplaceAll(sets(`w.example.com. TXT \"x\"`), `"TTL":300`, `"TTL":2147483648`)
+	if _, err := read(large, ""); err == nil || !strings.Contains(err.Error(), "w.example.com. TXT: the TTL 2147483648 is out of range") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestRead_KeepsShortTTLs(t *testing.T) {
 	zero := strings.ReplaceAll(sets(`w.example.com. A 192.0.2.1 "Weight":1`), `"TTL":300`, `"TTL":0`)
 	r, err := read(strings.ReplaceAll(zero, `"TTL":7200`, `"TTL":0`), "")
-	if err != nil || r.Config.Domains[0].TTL != 1 || r.Config.DNS.ApexTTL != 1 {
+	if err != nil || r.Config.Domains[0].TTL != 1 || r.Config.DNS.Zones[0].ApexTTL != 1 {
 		t.Fatalf("%+v %v", r, err)
 	}
 	for _, name := range []string{"w.example.com", "SOA of example.com."} {

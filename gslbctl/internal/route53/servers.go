@@ -45,7 +45,7 @@ func (b *builder) serversOf(s *recordSet, addresses []string, target string) (ou
 		tell := ""
 		server.Check, server.Port, tell = b.check(s.HealthCheckId, at)
 		if s.Weight != nil {
-			server.Weight = *s.Weight
+			server.Weight = max(*s.Weight, 1) // where one is 0, all of the region are
 		}
 		if tell != "" && !slices.Contains(tells, tell) {
 			tells = append(tells, tell)
@@ -75,7 +75,7 @@ func (b *builder) add(s *recordSet, server *imports.Server, region string) {
 			b.result.Differs(s.String(), "it is checked as its other family is, %s", twin.set)
 		}
 		return
-	case alike && b.domain.Algorithm != "weighted":
+	case alike && s.Weight == nil:
 		b.result.Differs(s.String(), "%s is there already, in another set", server.Address+server.Target)
 		return
 	case alike && twin.Weight+server.Weight <= maxWeight:
@@ -128,7 +128,7 @@ func (b *builder) keep() {
 	switch {
 	case !b.addresses:
 		b.domain.Answer, b.domain.MaxAnswers = "cname", 0
-	case b.domain.Algorithm == "weighted":
+	case slices.ContainsFunc(b.servers, func(p *placed) bool { return p.set.Weight != nil }):
 		b.domain.MaxAnswers = 1
 	}
 	if i := slices.Index(b.domain.Regions, anyPlace); i >= 0 { // first: it answers clients whose own region is down

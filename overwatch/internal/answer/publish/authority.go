@@ -59,12 +59,28 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 		admin = name
 	}
 	z.SOA = &dns.SOA{
-		Hdr: header(z.Apex, dns.TypeSOA, p.settings.DNS.Apex()), Ns: z.nameservers[0], Mbox: admin,
-		Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: uint32(max(p.settings.DNS.Negative(), 0)),
+		Hdr: header(z.Apex, dns.TypeSOA, p.apexTTL(z)), Ns: z.nameservers[0], Mbox: admin,
+		Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: p.negativeTTL(z),
 	}
 	for _, name := range z.nameservers {
-		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, p.settings.DNS.Apex()), Ns: name})
+		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, p.apexTTL(z)), Ns: name})
 	}
+}
+
+// apexTTL returns the TTL of the SOA and NS records of a zone, in seconds.
+func (p *plan) apexTTL(z *zonePlan) uint32 {
+	if z.from.ApexTTL != nil {
+		return uint32(max(*z.from.ApexTTL, 0))
+	}
+	return p.settings.DNS.Apex()
+}
+
+// negativeTTL returns the TTL of negative answers of a zone, in seconds.
+func (p *plan) negativeTTL(z *zonePlan) uint32 {
+	if z.from.NegativeTTL != nil {
+		return uint32(max(*z.from.NegativeTTL, 0))
+	}
+	return uint32(max(p.settings.DNS.Negative(), 0))
 }
 
 // ownAddresses makes the address records of this node's own name server from the node's addresses. An explicit address
@@ -85,9 +101,9 @@ func (p *plan) ownAddresses(z *zonePlan) {
 			private++
 		}
 		if address.Is4() {
-			z.add(&dns.A{Hdr: header(own, dns.TypeA, p.settings.DNS.Apex()), A: address.AsSlice()})
+			z.add(&dns.A{Hdr: header(own, dns.TypeA, p.apexTTL(z)), A: address.AsSlice()})
 		} else {
-			z.add(&dns.AAAA{Hdr: header(own, dns.TypeAAAA, p.settings.DNS.Apex()), AAAA: address.AsSlice()})
+			z.add(&dns.AAAA{Hdr: header(own, dns.TypeAAAA, p.apexTTL(z)), AAAA: address.AsSlice()})
 		}
 	}
 	if private > 0 {

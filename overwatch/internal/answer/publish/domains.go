@@ -287,8 +287,12 @@ func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
 	return true
 }
 
+// equal reports whether both pointers are nil or have the same number.
+func equal(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
 func sameZone(a, b *config.Zone) bool {
-	return a.Name == b.Name && a.Admin == b.Admin && slices.Equal(a.Nameservers, b.Nameservers) &&
+	return a.Name == b.Name && a.Admin == b.Admin && equal(a.ApexTTL, b.ApexTTL) &&
+		equal(a.NegativeTTL, b.NegativeTTL) && slices.Equal(a.Nameservers, b.Nameservers) &&
 		slices.Equal(a.Records, b.Records) && slices.EqualFunc(a.FromFile, b.FromFile,
 		func(a, b zonefile.Record) bool { return a.Text == b.Text })
 }

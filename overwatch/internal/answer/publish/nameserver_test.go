@@ -20,6 +20,31 @@ func parsed(text string) (list []netip.Addr) {
 	return list
 }
 
+func TestPlan_AZoneMayHaveTTLsOfItsOwn(t *testing.T) {
+	s := zoneWith(config.Zone{})
+	s.DNS.ApexTTL, s.DNS.NegativeTTL = 3600, new(60)
+	for _, c := range []struct {
+		apex, negative       *int
+		wantApex, wantMinTTL uint32
+	}{{nil, nil, 3600, 60}, {new(900), nil, 900, 60}, {nil, new(0), 3600, 0}, {new(7200), new(30), 7200, 30}} {
+		s.DNS.Zones[0].ApexTTL, s.DNS.Zones[0].NegativeTTL = c.apex, c.negative
+		p := newPlan(s, nil, nil, false)
+		z := p.byApex["gslb.test."]
+		if z.SOA.Hdr.Ttl != c.wantApex || z.SOA.Minttl != c.wantMinTTL || p.longestTTL() != max(3600, c.wantApex) {
+			t.Errorf("SOA is %v, want the TTLs %d and %d; the longest TTL is %d", z.SOA, c.wantApex, c.wantMinTTL, p.longestTTL())
+		}
+		for _, rr := range z.Records {
+			if rr.Header().Rrtype == dns.TypeNS && rr.Header().Ttl != c.wantApex {
+				t.Errorf("%v, want the TTL %d", rr, c.wantApex)
+			}
+		}
+	}
+	a, b := config.Zone{ApexTTL: new(1)}, config.Zone{ApexTTL: new(2)}
+	if sameZone(&a, &b) || !sameZone(&a, &config.Zone{ApexTTL: new(1)}) || sameZone(&a, &config.Zone{}) {
+		t.Error("sameZone does not compare TTLs")
+	}
+}
+
 func TestPlan_OwnNameserverHasExplicitAddressesAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		zone    config.Zone

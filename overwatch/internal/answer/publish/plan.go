@@ -284,6 +284,7 @@ func (p *plan) longestTTL() uint32 {
 		if z.plan != p {
 			continue
 		}
+		longest = max(longest, p.apexTTL(z), p.negativeTTL(z))
 		for _, rr := range z.Records {
 			longest = max(longest, rr.Header().Ttl)
 		}

@@ -114,6 +114,12 @@ type Zone struct {
 	// it includes are in its folder or below. At most 16 MiB, 1000 files, 100 000 records and a million names,
 	// with those that only have others below them. See [Zone files](dns.md#zone-files).
 	File string `key:"file"`
+	// Seconds that a resolver may keep the SOA and NS records of this zone. Default: `dns.apex_ttl`, which signing keys
+	// always have.
+	ApexTTL *int `key:"apex_ttl" min:"1" max:"604800"`
+	// Seconds that a resolver may keep the answer that a name or a type of this zone does not exist. Default:
+	// `dns.negative_ttl`.
+	NegativeTTL *int `key:"negative_ttl" min:"0" max:"86400"`
 	// FromFile are the records of File, without the SOA and the NS records of the apex. Load reads them.
 	FromFile []zonefile.Record
 }
