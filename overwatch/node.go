@@ -403,7 +403,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		ValidateConfig:  control.CheckText,
 		ConfigPath:      n.configPath, Reload: n.control.Reload,
 		Fitness: n.judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers,
-		TargetProblem: n.targets.Problem, OrderStore: n.store,
+		TargetProblem: n.targets.Problem, OrderStore: n.store, Applied: n.store,
 		OrderLock: &n.orders, Replication: n.replication,
 		DiskTakes: n.store.Writing, Flush: n.publisher.Flush,
 		Events: n.journal, Notifier: n.notifier,

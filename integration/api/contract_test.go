@@ -82,7 +82,8 @@ const (
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
 		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|clear_weight|" +
-		"override|clear_override|begin|expire|hold|release|reload|roll|cancel|confirm|unsign|sign|force|sync|apply|validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
+		"override|clear_override|begin|expire|hold|release|reload|roll|cancel|confirm|unsign|sign|force|sync|apply|" +
+		"validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
 		"actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s hash:s before:x after:x"
 	shapeState     = " overlay:a restart_required:a"
 	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i " +

@@ -170,12 +170,29 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 	return nil
 }
 
-// Undone is the answer of POST /api/v1/audit-logs/{id}/undo: the change that was taken back.
+// The keys of AuditEntry.Details that tell which entries are one change, and in which order the changes of all nodes
+// were made.
+const (
+	DetailChange  = "change"  // id that the client gave to all requests of one command, see ChangeHeader
+	DetailVersion = "version" // see FormatVersion; of an operator's change
+)
+
+// FormatVersion returns the version of a change, the reading of a clock that the changes of all nodes share. Versions
+// are in the order of their texts.
+func FormatVersion(milliseconds int64, count uint32) string {
+	return fmt.Sprintf("%015d.%010d", milliseconds, count)
+}
+
+// Undone is the answer of POST /api/v1/audit-logs/{id}/undo: the change that was undone, or with dry_run would be.
 type Undone struct {
-	Success    bool      `json:"success"`
-	Message    string    `json:"message"`
-	Entry      uint64    `json:"entry"`
-	At         time.Time `json:"at"` // when that change was made
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+	Entry   uint64 `json:"entry"` // the newest entry of the change, which At, Action, Resource and ResourceID describe
+	// Entries are the numbers of all entries of the change, the newest first.
+	Entries    []uint64  `json:"entries,omitempty"`
+	Change     string    `json:"change,omitempty"`  // its id, see ChangeHeader; empty: its requests had none
+	Version    string    `json:"version,omitempty"` // see FormatVersion
+	At         time.Time `json:"at"`                // when that change was made
 	Action     string    `json:"action"`
 	Resource   string    `json:"resource"`
 	ResourceID string    `json:"resource_id"`

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -151,7 +152,8 @@ type contextKey int
 const (
 	tagKey contextKey = iota // *string, for the tag of the answer
 	matchKey
-	safeKey // true for IfSafe
+	safeKey   // true for IfSafe
+	changeKey // string, the id of a change
 )
 
 // NoteTag returns a context with which a successful call writes the entity tag of its answer into
@@ -166,6 +168,22 @@ func NoteTag(ctx context.Context, tag *string) context.Context {
 func OnlyIf(ctx context.Context, tag string) context.Context {
 	return context.WithValue(ctx, matchKey, tag)
 }
+
+// ChangeHeader is the header with the id of a change that takes several requests: a label of at most MaxChangeID
+// characters. Nodes undo all of it at once.
+const (
+	ChangeHeader = "X-Change-Id"
+	MaxChangeID  = 64
+)
+
+// WithChange returns a context whose requests that change something carry the id of a change, as ChangeHeader has it.
+// An empty id is none.
+func WithChange(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, changeKey, id)
+}
+
+// NewChangeID returns a random id for WithChange.
+func NewChangeID() string { return strings.ToLower(rand.Text()) }
 
 func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
 	path, err := under(call.path, call.names)
@@ -207,6 +225,9 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	if tag, _ := ctx.Value(matchKey).(string); tag != "" {
 		req.Header.Set("If-Match", tag)
 	}
+	if id, _ := ctx.Value(changeKey).(string); id != "" && call.method != http.MethodGet {
+		req.Header.Set(ChangeHeader, id)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", kind)
 	}
@@ -220,7 +241,7 @@ func (c *Client) decode(resp *http.Response, body []byte, also int, into any) er
 	if resp.StatusCode/100 != 2 && (resp.StatusCode != also || !isJSON) {
 		var reply ErrorBody
 		if isJSON && json.Unmarshal(body, &reply) == nil {
-			failure.Message, failure.Problems = reply.Error, reply.Problems
+			failure.Message, failure.Problems, failure.Undo = reply.Error, reply.Problems, reply.Undo
 		}
 		return failure
 	}

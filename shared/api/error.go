@@ -14,6 +14,8 @@ type ErrorBody struct {
 	Names []Consequence `json:"names,omitempty"`
 	// Problems is set with status 400 and 409 of a document: what is wrong with which of its objects.
 	Problems []DocumentProblem `json:"problems,omitempty"`
+	// Undo is set where an undo is refused: the change that cannot be undone.
+	Undo *Undone `json:"undo,omitempty"`
 }
 
 // DocumentProblem is a fault of an object of a Document.
@@ -30,6 +32,7 @@ type Error struct {
 	RequestID string            // X-Request-Id of the answer
 	Node      string            // base URL of the node
 	Problems  []DocumentProblem // of a document
+	Undo      *Undone           // the change that cannot be undone; nil for other refusals, and of nodes up to 0.9
 }
 
 // Error returns the node's answer in one sentence.

@@ -319,7 +319,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 	return w.run(ctx)
 }
 
-// tellTakingBack tells people the command that takes a change of servers back. Of a single one gslbctl undo does.
+// tellTakingBack tells people the command that ends what a command has done to several servers.
 func (a *app) tellTakingBack(servers []api.Backend, command string) error {
 	if len(servers) < 2 || !a.forPeople() {
 		return nil

@@ -35,7 +35,7 @@ func (a *app) externalDNSCommand() *cobra.Command {
 				return err
 			}
 			p.Node, p.Log = a.oneNode, slog.New(slog.NewJSONHandler(a.Err, nil))
-			return serveExternalDNS(cmd.Context(), &p, listen, health)
+			return serveExternalDNS(api.WithChange(cmd.Context(), ""), &p, listen, health)
 		},
 	}
 	flags := cmd.Flags()

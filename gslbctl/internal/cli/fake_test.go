@@ -38,6 +38,8 @@ type node struct {
 	mu    sync.Mutex
 	asked []string
 	safe  []string // of those, with if_safe
+
+	changeIDs []string // the ids of changes that requests had
 }
 
 // breaksOff is the answer of a node that dies while it is asked.
@@ -64,6 +66,9 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if safe {
 		n.safe = append(n.safe, line)
 	}
+	if change := r.Header.Get(api.ChangeHeader); change != "" {
+		n.changeIDs = append(n.changeIDs, change)
+	}
 	n.asked = append(n.asked, strings.TrimRight(line+" "+query.Encode()+" "+string(body), " "))
 	answer, found := n.answers[line+"?"+query.Encode()]
 	if !found {
@@ -77,7 +82,8 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case answer == breaksOff:
 		panic(http.ErrAbortHandler)
 	case isError:
-		status, answer = refused.Status, api.ErrorBody{Error: refused.Message, Problems: refused.Problems}
+		status, answer = refused.Status, api.ErrorBody{Error: refused.Message, Problems: refused.Problems,
+			Undo: refused.Undo}
 	}
 	if ready, ok := answer.(api.Readiness); ok && !ready.Ready {
 		status = http.StatusServiceUnavailable

@@ -57,7 +57,7 @@ func TestDrain_OfAnEmptyNameIsRefused(t *testing.T) {
 	}
 }
 
-// Each of several servers is a change of its own, of which undo takes one back: people are told what takes back all.
+// After a change of several servers people are told what ends it for all of them.
 func TestChanges_OfSeveralServersNameWhatTakesAllBack(t *testing.T) {
 	for line, back := range map[string]string{
 		"drain 192.0.2.10 --yes":                             "gslbctl undrain 192.0.2.10",

@@ -58,7 +58,7 @@ func Run(ctx context.Context, sys System, args []string) int {
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		plainUsage(root)
 	}
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(api.WithChange(ctx, api.NewChangeID())) // one command is one change
 	code, sentence := explain(err)
 	if sentence != "" {
 		sentence += suggestion(cmd, err)

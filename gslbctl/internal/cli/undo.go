@@ -17,12 +17,13 @@ func (a *app) undoCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "undo [<audit id>]",
-		Short: "Take your last change back, or that of an audit entry",
-		Long: "undo gives an override, a weight or a drain back that was there before, or none, and undoes that a " +
-			"domain, a server, a\nregion or a mapping was made, changed or removed by the API. Without an id it is your " +
-			"last change of all nodes; the\nnumbers of audit entries are each node's own, so that an id needs one node. " +
-			"It is refused where a later change stands\non it. The undoing can be undone. Of a command about several " +
-			"servers, each is a change: undo is about one of\nthem. drain and weight say which command takes all of it back.",
+		Short: "Undo your last change, or that of an audit entry",
+		Long: "undo restores the override, weight or drain that was there before, or ends it. It also undoes that the API " +
+			"has made,\nchanged or removed a domain, a server, a region or a mapping, and what apply has done, with all that " +
+			"it has pruned.\nOne command is one change: undo takes back all that it has changed, or nothing.\n" +
+			"Without an id it is your last change in the cluster: all nodes are asked. Audit entries have numbers of their " +
+			"own on\neach node, so that an id needs one node. undo refuses if a later change concerns the same object. An " +
+			"undo can be\nundone.",
 		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -60,43 +61,111 @@ func undoing(entry string) request {
 	}
 }
 
-// undoLast undoes the newest change of the user whose token it is: on one node if that carries it to the others, else
-// on each node that made it. A node that was down at that time has another last change, which stays. asking is the
-// context of the requests that change nothing.
+// undoLast undoes the newest change of the user whose token it is: on the node that made it if that node carries the
+// undo to the others, else on each node that made it. asking is the context of the requests that change nothing.
 func (a *app) undoLast(asking, ctx context.Context) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err
 	}
 	replies := everywhere(asking, clients, just((*api.Client).LastChange))
-	newest := -1
+	carries := carrier(asking, clients) != nil
+	for _, r := range replies {
+		if _, silent := errors.AsType[*api.UnreachableError](r.err); silent && carries {
+			return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%s does not answer, and your last change may be "+
+				"in its audit log: name another node with --api, and an audit id; %s", r.node, nothingChanged)}
+		}
+	}
+	newest, err := newestChange(replies)
+	if err != nil {
+		return err
+	}
+	last, _ := lastChange(replies[newest])
+	if err := replies[newest].err; err != nil {
+		_, sentence := nodeReason("", err)
+		return &outcome{exitDegraded, fmt.Sprintf("your last change, made at %s on %s, cannot be undone: %s; %s",
+			zoned(last.At, a.Now()), replies[newest].node, sentence, nothingChanged), err}
+	}
+	if !carries {
+		return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			own := replies[slices.IndexFunc(replies, func(r reply[api.Undone]) bool { return r.node == c.Node() })]
+			switch {
+			case own.err != nil:
+				return "", own.err
+			case !sameChange(own.answer, last):
+				return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("your last change here is another, "+
+					"%s of %s %s: it stays", own.answer.Action, own.answer.Resource, own.answer.ResourceID)}
+			}
+			return a.undoMade(own.answer)(ctx, c)
+		})
+	}
+	// A node that broke off may have made a part of the change, and another one the rest.
+	if err := a.shareOn(ctx, clients[newest], nil, a.undoMade(last), true); err != nil {
+		return err
+	}
 	for i, r := range replies {
-		if r.err == nil && (newest < 0 || r.answer.At.After(replies[newest].answer.At)) {
-			newest = i
+		if own, made := lastChange(r); made && i != newest && last.Change != "" && own.Change == last.Change {
+			if err := a.shareOn(ctx, clients[i], nil, a.undoMade(own), true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// undoMade returns the request that undoes a change, and tells when it was made.
+func (a *app) undoMade(made api.Undone) request {
+	undo := undoing(strconv.FormatUint(made.Entry, 10))
+	return func(ctx context.Context, c *api.Client) (string, error) {
+		sentence, err := undo(ctx, c)
+		return fmt.Sprintf("%s (made at %s)", sentence, zoned(made.At, a.Now())), err
+	}
+}
+
+// lastChange returns the last change that a node knows of the user, also one that cannot be undone. made is false if it
+// knows none.
+func lastChange(r reply[api.Undone]) (last api.Undone, made bool) {
+	if refused, is := errors.AsType[*api.Error](r.err); is && refused.Undo != nil {
+		return *refused.Undo, true
+	}
+	return r.answer, r.err == nil
+}
+
+// newestChange returns the index of the reply with the newest change. It fails if no node knows one, or if a node does
+// not say when it made its own.
+func newestChange(replies []reply[api.Undone]) (newest int, err error) {
+	newest = -1
+	var best api.Undone
+	for i, r := range replies {
+		refused, answered := errors.AsType[*api.Error](r.err)
+		last, made := lastChange(r)
+		switch {
+		case made && (newest < 0 || isNewer(last, best)):
+			newest, best = i, last
+		case !made && answered && refused.Status == http.StatusConflict: // of a node of version 0.9
+			_, sentence := nodeReason("", r.err)
+			return -1, &outcome{exitDegraded, fmt.Sprintf("%s does not say when your last change there was made, which may "+
+				"be the newest: %s; name a node with --api, and an audit id; %s", r.node, sentence, nothingChanged), r.err}
 		}
 	}
 	if newest < 0 {
-		return untouched(replies[0].err)
+		return -1, untouched(replies[0].err)
 	}
-	last := replies[newest].answer
-	if carrier(asking, clients) != nil {
-		for _, r := range replies {
-			if _, silent := errors.AsType[*api.UnreachableError](r.err); silent {
-				return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%s does not answer, and your last change may be "+
-					"in its audit log: name another node with --api, and an audit id; %s", r.node, nothingChanged)}
-			}
-		}
-		return a.shareOn(ctx, clients[newest], nil, undoing(strconv.FormatUint(last.Entry, 10)), true)
+	return newest, nil
+}
+
+// isNewer compares two changes by the clock that the nodes share, or else by the times of their nodes.
+func isNewer(a, b api.Undone) bool {
+	if a.Version != "" && b.Version != "" {
+		return a.Version > b.Version
 	}
-	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-		own := replies[slices.IndexFunc(replies, func(r reply[api.Undone]) bool { return r.node == c.Node() })]
-		switch {
-		case own.err != nil:
-			return "", own.err
-		case own.answer.Action != last.Action || own.answer.ResourceID != last.ResourceID:
-			return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("your last change here is another, %s of "+
-				"%s %s: it stays", own.answer.Action, own.answer.Resource, own.answer.ResourceID)}
-		}
-		return undoing(strconv.FormatUint(own.answer.Entry, 10))(ctx, c)
-	})
+	return a.At.After(b.At)
+}
+
+// sameChange reports whether two nodes that do not replicate have made the same change of one command.
+func sameChange(a, b api.Undone) bool {
+	if a.Change != "" || b.Change != "" {
+		return a.Change == b.Change
+	}
+	return a.Action == b.Action && a.ResourceID == b.ResourceID
 }

@@ -31,6 +31,7 @@ type call struct {
 	condition condition
 	body      []byte // whole; nil for a request that changes nothing
 	noted     bool   // its outcome is in the audit log
+	change    string // the id that the client gives to all requests of one change; empty: none
 }
 
 // decode reads the body, which must be an object with fields of the struct that into points to and no others.
@@ -52,7 +53,7 @@ func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
 	return audit.Change{
 		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: c.actor, ActorType: api.ActorUser,
 		ActorIP: c.client.String(), RequestID: c.id, Before: withoutSecrets(ch.before),
-		After: withoutSecrets(ch.after), Err: err, Duration: time.Since(began), Undoes: ch.undoes,
+		After: withoutSecrets(ch.after), Err: err, Duration: time.Since(began), Undoes: ch.undoes, Group: c.change,
 	}
 }
 

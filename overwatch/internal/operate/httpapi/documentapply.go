@@ -7,8 +7,10 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -109,6 +111,13 @@ func (o *objects) located(err error) error {
 
 // apply puts a plan into force, all of it or nothing. Options.OrderLock must be held.
 func (s *Server) apply(c *call, p *documentPlan) error {
+	ch := &change{action: api.AuditApply, resource: "document", id: p.request.Owner, after: p.summary()}
+	return s.applyPlan(c, p, ch, nil)
+}
+
+// applyPlan makes the changes of a plan, and restores orders of servers that come back. It stores what was before for
+// an undo. Options.OrderLock must be held.
+func (s *Server) applyPlan(c *call, p *documentPlan, ch *change, restored []api.Order) error {
 	puts := make([]store.Server, 0, len(p.put.servers))
 	for _, server := range p.put.servers {
 		puts = append(puts, *server)
@@ -118,8 +127,11 @@ func (s *Server) apply(c *call, p *documentPlan) error {
 	for id := range p.gone.targets {
 		deleted = append(deleted, targetBackends(s.o.View, id)...)
 	}
-	ch := &change{action: api.AuditApply, resource: "document", id: p.request.Owner, after: p.summary()}
-	return s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
+	name := appliedName(c.id, strconv.FormatUint(ch.undoes, 10))
+	if err := s.keepApplied(name, p, deleted); err != nil {
+		return err
+	}
+	err := s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
 		if len(puts)+len(gone) == 0 {
 			err = s.o.Definitions.DefineWith(note, p.change(s), definitions.Attached{})
 		} else {
@@ -131,10 +143,33 @@ func (s *Server) apply(c *call, p *documentPlan) error {
 			})
 		}
 		if err == nil {
-			err = s.forgetOrders(ctx, deleted...)
+			err = errors.Join(s.forgetOrders(ctx, deleted...), s.restoreOrders(ctx, restored))
 		}
 		return err
 	})
+	if err != nil && !c.noted { // refused: it changed nothing
+		err = errors.Join(err, s.o.Applied.DeleteApplied(name))
+	}
+	return err
+}
+
+// keepApplied stores what a plan changes, with the orders of the servers that it deletes. A state that is too large is
+// left out: the apply cannot be undone then.
+func (s *Server) keepApplied(name string, p *documentPlan, deleted []registry.ID) error {
+	state, err := stateOf(p)
+	if err != nil {
+		return fmt.Errorf("what the document changes: %w", err)
+	}
+	state.Orders = s.ordersOf(deleted)
+	packed, err := state.encode()
+	if err != nil {
+		return err
+	}
+	if len(packed) > store.MaxAppliedSize {
+		s.log.Warn().Int("bytes", len(packed)).Msg("an applied document is too large to be undone")
+		return nil
+	}
+	return s.o.Applied.PutApplied(name, packed)
 }
 
 // appliedSummary is the summary of an apply in the audit log: at most maxSummary objects by what was done with them.

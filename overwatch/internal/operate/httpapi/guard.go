@@ -13,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
 )
 
 // handler answers one request, or returns an error for the client. A zero answer means that it has written the response
@@ -22,7 +23,8 @@ type handler func(*Server, *call) (answer, error)
 // steps returns the steps that a request passes before its handler, in order. The first error is the answer.
 func (s *Server) steps() []func(*call) error {
 	return []func(*call) error{
-		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeBody,
+		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeChange,
+		takeBody,
 	}
 }
 
@@ -138,6 +140,18 @@ func takeCondition(c *call) (err error) {
 		c.condition, err = readCondition(c.Request, c.operation)
 	}
 	return err
+}
+
+// takeChange reads the id that the client gives to all requests of one change.
+func takeChange(c *call) error {
+	if !changesState(c.operation.Method) {
+		return nil
+	}
+	c.change = c.Request.Header.Get(api.ChangeHeader)
+	if remedy := settings.LabelRemedy(c.change, api.MaxChangeID); c.change != "" && remedy != "" {
+		return badRequest("%s is %.70q: %s", api.ChangeHeader, c.change, remedy)
+	}
+	return nil
 }
 
 // takeBody reads the whole body of a change. A POST that takes no body must have none, or an empty object; that of

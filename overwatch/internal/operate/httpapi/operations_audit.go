@@ -28,12 +28,15 @@ func auditOperations() []Operation {
 		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
 			Answer: api.AuditOne{Entry: entry}},
 		{Method: post, Path: v1 + "/audit-logs/{id}/undo", handle: (*Server).postUndo, Role: api.RoleOperate,
-			Summary: "Take a change back",
-			Description: "Of overrides, weights and drains, and of domains, servers, regions and mappings made, changed or " +
-				"removed; these need the role admin. The id last stands for the newest change of whoever asks. 409 where a later " +
-				"change stands on it, or where it cannot be. The undoing is a change of its own, and can be undone.",
-			Query:  []Parameter{ifSafeParameter(), flag("dry_run", "only say which change that is")},
-			Status: 200, Answer: api.Undone{Success: true, Entry: 17, At: at(),
+			Summary: "Undo a change",
+			Description: "Undoes overrides, weights and drains. With the role admin it also undoes that domains, servers, " +
+				"regions and mappings were made, changed or removed, and applies of documents. All entries with the same " +
+				api.ChangeHeader + " (a header of requests that change something) are one change. The id last stands for the " +
+				"newest change of the client, " + changePrefix + " and an id for its change with this id. 409 if a later change " +
+				"concerns the same object, or if the change cannot be undone. An undo is a change, and can be undone.",
+			Query: []Parameter{ifSafeParameter(), flag("dry_run", "only check, and describe the change")}, Status: 200,
+			Answer: api.Undone{Success: true, Entry: 17, Entries: []uint64{17}, Change: "drain-eu-7", At: at(),
+				Version: api.FormatVersion(at().UnixMilli(), 0),
 				Message: "the drain of server " + exampleServer + " is undone", Action: api.AuditDrain, Resource: "server",
 				ResourceID: exampleServer}, Errors: []int{conflict, noStore}},
 		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats, Query: none,

@@ -68,6 +68,7 @@ func serverOperations() []Operation {
 			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: new(at())}},
 		{Method: del, Path: server + "/drain", handle: (*Server).deleteDrain, Role: api.RoleOperate,
 			Summary:     "Give a server its traffic back",
-			Description: "404 where no drain of it is in force or planned. A drain that its agent asks for goes on.", Status: 200, Answer: api.Drain{}},
+			Description: "404 where no drain of it is in force or planned. A drain that its agent asks for goes on.",
+			Status:      200, Answer: api.Drain{}},
 	}
 }

@@ -77,6 +77,8 @@ type Options struct {
 	Inventory Inventory
 	// OrderStore keeps orders over a restart.
 	OrderStore OrderStore
+	// Applied keeps what applies of documents have changed.
+	Applied AppliedStore
 	// OrderLock is held while an order changes, so that disk and registry agree on which change was last; nil: nobody else
 	// changes them.
 	OrderLock sync.Locker
@@ -237,7 +239,7 @@ func (o *Options) complete() error {
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
 		"ValidateConfig": o.ValidateConfig == nil, "Reload": o.Reload == nil, "Inventory": o.Inventory == nil,
-		"OrderStore": o.OrderStore == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,
+		"OrderStore": o.OrderStore == nil, "Applied": o.Applied == nil, "Flush": o.Flush == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Events": o.Events == nil, "Refused": o.Refused == nil, "History": o.History == nil,
 		"Notifier": o.Notifier == nil,
 		"Members":  o.Members == nil, "HeardFrom": o.HeardFrom == nil, "Self": o.Self == nil,

@@ -20,6 +20,7 @@ type problem struct {
 	sentence string
 	names    []api.Consequence // of a change that was not safe
 	objects  []api.DocumentProblem
+	undo     *api.Undone // the change that cannot be undone
 }
 
 func (p *problem) Error() string { return p.sentence }
@@ -83,7 +84,7 @@ func (s *Server) fail(c *call, err error) {
 	p, ok := problemOf(err)
 	if ok {
 		s.noteRefusal(c, p)
-		reply(c, p.status, api.ErrorBody{Error: p.sentence, Names: p.names, Problems: p.objects})
+		reply(c, p.status, api.ErrorBody{Error: p.sentence, Names: p.names, Problems: p.objects, Undo: p.undo})
 		return
 	}
 	s.log.Error().Err(err).Str("request_id", c.id).Str("method", c.Request.Method).Str("path",

@@ -9,8 +9,11 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
@@ -19,79 +22,250 @@ import (
 // lastChange, in place of a number, names the newest change of the client that asks.
 const lastChange = "last"
 
+// changePrefix, with the id of a change behind it, names the newest change of the client that asks with that id.
+const changePrefix = "change-"
+
+const (
+	// maxChangeEntries bounds the entries of one change, and the entries between which they are searched.
+	maxChangeEntries = 5_000
+	// maxChangeTime bounds the time between the entries of one change.
+	maxChangeTime = time.Hour
+)
+
 // errChangedSince is the error of an undo whose object has changed again since.
 var errChangedSince error = problemf(http.StatusConflict, "a later change stands on it")
 
-// postUndo answers POST /audit-logs/{id}/undo. The object must still be as the change has left it, so that no later
-// change is lost.
+// undoStep undoes one entry of a change.
+type undoStep struct {
+	entry api.AuditEntry
+	undo  func(*call, *api.AuditEntry, *change) error
+	need  api.Role
+}
+
+// postUndo answers POST /audit-logs/{id}/undo. It undoes all entries of the change that the entry belongs to, or none.
+// Each object must still be as the change has left it, so that no later change is lost.
 func (s *Server) postUndo(c *call) (answer, error) {
 	e, err := s.entryToUndo(c)
 	if err != nil {
 		return answer{}, err
 	}
-	undo, need := s.undoOf(&e)
-	switch {
-	case undo == nil:
-		return answer{}, cannotUndo(&e, "it is no override, weight or drain, and made, changed or removed no domain, "+
-			"server, region or mapping, and laid nothing over the configuration")
-	case c.role != "" && slices.Index(api.Roles(), c.role) < slices.Index(api.Roles(), need):
-		return answer{}, problemf(http.StatusForbidden, "undoing entry %d needs a token of role %s", e.ID, need)
+	undone := undoneBy([]api.AuditEntry{e})
+	steps, err := s.undoSteps(c, &e, &undone)
+	if err == nil && c.query.flag("if_safe") {
+		err = s.undoSafely(c, steps)
 	}
-	undone := api.Undone{Success: true, Entry: e.ID, At: e.Timestamp, Action: e.Action, Resource: e.Resource,
-		ResourceID: e.ResourceID, Message: fmt.Sprintf("the %s of %s %s is undone", e.Action, e.Resource, e.ResourceID)}
-	if c.query.flag("dry_run") {
-		undone.Message = fmt.Sprintf("the %s of %s %s would be undone", e.Action, e.Resource, e.ResourceID)
-		return ok(undone), nil
+	if err == nil && !c.query.flag("dry_run") {
+		err = s.undoAll(c, steps)
 	}
-	ch := &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID, undoes: e.ID}
-	if err := undo(c, &e, ch); errors.Is(err, errChangedSince) {
-		return answer{}, s.laterChangeError(&e)
-	} else if err != nil {
-		return answer{}, err
+	if err != nil {
+		return answer{}, refusedUndo(err, undone)
 	}
+	undone.Success, undone.Message = true, undoSentence(&undone, !c.query.flag("dry_run"))
 	return ok(undone), nil
 }
 
-// entryToUndo returns the audit entry that a request names, if it is a change that was made.
-func (s *Server) entryToUndo(c *call) (e api.AuditEntry, err error) {
-	if text := c.Param("id"); text == lastChange {
-		e, err = s.lastOf(c.actor)
-	} else if id, wrong := strconv.ParseUint(text, 10, 64); wrong != nil {
-		return e, badRequest("id is %.64q: it must be the number of an audit entry, or %s", text, lastChange)
-	} else if e, err = s.o.Audit.Get(id); errors.Is(err, audit.ErrNoEntry) {
-		return e, notFound("there is no audit entry %d: it was never written, or is older than audit.retention", id)
+// refusedUndo adds the change that cannot be undone to a refusal.
+func refusedUndo(err error, undone api.Undone) error {
+	p, known := problemOf(err)
+	if !known {
+		return err
 	}
-	switch {
-	case err != nil:
-		return e, err
-	case e.ActorType != api.ActorUser:
-		return e, cannotUndo(&e, "the node did it by itself")
-	case e.Status != api.AuditSuccess:
-		return e, cannotUndo(&e, "it failed and changed nothing")
-	}
-	return e, nil
+	told := *p
+	undone.Message = p.sentence
+	told.undo = &undone
+	return &told
 }
 
-// lastOf returns the newest change that an actor has made.
-func (s *Server) lastOf(actor string) (api.AuditEntry, error) {
+// undoneBy describes the change with the given entries, of which the newest is the first.
+func undoneBy(entries []api.AuditEntry) api.Undone {
+	e := entries[0]
+	undone := api.Undone{Entry: e.ID, At: e.Timestamp, Action: e.Action, Resource: e.Resource, ResourceID: e.ResourceID,
+		Change: e.Details[api.DetailChange], Version: e.Details[api.DetailVersion]}
+	for i := range entries {
+		undone.Entries = append(undone.Entries, entries[i].ID)
+	}
+	return undone
+}
+
+// undoSentence describes an undo that has been made, or would be.
+func undoSentence(u *api.Undone, made bool) string {
+	verb := "is undone"
+	if !made {
+		verb = "would be undone"
+	}
+	if len(u.Entries) > 1 {
+		return fmt.Sprintf("the %s of %s %s and of %d more %s", u.Action, u.Resource, u.ResourceID, len(u.Entries)-1, verb)
+	}
+	return fmt.Sprintf("the %s of %s %s %s", u.Action, u.Resource, u.ResourceID, verb)
+}
+
+// undoSteps returns the steps that undo the change to which an entry belongs, the newest first, and completes undone.
+// Objects that are as they were before the change need no step.
+func (s *Server) undoSteps(c *call, e *api.AuditEntry, undone *api.Undone) ([]undoStep, error) {
+	switch {
+	case e.ActorType != api.ActorUser:
+		return nil, cannotUndo(e, "the node did it by itself")
+	case e.Status != api.AuditSuccess:
+		return nil, cannotUndo(e, "it failed and changed nothing")
+	}
+	entries, err := s.changeOf(e)
+	if err != nil {
+		return nil, err
+	}
+	*undone = undoneBy(entries)
+	for i := range entries {
+		undo, need := s.undoOf(&entries[i])
+		switch {
+		case undo == nil:
+			return nil, cannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or removed no domain, "+
+				"server, region or mapping, applied no document, and laid nothing over the configuration")
+		case c.role != "" && slices.Index(api.Roles(), c.role) < slices.Index(api.Roles(), need):
+			return nil, problemf(http.StatusForbidden, "undoing entry %d needs a token of role %s", entries[i].ID, need)
+		}
+	}
+	pending, err := s.pendingUndo(entries)
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]undoStep, len(pending))
+	for i, one := range pending {
+		steps[i].entry = one
+		steps[i].undo, steps[i].need = s.undoOf(&one)
+	}
+	if len(steps) == 0 {
+		return nil, cannotUndo(e, "everything is as it was before it")
+	}
+	return steps, nil
+}
+
+// undoAll undoes steps in their order. A step that fails after others names what is left.
+func (s *Server) undoAll(c *call, steps []undoStep) error {
+	for i := range steps {
+		e := &steps[i].entry
+		c.noted = false // of the step before
+		err := steps[i].undo(c, e, &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID, undoes: e.ID})
+		if errors.Is(err, errChangedSince) {
+			err = s.laterChangeError(e)
+		}
+		if p, known := problemOf(err); err != nil && known && i > 0 {
+			return problemf(p.status, "%d of %d parts of the change are undone, and then: %s; undo it again for the rest", i,
+				len(steps), p.sentence)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoSafely refuses an undo of several steps that together would leave a name with too few backends. Each step checks
+// the same by itself.
+func (s *Server) undoSafely(c *call, steps []undoStep) error {
+	if len(steps) < 2 {
+		return nil
+	}
+	gone := map[registry.ID]bool{}
+	for i := range steps {
+		before, _, err := states[api.Order](&steps[i].entry)
+		if err != nil || before == nil || !isOrderAction(steps[i].entry.Action) {
+			continue
+		}
+		o, known := orderOf(*before, s.o.Now())
+		if g, takes := taking(o); known && takes {
+			for b := range filtered(slices.Values(s.o.View.Service(o.Service)), g.takes) {
+				gone[b.ID] = true
+			}
+		}
+	}
+	names, err := s.losses(c.Request.Context(), withdrawal{takes: func(b *registry.Backend) bool { return gone[b.ID] },
+		alter: explain.MarkDrained})
+	if err == nil && len(names) > 0 {
+		err = &problem{status: http.StatusConflict, sentence: "nothing was changed: " + consequenceSentence(names),
+			names: names}
+	}
+	return err
+}
+
+// entryToUndo returns the audit entry that a request names.
+func (s *Server) entryToUndo(c *call) (e api.AuditEntry, err error) {
+	text := c.Param("id")
+	if text == lastChange {
+		return s.lastOf(c.actor, "")
+	}
+	if id, is := strings.CutPrefix(text, changePrefix); is {
+		return s.lastOf(c.actor, id)
+	}
+	id, wrong := strconv.ParseUint(text, 10, 64)
+	if wrong != nil {
+		return e, badRequest("id is %.70q: it must be the number of an audit entry, %s, or %s and the id of a change", text,
+			lastChange, changePrefix)
+	}
+	e, err = s.o.Audit.Get(id)
+	if errors.Is(err, audit.ErrNoEntry) {
+		err = notFound("there is no audit entry %d: it was never written, or is older than audit.retention", id)
+	}
+	return e, err
+}
+
+// changeOf returns the entries of the change that an entry belongs to, the newest first.
+func (s *Server) changeOf(e *api.AuditEntry) (entries []api.AuditEntry, err error) {
+	for other, err := range s.o.Audit.Around(e.ID, maxChangeEntries) {
+		switch {
+		case err != nil:
+			return nil, err
+		case other.ID == e.ID || sameChange(e, &other):
+			entries = append(entries, other)
+		}
+	}
+	if len(entries) > maxChangeEntries {
+		return nil, cannotUndo(e, fmt.Sprintf("its change has more than %d entries", maxChangeEntries))
+	}
+	slices.Reverse(entries)
+	return entries, nil
+}
+
+// sameChange reports whether two entries belong to one change: an operator made them within maxChangeTime with requests
+// of one change id, or with one request.
+func sameChange(a, b *api.AuditEntry) bool {
+	if a.Actor != b.Actor || b.ActorType != api.ActorUser || b.Status != api.AuditSuccess ||
+		a.Timestamp.Sub(b.Timestamp).Abs() > maxChangeTime {
+		return false
+	}
+	if change := a.Details[api.DetailChange]; change != "" {
+		return b.Details[api.DetailChange] == change && isUndo(a) == isUndo(b)
+	}
+	return a.RequestID != "" && a.RequestID == b.RequestID
+}
+
+// isUndo reports whether an entry is of the undoing of another one.
+func isUndo(e *api.AuditEntry) bool { return e.Details["undoes"] != "" }
+
+// lastOf returns the newest change that an actor has made, with the given id unless that is empty.
+func (s *Server) lastOf(actor, changeID string) (api.AuditEntry, error) {
 	for e, err := range s.o.Audit.Newest(audit.Changes) {
 		switch {
 		case err != nil:
 			return e, err
 		case e.Actor == actor && e.ActorType == api.ActorUser && e.Status == api.AuditSuccess &&
-			e.Action != api.AuditValidate && e.Action != api.AuditSync:
+			e.Action != api.AuditValidate && e.Action != api.AuditSync &&
+			(changeID == "" || e.Details[api.DetailChange] == changeID):
 			return e, nil
 		}
+	}
+	if changeID != "" {
+		return api.AuditEntry{}, notFound("the audit log has no change %.64q by %s", changeID, actor)
 	}
 	return api.AuditEntry{}, notFound("the audit log has no change by %s", actor)
 }
 
 // undoOf returns the function that undoes a change, and the role that it needs; nil if the change cannot be undone.
 func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *change) error, need api.Role) {
-	switch e.Action {
-	case api.AuditOverride, api.AuditClearOverride, api.AuditWeight, api.AuditClearWeight, api.AuditDrain,
-		api.AuditUndrain:
+	if isOrderAction(e.Action) {
 		return s.undoOrder, api.RoleOperate
+	}
+	switch e.Action {
+	case api.AuditApply:
+		return s.undoApply, api.RoleAdmin
 	case api.AuditCreate, api.AuditUpdate, api.AuditDelete:
 	default:
 		return nil, ""
@@ -109,6 +283,16 @@ func (s *Server) undoOf(e *api.AuditEntry) (undo func(*call, *api.AuditEntry, *c
 		return s.undoOverlay, api.RoleAdmin
 	}
 	return nil, ""
+}
+
+// isOrderAction reports whether an action gives or ends an override, a weight or a drain.
+func isOrderAction(action string) bool {
+	switch action {
+	case api.AuditOverride, api.AuditClearOverride, api.AuditWeight, api.AuditClearWeight, api.AuditDrain,
+		api.AuditUndrain:
+		return true
+	}
+	return false
 }
 
 // undoes returns the action of an undo in the audit log, such as delete for create. The undo of an order sets its own.
@@ -177,6 +361,18 @@ func sameObject[T any](now, after *T) error {
 // unchangedSince returns errChangedSince unless an object is as the change has left it. The fields in passing do not
 // count: they change with time alone.
 func unchangedSince(e *api.AuditEntry, object any, passing ...string) error {
+	now, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	if !equalBut(now, e.After, passing...) {
+		return errChangedSince
+	}
+	return nil
+}
+
+// equalBut reports whether two JSON texts are the same object, but for the fields in passing.
+func equalBut(a, b []byte, passing ...string) bool {
 	plain := func(encoded []byte) (v any) {
 		_ = json.Unmarshal(encoded, &v) // nothing where it is no JSON
 		if fields, is := v.(map[string]any); is {
@@ -186,14 +382,7 @@ func unchangedSince(e *api.AuditEntry, object any, passing ...string) error {
 		}
 		return v
 	}
-	now, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
-	if !reflect.DeepEqual(plain(now), plain(e.After)) {
-		return errChangedSince
-	}
-	return nil
+	return reflect.DeepEqual(plain(a), plain(b))
 }
 
 // laterChangeError returns an error that names a later change of the same object, which must be undone first.

@@ -8,11 +8,12 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// undoOrder restores the override, weight or drain of before the change, or clears it if there was none.
-func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
+// orderOfEntry returns the order that an undo of an audit entry restores, or if there was none before, the one that it
+// ends.
+func orderOfEntry(e *api.AuditEntry, now time.Time) (o registry.Order, restores bool, err error) {
 	before, after, err := states[api.Order](e)
 	if err != nil {
-		return err
+		return o, false, err
 	}
 	about := before
 	if about == nil {
@@ -21,17 +22,26 @@ func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
 	if about.Kind == "" && e.Action == api.AuditOverride { // by a version that had no other orders
 		about.Kind = api.OrderOverride
 	}
-	o, known := orderOf(*about, s.o.Now())
+	o, known := orderOf(*about, now)
 	if !known {
-		return cannotUndo(e, "an earlier version wrote it")
+		return o, false, cannotUndo(e, "an earlier version wrote it")
+	}
+	return o, before != nil, nil
+}
+
+// undoOrder restores the override, weight or drain of before the change, or clears it if there was none.
+func (s *Server) undoOrder(c *call, e *api.AuditEntry, ch *change) error {
+	o, restores, err := orderOfEntry(e, s.o.Now())
+	if err != nil {
+		return err
 	}
 	s.o.OrderLock.Lock()
 	defer s.o.OrderLock.Unlock()
 	now, found := s.findOrder(o.Kind, targetOf(o))
-	if err := unchangedSince(e, recordOrNil(now, found), "in_force"); err != nil {
+	if err := unchangedSince(e, recordOrNil(now, found), inForceField); err != nil {
 		return err
 	}
-	if before == nil {
+	if !restores {
 		ch.action = endAction(o.Kind)
 		return s.takeBack(c, ch, now)
 	}

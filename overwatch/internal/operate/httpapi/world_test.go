@@ -268,7 +268,7 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 		Fitness:   &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined,
 		RestartRequired: func() []string { return w.restart },
 		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
-		Reload: w.reloads.Reload, OrderStore: w.store, Flush: w.Flush, Pins: w.trust,
+		Reload: w.reloads.Reload, OrderStore: w.store, Applied: w.store, Flush: w.Flush, Pins: w.trust,
 		CheckNow: w.checks.CheckNow, Audit: w.audit, Events: w.journal, Notifier: notifier{},
 		Refused: w.refused.Request, History: w.history,
 		Members:   func() []gossip.Member { return w.members },

@@ -123,6 +123,7 @@ type Change struct {
 	Duration                     time.Duration
 	Peer                         string // the node that sent another node's change; empty: none
 	Undoes                       uint64 // the entry of the change that this one takes back; 0: none
+	Group                        string // id that the client gave to all requests of one change; "": none
 }
 
 // Record appends a change or a refusal and returns when it is on disk.
@@ -149,6 +150,13 @@ func (l *Log) Entry(of func() Change) store.Entry {
 			Details: map[string]string{},
 			Before:  object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000,
 			RequestID: c.RequestID,
+		}
+		if e.ActorType == api.ActorUser {
+			newest := l.o.Store.NewestVersion()
+			e.Details[api.DetailVersion] = api.FormatVersion(newest.Time, newest.Count)
+		}
+		if c.Group != "" {
+			e.Details[api.DetailChange] = c.Group
 		}
 		if c.Undoes != 0 {
 			e.Details["undoes"] = strconv.FormatUint(c.Undoes, 10)
@@ -213,6 +221,19 @@ func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
 		return api.AuditEntry{}, ErrNoEntry
 	}
 	return e, err
+}
+
+// Around yields the changes whose numbers differ from id by at most n, the oldest first. An error is the last thing it
+// yields.
+func (l *Log) Around(id uint64, n uint64) iter.Seq2[api.AuditEntry, error] {
+	from := walk(id-min(id, n), l.rooms[Changes].store.From, func(e api.AuditEntry) uint64 { return e.ID + 1 })
+	return func(yield func(api.AuditEntry, error) bool) {
+		for e, err := range from {
+			if err == nil && e.ID > id+n || !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // Oldest yields all entries of a room, the oldest first. An error is the last thing it yields.

@@ -115,3 +115,6 @@ func (t *Table) SetPeers(peers Peers) { t.clock.peers = peers }
 // Settled reports whether the node's clock agrees with the clock of a peer, or the node has no peers and a steady
 // clock.
 func (t *Table) Settled() bool { return t.clock.isTrusted() }
+
+// Newest returns the newest version that the table has given or seen.
+func (t *Table) Newest() Version { return t.clock.last }

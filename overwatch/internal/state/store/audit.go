@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"gslb.internal/overwatch/internal/state/replica"
 )
 
 // Entry makes the audit entry of a change, in the transaction of the change. Its arguments are the number and the value
@@ -24,6 +26,10 @@ func (s *Store) Changes() Audit { return Audit{s, bucketAudit} }
 
 // Refusals returns the part of the audit log about refusals.
 func (s *Store) Refusals() Audit { return Audit{s, bucketRefusals} }
+
+// NewestVersion returns the newest version of the objects that all nodes share, which in the transaction of a change is
+// that of the change. Only an Entry may call it: the transaction that calls an Entry holds the lock of the versions.
+func (s *Store) NewestVersion() replica.Version { return s.table.Newest() }
 
 // Received returns the part of the audit log about changes of other nodes.
 func (s *Store) Received() Audit { return Audit{s, bucketReceived} }

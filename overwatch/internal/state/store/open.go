@@ -45,6 +45,7 @@ const (
 	bucketLatencies = "latencies"
 	bucketRefusals  = "refusals" // made by the first entry, so that it is no other schema
 	bucketReceived  = "received" // made by the first entry, as that of refusals
+	bucketApplied   = "applied"  // made by the first state, in the same way
 	bucketVersions  = "versions"
 )
 

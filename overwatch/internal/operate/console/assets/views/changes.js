@@ -27,7 +27,8 @@ const Choice = ({ name, label, words, value, choose }) => html`
     ${words.map((w) => html`<option key=${w}>${w}</option>`)}
   </select></label>`;
 
-const orders = ['drain', 'undrain', 'weight', 'clear_weight', 'override', 'clear_override']; // the others need the role admin
+// The other actions need the role admin.
+const orders = ['drain', 'undrain', 'weight', 'clear_weight', 'override', 'clear_override'];
 const mayUndo = (e) => (orders.includes(e.action) ? mayOperate() : mayAdmin()) &&
   e.status === 'success' && e.actor_type === 'user' && undone.includes(e.resource);
 

@@ -1,0 +1,170 @@
+package httpapi // inside: it uses lastChange and the limits of a change
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+const secondDrain = "/api/v1/servers/" + secondServer + "/drain"
+
+// One command is one change: what its requests have done is undone together, and redone together.
+func TestUndo_TakesAllRequestsOfOneChangeBack(t *testing.T) {
+	w := newWorld(t)
+	other := []string{api.ChangeHeader, "another"}
+	w.want("before", w.send("PUT", weightPath, `{"weight":3,"reason":"a"}`, other...), 200)
+	before := w.state()
+	id := []string{api.ChangeHeader, "drain-all"}
+	for _, path := range []string{drainPath, secondDrain} {
+		w.want(path, w.send("POST", path, `{"duration":"1h","reason":"r"}`, id...), 202)
+	}
+	w.want("the same object again", w.send("POST", secondDrain, `{"duration":"1h","reason":"s"}`, id...), 202)
+	after := w.state()
+	last, err := w.client.LastChange(t.Context())
+	if err != nil || len(last.Entries) != 3 || last.Change != "drain-all" || last.Version == "" {
+		t.Errorf("the last change: %+v, %v", last, err)
+	}
+	w.want("undo", w.undo("change-drain-all"), 200,
+		`"message":"the drain of server `+secondServer+` and of 2 more is undone"`)
+	if w.state() != before {
+		t.Errorf("undone: %s\nwant %s", w.state(), before)
+	}
+	w.want("redo", w.undo(lastChange), 200)
+	if w.state() != after {
+		t.Errorf("redone: %s\nwant %s", w.state(), after)
+	}
+	w.want("by the number of one entry", w.undo(fmt.Sprint(last.Entries[1])), 200)
+	if w.state() != before {
+		t.Errorf("undone by number: %s\nwant %s", w.state(), before)
+	}
+	w.wantError("nothing is left", w.undo("change-drain-all"), 409, "as it was")
+	w.wantError("an unknown change", w.undo("change-nobody"), 404, "nobody")
+	for _, wrong := range []string{"a b", strings.Repeat("x", api.MaxChangeID+1), "ü"} {
+		w.wantError(wrong, w.send("POST", drainPath, "", api.ChangeHeader, wrong), 400, api.ChangeHeader)
+	}
+}
+
+// A change of which one object has changed since is not undone in part.
+func TestUndo_OfSeveralIsWholeOrNothing(t *testing.T) {
+	w := newWorld(t)
+	id := []string{api.ChangeHeader, "both"}
+	for _, path := range []string{drainPath, secondDrain} {
+		w.want(path, w.send("POST", path, `{"duration":"1h"}`, id...), 202)
+	}
+	w.want("another", w.send("POST", drainPath, `{"duration":"2h"}`), 202)
+	state, entries := w.state(), w.auditLog("").Total
+	for _, dry := range []string{"", "?dry_run=true"} {
+		r := w.send("POST", "/api/v1/audit-logs/change-both/undo"+dry, "")
+		w.wantError("a later change", r, 409, "undo that first")
+		var body api.ErrorBody
+		if err := json.Unmarshal([]byte(r.body), &body); err != nil || body.Undo == nil || body.Undo.Change != "both" ||
+			len(body.Undo.Entries) != 2 || body.Undo.At.IsZero() {
+			t.Errorf("the refusal does not describe the change: %s", r.body)
+		}
+	}
+	if w.state() != state || w.auditLog("").Total != entries {
+		t.Errorf("a refused undo has changed something: %s", w.state())
+	}
+}
+
+func TestSameChange_IsOfOneActorOneIDAndOneHour(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	entry := func(edit func(*api.AuditEntry)) *api.AuditEntry {
+		e := &api.AuditEntry{Actor: "a", ActorType: api.ActorUser, Status: api.AuditSuccess, Timestamp: at, RequestID: "r1",
+			Details: map[string]string{api.DetailChange: "c"}}
+		edit(e)
+		return e
+	}
+	first := entry(func(*api.AuditEntry) {})
+	for name, c := range map[string]struct {
+		other *api.AuditEntry
+		want  bool
+	}{
+		"another request":        {entry(func(e *api.AuditEntry) { e.RequestID = "r2" }), true},
+		"another id":             {entry(func(e *api.AuditEntry) { e.Details[api.DetailChange] = "d" }), false},
+		"another actor":          {entry(func(e *api.AuditEntry) { e.Actor = "b" }), false},
+		"an hour later":          {entry(func(e *api.AuditEntry) { e.Timestamp = at.Add(maxChangeTime) }), true},
+		"more than an hour":      {entry(func(e *api.AuditEntry) { e.Timestamp = at.Add(maxChangeTime + 1) }), false},
+		"a failure":              {entry(func(e *api.AuditEntry) { e.Status = api.AuditFailure }), false},
+		"its undo":               {entry(func(e *api.AuditEntry) { e.Details["undoes"] = "7" }), false},
+		"the node":               {entry(func(e *api.AuditEntry) { e.ActorType = api.ActorSystem }), false},
+		"one request without id": {entry(func(e *api.AuditEntry) { e.Details = nil }), false},
+	} {
+		if got := sameChange(first, c.other); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	plain := entry(func(e *api.AuditEntry) { e.Details = nil })
+	if !sameChange(plain, entry(func(e *api.AuditEntry) { e.Details = nil })) {
+		t.Error("two entries of one request are not one change")
+	}
+}
+
+// An apply is undone as a whole, with all that a forced prune has deleted, and can be redone.
+func TestUndo_OfAnApplyRestoresAllOfIt(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
+	first := w.documentText()
+	changed := shop(40)
+	changed.Servers, changed.Settings = append(changed.Servers[:1], api.DocumentServer{ServerCreate: api.ServerCreate{
+		Service: "shop.example", Target: "lb.example.net", Port: 443, Region: "eu"}}), laid("dns", "default_ttl", 77)
+	w.want("a weight", w.send("PUT", "/api/v1/overwatch/backends/shop.example/2001:db8::7/80/weight",
+		`{"weight":5,"reason":"r"}`), 200)
+	orders := fmt.Sprint(w.orders()[0].Kind, *w.orders()[0].Weight)
+	w.apply(api.ApplyRequest{Document: changed, Owner: "shop", Prune: true, Force: true}, 4)
+	second := w.documentText()
+	if len(w.orders()) != 0 {
+		t.Errorf("the weight of a deleted server stays: %+v", w.orders())
+	}
+	for _, want := range []string{first, second, first} {
+		r := w.undo(lastChange)
+		if r.status != 200 || w.documentText() != want {
+			t.Fatalf("undo: %+v\n%s\nwant\n%s", r, w.documentText(), want)
+		}
+		if want == first && (len(w.orders()) != 1 || fmt.Sprint(w.orders()[0].Kind, *w.orders()[0].Weight) != orders) {
+			t.Errorf("the orders of the server that is there again: %+v, want %s", w.orders(), orders)
+		}
+	}
+	w.apply(api.ApplyRequest{Owner: "shop", Prune: true, Force: true}, 6)
+	if r := w.undo(lastChange); r.status != 200 || w.documentText() != first {
+		t.Errorf("undo of a prune: %+v\n%s\nwant\n%s", r, w.documentText(), first)
+	}
+}
+
+// documentText returns all objects of the API.
+func (w *world) documentText() string {
+	w.t.Helper()
+	d, err := w.client.Document(w.t.Context())
+	w.must(err)
+	text, err := json.Marshal(d)
+	w.must(err)
+	return string(text)
+}
+
+// An apply on which a later change stands is refused, and so is one whose state is not kept.
+func TestUndo_OfAnApplyRefusesWhereItCannotBe(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)
+	apply := w.lastAudit()
+	w.want("a later change", w.send("PATCH", "/api/v1/domains/shop.example", `{"ttl":99}`), 200)
+	state := w.documentText()
+	r := w.undo(fmt.Sprint(apply.ID))
+	w.wantError("a later change", r, 409, "domain shop.example has changed since")
+	w.want("its undo", w.undo(lastChange), 200)
+	w.must(w.store.DeleteApplied(apply.RequestID))
+	w.wantError("without its state", w.undo(fmt.Sprint(apply.ID)), 409, "not kept")
+	if strings.Contains(state, `"ttl":30`) {
+		t.Errorf("the state: %s", state)
+	}
+	_, err := w.client.Undo(t.Context(), fmt.Sprint(apply.ID))
+	refusal, is := errors.AsType[*api.Error](err)
+	if !is || refusal.Status != http.StatusConflict || refusal.Undo == nil || refusal.Undo.Entry != apply.ID {
+		t.Errorf("the client does not learn which change it is: %v", err)
+	}
+}

@@ -1,0 +1,160 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+)
+
+// inForceField is the field of an order that changes with time alone.
+const inForceField = "in_force"
+
+// pendingUndo returns the entries of a change that are still to be undone. The entries are given and returned newest
+// first. It refuses if an object has changed since. An object that is as it was before the change needs no undo: an
+// earlier undo has ended in the middle.
+func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry, err error) {
+	byObject := map[string][]*api.AuditEntry{}
+	for i := range entries {
+		e := &entries[i]
+		name := e.Resource + " " + orderKindOf(e.Action) + " " + e.ResourceID
+		byObject[name] = append(byObject[name], e)
+	}
+	open := map[uint64]bool{}
+	for _, list := range byObject {
+		left := list
+		if list[0].Action == api.AuditApply { // which checks its objects by itself
+			_, err = s.planUndoApply(list[0])
+		} else {
+			left, err = s.notUndone(list)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range left {
+			open[e.ID] = true
+		}
+	}
+	for i := range entries {
+		if open[entries[i].ID] {
+			pending = append(pending, entries[i])
+		}
+	}
+	return pending, nil
+}
+
+// notUndone returns those of the entries about one object, newest first, that are still to be undone.
+func (s *Server) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
+	now, err := s.objectNow(list[0])
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range list {
+		if equalBut(now, canonical(e.Resource, e.After), inForceField) {
+			return list[i:], nil
+		}
+	}
+	if !equalBut(now, canonical(list[0].Resource, list[len(list)-1].Before), inForceField) {
+		return nil, s.laterChangeError(list[0])
+	}
+	return nil, nil
+}
+
+// orderKindOf returns the kind of the order that an action is about; empty: none.
+func orderKindOf(action string) string {
+	switch action {
+	case api.AuditOverride, api.AuditClearOverride:
+		return string(api.OrderOverride)
+	case api.AuditWeight, api.AuditClearWeight:
+		return string(api.OrderWeight)
+	case api.AuditDrain, api.AuditUndrain:
+		return string(api.OrderDrain)
+	}
+	return ""
+}
+
+// objectNow returns the object of an audit entry as it is now, in the form that the audit log has it; null if there is
+// none.
+func (s *Server) objectNow(e *api.AuditEntry) (json.RawMessage, error) {
+	object, err := s.liveObject(e)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(object)
+}
+
+// encoded returns the stored form of an object, null for a nil pointer.
+func encoded(object any) ([]byte, error) {
+	if d, is := object.(*model.Domain); is && d != nil {
+		return model.Encode(d)
+	}
+	return json.Marshal(object)
+}
+
+// canonical returns the object of an audit entry in its stored form of this version.
+func canonical(resource string, object json.RawMessage) json.RawMessage {
+	if resource != kindDomain || len(object) == 0 || string(object) == "null" {
+		return object
+	}
+	d, err := model.Decode[model.Domain](object)
+	if err != nil {
+		return object // which is equal to nothing
+	}
+	text, err := model.Encode(d)
+	if err != nil {
+		return object
+	}
+	return text
+}
+
+func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
+	if isOrderAction(e.Action) {
+		return s.orderNow(e)
+	}
+	set, _ := s.o.Definitions.Defined()
+	switch e.Resource {
+	case "domain":
+		return set.Domains[e.ResourceID], nil
+	case "region":
+		return set.Regions[e.ResourceID], nil
+	case "geo_mapping":
+		network, err := parseNetwork(e.ResourceID)
+		if err != nil {
+			return nil, cannotUndo(e, "it names no network")
+		}
+		if m := set.Mappings[network]; m != nil {
+			return mappingRecordOf(m), nil
+		}
+		return nil, nil
+	case "overlay":
+		kind, name, _ := definitions.SplitOverlay(e.ResourceID)
+		return set.Overlay(kind, name), nil
+	}
+	if id, err := definitions.ParseTargetID(e.ResourceID); err == nil {
+		return set.Target(id), nil
+	}
+	id, err := registry.ParseID(e.ResourceID)
+	if err != nil {
+		return nil, cannotUndo(e, "it names no server")
+	}
+	server, found := s.o.Inventory.Get(id)
+	switch {
+	case !found:
+		return nil, nil
+	case serverUnchangedSince(e, server) == nil: // perhaps with the secrets, which entries of earlier versions have
+		return e.After, nil
+	}
+	return server.Shown(), nil
+}
+
+// orderNow returns the order of the kind and the target of an audit entry.
+func (s *Server) orderNow(e *api.AuditEntry) (any, error) {
+	o, _, err := orderOfEntry(e, s.o.Now())
+	if err != nil {
+		return nil, err
+	}
+	now, found := s.findOrder(o.Kind, targetOf(o))
+	return recordOrNil(now, found), nil
+}
