@@ -3,6 +3,7 @@ package publish
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/zonefile"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
@@ -30,7 +32,7 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 		}
 		d := was
 		if was == nil || !alike || moved && was.rules.NeedsPosition() || ranked && was.placed ||
-			!was.follows(c, p.regionsOf(c)) {
+			!was.isUnchanged(c, p.regionsOf(c)) {
 			if d = p.makeDomain(i, c); d == nil {
 				continue
 			}
@@ -38,6 +40,7 @@ func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
 		}
 		if was != nil {
 			was.plan, d.zone, d.outside = p, was.zone, was.outside
+			d.settings = c // the earlier, equal settings would keep a whole configuration in memory
 			p.stay++
 		}
 		p.domains = append(p.domains, d)
@@ -62,12 +65,22 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 	return known[wire.CanonicalService(name)], next
 }
 
-// follows reports whether a domain was made of the same settings, with regions in that order.
-func (d *domain) follows(c *config.Domain, regions []string) bool {
-	return d.written == c.Name && d.answers == answersOf(c) && d.unsigned == c.Unsigned() &&
-		d.from.from == keysOf(c) &&
-		slices.Equal(d.rules.Regions, regions) && slices.Equal(d.listed, c.Regions) && d.https.Equal(&c.HTTPS) &&
-		slices.Equal(d.srv, srvNames(c))
+// isUnchanged reports whether the answers of a domain follow from settings, with regions in that order.
+func (d *domain) isUnchanged(settings *config.Domain, regions []string) bool {
+	return slices.Equal(d.rules.Regions, regions) && sameAnswers(d.settings, settings)
+}
+
+// sameAnswers reports whether two domains differ at most in fields that answers do not depend on. It compares all other
+// fields by value, so that a new setting cannot be forgotten.
+func sameAnswers(a, b *config.Domain) bool {
+	if a == b || reflect.DeepEqual(a, b) {
+		return true
+	}
+	x, y := *a, *b
+	for _, d := range []*config.Domain{&x, &y} {
+		d.Meta, d.Description, d.Tags = model.Meta{}, "", nil
+	}
+	return reflect.DeepEqual(&x, &y)
 }
 
 // makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
@@ -76,9 +89,9 @@ func (p *plan) makeDomain(number int, c *config.Domain) *domain {
 	if p.changed[service] != nil || !p.validDomain(func() string { return fmt.Sprintf("domains[%d]", number) }, name, c) {
 		return nil
 	}
-	from := p.rules(c)
-	return &domain{plan: p, written: c.Name, service: service, name: name, rules: from.rules, from: from,
-		answers: answersOf(c), unsigned: c.Unsigned(), listed: c.Regions, placed: from.rules.NeedsRegion(),
+	rules := p.rules(c)
+	return &domain{plan: p, written: c.Name, service: service, name: name, rules: rules, settings: c,
+		answers: answersOf(c), unsigned: c.Unsigned(), listed: c.Regions, placed: rules.NeedsRegion(),
 		https: c.HTTPS, types: typesOf(c), srv: srvNames(c)}
 }
 
@@ -90,19 +103,10 @@ func answersOf(c *config.Domain) int {
 	return max(c.MaxAnswers, 1)
 }
 
-func keysOf(c *config.Domain) ruleKeys {
-	return ruleKeys{
-		algorithm: c.RoutingAlgorithm, fallback: c.FallbackAlgorithm, onAllDown: c.OnAllDown, minHealthy: c.MinHealthy,
-		threshold: c.FailoverThreshold, ttl: c.TTL, proximity: c.Proximity, clientHash: c.ClientHash,
-		latency: c.LatencyConfig, names: c.AnswersNames(), ports: len(c.SRV) > 0,
-	}
-}
-
 // rules returns the rules of a domain, those of the domain before it if they are the same.
-func (p *plan) rules(c *config.Domain) *sharedRules {
-	from, regions := keysOf(c), p.regionsOf(c)
-	if last := p.lastRule; last == nil || last.from != from || !slices.Equal(last.rules.Regions, regions) {
-		p.lastRule = &sharedRules{p.rulesFrom(from, regions), from}
+func (p *plan) rules(c *config.Domain) *policy.Rules {
+	if made := p.rulesFrom(c, p.regionsOf(c)); p.lastRule == nil || !reflect.DeepEqual(p.lastRule, made) {
+		p.lastRule = made
 	}
 	return p.lastRule
 }

@@ -141,6 +141,7 @@ func TestProximity_FollowsHealthConfigurationAndTheDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("one of the nearest down", "1.2", "2.1 2.2")
+		s.Domains = slices.Clone(s.Domains)
 		s.Domains[0].Proximity.ToleranceKm = 100
 		if err := p.Reconfigure(ctx, s, nil); err != nil {
 			t.Fatal(err)

@@ -33,24 +33,9 @@ type plan struct {
 	edits    map[string]*edit   // by apex
 	relaid   bool               // zones were added or removed since the plan before
 	resigned bool               // a zone is signed and was not, or the reverse
-	lastRule *sharedRules       // most domains have those of the one before
+	lastRule *policy.Rules      // most domains have those of the one before
 
 	byPriority []string // regions in the order of their priorities; nil: all have the same
-}
-
-// sharedRules holds the rules of domains and the keys of a domain that they were made from.
-type sharedRules struct {
-	rules *policy.Rules
-	from  ruleKeys
-}
-
-type ruleKeys struct {
-	algorithm, fallback, onAllDown, minHealthy string
-	threshold, ttl                             int
-	proximity                                  config.Proximity
-	clientHash                                 config.ClientHash
-	latency                                    config.LatencyConfig
-	names, ports                               bool
 }
 
 // edit lists the steered names of a zone that are added, removed and changed since the plan before.
@@ -83,18 +68,18 @@ func (z *zonePlan) has(name string) bool {
 
 // domain is a steered name with its rules.
 type domain struct {
-	plan    *plan  // the last plan with a domain of this name
-	written string // the name as the settings have it
-	service string // as the registry spells it
-	name    string // fqdn
-	zone    string // its apex, fqdn
-	outside bool   // the zone is not one of the configuration
-	rules   *policy.Rules
-	from    *sharedRules
-	answers int // distinct addresses per answer
-	https   config.HTTPS
-	types   []*zone.Type // nil: addresses alone
-	srv     []string     // names of SRV records (srvNames)
+	plan     *plan  // the last plan with a domain of this name
+	written  string // the name as the settings have it
+	service  string // as the registry spells it
+	name     string // fqdn
+	zone     string // its apex, fqdn
+	outside  bool   // the zone is not one of the configuration
+	rules    *policy.Rules
+	settings *config.Domain // what the domain was made of; it never changes
+	answers  int            // distinct addresses per answer
+	https    config.HTTPS
+	types    []*zone.Type // nil: addresses alone
+	srv      []string     // names of SRV records (srvNames)
 
 	unsigned bool // its settings say so; its zone decides
 
@@ -106,7 +91,7 @@ type domain struct {
 }
 
 // smoothing returns the weight of the newest measurement of latency.
-func (d *domain) smoothing() float64 { return d.from.from.latency.SmoothingFactor }
+func (d *domain) smoothing() float64 { return d.settings.LatencyConfig.SmoothingFactor }
 
 // Check returns everything in the settings that cannot be served, each with its key, value and remedy.
 // Settings.Addresses may be missing.
@@ -247,27 +232,27 @@ func isName(name string) bool {
 // ownApex returns the apex of the zone that a domain makes if it is outside all others.
 func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
 
-func (p *plan) rulesFrom(c ruleKeys, regions []string) *policy.Rules {
+func (p *plan) rulesFrom(c *config.Domain, regions []string) *policy.Rules {
 	rules := &policy.Rules{
-		Algorithm:         policy.Named(c.algorithm),
+		Algorithm:         policy.Named(c.RoutingAlgorithm),
 		Regions:           regions,
-		FailoverThreshold: c.threshold,
-		OnAllDown:         policy.OnAllDown(c.onAllDown),
-		TTL:               p.ttl(c.ttl),
-		Fallback:          policy.Named(c.fallback),
+		FailoverThreshold: c.FailoverThreshold,
+		OnAllDown:         policy.OnAllDown(c.OnAllDown),
+		TTL:               p.ttl(c.TTL),
+		Fallback:          policy.Named(c.FallbackAlgorithm),
 		Pools:             p.places.pools,
 		Coordinates:       p.places.coordinates,
 		Bias:              p.places.bias,
-		Tolerance:         c.proximity.ToleranceKm,
+		Tolerance:         c.ToleranceKm,
 		ClientBits: policy.ClientBits{
-			IPv4: uint8(c.clientHash.IPv4Prefix),
-			IPv6: uint8(c.clientHash.IPv6Prefix),
+			IPv4: uint8(c.IPv4Prefix),
+			IPv6: uint8(c.IPv6Prefix),
 		},
-		MaxLatency: time.Duration(c.latency.MaxLatencyMs) * time.Millisecond,
-		MinSamples: c.latency.MinSamples,
+		MaxLatency: time.Duration(c.LatencyConfig.MaxLatencyMs) * time.Millisecond,
+		MinSamples: c.LatencyConfig.MinSamples,
 	}
-	rules.Names, rules.Ports = c.names, c.ports
-	rules.MinHealthy, _ = policy.ParseMinimum(c.minHealthy) // checked by package config
+	rules.Names, rules.Ports = c.AnswersNames(), len(c.SRV) > 0
+	rules.MinHealthy, _ = policy.ParseMinimum(c.MinHealthy) // checked by package config
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy
 	}

@@ -199,7 +199,7 @@ func (w *writer) replace(r *record, next Backend, now time.Time) {
 		return
 	}
 	r.pub = new(next) // and not &next, for which the draft, above, would make one in vain
-	w.mark(r.service, answersDiffer(previous, r.pub))
+	w.mark(r.service, !sameAnswers(*previous, next))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
 	if previous.Status != next.Status || previous.MayServe != next.MayServe {
 		w.logChange(r, now)
@@ -215,12 +215,12 @@ func sameButValidation(a, b Backend) bool {
 	return a == b
 }
 
-// answersDiffer reports whether an answer, or the explanation of one, may differ between the two.
-func answersDiffer(a, b *Backend) bool {
-	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
-		a.Draining != b.Draining || a.DrainEndsAt != b.DrainEndsAt || a.omitted != b.omitted || a.Status != b.Status ||
-		a.Reason != b.Reason || a.Override != b.Override || a.WeightOrder != b.WeightOrder || a.DrainOrder != b.DrainOrder ||
-		a.Held != b.Held || a.part != b.part
+// sameAnswers reports whether two states of a backend lead to the same answers and explanations: they differ only in
+// the evidence behind the conclusion and in times. Any other field counts, so that a new field cannot be forgotten.
+func sameAnswers(a, b Backend) bool {
+	a.Validation, a.Claim, a.AgentID, a.agent, a.DeclaredAgent = b.Validation, b.Claim, b.AgentID, b.agent, b.DeclaredAgent
+	a.LastHealthyAt, a.CreatedAt, a.UpdatedAt, a.check, a.Source = b.LastHealthyAt, b.CreatedAt, b.UpdatedAt, b.check, b.Source
+	return a == b
 }
 
 // watch sets a deadline for the next moment at which time alone changes something about r: the earliest of those that
