@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/shared/api"
 )
 
 const (
@@ -94,13 +96,32 @@ func (n *Notifier) ask(ctx context.Context, peer Peer, target, group string) (ma
 	if err != nil {
 		return nil, err
 	}
+	return parseTold(plain, time.Now())
+}
+
+// Bounds of the tellings that a node takes from a peer.
+const (
+	maxTells    = 5000 // of one group
+	maxTellText = 300  // octets of each text
+)
+
+// parseTold reads the tellings of a peer. It leaves out the tellings that no node could have made.
+func parseTold(plain []byte, now time.Time) (map[string]Telling, error) {
 	var list map[string]answered
 	if err := json.Unmarshal(plain, &list); err != nil {
 		return nil, fmt.Errorf("its answer cannot be read: %w", err)
 	}
+	if len(list) > maxTells {
+		return nil, fmt.Errorf("its answer has %d entries: at most %d are allowed", len(list), maxTells)
+	}
+	phases := []api.Phase{api.PhaseBegins, api.PhaseEnds, api.PhaseOnce}
 	tells := make(map[string]Telling, len(list))
 	for key, a := range list {
-		a.At = time.Now().Add(-a.Age)
+		longest := max(len(key), len(a.State), len(a.Severity), len(a.ID), len(a.Node))
+		if longest > maxTellText || !slices.Contains(phases, a.Phase) {
+			continue
+		}
+		a.At = now.Add(-max(0, a.Age))
 		tells[key] = a.Telling
 	}
 	return tells, nil

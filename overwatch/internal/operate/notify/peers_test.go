@@ -75,3 +75,29 @@ func TestNotifier_TellsAPeerWhatItHasTold(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a peer answers, the tellings are few, short and of the past.
+func FuzzParseTold(f *testing.F) {
+	f.Add([]byte(`{"backend b1":{"state":"unhealthy","phase":"begins","severity":"warning","id":"i","node":"b","age":7},` +
+		`"x":{"phase":"never","node":"a","age":-9223372036854775808}}`))
+	f.Add([]byte(`[]`))
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, plain []byte) {
+		tells, err := parseTold(plain, now)
+		if err != nil {
+			return
+		}
+		all := tellings{}
+		all.note("group", tells)
+		all.forget(now)
+		all.open("group")
+		if len(tells) > maxTells {
+			t.Errorf("%d tellings", len(tells))
+		}
+		for key, one := range tells {
+			if one.At.After(now) || len(key) > maxTellText {
+				t.Errorf("%q: %+v", key, one)
+			}
+		}
+	})
+}

@@ -71,6 +71,9 @@ func (t tellings) note(group string, tells map[string]Telling) {
 		if known, seen := t[group][key]; seen && !telling.At.After(known.At) {
 			continue
 		}
+		if _, seen := t[group][key]; !seen && len(t[group]) >= maxTells {
+			continue
+		}
 		if t[group] == nil {
 			t[group] = map[string]Telling{}
 		}
