@@ -23,7 +23,7 @@ func replicationOperations() []Operation {
 			Summary: "To a node that proves itself, what operators decided, sealed; to others, nothing", Status: 200,
 			Query: []Parameter{number("since", "the last change that the node was told of", 0, maxChange, 0),
 				number("has", "the last change up to which it has stored all, at most since", 0, maxChange, maxChange),
-				text("instance", "of which process of this node", nil),
+				text("instance", "of which process of this node, and the clock of the asking node", nil),
 				flag("hold", "wait while there is nothing new")},
 			Answer: api.ReplicationObjects{Sealed: "p5cW"}},
 	}
