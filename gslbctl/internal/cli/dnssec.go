@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"strconv"
 	"time"
 
@@ -57,12 +56,17 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: "ds",
 		Short: "List the DS records that the parent zones should have, and the zones that should have none; exit code 1 " +
-			"if there is neither, or nodes sign differently",
+			"if there is neither, or nodes have different keys",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, just((*api.Client).DSRecords))
+			g, err := gather(cmd.Context(), a, just((*api.Client).DSRecords))
 			if err != nil {
 				return err
 			}
+			different, err := a.keyDifferences(cmd.Context())
+			if err != nil {
+				return err
+			}
+			list, offers := joinDS(g.replies)
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
 			if list.Enabled {
 				t.Empty = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; " +
@@ -82,27 +86,9 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			case len(list.DSRecords)+len(list.NoDS) == 0:
 				return &outcome{code: exitDegraded}
 			}
-			return nil
+			return g.done(differentKeys(append(different, offers...)))
 		},
 	})
-}
-
-func (a *app) dnssecKeysCommand() *cobra.Command {
-	return lists(a, "keys", "List the signing keys, their public halves only",
-		(*api.Client).DNSSECKeys, func(list api.DNSSECKeys) *render.Table {
-			t := &render.Table{
-				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STAGE"}, {Name: "ALGORITHM"},
-					{Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
-				Empty: notSigned,
-			}
-			for _, k := range list.Keys {
-				stage := cmp.Or(string(k.Stage), string(k.State)) // an older node has no stage
-				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(stage),
-					render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
-					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
-			}
-			return t
-		})
 }
 
 // peersTable shows the state of the exchange of keys with each peer.

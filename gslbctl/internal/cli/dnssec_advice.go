@@ -34,7 +34,7 @@ type zoneAdvice struct {
 
 // advice returns, by zone, the acts on its keys and whether each breaks something now, as the node says that is the
 // least far with a change of key. It returns nil if no nodes are configured.
-func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvice {
+func (a *app) advice(ctx context.Context, zones []string, keys []api.DNSSECKey) map[string][]zoneAdvice {
 	replies, err := onAll(ctx, a, askingAll, just((*api.Client).Rolls))
 	if err != nil {
 		return nil
@@ -69,15 +69,32 @@ func (a *app) advice(ctx context.Context, zones []string) map[string][]zoneAdvic
 	}
 	for _, zone := range zones {
 		if _, rolls := stage[zone]; asked && !rolls {
-			reason := "no other key is published, and no answer would be believed"
-			all[zone] = []zoneAdvice{
-				{api.RollAdvice{Act: api.RollReplaceDS, Reason: &reason}, "to give the parent a DS record of another key"},
-				{api.RollAdvice{Act: api.RollRemoveKey, Reason: &reason}, "to take its key away"},
-				{api.RollAdvice{Act: api.RollBegin, Safe: true}, "gslbctl dnssec roll " + strings.TrimSuffix(zone, ".")},
-			}
+			all[zone] = adviseIdle(zone, keys)
 		}
 	}
 	return all
+}
+
+// adviseIdle returns the acts on the keys of a zone without a roll.
+func adviseIdle(zone string, keys []api.DNSSECKey) []zoneAdvice {
+	reason := "no other key is published, and no answer would validate"
+	replace, remove := "to give the parent a DS record of another key", "to take its key away"
+	var tags []string
+	for _, k := range keys {
+		if k.Zone == zone {
+			tags = append(tags, strconv.Itoa(k.KeyTag))
+		}
+	}
+	if len(tags) > 1 {
+		replace, remove = "to take a DS record out of the parent", "to take one of its keys away"
+		reason = "the zone has the keys " + strings.Join(tags, ", ") + ", and resolvers may hold records with only one of " +
+			"these keys"
+	}
+	return []zoneAdvice{
+		{api.RollAdvice{Act: api.RollReplaceDS, Reason: &reason}, replace},
+		{api.RollAdvice{Act: api.RollRemoveKey, Reason: &reason}, remove},
+		{api.RollAdvice{Act: api.RollBegin, Safe: true}, "gslbctl dnssec roll " + strings.TrimSuffix(zone, ".")},
+	}
 }
 
 func actOf(act api.RollAct, r *api.Roll) string {

@@ -63,8 +63,13 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 		return err
 	}
 	var advice map[string][]zoneAdvice
+	var keys api.DNSSECKeys
+	var different []string
 	if len(args) == 0 || len(o.servers) == 0 {
-		advice = a.advice(ctx, each(questions, func(q chain.Question) string { return q.Zone }))
+		if g, err := gather(ctx, a, just((*api.Client).DNSSECKeys)); err == nil {
+			keys, different = joinKeys(g.replies)
+		}
+		advice = a.advice(ctx, each(questions, func(q chain.Question) string { return q.Zone }), keys.Keys)
 	}
 	list := []checkedZone{}
 	for _, q := range questions {
@@ -77,7 +82,7 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 			list = append(list, checkedZone{f, advice[f.Zone]})
 		}
 	}
-	return a.sayFindings(list)
+	return a.sayFindings(list, different)
 }
 
 // walk validates the chain of trust of one zone.
@@ -91,7 +96,8 @@ func (a *app) walk(ctx context.Context, o checkOptions, q chain.Question) (findi
 	return chain.Check(ctx, q), nil
 }
 
-func (a *app) sayFindings(list []checkedZone) error {
+// sayFindings prints findings. different has the differences between the keys of the nodes.
+func (a *app) sayFindings(list []checkedZone, different []string) error {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "SERVER"}, {Name: "VERDICT"}, {Name: "REASON"}}}
 	wrong := 0
 	silent := true
@@ -111,10 +117,10 @@ func (a *app) sayFindings(list []checkedZone) error {
 	case silent:
 		return &outcome{code: exitNotAsked,
 			sentence: "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
-	case wrong > 0:
+	case wrong > 0 && len(different) == 0:
 		return &outcome{code: exitDegraded, sentence: ""}
 	}
-	return nil
+	return differentKeys(different)
 }
 
 // checkedServers returns the servers of the command line, or else those of the nodes.
@@ -248,7 +254,7 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 
 // nodesDS returns the DS records that a node finds at the parent's servers. known is false if no node knows them: no
 // node has the zone, all nodes are older, or none can ask. It is an error if the configuration of a node names the
-// parent's servers and they do not answer. With --server nodes are left out.
+// parent's servers and they do not answer. With --server it queries no node.
 func (a *app) nodesDS(ctx context.Context, o checkOptions, zone string) (list []*dns.DS, known bool, err error) {
 	if len(o.servers) > 0 {
 		return nil, false, nil

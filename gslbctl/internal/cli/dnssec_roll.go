@@ -58,8 +58,8 @@ func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	return t
 }
 
-// nextStage returns the next stage of a roll, and its time if that is known, such as "offered at 15:05 (in 1h5m)". The
-// last stage has none.
+// nextStage returns the next stage of a roll, and its time if that is known, such as "offered in 1h5m". The last
+// stage has none.
 func (a *app) nextStage(r *api.Roll) string {
 	switch {
 	case len(r.Schedule) == 0:
@@ -69,7 +69,7 @@ func (a *app) nextStage(r *api.Roll) string {
 	case !r.WaitsUntil.After(a.Now()):
 		return string(r.Schedule[0].Stage) + " now"
 	}
-	return string(r.Schedule[0].Stage) + " at " + a.clock(*r.WaitsUntil)
+	return string(r.Schedule[0].Stage) + " " + render.Until(*r.WaitsUntil, a.Now())
 }
 
 // rollOptions are the flags of dnssec roll.

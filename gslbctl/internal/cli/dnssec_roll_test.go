@@ -109,7 +109,7 @@ func TestDNSSECRoll_TellsWhenEachStageComes(t *testing.T) {
 // dnssec roll and dnssec rolls name the same next stage and time. A time that is over is never counted up or down.
 func TestDNSSECRoll_NamesTheNextStage(t *testing.T) {
 	for want, until := range map[string]*time.Time{
-		"(in 1h)": pointer(now.Add(time.Hour)), "offered now": pointer(now.Add(-3 * time.Second)), "offered": nil,
+		"offered in 1h": pointer(now.Add(time.Hour)), "offered now": pointer(now.Add(-3 * time.Second)), "offered": nil,
 	} {
 		n := startNode(t)
 		roll := fakeRoll()
@@ -121,7 +121,7 @@ func TestDNSSECRoll_NamesTheNextStage(t *testing.T) {
 			last := strings.Split(strings.TrimSpace(r.out), "\n")
 			line := last[len(last)-1]
 			if !strings.Contains(line, want) || !strings.Contains(line, "offered") ||
-				until == nil && strings.Contains(line, "(in") {
+				until == nil && strings.Contains(line, "offered in") {
 				t.Errorf("%s with the time %v: %q, want %q", command, until, line, want)
 			}
 		}

@@ -36,7 +36,8 @@ type KeySync interface {
 	ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error)
 	BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
 	PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error)
-	// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names them.
+	// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
+	// them.
 	Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error)
 	// Apart reports whether nodes may sign differently because keys are not exchanged.
 	Apart() bool

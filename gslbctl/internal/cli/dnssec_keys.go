@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// maxDifferences bounds the differences between nodes in one sentence.
+const maxDifferences = 5
+
+func (a *app) dnssecKeysCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "keys",
+		Short: "List the signing keys of all nodes, their public halves only; exit code 1 if nodes have different keys",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			g, err := gather(cmd.Context(), a, just((*api.Client).DNSSECKeys))
+			if err != nil {
+				return err
+			}
+			list, different := joinKeys(g.replies)
+			t := &render.Table{
+				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STAGE"}, {Name: "ALGORITHM"},
+					{Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
+				Empty: notSigned,
+			}
+			for _, k := range list.Keys {
+				stage := cmp.Or(string(k.Stage), string(k.State)) // an older node has no stage
+				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(stage),
+					render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
+					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
+			}
+			if err := a.list(list, orMeant(cmd, t)); err != nil {
+				return err
+			}
+			return g.done(differentKeys(different))
+		},
+	})
+}
+
+// joinKeys returns the keys of all nodes, each key once, and the differences between the nodes, each as a sentence with
+// the name of the node.
+func joinKeys(replies []reply[api.DNSSECKeys]) (list api.DNSSECKeys, different []string) {
+	list.Keys = []api.DNSSECKey{}
+	has := func(keys []api.DNSSECKey, k *api.DNSSECKey) bool {
+		return slices.ContainsFunc(keys, func(o api.DNSSECKey) bool {
+			return o.Zone == k.Zone && o.KeyTag == k.KeyTag && o.PublicKey == k.PublicKey
+		})
+	}
+	for _, r := range replies {
+		list.Enabled = list.Enabled || r.answer.Enabled
+		for i := range r.answer.Keys {
+			if k := &r.answer.Keys[i]; !has(list.Keys, k) {
+				list.Keys = append(list.Keys, *k)
+			}
+		}
+	}
+	slices.SortStableFunc(list.Keys, func(a, b api.DNSSECKey) int { return cmp.Compare(a.Zone, b.Zone) })
+	for _, r := range replies {
+		for i := range list.Keys {
+			if k := &list.Keys[i]; !has(r.answer.Keys, k) {
+				different = append(different, fmt.Sprintf("%s lacks key %d of %s", r.node, k.KeyTag, k.Zone))
+			}
+		}
+	}
+	return list, different
+}
+
+// joinDS returns the DS records of all nodes, each record once, and the differences between the nodes.
+func joinDS(replies []reply[api.DSRecords]) (list api.DSRecords, different []string) {
+	list.DSRecords, list.NoDS = []api.DSRecord{}, []string{}
+	for _, r := range replies {
+		list.Enabled = list.Enabled || r.answer.Enabled
+		list.Warning = cmp.Or(list.Warning, r.answer.Warning)
+		for _, ds := range r.answer.DSRecords {
+			if !slices.Contains(list.DSRecords, ds) {
+				list.DSRecords = append(list.DSRecords, ds)
+			}
+		}
+		list.NoDS = append(list.NoDS, r.answer.NoDS...)
+	}
+	slices.SortStableFunc(list.DSRecords, func(a, b api.DSRecord) int { return cmp.Compare(a.Zone, b.Zone) })
+	slices.Sort(list.NoDS)
+	list.NoDS = slices.Compact(list.NoDS)
+	for _, r := range replies {
+		for _, ds := range list.DSRecords {
+			if !slices.Contains(r.answer.DSRecords, ds) {
+				different = append(different, fmt.Sprintf("%s does not offer the DS record of key %d of %s", r.node, ds.KeyTag,
+					ds.Zone))
+			}
+		}
+	}
+	return list, different
+}
+
+// keyDifferences requests the keys of all nodes and returns the differences between the nodes.
+func (a *app) keyDifferences(ctx context.Context) ([]string, error) {
+	g, err := gather(ctx, a, just((*api.Client).DNSSECKeys))
+	if err != nil {
+		return nil, err
+	}
+	_, different := joinKeys(g.replies)
+	return different, nil
+}
+
+// differentKeys returns the outcome of a command that has found differences between the keys of the nodes; nil for
+// none.
+func differentKeys(different []string) error {
+	if len(different) == 0 {
+		return nil
+	}
+	more := ""
+	if n := len(different) - maxDifferences; n > 0 {
+		different, more = different[:maxDifferences], fmt.Sprintf("; and %d more", n)
+	}
+	named := strings.Join(different, "; ") + more
+	return &outcome{code: exitDegraded, sentence: "the nodes have different keys: " + named +
+		": give the parent no record before they agree; gslbctl dnssec sync exchanges keys now, gslbctl dnssec rolls shows " +
+		"changes"}
+}
