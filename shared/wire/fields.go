@@ -39,6 +39,14 @@ func (m *Heartbeat) fields(c *codec) {
 	number(c, 5, "missed_threshold", &m.MissedThreshold)
 	list(c, 6, "backends", &m.Backends, MaxBackends, (*Backend).fields)
 	c.nested(7, "figures", m.Figures.fields)
+	list(c, 8, "rejected", &m.Rejected, MaxRejected, (*NodeCertificate).fields)
+}
+
+func (n *NodeCertificate) fields(c *codec) {
+	c.text(1, "node_id", &n.NodeID, MaxID)
+	c.array(2, "key_id", n.KeyID[:])
+	c.need("node_id", n.NodeID != "")
+	c.need("key_id", n.KeyID != [32]byte{})
 }
 
 func (f *Figures) fields(c *codec) {
@@ -123,6 +131,7 @@ func (m *Ack) fields(c *codec) {
 	each(c, 3, "services", &m.Services, MaxServices, func(s *string) { c.service(3, "services", s) })
 	list(c, 4, "refused", &m.Refused, maxRefused, (*RefusedClaim).fields)
 	c.flag(5, "duplicate", &m.Duplicate)
+	list(c, 6, "introduced", &m.Introduced, MaxRejected, (*NodeCertificate).fields)
 	c.need("acked_type", m.AckedType != 0)
 }
 

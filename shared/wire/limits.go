@@ -7,6 +7,9 @@ const (
 	// MaxServices bounds the services that one agent may speak for.
 	MaxServices = 16
 
+	// MaxRejected bounds the rejected nodes in a heartbeat, and the introduced ones in an Ack.
+	MaxRejected = 4
+
 	// MaxMessage is the largest sealed message, in octets. A stream of 64 KiB has room for it with
 	// memberlist's framing and encryption (some 50 octets).
 	MaxMessage = 64<<10 - 256

@@ -40,6 +40,13 @@ type Heartbeat struct {
 	MissedThreshold uint32 // of these missing in a row, the agent counts as dead
 	Backends        []Backend
 	Figures         Figures
+	Rejected        []NodeCertificate // overwatch nodes with another certificate than the pinned one; since 1.2
+}
+
+// NodeCertificate names an overwatch node and the certificate in its Hello.
+type NodeCertificate struct {
+	NodeID string
+	KeyID  [32]byte
 }
 
 // Figures are an agent's own measurements.
@@ -147,6 +154,9 @@ type Ack struct {
 	Refused   []RefusedClaim // parts of the message that were refused
 	// Duplicate is true while an earlier process with the agent's certificate sends messages too; since 1.2.
 	Duplicate bool
+	// Introduced lists those of Heartbeat.Rejected that have proved to the sender, by the secret of the nodes, that the
+	// certificate is theirs; since 1.2.
+	Introduced []NodeCertificate
 }
 
 // RefusedClaim is a service (then without address and port) or a backend whose report a node

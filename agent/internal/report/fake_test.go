@@ -2,6 +2,7 @@ package report // inside: it uses contactError, link and newLink
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding"
 	"errors"
@@ -68,6 +69,7 @@ type fakeNode struct {
 	answered *link
 	seen     *identity.Nonce // in the newest answer to a ping
 	greeting func(identity.Envelope) identity.Envelope
+	greetAs  string // its id; empty: ow-1
 }
 
 func newFakeNode(t testing.TB) *fakeNode {
@@ -89,7 +91,7 @@ func (n *fakeNode) hello(context.Context) ([]byte, error) {
 
 // greet seals the node's Hello.
 func (n *fakeNode) greet() []byte {
-	hello := &wire.Hello{NodeID: "ow-1", Version: "1", BootNonce: n.nonce, Certificate: n.id.DER}
+	hello := &wire.Hello{NodeID: cmp.Or(n.greetAs, "ow-1"), Version: "1", BootNonce: n.nonce, Certificate: n.id.DER}
 	if n.half != nil {
 		hello.Share = n.half.Share()
 	}

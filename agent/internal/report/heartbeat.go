@@ -78,6 +78,7 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 		seal = s.keys.Seal
 	}
 	state := l.heartbeat(now)
+	state.Rejected = l.strangers.list(l.address)
 	state.Figures.RTTMicros = uint32(min(l.pings.rtt.Microseconds(), math.MaxUint32))
 	message, seq, err := l.sealWith(seal, l.session.boot, wire.TypeHeartbeat, state)
 	if err != nil {
@@ -156,6 +157,7 @@ func (l *link) beatTaken(ack *wire.Ack, now time.Time) {
 		l.beat.losses = 0
 	}
 	l.pending.covered(one.made)
+	l.introducedBy(ack)
 	l.refused.replace(l, scopeClaims, claimRejections(ack))
 	l.proveAgain(ack, now)
 	l.connected()

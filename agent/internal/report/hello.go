@@ -81,8 +81,12 @@ func (l *link) greeted(message []byte, now time.Time) error {
 	case errors.Is(err, errNotKept):
 		l.logger.Warn().Err(err).Msg("node accepted for now; make data_dir writable")
 	case err != nil:
+		if errors.Is(err, errOtherCertificate) {
+			l.reject(node, &hello)
+		}
 		return &contactError{reasonCertificate, err}
 	}
+	l.strangers.remove(l.address)
 	l.contact.retry.reset()
 	l.contact.lost, l.contact.at, l.contact.crowd = false, time.Time{}, 0
 	if l.pings.missed >= lostPings {

@@ -53,10 +53,12 @@ type link struct {
 	drained atomic.Bool // any goroutine: a drain has begun
 	restate atomic.Bool // any goroutine: there are other backends
 	reprove atomic.Bool // any goroutine: the tokens are to be proved again
-	pongs   chan pong
-	done    chan func(now time.Time) // what to do after a finished task
-	tasks   int                      // under way
-	others  sync.WaitGroup           // goroutines beside that of run
+	// introduced is the node's new certificate, from another node; any goroutine
+	introduced atomic.Pointer[introduction]
+	pongs      chan pong
+	done       chan func(now time.Time) // what to do after a finished task
+	tasks      int                      // under way
+	others     sync.WaitGroup           // goroutines beside that of run
 
 	session *session // nil before the first Hello
 	contact contact
@@ -151,6 +153,10 @@ func (l *link) run(ctx context.Context) (next *link) {
 
 // act does everything that is due.
 func (l *link) act(ctx context.Context, now time.Time) {
+	if in := l.introduced.Swap(nil); in != nil && l.acceptIntroduction(in) {
+		l.contact.retry.reset()
+		l.contact.at = now
+	}
 	if due(l.contact.at, now) || l.session == nil && l.contact.at.IsZero() {
 		l.sayHello(ctx, now)
 	}
@@ -223,6 +229,7 @@ func (l *link) task(f func() error, finish func(err error, now time.Time)) bool 
 
 // close ends all tasks.
 func (l *link) close() {
+	l.strangers.remove(l.address)
 	l.peer.close()
 	l.others.Wait()
 }

@@ -21,6 +21,7 @@ type self struct {
 
 	exchange *identity.Exchange
 
+	strangers  strangers
 	handedOver atomic.Bool // the next process reports the same backends: no goodbye
 }
 

@@ -78,6 +78,19 @@ func (p *pins) first(path, address string, shown identity.KeyID) error {
 	return nil
 }
 
+// replace pins a certificate in place of the one that the node at address had. by is the node that introduced it.
+func (p *pins) replace(address string, key identity.KeyID, by string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := fmt.Sprintf("# Certificate of the overwatch node at %s, introduced by the overwatch node %s.\n"+
+		"# Delete this file to let the agent accept another one.\n%s\n", address, by, key.Fingerprint())
+	if err := durable.WriteFile(filepath.Join(p.dir, address), []byte(text), 0o600); err != nil {
+		return err
+	}
+	delete(p.unkept, address)
+	return nil
+}
+
 // maxPin bounds a pin file, in octets.
 const maxPin = 1024
 

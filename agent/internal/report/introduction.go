@@ -1,0 +1,100 @@
+package report
+
+import (
+	"slices"
+	"sync"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// strangers are the overwatch nodes that showed another certificate than the pinned one. Heartbeats to the other nodes
+// name them. A node that knows by the secret of the nodes that the certificate is genuine introduces it in its Ack.
+// Any goroutine may use it.
+type strangers struct {
+	mu    sync.Mutex
+	nodes map[string]stranger // by configured address
+}
+
+// stranger is the certificate in a node's Hello, and the link to that node.
+type stranger struct {
+	shown wire.NodeCertificate
+	link  *link
+}
+
+// introduction is a certificate that another node has introduced.
+type introduction struct {
+	key identity.KeyID
+	by  string // id of that node
+}
+
+// add records the certificate that a node has shown.
+func (r *strangers) add(l *link, shown wire.NodeCertificate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.nodes == nil {
+		r.nodes = make(map[string]stranger)
+	}
+	r.nodes[l.address] = stranger{shown, l}
+}
+
+// remove forgets the node at an address.
+func (r *strangers) remove(address string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.nodes, address)
+}
+
+// list returns the rejected nodes without the one at an address, at most wire.MaxRejected.
+func (r *strangers) list(without string) (list []wire.NodeCertificate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for address, one := range r.nodes {
+		if address != without && len(list) < wire.MaxRejected && !slices.Contains(list, one.shown) {
+			list = append(list, one.shown)
+		}
+	}
+	return list
+}
+
+// introduce passes an introduction by a node to the links of the nodes that have shown exactly this certificate.
+func (r *strangers) introduce(introduced wire.NodeCertificate, by string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, one := range r.nodes {
+		if one.shown == introduced {
+			one.link.introduced.Store(&introduction{key: introduced.KeyID, by: by})
+			one.link.hurry()
+		}
+	}
+}
+
+// reject records that the node showed another certificate than the pinned one. A node with another id than before is
+// another node at this address, which nobody can introduce.
+func (l *link) reject(node *identity.Certificate, hello *wire.Hello) {
+	if known := l.status.read().NodeID; known == "" || known == hello.NodeID {
+		l.strangers.add(l, wire.NodeCertificate{NodeID: hello.NodeID, KeyID: node.KeyID})
+	}
+}
+
+// introducedBy handles the introductions in an Ack, which the pinned certificate of the session's node has sealed.
+func (l *link) introducedBy(ack *wire.Ack) {
+	for _, one := range ack.Introduced {
+		if one.NodeID != l.session.hello.NodeID && one.KeyID != l.session.node.KeyID {
+			l.strangers.introduce(one, l.session.hello.NodeID)
+		}
+	}
+}
+
+// acceptIntroduction replaces the pin of this link's node by the certificate that another node has introduced. It
+// reports whether it did.
+func (l *link) acceptIntroduction(in *introduction) bool {
+	if err := l.pins.replace(l.address, in.key, in.by); err != nil {
+		l.logger.Error().Err(err).Msg("the new certificate of the overwatch node cannot be pinned")
+		return false
+	}
+	l.strangers.remove(l.address)
+	l.logger.Warn().Str("fingerprint", in.key.Fingerprint()).Str("introduced_by", in.by).
+		Msg("the overwatch node has a new certificate, which another overwatch node has introduced: it is pinned now")
+	return true
+}
