@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -209,9 +210,21 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 	n.replication, err = replication.New(replication.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
 		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.state.Unused, Audit: n.audit.EntryOf,
+		Certificate: n.identity.KeyID, Serving: n.serves,
 		Registerer: n.registerer, Logger: n.part("replication"),
 	})
 	return err
+}
+
+// serves returns the names with a backend that may serve, for peers that have just started.
+func (n *node) serves() (names []string) {
+	view := n.registry.View()
+	for _, d := range n.state.Judged() {
+		if slices.ContainsFunc(view.Service(d.Name), func(b *registry.Backend) bool { return b.MayServe }) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
 
 // openAudit opens the audit log, and the log of refused requests, which adds bounded entries to it.
@@ -325,6 +338,9 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
 		Registerer: n.registerer, Logger: n.part("gossip"), Refused: n.refused.Note,
+		Introduces: func(node string, certificate identity.KeyID) bool {
+			return n.replication.Introduces(node, certificate)
+		},
 	})
 	return err
 }
@@ -352,7 +368,8 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 func (n *node) openJudge(context.Context, *config.Config) (err error) {
 	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.cycled.Load, Domains: n.state.Judged,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks,
-		Troubles: n.trust.Troubles}
+		Troubles: n.trust.Troubles, Rejecting: n.gossip.Rejecting, Rejected: n.gossip.RejectedNodes,
+		PeersServe: n.replication.PeersServe}
 	o.StoreFailing, o.Unheard, o.SignaturesEnd = n.store.Failing, n.gossip.Unheard, n.publisher.SignaturesEnd
 	o.Regions = n.state.Regions
 	o.Certificates = func() []httpserve.Dated {

@@ -64,6 +64,7 @@ const (
 	BackendRefused    ConditionKind = "backend_refused"
 	ConfigInvalid     ConditionKind = "config_invalid"
 	DatabaseUnusable  ConditionKind = "geo_database_unusable"
+	NodeRejected      ConditionKind = "node_rejected"
 )
 
 // ConditionTypes returns the table of all kinds, in the order in which conditions are listed. The health record of a
@@ -103,6 +104,7 @@ func ConditionTypes() []ConditionType {
 		{DrainInForce, SeverityAttention, "", ""},
 		{RegionEmpty, SeverityAttention, "", ""},
 		{RegionUnknown, SeverityAttention, "", ""},
+		{NodeRejected, SeverityAttention, "", "GslbNodeRejected"},
 		{AgentRefused, SeverityAttention, "", "GslbAgentsRefused"},
 		{BackendRefused, SeverityAttention, "", "GslbClaimsRefused"},
 		{AgentSilent, SeverityAttention, "", "GslbAgentsLost"},

@@ -44,6 +44,7 @@ type message struct {
 	Digest   string        `json:"digest"`
 	Has      bool          `json:"has"` // the answerer takes Question.Has
 	Offer    replica.Offer `json:"offer"`
+	Facts    facts         `json:"facts,omitzero"`
 	size     int           // octets of the plain text
 }
 
@@ -90,7 +91,8 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	}
 	offer, err := r.o.Store.Page(q.Since, r.o.PageSize, limit)
 	if err == nil {
-		m := message{Instance: r.instance, Digest: r.digest(), Has: true, Offer: offer, Time: r.o.Store.Now()}
+		m := message{Instance: r.instance, Digest: r.digest(), Has: true, Offer: offer, Time: r.o.Store.Now(),
+			Facts: r.facts(q.Instance != r.instance)}
 		var plain []byte
 		if plain, err = json.Marshal(&m); err == nil {
 			sealed, err = v.Seal(plain)

@@ -13,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/shared/identity"
 )
 
 const (
@@ -35,10 +36,13 @@ type peer struct {
 	instance string // of the process that answered last; empty: everything is asked for
 	since    uint64 // number of the last change that it has told of
 	has      uint64 // number of the last change up to which nothing was refused
-	whole    time.Time
-	knocked  chan struct{} // holds a token when it is to be asked at once
-	refused  bool          // it has objects with versions too far ahead of this node's clock
-	rejected int           // objects that had no effect here, since the start
+
+	certificate identity.KeyID // by which agents know it, as it proved it; zero: not known
+	serving     []string       // names that it served at its first answer
+	whole       time.Time
+	knocked     chan struct{} // holds a token when it is to be asked at once
+	refused     bool          // it has objects with versions too far ahead of this node's clock
+	rejected    int           // objects that had no effect here, since the start
 
 	presence   presence
 	trail      trail
@@ -151,7 +155,7 @@ func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, 
 			return nil, got, err
 		}
 		next.Offer.Objects = append(first.Offer.Objects, next.Offer.Objects...)
-		next.Offer.Whole = first.Offer.Whole
+		next.Offer.Whole, next.Facts = first.Offer.Whole, first.Facts
 		if first.Offer.Limit.Before(next.Offer.Limit) {
 			next.Offer.Limit = first.Offer.Limit
 		}
@@ -228,6 +232,7 @@ func (r *Replication) take(ctx context.Context, p *peer, m *message) error {
 	defer r.mu.Unlock()
 	p.self, p.node, p.difference, p.clocked = false, m.Offer.Node, difference, m.Offer.Final != nil
 	p.joining = m.Offer.Joining && !m.Offer.Unsettled
+	m.Facts.note(p)
 	restarted := p.instance != m.Instance
 	p.instance, p.since = m.Instance, m.Offer.Changes
 	if m.Offer.Whole {

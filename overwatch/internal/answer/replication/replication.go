@@ -18,6 +18,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/identity"
 )
 
 // Settings is the part of the configuration that a Replication uses. It must not be changed afterwards.
@@ -66,7 +67,11 @@ type Options struct {
 	LeftOut func() []replica.Key
 	// Unused returns those of the objects that refer to something that does not exist, or that the configuration file has
 	// too.
-	Unused     func([]replica.Object) []api.ReplicationRefused
+	Unused func([]replica.Object) []api.ReplicationRefused
+	// Certificate is the key id of the certificate by which agents know this node; zero: they know none.
+	Certificate identity.KeyID
+	// Serving returns the names with a backend that may serve; nil: none.
+	Serving    func() []string
 	Audit      func(audit.Change) store.Entry // makes an entry of the audit log
 	Transport  http.RoundTripper              // nil: over the network
 	PageSize   int                            // octets of objects in one answer; 0: 4 MiB

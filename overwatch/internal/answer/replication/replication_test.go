@@ -37,6 +37,8 @@ type network struct {
 	tap   func(*http.Request) // sees every request; nil: nobody
 	page  int                 // octets of objects in one answer; 0: few
 	mute  string              // says nothing
+
+	describe func(id string, o *replication.Options) // changes the options of a node; nil: nothing
 }
 
 // hang lets a node take requests and answer none.
@@ -126,10 +128,13 @@ func startOn(t *testing.T, w *network, dir string, over http.RoundTripper, o sto
 	if n.store, err = store.Open(dir, o); err != nil {
 		t.Fatal(err)
 	}
-	n.r, err = replication.New(replication.Options{NodeID: id, Settings: s, Store: n.store, Follow: n.follow,
+	options := replication.Options{NodeID: id, Settings: s, Store: n.store, Follow: n.follow,
 		LeftOut: func() []replica.Key { return nil }, Audit: n.audit, Transport: over, PageSize: cmp.Or(w.page, 4<<10),
-		Registerer: prometheus.NewPedanticRegistry(), Logger: zerolog.Nop()})
-	if err != nil {
+		Registerer: prometheus.NewPedanticRegistry(), Logger: zerolog.Nop()}
+	if w.describe != nil {
+		w.describe(id, &options)
+	}
+	if n.r, err = replication.New(options); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,6 +12,7 @@ import (
 
 // handle opens one message, applies it and answers.
 func (n *Node) handle(ctx context.Context, a arrival) {
+	n.transport.greetings.spoke(a.head.KeyID, a.head.Epoch)
 	msg, refusal := n.options.Trust.Open(a.message, a.from.addr.Addr())
 	if refusal != nil {
 		n.metrics.refused.WithLabelValues(string(refusal.Reason)).Inc()
@@ -33,7 +34,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		n.intake.drops.count(dropAgentRate, a.from.addr)
 		return
 	}
-	outcome, err := n.apply(ctx, msg)
+	outcome, introduced, err := n.apply(ctx, msg)
 	if err != nil {
 		if ctx.Err() == nil {
 			n.metrics.refused.WithLabelValues(string(trust.ReasonMalformed)).Inc()
@@ -46,16 +47,24 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 	}
 	n.metrics.messages.WithLabelValues(msg.Type.String()).Inc()
 	n.metrics.handling.Observe(time.Since(a.at).Seconds())
-	n.acknowledge(a, msg, outcome)
+	n.acknowledge(a, msg, outcome, introduced)
 }
 
-// apply hands a believed message to the registry.
-func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
+// apply hands a believed message to the registry. introduced are the introductions for the Ack of a heartbeat.
+func (n *Node) apply(ctx context.Context, msg trust.Message) (o registry.Outcome, introduced []wire.NodeCertificate,
+	err error) {
+	if msg.Type == wire.TypeHeartbeat {
+		return n.heartbeat(ctx, msg)
+	}
+	o, err = n.applyOther(ctx, msg)
+	return o, nil, err
+}
+
+// applyOther is apply for a message that is not a heartbeat.
+func (n *Node) applyOther(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
 	switch msg.Type {
 	case wire.TypeEnrol: // Trust.Open has pinned the agent
 		return registry.Outcome{Refused: msg.Refused}, nil
-	case wire.TypeHeartbeat:
-		return n.heartbeat(ctx, msg)
 	case wire.TypeTransition:
 		var m wire.Transition
 		if err := m.UnmarshalBinary(msg.Payload); err != nil {
@@ -83,11 +92,14 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 
 // heartbeat decodes a heartbeat and hands it to the registry. It may have many backends, so the memory for them is used
 // again.
-func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
+func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (_ registry.Outcome,
+	introduced []wire.NodeCertificate, err error) {
 	m := n.heartbeats.Get().(*wire.Heartbeat)
 	if err := m.UnmarshalBinary(msg.Payload); err != nil {
-		return registry.Outcome{}, err
+		return registry.Outcome{}, nil, err
 	}
+	n.rejections.report(msg.Agent.ID(), m, time.Now())
+	introduced = n.introductions(m.Rejected)
 	for i := range m.Backends {
 		byOurClock(&m.Backends[i], msg.SentAtMillis)
 	}
@@ -96,7 +108,7 @@ func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outco
 		clear(m.Backends)
 		n.heartbeats.Put(m)
 	}
-	return outcome, err
+	return outcome, introduced, err
 }
 
 // byOurClock moves the time of a backend's last check from the clock of its agent to that of this node. The message was
@@ -109,7 +121,8 @@ func byOurClock(b *wire.Backend, sentAtMillis int64) {
 }
 
 // acknowledge answers a message with an Ack, which lists the claims that were refused.
-func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome) {
+func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome,
+	introduced []wire.NodeCertificate) {
 	for _, claim := range outcome.Refused {
 		n.metrics.claims.WithLabelValues(claim.Code.String()).Inc()
 		n.options.Refused(Refused{From: a.from.addr.Addr(), Stream: a.from.stream, Known: true, AgentID: msg.Agent.ID(),
@@ -117,6 +130,6 @@ func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcom
 	}
 	n.answer(a, wire.TypeAck, &wire.Ack{
 		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,
-		Duplicate: msg.Duplicate,
+		Duplicate: msg.Duplicate, Introduced: introduced,
 	}, msg.Session)
 }

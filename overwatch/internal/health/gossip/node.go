@@ -34,9 +34,11 @@ type Node struct {
 	seeds     seeds
 	skews     *skews
 	paces     *paces
-	list      *memberlist.Memberlist // set by Run before anything uses it
-	config    *memberlist.Config
-	answers   atomic.Uint64 // sealed answers, their sequence number
+
+	rejections rejections
+	list       *memberlist.Memberlist // set by Run before anything uses it
+	config     *memberlist.Config
+	answers    atomic.Uint64 // sealed answers, their sequence number
 
 	heartbeats sync.Pool // of *wire.Heartbeat
 }
@@ -52,6 +54,7 @@ func New(o Options) (*Node, error) {
 	}
 	drops, dropped := newDrops(o.Logger)
 	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger), paces: newPaces(),
+		rejections: rejections{nodes: make(map[wire.NodeCertificate]map[string]time.Time)},
 		heartbeats: sync.Pool{New: func() any { return new(wire.Heartbeat) }}}
 	hello, err := n.hello()
 	if err != nil {

@@ -383,3 +383,24 @@ func TestNew_RefusesWhatIsMissing(t *testing.T) {
 		}
 	}
 }
+
+// The Ack of an authenticated heartbeat introduces exactly the rejected nodes that have proved their certificate
+// to this node, and the node lists all rejected nodes.
+func TestNode_IntroducesProvedCertificatesOnly(t *testing.T) {
+	proved := wire.NodeCertificate{NodeID: "ow-2", KeyID: [32]byte{2}}
+	other := wire.NodeCertificate{NodeID: "ow-3", KeyID: [32]byte{3}}
+	n := startNode(t, func(o *Options) {
+		o.Introduces = func(id string, key identity.KeyID) bool { return id == proved.NodeID && key == proved.KeyID }
+	})
+	a := newTestAgent(t, "a1", gossipKey, n.Addr())
+	a.enrol()
+	a.datagram(a.seal(wire.TypeHeartbeat, &wire.Heartbeat{IntervalMillis: 10_000,
+		Rejected: []wire.NodeCertificate{other, proved}}))
+	if ack := a.ack(); len(ack.Introduced) != 1 || ack.Introduced[0] != proved {
+		t.Errorf("ack %+v", ack)
+	}
+	list := n.RejectedNodes()
+	if len(list) != 2 || list[0].NodeID != "ow-2" || list[1].NodeID != "ow-3" || list[1].Agents[0] != "a1" {
+		t.Errorf("rejected nodes %+v", list)
+	}
+}

@@ -62,7 +62,9 @@ type Options struct {
 	Seeds []string
 	// Peers returns the gossip addresses of other nodes that have proved their ids, by id, to list and to monitor too;
 	// nil: there are none. Without Seeds, nobody else becomes a member. It must not block.
-	Peers      func() map[string]netip.AddrPort
+	Peers func() map[string]netip.AddrPort
+	// Introduces reports whether another node has proved that a certificate is its own; nil: none has. It must not block.
+	Introduces func(nodeID string, certificate identity.KeyID) bool
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 	// Refused gets each refusal of a message, and of a service or backend in a believed message; nil: none is reported. It
@@ -101,6 +103,9 @@ func (o *Options) complete() error {
 	o.GossipInterval = cmp.Or(o.GossipInterval, DefaultGossipInterval)
 	if o.Peers == nil {
 		o.Peers = func() map[string]netip.AddrPort { return nil }
+	}
+	if o.Introduces == nil {
+		o.Introduces = func(string, identity.KeyID) bool { return false }
 	}
 	if o.Refused == nil {
 		o.Refused = func(Refused) {}

@@ -38,6 +38,7 @@ type transport struct {
 	drops       *drops
 	connections *connections
 	paths       *paths
+	greetings   greetings
 	locals      *locals
 	self        self
 	// deliver is called with each agent's message, which it may keep. It must not block.
@@ -67,6 +68,7 @@ type origin struct {
 func newTransport(s sockets, keyring *frame.Keyring, drops *drops, self self, deliver func([]byte, origin)) *transport {
 	d := &transport{
 		sockets: s, keyring: keyring, drops: drops, self: self, deliver: deliver, paths: newPaths(),
+		greetings:   greetings{all: make(map[string]greeting)},
 		connections: newConnections(),
 		locals:      newLocals(s.udp),
 		packets:     make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),

@@ -111,6 +111,7 @@ func (j *Judge) walkNode(all bool, to report) bool {
 	public(api.VerdictsSetAside, j.o.View.ValidationSuspended(), "gslbctl backends list")
 	j.walkBrakes(to)
 	j.walkTroubles(to)
+	j.walkRejected(to)
 	return true
 }
 

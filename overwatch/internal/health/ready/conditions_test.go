@@ -84,6 +84,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 					{AgentID: "eu-3", Revoked: true}}
 			}
 		},
+		api.NodeRejected: func(n *node) {
+			n.o.Rejecting = func() (int, netip.Addr) { return 2, netip.MustParseAddr("192.0.2.77") }
+		},
 		api.AgentDuplicate: func(n *node) {
 			n.o.Troubles = func() []trust.Trouble {
 				return []trust.Trouble{{AgentID: "eu-1", Code: wire.CodeDuplicate, From: netip.MustParseAddr("192.0.2.77")}}

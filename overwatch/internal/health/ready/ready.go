@@ -5,8 +5,10 @@ package ready
 
 import (
 	"errors"
+	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gslb.internal/overwatch/internal/health/gossip"
@@ -47,6 +49,13 @@ type Options struct {
 	// SignaturesEnd returns how many signatures could not be made again in time, and when the first of them ends; nil
 	// where nothing is signed.
 	SignaturesEnd func() (count int, first time.Time)
+	// Rejecting returns the number of agents that seem to reject the certificate of this node, and the address of any
+	// such agent; Rejected lists the other nodes that agents reject; nil: there are none.
+	Rejecting func() (count int, from netip.Addr)
+	Rejected  func() []gossip.RejectedNode
+	// PeersServe returns the names that other nodes serve, as of their first answers, and whether one has neither answered
+	// nor failed; nil: there are no other nodes.
+	PeersServe func() (names []string, pending bool)
 	// Troubles lists the agents that this node refuses; nil: there are none.
 	Troubles func() []trust.Trouble
 	// Agents, Locks, KeySync, Unheard and Certificates are for Conditions; nil where there are none.
@@ -86,7 +95,9 @@ type Domain struct {
 
 // Judge derives readiness, status and conditions of the node from the facts in Options.
 type Judge struct {
-	o Options
+	o        Options
+	began    time.Time
+	caughtUp atomic.Bool // with the names that peers serve
 
 	mu      sync.Mutex
 	status  api.ServiceStatus
@@ -108,11 +119,11 @@ func New(o Options) (*Judge, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Judge{o: o}, nil
+	return &Judge{o: o, began: o.Now()}, nil
 }
 
-// Readiness returns whether the DNS server listens, and whether one cycle of health checks has completed; the node is
-// ready when both hold.
+// Readiness returns whether the DNS server listens, and whether one cycle of health checks has completed. The node is
+// ready when both hold, and when it serves the names that other nodes serve, or has waited for them for peersWait.
 func (j *Judge) Readiness() api.Readiness {
 	r := api.Readiness{DNSReady: j.o.DNSServing(), HealthReady: j.o.ChecksCycled()}
 	r.Ready = r.DNSReady && r.HealthReady
@@ -122,6 +133,10 @@ func (j *Judge) Readiness() api.Readiness {
 	}
 	if !r.HealthReady {
 		missing = append(missing, "no cycle of health checks has completed yet")
+	}
+	if why := j.behindPeers(); why != "" {
+		r.Ready = false
+		missing = append(missing, why)
 	}
 	r.Message = strings.Join(missing, "; ")
 	return r

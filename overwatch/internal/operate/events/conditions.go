@@ -48,6 +48,7 @@ func conditions() map[api.ConditionKind]condition {
 		api.RegionUnknown:     {api.EventRegion, warning, "unknown", "known", false},
 		api.AgentDuplicate:    {api.EventAgent, bad, "duplicate", "unique", false},
 		api.AgentRefused:      {api.EventAgent, warning, "refused", "accepted", false},
+		api.NodeRejected:      {api.EventNode, bad, "rejected", "accepted", false},
 		api.BackendRefused:    {api.EventAgent, warning, "backend_refused", "backend_accepted", false},
 		api.AgentSilent:       {api.EventAgent, warning, "silent", "back", false},
 		api.NodeUnheard:       {api.EventNode, bad, "lost", "back", false},
@@ -174,7 +175,7 @@ func (w *watch) end(before api.Event, row condition) {
 			return
 		}
 		e.State = "forgotten"
-	case e.Kind == api.EventNode && !w.o.Heard(e.Subject):
+	case e.Kind == api.EventNode && before.State == "lost" && !w.o.Heard(e.Subject):
 		e.State = "forgotten"
 	}
 	e.Sentence = fmt.Sprintf("%s %s: %s, after %s since %s", e.Kind, e.Subject, e.State, before.State,

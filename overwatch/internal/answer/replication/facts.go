@@ -1,0 +1,77 @@
+package replication
+
+import (
+	"slices"
+
+	"gslb.internal/shared/identity"
+)
+
+// maxServing bounds the names in facts.
+const maxServing = 10_000
+
+// facts describe the answering node to a peer. A node of an earlier version sends none.
+type facts struct {
+	// Certificate is the key id of the certificate by which agents know the node.
+	Certificate []byte `json:"certificate,omitempty"`
+	// Serving lists names with a backend that may serve, maxServing at most. Only the first answer to a process has it.
+	Serving []string `json:"serving,omitempty"`
+}
+
+// facts returns the facts about this node. first is true for the first answer of this process to the peer.
+func (r *Replication) facts(first bool) (f facts) {
+	if r.o.Certificate != (identity.KeyID{}) {
+		f.Certificate = r.o.Certificate[:]
+	}
+	if first && r.o.Serving != nil {
+		f.Serving = r.o.Serving()
+		f.Serving = f.Serving[:min(len(f.Serving), maxServing)]
+	}
+	return f
+}
+
+// note records the facts of a peer. The caller holds Replication.mu.
+func (f *facts) note(p *peer) {
+	p.certificate = identity.KeyID{}
+	if len(f.Certificate) == len(p.certificate) {
+		p.certificate = identity.KeyID(f.Certificate)
+	}
+	if p.serving == nil && len(f.Serving) > 0 {
+		p.serving = f.Serving[:min(len(f.Serving), maxServing)]
+	}
+}
+
+// Introduces reports whether exactly one node with the given id among the peers has proved the secret of the nodes, and
+// has sent the key id of its certificate with its last answer. A peer that does not answer is not introduced.
+func (r *Replication) Introduces(node string, certificate identity.KeyID) bool {
+	if node == r.o.NodeID || certificate == (identity.KeyID{}) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := false
+	for _, p := range r.peers {
+		if p.self || !p.connected || p.node != node {
+			continue
+		}
+		if p.certificate != certificate {
+			return false // two nodes with one id, or an earlier certificate
+		}
+		found = true
+	}
+	return found
+}
+
+// PeersServe returns the names for which a peer had a backend that may serve when it first answered this process, in
+// order. pending is true while a peer has neither answered nor failed.
+func (r *Replication) PeersServe() (names []string, pending bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.peers {
+		if !p.self {
+			names = append(names, p.serving...)
+			pending = pending || !p.connected && p.err == nil
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), pending
+}
