@@ -128,8 +128,8 @@ func (m *reference) qualifies(d domainFacts, c refCandidate) bool {
 	return known != nil && known.samples >= d.samples && known.smoothed <= d.slowest.Seconds()
 }
 
-// fastest returns the candidates within a tenth of the fastest, and those within a quarter of it that have shared with
-// it so far (routing.md, "latency"). If no candidate qualifies it returns all.
+// fastest returns the candidates within a tenth and the tolerance of the fastest, and the candidates within a quarter and
+// 1.25 times the tolerance that have shared with it so far (routing.md, "latency"). If none qualifies it returns all.
 func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []refCandidate {
 	fit := only(in, func(c refCandidate) bool { return m.qualifies(d, c) })
 	if len(fit) == 0 {
@@ -141,7 +141,9 @@ func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []ref
 	}
 	return only(in, func(c refCandidate) bool {
 		known := m.measured[c.id]
-		shares := m.qualifies(d, c) && (known.smoothed <= 1.1*best || known.held[e.group] && known.smoothed <= 1.25*best)
+		const slack = 0.005 // latency_config.tolerance_ms by default, in seconds
+		shares := m.qualifies(d, c) && (known.smoothed <= 1.1*best+slack ||
+			known.held[e.group] && known.smoothed <= 1.25*(best+slack))
 		if !shares {
 			e.slow = append(e.slow, c.id)
 		}

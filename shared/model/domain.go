@@ -137,6 +137,9 @@ type LatencyConfig struct {
 	MaxLatencyMs int `key:"max_latency_ms" json:"max_latency_ms" usage:"latency: backends above this latency are excluded" default:"500" min:"1" max:"60000"`
 	// latency: the number of measurements before the latency of a backend is used.
 	MinSamples int `key:"min_samples" json:"min_samples" usage:"latency: measurements before a latency is used" default:"3" min:"1" max:"1000"`
+	// latency: backends share with the fastest one if they are slower by at most a tenth and this time. Differences inside
+	// one network then move no clients.
+	ToleranceMs int `key:"tolerance_ms" json:"tolerance_ms" usage:"latency: ms by which a backend may be slower" default:"5" min:"0" max:"60000"`
 }
 
 // MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has the

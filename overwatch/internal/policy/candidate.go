@@ -63,6 +63,7 @@ type Rules struct {
 	ClientBits ClientBits    // client-hash
 	MaxLatency time.Duration // latency: slower backends wait
 	MinSamples int           // latency: backends with fewer are not compared
+	Slack      time.Duration // latency: added to LatencyBand; LatencySlackHold times as much to LatencyHold
 }
 
 // NeedsRegion reports whether decisions may depend on the client's region.

@@ -14,6 +14,7 @@ var Latency = &Algorithm{
 		"latency_config.smoothing_factor": "the weight of the newest measurement",
 		"latency_config.max_latency_ms":   "slower backends wait",
 		"latency_config.min_samples":      "backends that were measured less often are not compared",
+		"latency_config.tolerance_ms":     "milliseconds by which a backend may be slower, in addition to a tenth",
 	},
 	NeedsLatency: true, WithinRegion: true,
 	hasData: anyQualifies,
@@ -25,7 +26,17 @@ var Latency = &Algorithm{
 const (
 	LatencyBand = 0.1
 	LatencyHold = 0.25
+	// LatencySlackHold is the factor of Rules.Slack for a backend that shares already.
+	LatencySlackHold = 1.25
 )
+
+// latencyBound returns the latency up to which a backend shares with the fastest one.
+func latencyBound(best time.Duration, rules *Rules, shares bool) time.Duration {
+	if shares {
+		return time.Duration(float64(best)*(1+LatencyHold) + float64(rules.Slack)*LatencySlackHold)
+	}
+	return time.Duration(float64(best)*(1+LatencyBand)) + rules.Slack
+}
 
 // anyQualifies reports whether there is a candidate whose latency can be compared.
 func anyQualifies(s *selection) bool {
@@ -54,10 +65,6 @@ func fastest(s *selection, group string) {
 		best = min(best, s.candidates[i].Latency.Smoothed)
 	}
 	s.keep(Slower, func(c *Candidate) bool {
-		band := LatencyBand
-		if slices.Contains(c.Latency.Held, group) {
-			band = LatencyHold
-		}
-		return c.Latency.Smoothed <= time.Duration(float64(best)*(1+band))
+		return c.Latency.Smoothed <= latencyBound(best, s.rules, slices.Contains(c.Latency.Held, group))
 	})
 }

@@ -160,6 +160,29 @@ func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
 	}
 }
 
+// In one network, 0.7 and 1.0 ms differ by more than a tenth, and the difference means nothing.
+func TestDecide_LatencyToleratesDifferencesInsideOneNetwork(t *testing.T) {
+	var candidates []Candidate
+	for i, due := range backendsOf(1, 1, 1) {
+		took := []time.Duration{700 * time.Microsecond, time.Millisecond, 6 * time.Millisecond}[i]
+		candidates = append(candidates, Candidate{Address: due.Address, Weight: 1, Share: 1, MayServe: true,
+			Latency: Measurement{Smoothed: took, Samples: 3}})
+	}
+	rules := Rules{Algorithm: Latency, TTL: 60, MinSamples: 1, Slack: 5 * time.Millisecond}
+	if got := len(Decide(rules, candidates, IPv4).Due); got != 2 {
+		t.Errorf("%d of 3 backends share, want those at 0.7 and 1.0 ms", got)
+	}
+	candidates[2].Latency.Held = []string{Decide(rules, candidates, IPv4).Group}
+	if got := len(Decide(rules, candidates, IPv4).Due); got != 3 {
+		t.Errorf("%d of 3 backends share, want also the one that shares up to 7.1 ms", got)
+	}
+	rules.Slack = 0
+	candidates[2].Latency.Held = nil
+	if got := len(Decide(rules, candidates, IPv4).Due); got != 1 {
+		t.Errorf("%d of 3 backends share without a tolerance, want 1", got)
+	}
+}
+
 func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1"), parseCandidate(t, "10.0.0.2 eu 1"),

@@ -250,6 +250,7 @@ func (p *plan) rulesFrom(c *config.Domain, regions []string) *policy.Rules {
 		},
 		MaxLatency: time.Duration(c.LatencyConfig.MaxLatencyMs) * time.Millisecond,
 		MinSamples: c.LatencyConfig.MinSamples,
+		Slack:      time.Duration(c.LatencyConfig.ToleranceMs) * time.Millisecond,
 	}
 	rules.Names, rules.Ports = c.AnswersNames(), len(c.SRV) > 0
 	rules.MinHealthy, _ = policy.ParseMinimum(c.MinHealthy) // checked by package config
