@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -53,6 +54,9 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	return ctx.Err()
 }
 
+// decisionsFile is the file of sampled answers and flows in data_dir.
+const decisionsFile = "decisions.json"
+
 // openDNS opens the DNS sockets and then makes the first view, since a zone's glue records have the addresses that the
 // node listens on.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
@@ -62,6 +66,9 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	}
 	n.decisions = decisions.New(cfg.Routing.DecisionSample, nil)
 	n.core.run("decisions", n.decisions.Run)
+	sampled := decisions.Keeper{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
+		Logger: n.part("decisions")}
+	n.core.run("decisions-file", sampled.Run)
 	n.dns, err = dnsserver.New(dnsserver.Options{
 		Decisions: n.decisions, Why: n.why,
 		Inherited: inherited, Keep: dnsserver.KeepSockets,

@@ -24,6 +24,12 @@ type Flow struct {
 	Destination string // the backends' region, empty for none
 }
 
+// compare compares flows by domain, source and destination.
+func (f *Flow) compare(other *Flow) int {
+	return cmp.Or(cmp.Compare(f.Domain, other.Domain), cmp.Compare(f.Source, other.Source),
+		cmp.Compare(f.Destination, other.Destination))
+}
+
 // FlowCount counts the answers of a flow.
 type FlowCount struct {
 	Flow
@@ -85,6 +91,27 @@ func (f *flows) drop() {
 	f.buckets = slices.Delete(f.buckets, 0, 1)
 }
 
+// restore puts buckets of earlier processes before the present ones. A bucket of the same time takes up their counts.
+func (f *flows) restore(earlier []*bucket) {
+	for _, b := range f.buckets {
+		if last := len(earlier) - 1; last >= 0 && !earlier[last].begin.Before(b.begin) {
+			for flow, n := range earlier[last].counts {
+				if known := b.counts[flow]; known != nil {
+					known.count += n.count
+				} else {
+					b.counts[flow] = n
+				}
+			}
+			earlier = earlier[:last]
+		}
+	}
+	f.buckets = append(earlier, f.buckets...)
+	f.size = 0
+	for _, b := range f.buckets {
+		f.size += len(b.counts)
+	}
+}
+
 // forget drops the buckets older than FlowSpan.
 func (f *flows) forget(now time.Time) {
 	for len(f.buckets) > 0 && now.Sub(f.buckets[0].begin) > FlowSpan+FlowBucket {
@@ -116,8 +143,7 @@ func (r *Recorder) Flows(start, end time.Time) []FlowCount {
 		out = append(out, *count)
 	}
 	slices.SortFunc(out, func(a, b FlowCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Source, b.Source),
-			cmp.Compare(a.Destination, b.Destination))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Flow.compare(&b.Flow))
 	})
 	return out
 }

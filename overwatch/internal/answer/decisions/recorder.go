@@ -18,13 +18,15 @@ const sumPace = 15 * time.Second
 
 // Recorder sums up the counts of its sockets.
 type Recorder struct {
-	now   func() time.Time
-	every atomic.Uint32 // the number of queries of which one is sampled; 0: none is
+	now     func() time.Time
+	started time.Time
+	every   atomic.Uint32 // the number of queries of which one is sampled; 0: none is
 
-	mu      sync.Mutex
-	sockets []*Socket
-	results map[resultKey]*result
-	flows   flows
+	mu       sync.Mutex
+	sockets  []*Socket
+	results  map[resultKey]*result
+	flows    flows
+	restored []Past // sampled by earlier processes, the newest first
 
 	decisions, geoHits, missed uint64
 	algorithms                 counters[string]
@@ -38,7 +40,7 @@ func New(sample int, now func() time.Time) *Recorder {
 		now = time.Now
 	}
 	r := &Recorder{
-		now: now, results: make(map[resultKey]*result),
+		now: now, started: now(), results: make(map[resultKey]*result),
 		algorithms: counters[string]{}, outcomes: counters[policy.Outcome]{}, regions: counters[string]{},
 	}
 	r.Sample(sample)

@@ -7,6 +7,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -29,9 +30,9 @@ func (p params) decisions() (f decisionFilter, err error) {
 }
 
 // passes reports whether a decision passes the filters of time and domain, which need no explanation of it.
-func (f *decisionFilter) passes(d *decisions.Decision) bool {
-	return (f.start.IsZero() || !d.At.Before(f.start)) && (f.end.IsZero() || !d.At.After(f.end)) &&
-		(f.domain == "" || f.domain == wire.CanonicalService(d.Steered.Basis.Name))
+func (f *decisionFilter) passes(at time.Time, domain string) bool {
+	return (f.start.IsZero() || !at.Before(f.start)) && (f.end.IsZero() || !at.After(f.end)) &&
+		(f.domain == "" || f.domain == wire.CanonicalService(domain))
 }
 
 func (f *decisionFilter) wants(d *api.RoutingDecision) bool {
@@ -47,10 +48,18 @@ func (s *Server) listRoutingDecisions(c *call) (answer, error) {
 	}
 	var chosen []api.RoutingDecision
 	for _, d := range s.o.Decisions.Decisions() {
-		if !f.passes(&d) {
+		if !f.passes(d.At, d.Steered.Basis.Name) {
 			continue
 		}
-		if view := decisionView(&d); f.wants(&view) {
+		past := d.Past()
+		if view := decisionView(&past); f.wants(&view) {
+			chosen = append(chosen, view)
+		}
+	}
+	restored := s.o.Decisions.Restored()
+	for i := range restored {
+		past := &restored[i]
+		if view := decisionView(past); f.passes(past.At, past.Domain) && f.wants(&view) {
 			chosen = append(chosen, view)
 		}
 	}
@@ -60,18 +69,16 @@ func (s *Server) listRoutingDecisions(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-func decisionView(d *decisions.Decision) api.RoutingDecision {
-	basis := d.Steered.Basis
-	decision, selected := d.Decide()
+func decisionView(d *decisions.Past) api.RoutingDecision {
 	view := api.RoutingDecision{
-		ID: d.ID, Timestamp: stamp(d.At), Domain: wire.CanonicalService(basis.Name), QueryType: queryType(d.Steered.Family),
-		ClientSubnet: d.Client.String(),
-		ClientRegion: d.Steered.Client().Region, Algorithm: decision.Algorithm.String(),
-		Outcome:    api.RoutingDecisionKind(decision.Outcome),
-		Generation: basis.Generation,
+		ID: d.ID, Timestamp: stamp(d.At), Domain: wire.CanonicalService(d.Domain), QueryType: queryType(d.Family),
+		ClientSubnet: d.Client.String(), ClientRegion: d.ClientRegion, Algorithm: d.Algorithm,
+		Outcome: api.RoutingDecisionKind(d.Outcome), Generation: d.Generation,
 	}
-	if selected != nil {
-		view.SelectedServer, view.SelectedRegion = explain.Endpoint(selected), selected.Region
+	if d.Server != nil {
+		view.SelectedServer = explain.Endpoint(&policy.Candidate{
+			Address: d.Server.Address, Port: d.Server.Port, Target: d.Server.Target})
+		view.SelectedRegion = d.Server.Region
 	}
 	return view
 }
@@ -80,6 +87,11 @@ func decisionView(d *decisions.Decision) api.RoutingDecision {
 // answer.
 func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	d, found := s.o.Decisions.Decision(c.Param("id"))
+	isParam := func(p decisions.Past) bool { return p.ID == c.Param("id") }
+	if !found && slices.ContainsFunc(s.o.Decisions.Restored(), isParam) {
+		return answer{}, notFound("the decision %.64q is from before the restart of this node: the list has its result, and "+
+			"its reasons are no longer known", c.Param("id"))
+	}
 	if !found {
 		return answer{}, notFound("no sampled decision %.64q is kept: at most %d per socket are, until the node ends",
 			c.Param("id"), decisions.RingSize)
