@@ -104,13 +104,14 @@ func (r *Replication) follow(ctx context.Context, p *peer, guest *keysync.Guest)
 func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Guest) (octets int, err error) {
 	r.mu.Lock()
 	since, has, instance, clocked := p.since, p.has, p.instance, p.clocked
+	wait := p.connected // else the first answer shows that the peer answers
 	if p.refused && time.Since(p.whole) >= wholeEvery {
 		since, has, instance = 0, 0, ""
 	}
 	r.mu.Unlock()
 	asking, done := r.exchanging(ctx, p)
 	defer done()
-	m, got, err := r.collect(asking, guest, since, has, instance, clocked)
+	m, got, err := r.collect(asking, guest, since, has, instance, clocked, wait)
 	if err != nil {
 		if errors.Is(context.Cause(asking), errLost) {
 			err = errLost
@@ -126,12 +127,12 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 	return got.octets, r.take(ctx, p, m)
 }
 
-// collect asks for all pages of an offer. With an instance it waits for changes. All pages are asked for with has, see
+// collect asks for all pages of an offer. With an instance and wait it waits for changes. All pages are asked for with has, see
 // Question: none of them is stored before the last one has come. clocked reports that the node of the
 // instance reads this node's clock. The Limit of the offer is the earliest Limit in the questions.
 func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string,
-	clocked bool) (first *message, got gathered, err error) {
-	if first, err = r.ask(ctx, guest, since, has, instance, clocked, instance != ""); err != nil {
+	clocked, wait bool) (first *message, got gathered, err error) {
+	if first, err = r.ask(ctx, guest, since, has, instance, clocked, wait && instance != ""); err != nil {
 		return nil, got, err
 	}
 	if first.Instance != instance {
@@ -308,7 +309,7 @@ func (r *Replication) endJoining(ctx context.Context, p *peer) {
 	var offers []replica.Offer
 	for _, url := range settings.Peers {
 		guest := &keysync.Guest{Node: r.o.NodeID, Peer: url, Secret: settings.Secret, Client: client, Max: maxBody}
-		m, _, err := r.collect(ctx, guest, 0, 0, "", true)
+		m, _, err := r.collect(ctx, guest, 0, 0, "", true, false)
 		switch {
 		case err != nil || m.Instance != r.instance && (!m.Offer.Joining || m.Offer.Unsettled):
 			return // another round finds out

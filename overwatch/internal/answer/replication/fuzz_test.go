@@ -1,4 +1,4 @@
-package replication // inside: it uses gathered, parseMessage and maxPages
+package replication // inside: it uses clockedInstance, gathered, instanceOf, parseMessage and maxPages
 
 import (
 	"encoding/json"
@@ -86,4 +86,20 @@ func TestPace_OctetsAreBounded(t *testing.T) {
 	if wait := p.delay(now, maxExchange); wait < 25*time.Second || wait > 40*time.Second {
 		t.Errorf("after the second exchange: %s", wait)
 	}
+}
+
+// FuzzInstanceOf takes the parameter instance of a peer's request. A clock that is read is written in the same way.
+func FuzzInstanceOf(f *testing.F) {
+	f.Add(clockedInstance("ABC", askerClock{time.UnixMilli(1), time.UnixMilli(2)}))
+	f.Add("ABC~1")
+	f.Fuzz(func(t *testing.T, text string) {
+		instance, clock := instanceOf(text)
+		if len(instance) > len(text) {
+			t.Errorf("%q has the instance %q", text, instance)
+		}
+		again, same := instanceOf(clockedInstance(instance, clock))
+		if clock != (askerClock{}) && (again != instance || same != clock) {
+			t.Errorf("%q is %q %v, and then %q %v", text, instance, clock, again, same)
+		}
+	})
 }

@@ -16,11 +16,11 @@ import (
 
 const (
 	// probeEvery is the time between two probes of a peer, and bounds the wait for the answer to one.
-	probeEvery = 1500 * time.Millisecond
+	probeEvery = 1200 * time.Millisecond
 	// lostMisses and lostAfter are the failed probes, and the time since the last contact, after which a peer is lost.
 	// Together they report a peer within 5 s.
 	lostMisses = 2
-	lostAfter  = 4 * time.Second
+	lostAfter  = 3 * time.Second
 	// sharedFor is the time for which a request of a node with this node's id counts. It asks every holdTime or so.
 	sharedFor = 3 * holdTime
 )
@@ -32,6 +32,7 @@ var errLost = errors.New("it does not answer")
 type presence struct {
 	since  time.Time // of the first probe
 	seen   time.Time // last contact; zero: never
+	back   time.Time // when the peer was last lost no more; zero: never
 	misses int       // failed probes since the last contact
 	err    error     // of the last probe
 	abort  context.CancelCauseFunc
@@ -102,6 +103,7 @@ func (r *Replication) noteProbe(p *peer, err error) {
 		r.o.Logger.Warn().Str("peer", cmp.Or(p.node, p.url)).Time("last_seen", p.presence.seen).
 			Msg("the peer is lost: it does not answer")
 	case before && !after:
+		p.presence.back = now
 		r.o.Logger.Info().Str("peer", cmp.Or(p.node, p.url)).Msg("the peer is back")
 		select {
 		case p.knocked <- struct{}{}:

@@ -137,7 +137,7 @@ func (r *Replication) Trouble() (sentences []string) {
 		if why := r.unlike(p.Peer); p.Connected && why != "" {
 			sentences = append(sentences, name+why)
 		}
-		if p.Connected || p.Error == nil || time.Since(p.Since) < patience || r.isLost(p.Peer) {
+		if p.Connected || p.Error == nil || time.Since(p.Since) < patience || r.isAway(p.Peer) {
 			continue
 		}
 		waits := ""
@@ -156,12 +156,12 @@ func (r *Replication) Trouble() (sentences []string) {
 	return sentences
 }
 
-// isLost reports whether the peer at a URL is lost: Lost reports it.
-func (r *Replication) isLost(url string) bool {
+// isAway reports whether the peer at a URL is lost, which Lost reports, or has been back for less than patience.
+func (r *Replication) isAway(url string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.peers[url]
-	return p != nil && p.presence.lost(time.Now())
+	return p != nil && (p.presence.lost(time.Now()) || time.Since(p.presence.back) < patience)
 }
 
 // origin names the nodes that a refused object comes from, as far as they are known.
