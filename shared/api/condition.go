@@ -41,6 +41,8 @@ const (
 	RegionLost        ConditionKind = "region_lost"
 	AgentLost         ConditionKind = "agent_lost"
 	BackendUnwell     ConditionKind = "backend_unwell"
+	Flapping          ConditionKind = "flapping"
+	DegradedShare     ConditionKind = "degraded_share"
 	AgentsHeld        ConditionKind = "agents_held"
 	VerdictsSetAside  ConditionKind = "verdicts_set_aside"
 	ChecksIncomplete  ConditionKind = "checks_incomplete"
@@ -91,6 +93,9 @@ func ConditionTypes() []ConditionType {
 		{RegionLost, SeverityDegraded, "no backend of a region may serve", "GslbRegionLost"},
 		{AgentLost, SeverityDegraded, "an agent is silent: its backends depend on this node's own checks", "GslbAgentsLost"},
 		{BackendUnwell, SeverityDegraded, "a backend of a domain is unhealthy or stale", ""},
+		{Flapping, SeverityDegraded, "a backend of a domain stops and starts serving repeatedly", "GslbBackendFlaps"},
+		{DegradedShare, SeverityDegraded, "a backend of a domain serves with a reduced share, since its agent warns",
+			"GslbShareReduced"},
 		{AgentsHeld, SeverityDegraded,
 			"agents call too many backends unhealthy at once, this node's own checks succeed: the backends are served",
 			"GslbAgentsHeld"},

@@ -18,8 +18,8 @@ type Event struct {
 	Severity EventSeverity `json:"severity"`
 	// Phase says whether something begins that holds until another event of the same Kind and Subject ends it.
 	Phase    Phase  `json:"phase"`
-	Subject  string `json:"subject"` // the backend, name, agent, node or file
-	Name     string `json:"name"`    // the domain that it concerns; empty: all, or none
+	Subject  string `json:"subject"`            // the backend, name, agent, node or file
+	Name     string `json:"name"`               // the domain that it concerns; empty: all, or none
 	Region   string `json:"region,omitempty"`   // of a backend, an agent or a region
 	AgentID  string `json:"agent_id,omitempty"` // the agent that reports the backend; empty for other kinds
 	Cause    string `json:"cause"`
@@ -86,6 +86,7 @@ const (
 	EventCertificate  EventKind = "certificate"
 	EventToken        EventKind = "token"
 	EventRegion       EventKind = "region"
+	EventShare        EventKind = "share"
 	EventService      EventKind = "service"
 	EventNotification EventKind = "notification"
 	EventGeo          EventKind = "geo"
@@ -95,7 +96,8 @@ const (
 func EventKindNames() []string {
 	kinds := []EventKind{EventBackend, EventName, EventAgent, EventRefused, EventNode, EventOverride, EventWeight,
 		EventDrain, EventBrake, EventSuspension, EventReload, EventChange, EventKey, EventSigning, EventReplication,
-		EventStore, EventCertificate, EventToken, EventRegion, EventService, EventNotification, EventGeo}
+		EventStore, EventCertificate, EventToken, EventRegion, EventService, EventNotification, EventGeo,
+		EventShare}
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = string(k)

@@ -49,10 +49,35 @@ func (e *Explanation) Factors() []Factor {
 		factors = append(factors, Factor{"min_healthy", Health, minimum(rules.MinHealthy),
 			"with fewer backends that may serve, on_all_down decides"})
 	}
+	if f, any := e.reducedShares(); any {
+		factors = append(factors, f)
+	}
 	for i := range e.Backends {
 		factors = append(factors, e.of(&e.Backends[i])...)
 	}
 	return factors
+}
+
+// reducedShares returns the factor of chosen backends that serve with a reduced share, by a drain or an early warning;
+// any is false if there is none.
+func (e *Explanation) reducedShares() (f Factor, any bool) {
+	chosen, reduced := 0, 0
+	for i := range e.Backends {
+		if b := &e.Backends[i]; b.Excluded == "" {
+			chosen++
+			if b.Candidate.Share < 1 {
+				reduced++
+			}
+		}
+	}
+	if reduced == 0 {
+		return f, false
+	}
+	impact := "shares are relative inside a region: the other backends of the choice take the difference"
+	if reduced == chosen {
+		impact = "shares are relative inside a region: all of the choice is reduced, so its clients stay"
+	}
+	return Factor{"reduced_shares", Weight, fmt.Sprintf("%d of %d backends", reduced, chosen), impact}, true
 }
 
 func minimum(m policy.Minimum) string {

@@ -29,6 +29,7 @@ func (j *Judge) Standing() []api.Condition {
 	list := collect(func(to report) {
 		j.walkNode(true, to)
 		j.walkLosses(l, to)
+		l.walkShares(to)
 		j.walkOthers(l, to)
 	})
 	for i := range list {
@@ -188,11 +189,13 @@ func counted(n int, noun string) string {
 // walkNames reports the names that are not answered as they should be, and their backends that are not healthy.
 func (j *Judge) walkNames(l *losses, all bool, to report) {
 	domains := j.o.Domains()
+	l.walkShares(to)
+	l.walkFlapping(to)
 	dark := 0
 	for _, d := range domains {
 		backends := j.o.View.Service(d.Name)
 		for _, b := range backends {
-			if b.Status != api.EffectiveHealthy && b.Override == nil && !l.folds(b) {
+			if b.Status != api.EffectiveHealthy && b.Override == nil && b.FlapReason == "" && !l.folds(b) {
 				to(api.BackendUnwell, b.ID.String(), func() (string, string) { return describeUnwell(b) })
 			}
 		}

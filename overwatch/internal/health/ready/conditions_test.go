@@ -127,8 +127,9 @@ func TestConditions_OneTableSaysStatusMessageListAndAlerts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.AgentLost: true, api.VerdictsSetAside: true,
-		api.RegionUnknown: true, api.AgentsHeld: true, api.BackendRefused: true}
+	elsewhere := map[api.ConditionKind]bool{api.AgentSilent: true, api.AgentLost: true, api.Flapping: true,
+		api.DegradedShare: true, api.VerdictsSetAside: true, api.RegionUnknown: true, api.AgentsHeld: true,
+		api.BackendRefused: true}
 	for _, kind := range api.ConditionTypes() {
 		_, rule, found := strings.Cut(string(alerts), "alert: "+kind.Alert+"\n")
 		if kind.Alert != "" && !found {

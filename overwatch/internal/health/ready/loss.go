@@ -47,6 +47,9 @@ type losses struct {
 	regions, agents map[string]*group
 	silent          map[string]registry.AgentState // agents without a heartbeat
 	refused         map[string]bool                // agents with a condition of their refusal
+	reduced         map[string]*reduced            // by agent
+	full            map[string]bool                // regions with a backend that serves in full
+	flapping        map[string][]*registry.Backend // by region
 }
 
 // findLosses returns the losses. A region is lost when no backend serves, or every serving one fails its checks; an
@@ -60,7 +63,8 @@ func (j *Judge) findLosses() *losses {
 		return j.lossFound
 	}
 	l := &losses{regions: map[string]*group{}, agents: map[string]*group{}, silent: map[string]registry.AgentState{},
-		refused: j.hasTrouble()}
+		refused: j.hasTrouble(), reduced: map[string]*reduced{}, full: map[string]bool{},
+		flapping: map[string][]*registry.Backend{}}
 	for _, a := range j.o.View.Agents() {
 		if !a.Left() && AgentStatus(a, began) == api.GossipDead {
 			l.silent[a.ID] = a
@@ -68,8 +72,11 @@ func (j *Judge) findLosses() *losses {
 	}
 	for _, d := range j.o.Domains() {
 		for _, b := range j.o.View.Service(d.Name) {
-			if b.Override == nil && !b.Drained() {
+			switch {
+			case b.Override == nil && !b.Drained():
 				l.count(b)
+			case b.MayServe:
+				l.full[b.Region] = true
 			}
 		}
 	}
@@ -95,6 +102,10 @@ func (l *losses) count(b *registry.Backend) {
 	}
 	if b.AgentID != "" {
 		groupOf(l.agents, b.AgentID).add(b)
+	}
+	l.countShare(b)
+	if b.FlapReason != "" {
+		l.flapping[b.Region] = append(l.flapping[b.Region], b)
 	}
 }
 

@@ -95,8 +95,8 @@ func TestLosses_ARegionHasOneConditionUntilAllServe(t *testing.T) {
 		}
 		n.fail(2, 1)
 		said = n.wantKinds("both", "region_lost eu")
-		if want := "region eu is lost: none of its 2 backends of 2 names serves: a.example:192.0.2.1:80: connection refused, " +
-			"b.example:192.0.2.1:80: connection refused\n"; said != want {
+		if want := "region eu is lost: none of its 2 backends of 2 names serves: a.example:192.0.2.1:80: connection " +
+			"refused, b.example:192.0.2.1:80: connection refused\n"; said != want {
 			t.Errorf("%q, want %q", said, want)
 		}
 		if status, message := n.Judgement(); status != api.ServiceDegraded || message != api.RegionLost.TypeOf().Public {
@@ -107,7 +107,8 @@ func TestLosses_ARegionHasOneConditionUntilAllServe(t *testing.T) {
 		}
 		n.check(0, check.Success, check.StateHealthy)
 		said = n.wantKinds("one is back", "region_lost eu")
-		if want := "region eu is partly back: 1 of 2 backends serve: b.example:192.0.2.1:80: connection refused\n"; said != want {
+		want := "region eu is partly back: 1 of 2 backends serve: b.example:192.0.2.1:80: connection refused\n"
+		if said != want {
 			t.Errorf("%q, want %q", said, want)
 		}
 		if c := n.Standing(); len(c) != 1 || c[0].State != StatePartlyBack {

@@ -198,6 +198,7 @@ func (j *Judge) judge() (api.ServiceStatus, string) {
 		delete(holds, api.BackendUnwell)
 		delete(holds, api.RegionLost)
 		delete(holds, api.AgentLost)
+		delete(holds, api.Flapping)
 	}
 	status := api.ServiceHealthy
 	var complaints []string

@@ -25,6 +25,9 @@ type Backend struct {
 	Status   api.EffectiveStatus
 	MayServe bool
 	Reason   string
+	// FlapReason is the reason of the last stop while the backend flaps: it stopped serving several times within minutes.
+	// It is "" otherwise.
+	FlapReason string
 	// Held tells that its agent speaks against it and that the brake of its service holds that.
 	Held bool
 	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains or its agent warns.
@@ -102,6 +105,15 @@ func (b *Backend) FailureThreshold() int {
 // for b.
 func (b *Backend) SuccessThreshold() int {
 	return cmp.Or(b.Check().SuccessThreshold, check.DefaultSuccessThreshold)
+}
+
+// Reduced reports whether the backend serves with a smaller share because its agent warns, or warned a while ago.
+func (b *Backend) Reduced() bool {
+	switch b.Reason {
+	case ReasonWarnsOfCPU, ReasonWarnsOfMemory, ReasonWarnsOfErrors, ReasonWarningEnded:
+		return b.MayServe && b.Share < 1
+	}
+	return false
 }
 
 // CheckNote returns a sentence about the difference between Check and the agent's check, with the reason; "" if there

@@ -126,7 +126,8 @@ const (
 )
 
 // brake is the mass-failure protection of a service, an agent or a region for one concern. While it is on, it also
-// holds what agents alone say of further backends, so that a mistake that spreads does not get through one backend at a time.
+// holds what agents alone say of further backends, so that a mistake that spreads does not get through one
+// backend at a time.
 //
 //	off   more than Percent of the serving backends are taken within Window,    on: they are held
 //	      or keeps is set

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"slices"
+	"time"
 	"unique"
 
 	"gslb.internal/overwatch/internal/health/reduce"
@@ -64,6 +65,10 @@ type record struct {
 	// stored tells that the store has a record of this backend, unsaved that it needs a new one.
 	stored, unsaved bool
 	removed         bool
+	// stops has the times of the last stops of serving, the oldest first, at most flapStops; stopReason is the reason of
+	// the last one.
+	stops      []time.Time
+	stopReason string
 }
 
 // declared holds the settings that configuration or the API has for a backend.

@@ -32,6 +32,9 @@ func (w *writer) refresh(r *record, now time.Time) {
 	w.watch(r, now)
 	if next != *r.pub || r.draft {
 		w.replace(r, next, now)
+		if r.pub.FlapReason != next.FlapReason {
+			w.watch(r, now) // it flaps since this stop
+		}
 	}
 	w.countInRegion(r)
 }
@@ -121,7 +124,7 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	was := r.pub
 	b := Backend{
 		ID: r.id, Source: r.source(), Share: 1, Validation: was.Validation,
-		LastHealthyAt: was.LastHealthyAt, CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
+		FlapReason: r.flapReason(now), LastHealthyAt: was.LastHealthyAt, CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
 	b.Weight, b.Region, b.check = r.declaration()
 	if in.Unchecked {
@@ -198,6 +201,7 @@ func (w *writer) replace(r *record, next Backend, now time.Time) {
 		}
 		return
 	}
+	next = r.noteStop(*previous, next, now)
 	r.pub = new(next) // and not &next, for which the draft, above, would make one in vain
 	w.mark(r.service, !sameAnswers(*previous, next))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
@@ -243,6 +247,9 @@ func (w *writer) watch(r *record, now time.Time) {
 		if next, moving := d.next(now); moving {
 			wakeBy(next)
 		}
+	}
+	if r.flapReason(now) != "" {
+		wakeBy(r.stops[0].Add(flapWindow))
 	}
 	if r.parting != nil && !w.checks(r) {
 		wakeBy(r.parting.at.Add(w.timing.RemoveAfter))

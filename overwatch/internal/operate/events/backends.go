@@ -2,10 +2,12 @@ package events
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
 )
 
@@ -34,6 +36,9 @@ func (w *watch) service(name string, backends []*registry.Backend) {
 	for _, b := range backends {
 		known[b.ID] = true
 		w.backend(b)
+		if b.FlapReason != "" {
+			w.flap(b, before)
+		}
 	}
 	for _, b := range before {
 		if !known[b.ID] {
@@ -44,10 +49,15 @@ func (w *watch) service(name string, backends []*registry.Backend) {
 	w.name(name, backends)
 }
 
-// stopped is the state of a backend that does not serve, whatever its status.
-const stopped = string(api.EffectiveUnhealthy)
+// The states of a backend beside its status. The state of a backend that flaps does not change with each flap, so that
+// nobody is told that it is resolved.
+const (
+	stopped  = string(api.EffectiveUnhealthy) // it does not serve, whatever its status
+	shrunk   = "reduced"                      // it serves again, with a reduced share
+	flapping = "flapping"
+)
 
-// backend sets the state of one backend: whether it serves. A backend without a verdict keeps its state, and a drain has
+// backend sets the state of one backend: whether it serves. A backend without a verdict keeps its state. A drain has
 // events of its own.
 func (w *watch) backend(b *registry.Backend) {
 	if b.Reason == registry.ReasonUnknown {
@@ -57,9 +67,16 @@ func (w *watch) backend(b *registry.Backend) {
 	holds := !b.MayServe && !b.Drained()
 	e := api.Event{Kind: api.EventBackend, State: string(b.Status), Severity: api.EventWarning, Subject: b.ID.String(),
 		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agent, Check: own}
+	_, held := w.held[journal.Key(e.Kind, e.Subject)]
 	does := "serves"
 	if holds {
 		e.State, does = stopped, "does not serve"
+	}
+	switch {
+	case b.FlapReason != "":
+		e.State, does, holds = flapping, does+" and flaps (it stopped 3 times within 10 minutes)", true
+	case held && b.Reduced(): // it is not resolved before it serves in full
+		e.State, does, holds = shrunk, fmt.Sprintf("serves with %.0f %% of its weight", 100*b.Share), true
 	}
 	if b.Override != nil { // somebody wants it so
 		e.Severity = api.EventInfo
@@ -67,6 +84,21 @@ func (w *watch) backend(b *registry.Backend) {
 	e.Sentence = fmt.Sprintf("%s in %s %s: %s (agent: %s; own check: %s)", b.ID, region(b.Region), does, b.Reason,
 		agent, own)
 	w.set(e, holds)
+}
+
+// flap makes an event of a flapping backend that has stopped or started serving since the last look.
+func (w *watch) flap(b *registry.Backend, before []*registry.Backend) {
+	at := slices.IndexFunc(before, func(other *registry.Backend) bool { return other.ID == b.ID })
+	if at < 0 || before[at].FlapReason == "" || before[at].MayServe == b.MayServe {
+		return
+	}
+	e := api.Event{Kind: api.EventBackend, State: "stopped", Severity: api.EventInfo, Subject: b.ID.String(),
+		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agentSays(b), Check: ready.OwnCheck(b)}
+	if b.MayServe {
+		e.State = "started"
+	}
+	e.Sentence = fmt.Sprintf("%s in %s flaps, and has %s serving: %s", b.ID, region(b.Region), e.State, b.Reason)
+	w.tell(e)
 }
 
 func region(name string) string {

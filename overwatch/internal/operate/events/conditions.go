@@ -44,6 +44,7 @@ func conditions() map[api.ConditionKind]condition {
 		api.DrainInForce:      {api.EventDrain, info, orderBegun, "ended", true},
 		api.RegionLost:        {api.EventRegion, bad, ready.StateLost, "back", false},
 		api.AgentLost:         {api.EventAgent, warning, ready.StateSilent, "back", false},
+		api.DegradedShare:     {api.EventShare, warning, "reduced", "full", false},
 		api.RegionEmpty:       {api.EventRegion, warning, "empty", "filled", false},
 		api.RegionUnknown:     {api.EventRegion, warning, "unknown", "known", false},
 		api.AgentDuplicate:    {api.EventAgent, bad, "duplicate", "unique", false},

@@ -5,6 +5,7 @@ package events // inside: it uses tracker
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,8 +88,8 @@ func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	events, _ := c.journal.After(0)
-	if e := events[0]; e.Region != "eu" || e.AgentID != "eu-1" || e.Sentence != "a.example:192.0.2.1:80 in eu does not serve: "+
-		registry.ReasonStaleFailing+" (agent: nothing yet; own check: nothing yet)" {
+	if e := events[0]; e.Region != "eu" || e.AgentID != "eu-1" || e.Sentence != "a.example:192.0.2.1:80 in eu does not "+
+		"serve: "+registry.ReasonStaleFailing+" (agent: nothing yet; own check: nothing yet)" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -125,5 +126,43 @@ func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 		"region eu lost begins 0 region eu back ends 0 agent eu-1 lost begins 0 agent eu-1 back ends 0]"
 	if got := fmt.Sprint(c.said()); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A backend that flaps has one state until it flaps no more, and each flap is an event that resolves nothing. One that
+// comes back with a reduced share is resolved when it serves in full.
+func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
+	c := newClocked(t)
+	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
+		o: Options{View: &registry.View{}, Domains: func() []ready.Domain { return nil }}, settled: true}
+	state := func(serves bool, reason, flaps string, share float64) {
+		status := api.EffectiveUnhealthy
+		if serves {
+			status = api.EffectiveHealthy
+		}
+		list := one(status, reason)
+		list[0].FlapReason, list[0].Share = flaps, share
+		w.service("a.example", list)
+		c.at = c.at.Add(flapWindow)
+		w.flush()
+	}
+	const ill, well = registry.ReasonAgentUnhealthy, registry.ReasonAgreed
+	state(true, well, "", 1)
+	state(false, ill, "", 1)
+	state(true, well, "", 1)
+	state(false, ill, ill, 1)
+	state(true, well, ill, 1)
+	state(false, ill, ill, 1)
+	state(true, registry.ReasonWarnsOfErrors, "", 0.1)
+	state(true, registry.ReasonWarnsOfErrors, "", 0.2)
+	state(true, well, "", 1)
+	state(true, registry.ReasonWarnsOfErrors, "", 0.1)
+	var got []string
+	for _, said := range c.said() {
+		got = append(got, strings.TrimSuffix(strings.TrimPrefix(said, "backend a.example:192.0.2.1:80 "), " 0"))
+	}
+	want := "unhealthy begins, healthy ends, flapping begins, started once, stopped once, reduced begins, healthy ends"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("%s, want %s", s, want)
 	}
 }

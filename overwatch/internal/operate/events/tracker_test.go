@@ -128,7 +128,7 @@ func TestOfEntry_TellsOnceWhatTheStateDoesNotSay(t *testing.T) {
 // Every condition is told, here or as the state of a name or backend, with words of its own for its end.
 func TestConditions_AreAllTold(t *testing.T) {
 	own := map[api.ConditionKind]bool{api.NoNameAnswered: true, api.NameUnanswered: true, api.NameOnLastResort: true,
-		api.BackendUnwell: true}
+		api.BackendUnwell: true, api.Flapping: true}
 	for _, c := range api.ConditionTypes() {
 		if row, told := conditions()[c.Kind]; told == own[c.Kind] || told && (row.begun == "" || row.over == "") {
 			t.Errorf("%s: told %v, %+v", c.Kind, told, row)

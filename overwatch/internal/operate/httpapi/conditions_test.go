@@ -2,6 +2,7 @@ package httpapi // inside: it shares world_test.go
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -120,7 +121,8 @@ func TestConditions_ASilentAgentIncludesItsBackends(t *testing.T) {
 		ValidationEnabled: true, ValidationInterval: time.Minute}))
 	list := readOf[api.ConditionList](w, "/overwatch/conditions")
 	if list.Total != 1 || list.Conditions[0].Kind != api.AgentLost || list.Status != api.ServiceDegraded ||
-		list.Conditions[0].Sentence != "agent "+agentName+" is silent: its 3 backends of 1 name serve on this node's own checks" {
+		list.Conditions[0].Sentence != "agent "+agentName+" is silent: its 3 backends of 1 name serve on this node's own "+
+			"checks" {
 		t.Errorf("%+v", list)
 	}
 	for _, last := range []string{"11", "12"} {
@@ -134,7 +136,7 @@ func TestConditions_ASilentAgentIncludesItsBackends(t *testing.T) {
 	}
 	w.validate(service+":192.0.2.13:80", check.StateUnhealthy, "connection refused")
 	list = readOf[api.ConditionList](w, "/overwatch/conditions")
-	if kinds := kindsOf(list); kinds != "name_unanswered region_lost" && kinds != "no_name_answered name_unanswered region_lost" {
+	if kinds := kindsOf(list); kinds != "no_name_answered name_unanswered region_lost" {
 		t.Errorf("%s: %+v", kinds, list)
 	}
 }
@@ -145,4 +147,45 @@ func kindsOf(list api.ConditionList) string {
 		kinds = append(kinds, string(c.Kind))
 	}
 	return strings.Join(kinds, " ")
+}
+
+// An agent that warns has one condition for all of its backends, with the lowest share and the region without a full
+// backend. A backend that flaps has one too.
+func TestConditions_OfReducedSharesAndFlaps(t *testing.T) {
+	yes := func() bool { return true }
+	w := newWorld(t, func(o *Options) {
+		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []ready.Domain { return []ready.Domain{{Name: service}} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Fitness = judge
+	})
+	w.declare()
+	w.share.Store(100)
+	agent := w.agent("192.0.2.11", wire.ClaimHealthy)
+	w.say(agent, wire.ClaimHealthy, wire.Warnings{})
+	w.say(agent, wire.ClaimHealthy, wire.Warnings{ErrorRateMillis: 1})
+	var list api.ConditionList
+	for list = readOf[api.ConditionList](w, "/overwatch/conditions"); list.Total == 0; { // until the share falls
+		w.must(w.registry.Sync(t.Context()))
+		list = readOf[api.ConditionList](w, "/overwatch/conditions")
+	}
+	if c := list.Conditions[0]; list.Total != 1 || c.Severity != api.SeverityDegraded || c.Kind != api.DegradedShare ||
+		c.Subject != agentName || !strings.HasPrefix(c.Sentence, "agent "+agentName+" warns of failing checks: 3 backends "+
+		"of 1 name serve with a reduced share, the lowest ") || !strings.HasSuffix(c.Sentence, "; every serving backend of "+
+		"region us is reduced, so its clients stay there: shares are relative inside a region") {
+		t.Errorf("%+v", list)
+	}
+	for range 3 {
+		w.say(agent, wire.ClaimUnhealthy, wire.Warnings{})
+		w.say(agent, wire.ClaimHealthy, wire.Warnings{})
+	}
+	list = readOf[api.ConditionList](w, "/overwatch/conditions")
+	flapping := slices.DeleteFunc(list.Conditions, func(c api.Condition) bool { return c.Kind != api.Flapping })
+	if len(flapping) != 1 || flapping[0].Subject != "region us" || flapping[0].Sentence != "3 backends of region us "+
+		"flap, such as "+service+":192.0.2.11:80: each stopped serving 3 times within 10 minutes; the last reason: its agent says "+
+		"unhealthy" {
+		t.Errorf("%+v", list)
+	}
 }

@@ -58,8 +58,8 @@ func (t Telling) saw(node string, telling Telling) bool {
 	return false
 }
 
-// forgetAfter is the time after which the telling of a state that has ended is dropped. Until then no two messages about
-// the state have the same id.
+// forgetAfter is the time after which the telling of a state that has ended is dropped. Until then no two messages
+// about the state have the same id.
 const forgetAfter = 7 * 24 * time.Hour
 
 // tellings holds the tellings to one target, by group and key.
