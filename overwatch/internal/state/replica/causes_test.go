@@ -15,7 +15,8 @@ type causes struct {
 // made describes a decision.
 type made struct {
 	replica.Object
-	past map[int]bool // decisions on the same object that the node had seen, or that this one has overtaken
+	past map[int]bool // decisions on the same object that the node had seen
+	over map[int]bool // other decisions that this one overtook on some node
 	gone bool         // no disk holds the decision or a decision that replaced it knowingly
 }
 
@@ -58,7 +59,7 @@ func (c *causes) number(o replica.Object) int {
 func (m *member) decide(o replica.Object) {
 	seen := m.knows.of(o.Key)
 	m.numbers[mark(o)] = len(m.causes.made)
-	m.causes.made = append(m.causes.made, made{Object: o, past: maps.Clone(seen)})
+	m.causes.made = append(m.causes.made, made{Object: o, past: maps.Clone(seen), over: make(map[int]bool)})
 	seen[m.number(o)] = true
 }
 
@@ -102,7 +103,7 @@ func (m *member) overtake(taken []replica.Object) {
 		for _, before := range m.stored {
 			number, overtaken := m.number(o), m.number(before)
 			if before.Key == o.Key && number != overtaken && number >= 0 && overtaken >= 0 {
-				m.causes.made[number].past[overtaken] = true
+				m.causes.made[number].over[overtaken] = true
 			}
 		}
 	}
@@ -115,6 +116,9 @@ func (c *causes) pastOf(number int, set map[int]bool) {
 	}
 	set[number] = true
 	for p := range c.made[number].past {
+		c.pastOf(p, set)
+	}
+	for p := range c.made[number].over {
 		c.pastOf(p, set)
 	}
 }
@@ -150,9 +154,7 @@ func (w *world) judgeCauses(m *member) {
 			last[d.Key] = make(map[int]bool)
 		}
 		last[d.Key][number] = true
-		past := make(map[int]bool)
-		w.pastOf(number, past)
-		if o, there := m.table.Get(d.Key); there && w.number(o) != number && past[w.number(o)] {
+		if o, there := m.table.Get(d.Key); there && d.past[w.number(o)] {
 			w.t.Errorf("%s has %+v, which %+v has replaced knowingly", m.name(), o, d.Object)
 		}
 	}
