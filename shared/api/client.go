@@ -152,8 +152,9 @@ type contextKey int
 const (
 	tagKey contextKey = iota // *string, for the tag of the answer
 	matchKey
-	safeKey   // true for IfSafe
-	changeKey // string, the id of a change
+	safeKey    // true for IfSafe
+	changeKey  // string, the id of a change
+	replaceKey // true for ReplacePlanned
 )
 
 // NoteTag returns a context with which a successful call writes the entity tag of its answer into
@@ -193,6 +194,11 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	target := c.base + path
 	if safe, _ := ctx.Value(safeKey).(bool); safe && call.method != http.MethodGet {
 		query := url.Values{"if_safe": {"true"}}
+		maps.Copy(query, call.query)
+		call.query = query
+	}
+	if replace, _ := ctx.Value(replaceKey).(bool); replace && call.method != http.MethodGet {
+		query := url.Values{"replace_planned": {"true"}}
 		maps.Copy(query, call.query)
 		call.query = query
 	}

@@ -51,3 +51,7 @@ func (c *Client) Consequences(ctx context.Context, req ConsequenceRequest) (Cons
 // IfSafe returns a context with which a change is refused with an *Error of status 409 if it would leave a name with
 // too few backends (?if_safe=true). It is for the changes that have that parameter.
 func IfSafe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey, true) }
+
+// ReplacePlanned returns a context for requests that give an override, a weight or a drain: it may replace a planned
+// one of the same kind. Without it the request fails with an *Error of status 409.
+func ReplacePlanned(ctx context.Context) context.Context { return context.WithValue(ctx, replaceKey, true) }

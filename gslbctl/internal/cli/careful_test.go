@@ -81,6 +81,7 @@ func TestCareful_ANodeRefusesWhatIsNoLongerSafe(t *testing.T) {
 		"undrain " + server.ID,
 	} {
 		n, _ := drainingNode(t, server)
+		n.setOrders(api.OrderDrain, server)
 		ask(t, line, n)
 		if len(n.changes()) != 1 || len(n.safe) != 0 {
 			t.Errorf("%s takes nothing away: %q, with if_safe %q", line, n.changes(), n.safe)

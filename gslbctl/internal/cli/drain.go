@@ -220,19 +220,18 @@ func (a *app) serversNamed(ctx context.Context, name string, known question[api.
 	if len(failed) == len(replies) {
 		return nil, failed[0]
 	}
+	draining := map[string]bool{} // on any node
+	for _, b := range all {
+		draining[b.ID] = draining[b.ID] || b.Draining
+	}
 	for _, means := range meanings(name) {
 		var found []api.Backend
-		places := map[string]int{}
+		listed := map[string]bool{}
 		for _, b := range all {
-			if !means(b) {
-				continue
+			if means(b) && !listed[b.ID] {
+				listed[b.ID], b.Draining = true, draining[b.ID]
+				found = append(found, b)
 			}
-			if at, twice := places[b.ID]; twice {
-				found[at].Draining = found[at].Draining || b.Draining
-				continue
-			}
-			places[b.ID] = len(found)
-			found = append(found, b)
 		}
 		if len(found) > 0 {
 			return found, nil
@@ -303,6 +302,10 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 			return err
 		}
 	}
+	if err := a.checkPlanned(ctx, api.OrderDrain, servers, f.order.when); err != nil {
+		return err
+	}
+	ctx = f.order.when.replacing(ctx)
 	say := w == nil || a.forPeople() // to programs, one document says how waiting ended
 	err = a.shareAll(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(servers, func(id string) (string, error) {

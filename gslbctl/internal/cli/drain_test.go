@@ -16,6 +16,7 @@ import (
 func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 	t.Helper()
 	n := startNode(t)
+	n.setOrders(api.OrderDrain)
 	n.answers["GET /api/v1/domains/app.example.com"] = api.DomainDetail{
 		Domain: api.Domain{Domain: model.Domain{Name: "app.example.com", TTL: 1, Enabled: true}}}
 	n.answers["GET /api/v1/routing/answers"] = answersTo(map[string]string{"": "192.0.2.11"})
@@ -120,6 +121,24 @@ func TestUndrain_ConcernsOnlyWhatIsDrained(t *testing.T) {
 	n.setOrders(api.OrderDrain, b)
 	if r := ask(t, "undrain eu", n); r.code != 0 || len(n.changes()) != 1 || !strings.Contains(n.changes()[0], b.ID) {
 		t.Errorf("one of two: %+v, %q", r, n.changes())
+	}
+}
+
+// A planned window is replaced only if told so; of several servers none is changed before that is known.
+func TestDrain_ReplacesNoPlannedWindowByAccident(t *testing.T) {
+	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
+	n, _ := drainingNode(t, a, b)
+	n.setOrders(api.OrderDrain, b) // planned: not in force
+	r := ask(t, "drain eu --to 10% --yes", n)
+	if r.code != exitDegraded || len(n.changes()) > 0 ||
+		!strings.Contains(r.errors, "a drain is planned for 1 server of 2") ||
+		!strings.Contains(r.errors, b.ID) || !strings.Contains(r.errors, "--replace-planned; nothing was changed") {
+		t.Errorf("%+v, %q", r, n.changes())
+	}
+	r = ask(t, "drain eu --to 10% --yes --replace-planned", n)
+	if changes := n.changes(); r.code != exitWell || len(changes) != 2 ||
+		!strings.Contains(changes[0], "replace_planned=true") {
+		t.Errorf("told so: %+v, %q", r, changes)
 	}
 }
 

@@ -67,7 +67,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
 				o, err := c.SetOverride(ctx, args[0], args[1], req)
 				return overrideSentence(o, a.Now()), err
 			})

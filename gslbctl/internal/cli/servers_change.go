@@ -116,7 +116,7 @@ func (a *app) serversDrainCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+			return a.share(order.when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
 				drain, err := c.DrainServer(ctx, args[0], req)
 				return "server " + args[0] + " " + drainSentence(req, drain, a.Now()), err
 			})

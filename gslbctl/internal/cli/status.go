@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,7 @@ func (a *app) statusCommand() *cobra.Command {
 type statusReport struct {
 	Status   api.ServiceStatus `json:"status"`
 	Problems []string          `json:"problems"`
+	Planned  []plannedWindow   `json:"planned"` // which have not begun
 	Nodes    []nodeStatus      `json:"nodes"`
 }
 
@@ -39,6 +41,7 @@ type nodeStatus struct {
 	Stats      *api.Stats      `json:"stats,omitempty"`
 	Domains    []api.Domain    `json:"domains,omitempty"`
 	Conditions []api.Condition `json:"conditions,omitempty"`
+	Planned    []api.Order     `json:"-"` // of operators, that have not begun
 	// Replication has decisions of operators that have no effect on the node. It is nil for an older node.
 	Replication *api.Replication `json:"replication,omitempty"`
 }
@@ -55,7 +58,7 @@ func (a *app) showStatus(ctx context.Context) error {
 	report.addDifferences(a.differing(ctx, clients))
 	err = a.print(report, func() string {
 		return a.text(nodesTable(report.Nodes)) + "\n" +
-			a.problemsText(report, maxProblems, "gslbctl status -o json lists all")
+			a.problemsText(report, maxProblems, "gslbctl status -o json lists all") + plannedText(report.Planned, a.Now())
 	})
 	if err != nil {
 		return err
@@ -86,6 +89,7 @@ func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusRe
 		return report, noAnswer(silent)
 	}
 	report.judge()
+	report.Planned = plannedWindows(report.Nodes)
 	return report, nil
 }
 
@@ -115,6 +119,11 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	if err != nil {
 		return s, err
 	}
+	orders, err := c.Orders(ctx)
+	if err != nil && !isNotFound(err) { // which a node of an earlier version answers
+		return s, err
+	}
+	s.Planned = slices.DeleteFunc(orders.Orders, func(o api.Order) bool { return o.InForce })
 	replication, err := c.Replication(ctx)
 	if err == nil {
 		s.Replication = &replication

@@ -103,6 +103,7 @@ func TestStatus_NodeWithoutAnswerDegradesAndAllWithoutAreUnreachable(t *testing.
 func TestStatus_WordAndExitCodeFollowTheTableOfConditions(t *testing.T) {
 	for _, kind := range api.ConditionTypes() {
 		n := startNode(t)
+		n.setOrders(api.OrderDrain)
 		status, head, code := api.ServiceHealthy, "attention: 1\n", 0
 		switch kind.Severity {
 		case api.SeverityDegraded:

@@ -74,10 +74,10 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 	if req.StartsAt, req.ExpiresIn, err = f.when.read(cmd, a.Now()); err != nil {
 		return err
 	}
-	return a.setWeights(cmd.Context(), args[0], args[1], req, f.force)
+	return a.setWeights(cmd.Context(), args[0], args[1], req, f)
 }
 
-func (a *app) setWeights(ctx context.Context, service, address string, req api.WeightRequest, force bool) error {
+func (a *app) setWeights(ctx context.Context, service, address string, req api.WeightRequest, f weightFlags) error {
 	chosen, err := a.backendsOf(ctx, service, address)
 	if err != nil {
 		return err
@@ -88,11 +88,14 @@ func (a *app) setWeights(ctx context.Context, service, address string, req api.W
 	}
 	if *req.Weight == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(chosen), ZeroWeight: true}
-		if ctx, err = a.careful(ctx, force, asked); err != nil {
+		if ctx, err = a.careful(ctx, f.force, asked); err != nil {
 			return err
 		}
 	}
-	err = a.share(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+	if err := a.checkPlanned(ctx, api.OrderWeight, chosen, f.when); err != nil {
+		return err
+	}
+	err = a.share(f.when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
 		return eachServer(chosen, func(id string) (string, error) {
 			b := chosen[slices.IndexFunc(chosen, func(b api.Backend) bool { return b.ID == id })]
 			o, err := c.SetWeight(ctx, b.Service, b.Address, b.Port, req)

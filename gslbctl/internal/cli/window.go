@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -17,6 +20,45 @@ type window struct {
 	at      string        // --at
 	expires time.Duration // --expires-in
 	alias   time.Duration // --for
+	replace bool          // --replace-planned
+}
+
+// replacing returns the context for the requests of a command, which replace a planned window only if told so.
+func (w *window) replacing(ctx context.Context) context.Context {
+	if w.replace {
+		return api.ReplacePlanned(ctx)
+	}
+	return ctx
+}
+
+// checkPlanned refuses a change of several servers of which one has a planned order of the same kind, before any of
+// them is changed.
+func (a *app) checkPlanned(ctx context.Context, kind api.OrderKind, servers []api.Backend, w window) error {
+	if w.replace || len(servers) < 2 {
+		return nil
+	}
+	list, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.OrderList, error) { return c.Orders(ctx) })
+	if err != nil {
+		return nil //nolint:nilerr // the node refuses what it must
+	}
+	var planned []string
+	for _, o := range list.Orders {
+		if o.Kind != kind || o.InForce {
+			continue
+		}
+		for _, s := range servers {
+			if at, err := netip.ParseAddrPort(o.Address); err == nil && o.Service == s.Service && at.Port() == uint16(s.Port) &&
+				at.Addr().String() == s.Address {
+				planned = append(planned, s.ID)
+			}
+		}
+	}
+	if len(planned) == 0 {
+		return nil
+	}
+	return &outcome{exitDegraded, fmt.Sprintf("a %s is planned for %s of %d, such as of %s: take it back first, or "+
+		"add --replace-planned; %s", kind, render.Count(len(planned), "server", "servers"), len(servers), planned[0],
+		nothingChanged), &api.Error{Status: http.StatusConflict}}
 }
 
 // windowFlags adds --at, --expires-in and its other name --for.
@@ -26,6 +68,7 @@ func windowFlags(cmd *cobra.Command, w *window) {
 	spanVar(cmd.Flags(), &w.expires, "expires-in", 0,
 		"end it by itself after this time from its beginning, such as 30m or 1d (default never)")
 	spanVar(cmd.Flags(), &w.alias, "for", 0, "another name of --expires-in")
+	cmd.Flags().BoolVar(&w.replace, "replace-planned", false, "replace a planned window, which is refused otherwise")
 }
 
 // read returns the beginning, nil for at once, and the time from there to the end in the API's form, "" for no end.

@@ -25,6 +25,12 @@ func ifSafeParameter() Parameter {
 	return flag("if_safe", "refuse with 409 if a name would be left with fewer backends than min_healthy, or with none")
 }
 
+// orderParameters are the parameters of changes that give an order.
+func orderParameters() []Parameter {
+	return []Parameter{ifSafeParameter(),
+		flag("replace_planned", "replace a planned one of the same kind, which is refused with 409 otherwise")}
+}
+
 // withdrawal is a set of backends that a change takes away or stops from serving, and the effect of that on their
 // candidates.
 type withdrawal struct {

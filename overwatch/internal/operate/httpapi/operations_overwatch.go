@@ -40,7 +40,7 @@ func overwatchOperations() []Operation {
 		{Method: post, Path: backend + "/override", handle: (*Server).postBackendOverride, Header: conditionsOf(true),
 			Role:    api.RoleOperate,
 			Summary: "Say by hand whether a backend works", Body: order, Required: told, Status: 200,
-			Query:  safe,
+			Query:  orderParameters(),
 			Answer: api.Outcome{Success: true, Message: "app.example.com/192.0.2.1:80 is unhealthy by override"},
 			Errors: unsafe},
 		{Method: del, Path: backend + "/override", handle: (*Server).deleteBackendOverride, Header: conditionsOf(false),
@@ -53,7 +53,7 @@ func overwatchOperations() []Operation {
 			Description: "In the place of the declared one, whoever declares it. A backend of weight 0 serves only where no " +
 				"other may. It is on disk when the call returns, and ends by itself where expires_in says so, " +
 				"counted from starts_at or from now.",
-			Body: other, Required: []string{"weight", "reason"}, Status: 200, Query: safe, Answer: weight,
+			Body: other, Required: []string{"weight", "reason"}, Status: 200, Query: orderParameters(), Answer: weight,
 			Errors: unsafeChanges},
 		{Method: patch, Path: backend + "/weight", handle: decoded((*Server).putWeight), Header: conditionsOf(false),
 			Role: api.RoleOperate, Summary: "Change an operator's weight", Description: "What is left out stays.", Body: other,
@@ -111,7 +111,7 @@ func overwatchOperations() []Operation {
 		{Method: get, Path: record, handle: (*Server).getOverride, Summary: "One override", Status: 200, Answer: override},
 		{Method: put, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Header: conditionsOf(true),
 			Summary: "Say by hand whether a backend works", Body: order, Required: told, Status: 200, Answer: override,
-			Query: safe, Errors: unsafeChanges},
+			Query: orderParameters(), Errors: unsafeChanges},
 		{Method: patch, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Summary: "Change an override",
 			Description: "What is left out stays.", Header: conditionsOf(false), Body: order, Status: 200,
 			Query: safe, Answer: override, Errors: unsafeChanges},

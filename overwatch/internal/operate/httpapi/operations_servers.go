@@ -64,7 +64,7 @@ func serverOperations() []Operation {
 			Description: "It goes linearly from starts_at, or from now, over duration, and stays there until it is taken back " +
 				"or expires_in has passed since its start.",
 			Body: api.DrainRequest{Duration: "2m"}, Optional: true,
-			Query: safe, Errors: []int{conflict},
+			Query: orderParameters(), Errors: []int{conflict},
 			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: new(at())}},
 		{Method: del, Path: server + "/drain", handle: (*Server).deleteDrain, Role: api.RoleOperate,
 			Summary:     "Give a server its traffic back",

@@ -105,7 +105,7 @@ func targetOf(o registry.Order) target { return target{o.Service, o.Address, o.P
 
 // giveOrder replaces the order of the same kind and target by that of a request, if a backend is there and the order
 // before fulfils the request's condition. A planned order does not replace one in force, which would end before its
-// time. Options.OrderLock must be held.
+// time. It does not replace a planned one by accident either, see losesPlanned. Options.OrderLock must be held.
 func (s *Server) giveOrder(c *call, o registry.Order) error {
 	t := targetOf(o)
 	if !slices.ContainsFunc(s.o.View.Service(t.service), t.has) {
@@ -130,10 +130,39 @@ func (s *Server) giveOrder(c *call, o registry.Order) error {
 		return problemf(http.StatusConflict, "%s of %s is in force: a planned one would end it now; clear it, or let "+
 			"it expire, first", withArticle(o.Kind), t)
 	}
+	if replaces && s.losesPlanned(c, before, o) {
+		return plannedProblem(before)
+	}
 	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.StartsAt) {
 		return badRequest("it would end %s, before it starts: give expires_in too", o.ExpiresAt.Format(time.RFC3339))
 	}
 	return s.putOrder(c, orderChange(string(o.Kind), o), o, before, replaces)
+}
+
+// losesPlanned reports whether a new order would silently replace a planned one. PATCH, If-Match and replace_planned
+// are meant to replace it, and a request that is repeated plans the same again.
+func (s *Server) losesPlanned(c *call, before, o registry.Order) bool {
+	if before.Begun || c.Request.Method == http.MethodPatch || len(c.condition.match) > 0 ||
+		c.query.flag("replace_planned") {
+		return false
+	}
+	return !before.StartsAt.Equal(o.StartsAt) || !before.ExpiresAt.Equal(o.ExpiresAt) || before.Share != o.Share ||
+		before.Over != o.Over || before.Weight != o.Weight || before.Healthy != o.Healthy
+}
+
+// plannedProblem refuses an order that would replace a planned one, and names both ways on.
+func plannedProblem(o registry.Order) error {
+	window := "from " + o.StartsAt.UTC().Format(time.RFC3339)
+	if !o.ExpiresAt.IsZero() {
+		window += " until " + o.ExpiresAt.UTC().Format(time.RFC3339)
+	}
+	by := ""
+	if o.CreatedBy != "" {
+		by = " by " + o.CreatedBy
+	}
+	return problemf(http.StatusConflict, "%s of %s is planned%s %s, and a backend has one of a kind: take the planned "+
+		"one back first, or replace it (replace_planned=true, gslbctl --replace-planned)", withArticle(o.Kind), targetOf(o),
+		by, window)
 }
 
 // taking returns the backends that an order takes traffic from; takes is false if it takes none away.

@@ -182,8 +182,21 @@ func TestWindow_IsListedBeforehandAndTakenBack(t *testing.T) {
 	}
 	w.wantError("its end before its beginning", w.send("PATCH", overridePath,
 		`{"starts_at":"`+later.Format(time.RFC3339)+`"}`), 400, "expires_in")
-	// One that counts now takes the place of the planned one, and a planned one does not end what is in force.
-	w.want("now", w.send("PUT", weightPath, `{"weight":9,"reason":"now"}`), 200)
+	// One that counts now does not end a planned one by accident, and a planned one does not end what is in force.
+	orders := w.state()
+	for path, body := range map[string]string{weightPath: `{"weight":9,"reason":"now"}`,
+		overridePath: `{"healthy":true,"reason":"now"}`, drainPath: `{"share":0.1}`} {
+		method := "PUT"
+		if path == drainPath {
+			method = "POST"
+		}
+		w.wantError(path, w.send(method, path, body), 409, "is planned by 127.0.0.1 from "+at, "replace_planned=true",
+			"take the planned one back")
+	}
+	if now := w.state(); now != orders {
+		t.Errorf("a refused order has changed %s to %s", orders, now)
+	}
+	w.want("now", w.send("PUT", weightPath+"?replace_planned=true", `{"weight":9,"reason":"now"}`), 200)
 	w.wantError("planned over one in force", w.send("PUT", weightPath,
 		`{"weight":7,"reason":"r","starts_at":"`+at+`"}`), 409, "in force")
 	w.want("taking a planned drain back", w.send("DELETE", drainPath, ""), 200)
