@@ -189,3 +189,31 @@ func TestReplication_ChangesOfAPeerAreAuditedWithinABound(t *testing.T) {
 		n.stop()
 	})
 }
+
+// A large exchange is stored in several transactions, so that the API need not wait for all of it.
+func TestReplication_ALargeExchangeIsStoredInParts(t *testing.T) {
+	const count = 12_000
+	n := facing(t, newHostile(func(asked uint64) any {
+		offer := replica.Offer{Node: "h", Changes: asked, Synced: time.Now(), Objects: []replica.Object{}, Whole: asked == 1}
+		for i := range count {
+			if asked == 2 {
+				offer.Objects = append(offer.Objects, sentDomain(fmt.Sprint("d", i, ".example"), 1))
+			}
+		}
+		return sent{Instance: "one", Time: time.Now(), Offer: offer}
+	}))
+	changes := map[int]bool{}
+	until(t, "all objects", func() bool {
+		objects := n.store.Replicas().Objects
+		changes[objects] = true
+		return objects == count
+	})
+	if len(changes) < 3 {
+		t.Errorf("the numbers of objects were %v", changes)
+	}
+	until(t, "all objects to be in force", func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return len(n.followed) == count
+	})
+}
