@@ -44,8 +44,7 @@ type DocumentDomain = model.Patch[model.Domain]
 // DocumentServer is a server of a Document. Without a health check it has that of its region.
 type DocumentServer struct {
 	ServerCreate
-	HealthCheck *HealthCheckChange `json:"health_check,omitempty"`
-	Owner       string             `json:"owner,omitempty"`
+	Owner string `json:"owner,omitempty"`
 }
 
 // DocumentMapping says in which region the clients of a network are.

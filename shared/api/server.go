@@ -69,6 +69,8 @@ type ServerCreate struct {
 	Agent  string `json:"agent,omitempty"`  // id of the agent whose own server it is; empty: of none
 	// AllowedCIDRs are the networks where addresses of Target may be; empty: where those of agents may be.
 	AllowedCIDRs []string `json:"allowed_cidrs,omitempty"`
+	// HealthCheck has the fields in which the check differs from that of the region's servers; nil: none.
+	HealthCheck *HealthCheckChange `json:"health_check,omitempty"`
 }
 
 // ServerPatch is the body of PATCH /api/v1/servers/{id}. Nil fields stay as they are.

@@ -100,6 +100,10 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
 			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"weight":50,"region":"eu"}`,
 			"server app.example.com:192.0.2.12:443 is registered"},
+		{"servers add app.example.com 192.0.2.12 443 --region eu --check-type http --check-path /up --check-timeout 1s",
+			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"region":"eu",` +
+				`"health_check":{"type":"http","path":"/up","timeout":"1s"}}`,
+			"server app.example.com:192.0.2.12:443 is registered"},
 		{"servers add app.example.com lb.example.net 443 --region eu --allow 10.0.0.0/8",
 			`POST /api/v1/servers  {"service":"app.example.com","target":"lb.example.net","port":443,"region":"eu",` +
 				`"allowed_cidrs":["10.0.0.0/8"]}`,

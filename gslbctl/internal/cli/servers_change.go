@@ -14,6 +14,7 @@ import (
 
 func (a *app) serversAddCommand() *cobra.Command {
 	var given api.ServerPatch
+	var healthCheck api.HealthCheckChange
 	cmd := &cobra.Command{
 		Use:   "add <service> <ip or host name> <port> --region <region>",
 		Short: "Register a server on every node; DNS has it when this returns",
@@ -34,6 +35,9 @@ func (a *app) serversAddCommand() *cobra.Command {
 			} else { // which a node checks
 				req.Target = args[1]
 			}
+			if healthCheck != (api.HealthCheckChange{}) {
+				req.HealthCheck = &healthCheck
+			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
@@ -42,6 +46,7 @@ func (a *app) serversAddCommand() *cobra.Command {
 		ValidArgsFunction: a.arguments(domainNames),
 	}
 	a.serverFlags(cmd, &given)
+	checkFlags(cmd, &healthCheck, "check-")
 	need(cmd, [2]string{"region", "where the server is, such as --region eu"})
 	return cmd
 }

@@ -32,19 +32,25 @@ func (a *app) serversCheckCommand() *cobra.Command {
 			return a.print(shown, a.table(checkTable(shown.HealthCheck)))
 		},
 	}
-	flags := cmd.Flags()
-	optional(cmd, flags.BoolVar, &req.Enabled, "enabled", true,
-		"false: the nodes do not check the server, and go by agents alone")
-	optional(cmd, flags.StringVar, &req.Type, "type", "", check.Types())
-	optional(cmd, flags.StringVar, &req.Path, "path", "", "what http and https ask for")
-	optional(cmd, flags.StringVar, &req.Interval, "interval", "", "time between two checks, such as 5s")
-	optional(cmd, flags.StringVar, &req.Timeout, "check-timeout", "", "longest time that one check may take, such as 2s")
-	optional(cmd, flags.StringVar, &req.ExpectedStatus, "expected-status", "",
-		"healthy statuses of http and https, such as 200,301-308")
-	optional(cmd, flags.IntVar, &req.HealthyThreshold, "healthy-threshold", 0, "successes in a row that make it healthy")
-	optional(cmd, flags.IntVar, &req.UnhealthyThreshold, "unhealthy-threshold", 0,
-		"failures in a row that make it unhealthy")
+	checkFlags(cmd, &req, "")
 	return cmd
+}
+
+// checkFlags adds the flags for the settings of a health check. Only given flags are in req. Names begin with prefix.
+func checkFlags(cmd *cobra.Command, req *api.HealthCheckChange, prefix string) {
+	flags := cmd.Flags()
+	optional(cmd, flags.BoolVar, &req.Enabled, prefix+"enabled", true,
+		"false: the nodes do not check the server, and go by agents alone")
+	optional(cmd, flags.StringVar, &req.Type, prefix+"type", "", check.Types())
+	optional(cmd, flags.StringVar, &req.Path, prefix+"path", "", "path of http and https checks")
+	optional(cmd, flags.StringVar, &req.Interval, prefix+"interval", "", "time between two checks, such as 5s")
+	optional(cmd, flags.StringVar, &req.Timeout, "check-timeout", "", "maximum time of one check, such as 2s")
+	optional(cmd, flags.StringVar, &req.ExpectedStatus, prefix+"expected-status", "",
+		"healthy statuses of http and https, such as 200,301-308")
+	optional(cmd, flags.IntVar, &req.HealthyThreshold, prefix+"healthy-threshold", 0,
+		"successes in a row that make it healthy")
+	optional(cmd, flags.IntVar, &req.UnhealthyThreshold, prefix+"unhealthy-threshold", 0,
+		"failures in a row that make it unhealthy")
 }
 
 func checkTable(h api.HealthCheck) *render.Table {

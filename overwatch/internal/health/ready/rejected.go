@@ -24,7 +24,7 @@ func (j *Judge) walkRejected(to report) {
 			return fmt.Sprintf("%s the certificate of node %s (%s): if it was reinstalled, set "+
 					"overwatch.dnssec.key_sync.secret on all nodes, or delete its file in overwatch_pins/ of each agent; if it "+
 					"was not, another machine uses its address", rejecters(one.Agents), one.NodeID,
-				shortened(one.KeyID.Fingerprint())),
+					shortened(one.KeyID.Fingerprint())),
 				"gslbctl gossip nodes"
 		})
 	}

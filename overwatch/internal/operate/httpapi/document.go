@@ -208,11 +208,11 @@ func (r *documentReader) server(req api.DocumentServer) (kind, name string, err 
 		return "", "", err
 	}
 	made := &store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Region: req.Region, Agent: req.Agent,
-		Weight: valueOr(req.Weight, api.DefaultServerWeight), Check: r.cfg.CheckIn(req.Region), Owner: req.Owner}
+		Weight: valueOr(req.Weight, api.DefaultServerWeight), Owner: req.Owner}
 	r.found.servers[id] = made
 	err = errors.Join(checkWeight(made.Weight), checkAgent(req.Agent), checkOwner(req.Owner))
-	if err == nil && req.HealthCheck != nil {
-		made.Check, err = r.s.editCheck(made.Check, *req.HealthCheck)
+	if err == nil {
+		made.Check, err = r.s.checkOfNew(r.cfg, req.ServerCreate)
 	}
 	return kindServer, id.String(), err
 }

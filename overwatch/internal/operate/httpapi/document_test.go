@@ -54,8 +54,8 @@ func shop(ttl int) api.Document {
 		Domains: []api.DocumentDomain{{"name": "Shop.example.", "ttl": ttl,
 			"regions": []string{"eu", "asia"}}},
 		Servers: []api.DocumentServer{
-			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "192.0.2.7", Port: 80, Region: "asia"},
-				HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/x"), ExpectedStatus: new("200")}},
+			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "192.0.2.7", Port: 80, Region: "asia",
+				HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/x"), ExpectedStatus: new("200")}}},
 			{ServerCreate: api.ServerCreate{Service: "shop.example", Address: "2001:db8::7", Port: 80, Region: "eu"}},
 		},
 		Mappings: []api.DocumentMapping{{CIDR: "10.0.0.0/8", Region: "asia", Comment: "lab"}},

@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
 
@@ -54,10 +55,14 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 	if err != nil {
 		return answer{}, err
 	}
+	healthCheck, err := s.checkOfNew(cfg, req)
+	if err != nil {
+		return answer{}, err
+	}
 	now := stamp(s.o.Now())
 	server := store.Server{
 		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region, Agent: req.Agent,
-		Check: cfg.CheckIn(req.Region), CreatedAt: now, UpdatedAt: now,
+		Check: healthCheck, CreatedAt: now, UpdatedAt: now,
 	}
 	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server},
 		func(ctx context.Context, note store.Entry) error {
@@ -68,6 +73,15 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 			return s.inRegion(req.Region, create)
 		})
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, err
+}
+
+// checkOfNew returns the health check of a new server: that of its region with the fields of the request.
+func (s *Server) checkOfNew(cfg *config.Config, req api.ServerCreate) (check.Spec, error) {
+	spec := cfg.CheckIn(req.Region)
+	if req.HealthCheck == nil {
+		return spec, nil
+	}
+	return s.editCheck(spec, *req.HealthCheck)
 }
 
 func newServerID(service string, req api.ServerCreate) (registry.ID, error) {

@@ -76,3 +76,23 @@ func TestDocument_TakesBothNamesOfTheRoutingAlgorithm(t *testing.T) {
 		t.Error(doc)
 	}
 }
+
+// A server, by address or by host name, is created with its health check in one request.
+func TestServers_AreCreatedWithTheirHealthCheck(t *testing.T) {
+	w := newWorld(t)
+	const path = "/api/v1/servers"
+	w.want("address", w.send("POST", path, `{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu",`+
+		`"health_check":{"type":"http","path":"/up","interval":"7s","timeout":"2s"}}`), 201)
+	w.want("its check", w.send("GET", path+"/app.example:192.0.2.9:80/health-check", ""), 200, `"path":"/up"`,
+		`"interval":"7s"`)
+	w.want("host name", w.send("POST", path, `{"service":"app.example","target":"lb.example.net","port":80,`+
+		`"region":"eu","health_check":{"type":"http","path":"/up"}}`), 201)
+	doc := w.send("GET", "/api/v1/document", "").body
+	if strings.Count(doc, `"path":"/up"`) != 2 {
+		t.Error(doc)
+	}
+	for _, target := range []string{`"address":"192.0.2.8"`, `"target":"lc.example.net"`} {
+		w.wantError(target, w.send("POST", path, `{"service":"app.example",`+target+`,"port":80,"region":"eu",`+
+			`"health_check":{"type":"magic"}}`), 400, "magic")
+	}
+}

@@ -101,7 +101,7 @@ func newTarget(req api.ServerCreate) (id definitions.TargetID, t *definitions.Ta
 		return id, nil, badRequest("%v", err)
 	}
 	t = &definitions.TargetServer{Region: req.Region, Weight: valueOr(req.Weight, api.DefaultServerWeight),
-		Agent: req.Agent}
+		Agent: req.Agent, HealthCheck: req.HealthCheck}
 	if t.AllowedCIDRs, err = parseNetworks(req.AllowedCIDRs); err != nil {
 		return id, nil, err
 	}
@@ -131,6 +131,10 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 	req.Service = domain.Name
 	id, t, err := newTarget(req)
 	if err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	if _, err := s.checkOfNew(cfg, req); err != nil {
 		return answer{}, err
 	}
 	t.CreatedAt = stamp(s.o.Now())
@@ -362,17 +366,18 @@ func (r *documentReader) target(req api.DocumentServer) (kind, name string, err 
 	if err != nil {
 		return "", "", err
 	}
-	t.Owner, t.HealthCheck = req.Owner, req.HealthCheck
+	t.Owner = req.Owner
 	r.found.targets[id] = t
 	err = checkOwner(req.Owner)
-	if err == nil && t.HealthCheck != nil {
-		_, err = r.s.editCheck(r.cfg.CheckIn(t.Region), *t.HealthCheck)
+	if err == nil {
+		_, err = r.s.checkOfNew(r.cfg, req.ServerCreate)
 	}
 	return kindServer, id.String(), err
 }
 
 func writtenTarget(id definitions.TargetID, t *definitions.TargetServer) api.DocumentServer {
-	return api.DocumentServer{Owner: t.Owner, HealthCheck: t.HealthCheck, ServerCreate: api.ServerCreate{
+	return api.DocumentServer{Owner: t.Owner, ServerCreate: api.ServerCreate{HealthCheck: t.HealthCheck,
+
 		Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: &t.Weight, Region: t.Region, Agent: t.Agent,
 		AllowedCIDRs: writtenNetworks(t.AllowedCIDRs)}}
 }

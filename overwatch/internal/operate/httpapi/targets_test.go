@@ -151,8 +151,8 @@ func TestTargets_AreWhatADomainIsAnsweredWith(t *testing.T) {
 func TestTargets_AreOfDocuments(t *testing.T) {
 	w := newWorld(t)
 	doc := api.Document{Servers: []api.DocumentServer{{ServerCreate: api.ServerCreate{Service: service,
-		Target: "lb.example.net", Port: 443, Region: "eu", AllowedCIDRs: []string{"10.0.0.0/8"}},
-		HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/up")}}}}
+		Target: "lb.example.net", Port: 443, Region: "eu", AllowedCIDRs: []string{"10.0.0.0/8"},
+		HealthCheck: &api.HealthCheckChange{Type: new("http"), Path: new("/up")}}}}}
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop"}, 1)
 	w.apply(api.ApplyRequest{Document: doc, Owner: "shop", Prune: true}, 0)
 	exported, err := w.client.Document(t.Context())
