@@ -127,9 +127,9 @@ func (r *Replication) exchange(ctx context.Context, p *peer, guest *keysync.Gues
 	return got.octets, r.take(ctx, p, m)
 }
 
-// collect asks for all pages of an offer. With an instance and wait it waits for changes. All pages are asked for with has, see
-// Question: none of them is stored before the last one has come. clocked reports that the node of the
-// instance reads this node's clock. The Limit of the offer is the earliest Limit in the questions.
+// collect asks for all pages of an offer. With an instance and wait it waits for changes. All pages are asked for with
+// has, see Question: none of them is stored before the last one has come. clocked reports that the node of the instance
+// reads this node's clock. The Limit of the offer is the earliest Limit in the questions.
 func (r *Replication) collect(ctx context.Context, guest *keysync.Guest, since, has uint64, instance string,
 	clocked, wait bool) (first *message, got gathered, err error) {
 	if first, err = r.ask(ctx, guest, since, has, instance, clocked, wait && instance != ""); err != nil {
