@@ -70,6 +70,7 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 
 func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
 	n := startNode(t)
+	n.setOrders(api.OrderDrain)
 	var many api.ConditionList
 	for range 504 {
 		many.Conditions = append(many.Conditions, api.Condition{Sentence: rand.Text(), Command: "c"})
