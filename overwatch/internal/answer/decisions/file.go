@@ -141,8 +141,8 @@ func (r *Recorder) snapshot() saved {
 	return s
 }
 
-// add adds the content of a file to the record. It omits entries older than FlowSpan, entries in the future, and buckets
-// that are not in the order of time.
+// add adds the content of a file to the record. It omits entries older than FlowSpan or in the future, and buckets that
+// are not in the order of time.
 func (r *Recorder) add(s *saved) {
 	now := r.now()
 	isRecent := func(at time.Time, span time.Duration) bool { return !at.After(now) && now.Sub(at) <= span }
