@@ -48,7 +48,7 @@ func (p *decider) candidates(
 	for i, b := range backends {
 		out[i] = policy.Candidate{
 			Address:     b.Address,
-			Region:      b.Region,
+			Region:      p.positions.places.region(b.Region),
 			Weight:      b.WeightInForce(),
 			Share:       b.Share,
 			MayServe:    b.MayServe,

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -154,4 +155,17 @@ func TestGeolocation_ANewRegionOfTheNameTakesItsClients(t *testing.T) {
 		stop()
 		synctest.Wait()
 	})
+}
+
+// An agent may write its region in another case than the configuration.
+func TestGeolocation_RegionsOfBackendsAreComparedWithoutCase(t *testing.T) {
+	b, s := sharedRegions(t, "geolocation", "us", "eu")
+	for _, backend := range b.Service("app.gslb.test") {
+		backend.Region = strings.ToUpper(backend.Region)
+	}
+	r := newPublisher(t, b, s).View().Resolve("app.gslb.test.", dns.TypeA, false, netip.MustParseAddr("198.51.100.7"),
+		zone.NewTurns(1, 1))
+	if len(r.Answer) != 1 || r.Answer[0].(*dns.A).A.String() != "10.0.0.2" {
+		t.Errorf("a German client is answered %v, want the backend in EU", r.Answer)
+	}
 }

@@ -13,7 +13,8 @@ import (
 
 // places holds the regions of clients and backends, with the settings of regions that concern all domains.
 type places struct {
-	rankings    [][]string // regions that clients may be in, by geo.RegionID
+	rankings    [][]string        // regions that clients may be in, by geo.RegionID
+	names       map[string]string // of regions, by the name and by the name in lower case
 	coordinates map[string]policy.Coordinates
 	bias        map[string]int
 	pools       map[string]*policy.Algorithm
@@ -22,7 +23,7 @@ type places struct {
 // newPlaces returns the places of regions and of the table compiled from them; nil: clients are in no region.
 func newPlaces(regions []config.Region, table *geo.Table) places {
 	e := places{
-		rankings: [][]string{nil}, coordinates: make(map[string]policy.Coordinates),
+		rankings: [][]string{nil}, names: make(map[string]string), coordinates: make(map[string]policy.Coordinates),
 		bias: make(map[string]int), pools: make(map[string]*policy.Algorithm),
 	}
 	if table != nil {
@@ -30,6 +31,10 @@ func newPlaces(regions []config.Region, table *geo.Table) places {
 	}
 	for i := range regions {
 		r := &regions[i]
+		e.names[r.Name] = r.Name
+		if lower := strings.ToLower(r.Name); e.names[lower] == "" {
+			e.names[lower] = r.Name
+		}
 		if r.Latitude != nil && r.Longitude != nil && !r.Disabled() {
 			e.coordinates[r.Name] = policy.Coordinates{Latitude: *r.Latitude, Longitude: *r.Longitude}
 		}
@@ -43,12 +48,24 @@ func newPlaces(regions []config.Region, table *geo.Table) places {
 	return e
 }
 
+// region returns the name of a region that a backend has in any case, or the text if it is no region's.
+func (e *places) region(text string) string {
+	if name, known := e.names[text]; known {
+		return name
+	}
+	if name, known := e.names[strings.ToLower(text)]; known {
+		return name
+	}
+	return text
+}
+
 // same reports whether the settings of regions are the same.
 func (e *places) same(other *places) bool { return e.near(other) && maps.Equal(e.pools, other.pools) }
 
 // near reports whether distances are the same.
 func (e *places) near(other *places) bool {
-	return maps.Equal(e.coordinates, other.coordinates) && maps.Equal(e.bias, other.bias)
+	return maps.Equal(e.names, other.names) && maps.Equal(e.coordinates, other.coordinates) &&
+		maps.Equal(e.bias, other.bias)
 }
 
 // ranked reports whether clients are in the same regions by geo.RegionID.

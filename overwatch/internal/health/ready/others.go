@@ -90,7 +90,8 @@ func (j *Judge) walkRegions(to report) {
 	}
 	known := j.o.Regions()
 	for _, a := range j.o.View.Agents() {
-		if a.Region == "" || a.Left() || slices.Contains(known, a.Region) {
+		isOwn := func(id string) bool { return strings.EqualFold(id, a.Region) }
+		if a.Region == "" || a.Left() || slices.ContainsFunc(known, isOwn) {
 			continue
 		}
 		to(api.RegionUnknown, a.ID, func() (string, string) {

@@ -15,6 +15,7 @@ import (
 // postAgentNode answers POST /nodes/agent: it announces an agent, which is pending until it proves its token. An
 // announcement gives no rights.
 func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, error) {
+	s.foldRegion(&req.Region)
 	made, err := s.announced(req)
 	if cfg, _ := s.o.Config(); err == nil && req.Region != "" {
 		err = checkRegion(cfg, req.Region)

@@ -112,7 +112,7 @@ func (s *Server) readDocument(ctx context.Context, body documentBody) (*objects,
 	if err := lists.checkLengths(); err != nil {
 		return nil, err
 	}
-	r := &documentReader{s: s, ctx: ctx, found: newObjects()}
+	r := &documentReader{s: s, ctx: ctx, found: newObjects(), names: s.regionNames()}
 	r.cfg, _ = s.o.Config()
 	each(r, "regions", lists.Regions, r.region)
 	each(r, "domains", lists.Domains, r.domain)
@@ -138,6 +138,7 @@ type documentReader struct {
 	ctx      context.Context //nolint:containedctx // of the request whose document it reads
 	cfg      *config.Config
 	found    *objects
+	names    definitions.RegionNames // of the regions that exist, and of the document
 	problems documentProblems
 }
 
@@ -181,6 +182,9 @@ func (r *documentReader) region(req api.DocumentRegion) (kind, name string, err 
 	if remedy := settings.LabelRemedy(name, wire.MaxRegion); remedy != "" {
 		return "", "", badRequest("id is %.64q: %s", name, remedy)
 	}
+	if name = r.names.Of(name); r.found.regions[name] == nil {
+		r.names.Add(name)
+	}
 	made := &store.Region{Name: name, Enabled: true, Owner: req.Owner}
 	r.found.regions[name] = made
 	return kindRegion, name, errors.Join(editRegion(made, req.RegionChange), checkOwner(req.Owner))
@@ -191,6 +195,7 @@ func (r *documentReader) domain(req api.DocumentDomain) (kind, name string, err 
 	if made == nil {
 		return "", "", err
 	}
+	made.Regions = r.names.All(made.Regions)
 	r.found.domains[made.Name] = made
 	return kindDomain, made.Name, errors.Join(err, checkOwner(made.Owner))
 }
@@ -199,6 +204,7 @@ func (r *documentReader) server(req api.DocumentServer) (kind, name string, err 
 	if req.Target != "" {
 		return r.target(req)
 	}
+	req.Region = r.names.Of(req.Region)
 	service, remedy := settings.ParseService(req.Service)
 	if remedy != "" {
 		return "", "", badRequest("service is %.260q: %s", req.Service, remedy)
@@ -225,8 +231,8 @@ func (r *documentReader) mapping(req api.DocumentMapping) (kind, name string, er
 	if req.Comment != "" {
 		err = checkText("comment", req.Comment, api.MaxComment)
 	}
-	r.found.mappings[network] = &store.Mapping{CIDR: network.String(), Region: req.Region, Comment: req.Comment,
-		Owner: req.Owner}
+	r.found.mappings[network] = &store.Mapping{CIDR: network.String(), Region: r.names.Of(req.Region),
+		Comment: req.Comment, Owner: req.Owner}
 	return kindMapping, network.String(), errors.Join(err, checkOwner(req.Owner))
 }
 

@@ -17,7 +17,7 @@ func (r *documentReader) agent(req api.DocumentAgent) (kind, name string, err er
 	if err != nil {
 		return "", "", err
 	}
-	made.Owner = req.Owner
+	made.Owner, made.Region = req.Owner, r.names.Of(made.Region)
 	r.found.agents[made.ID] = made
 	return kindAgent, made.ID, checkOwner(req.Owner)
 }

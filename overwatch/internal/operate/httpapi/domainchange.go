@@ -31,6 +31,7 @@ func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
 				return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most",
 					definitions.MaxDomains)
 			}
+			made.Regions = d.Now().RegionNames(d.File()).All(made.Regions)
 			return made, checkRegionsIn(d, made.Regions, nil)
 		})
 }
@@ -58,6 +59,7 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 			after.UpdatedAt = stamp(s.o.Now())
 			ch.before = before
 			if req.Has("regions") {
+				after.Regions = d.Now().RegionNames(d.File()).All(after.Regions)
 				err = checkRegionsIn(d, after.Regions, before.Regions)
 			}
 			return &after, err

@@ -72,6 +72,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 			return answer{}, err
 		}
 	}
+	s.foldRegion(req.Region)
 	var after *store.Mapping
 	status := http.StatusOK
 	ch := &change{resource: "geo_mapping", id: network.String()}

@@ -19,6 +19,7 @@ func (s *Server) postRegion(c *call, req api.RegionChange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	id = s.regionNames().Of(id)
 	now := stamp(s.o.Now())
 	made := store.Region{Name: id, Enabled: true, CreatedAt: now, UpdatedAt: now}
 	if err := editRegion(&made, req); err != nil {
@@ -67,7 +68,7 @@ func regionID(name, code string) (string, error) {
 // putRegion answers PUT and PATCH /regions/{id}. A field that the body does not have takes its default with PUT, and
 // stays with PATCH.
 func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
-	name := c.Param("id")
+	name := s.regionNames().Of(c.Param("id"))
 	if !valueOr(req.Enabled, true) {
 		done, err := s.safely(c, ofRegion(name))
 		defer done()
@@ -136,7 +137,7 @@ func (s *Server) defineRegion(c *call, status int, ch *change,
 func (s *Server) deleteRegion(c *call) (answer, error) {
 	s.regions.Lock() // no server comes into it meanwhile
 	defer s.regions.Unlock()
-	name := c.Param("id")
+	name := s.regionNames().Of(c.Param("id"))
 	ch := &change{action: "delete", resource: "region", id: name}
 	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
 		before, err := ownRegion(d, name, "deleted", c.condition)

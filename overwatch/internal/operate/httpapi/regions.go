@@ -31,7 +31,7 @@ func (s *Server) listRegions(c *call) (answer, error) {
 // getRegion answers GET /regions/{id}.
 func (s *Server) getRegion(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
-	r, found := findRegion(set, file, c.Param("id"))
+	r, found := findRegion(set, file, set.RegionNames(file).Of(c.Param("id")))
 	if !found {
 		return answer{}, unknownRegion(set, c.Param("id"))
 	}
@@ -61,6 +61,19 @@ func allRegions(set *definitions.Set, file *config.Config) []store.Region {
 	}
 	slices.SortFunc(list[own:], func(a, b store.Region) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// regionNames returns the ids of the regions, which requests may write in any case.
+func (s *Server) regionNames() definitions.RegionNames {
+	set, file := s.o.Definitions.Defined()
+	return set.RegionNames(file)
+}
+
+// foldRegion replaces a region in a request by its id. nil stays.
+func (s *Server) foldRegion(region *string) {
+	if region != nil && *region != "" {
+		*region = s.regionNames().Of(*region)
+	}
 }
 
 func findRegion(set *definitions.Set, file *config.Config, name string) (store.Region, bool) {

@@ -34,6 +34,7 @@ func (s *Server) postServer(c *call, req api.ServerCreate) (answer, error) {
 // createServer checks a server for a domain and creates it. resource is its name in the audit log.
 func (s *Server) createServer(c *call, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate,
 	weight int) (answer, error) {
+	s.foldRegion(&req.Region)
 	id, err := newServerID(domain.Name, req)
 	if err != nil {
 		return answer{}, err
@@ -165,6 +166,7 @@ func (s *Server) patchServer(c *call) (answer, error) {
 	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
+	s.foldRegion(req.Region)
 	if err := s.checkPatch(req); err != nil {
 		return answer{}, err
 	}

@@ -129,6 +129,7 @@ func checkTarget(t *definitions.TargetServer) error {
 // createTarget creates a server by host name for a domain. Its addresses serve once they are resolved and checked.
 func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreate) (answer, error) {
 	req.Service = domain.Name
+	s.foldRegion(&req.Region)
 	id, t, err := newTarget(req)
 	if err != nil {
 		return answer{}, err
@@ -225,6 +226,7 @@ func (s *Server) patchTarget(c *call, id definitions.TargetID) (answer, error) {
 	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
+	s.foldRegion(req.Region)
 	after, err := s.changeTarget(c, id, wholeTarget, func(t *definitions.TargetServer) (err error) {
 		t.Weight, t.Region, t.Agent = valueOr(req.Weight, t.Weight), valueOr(req.Region, t.Region),
 			valueOr(req.Agent, t.Agent)
@@ -366,7 +368,8 @@ func (r *documentReader) target(req api.DocumentServer) (kind, name string, err 
 	if err != nil {
 		return "", "", err
 	}
-	t.Owner = req.Owner
+	req.Region = r.names.Of(req.Region)
+	t.Owner, t.Region = req.Owner, req.Region
 	r.found.targets[id] = t
 	err = checkOwner(req.Owner)
 	if err == nil {
