@@ -58,13 +58,15 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// told returns the nodes that have told a state of a backend, once for each message.
+// told returns the nodes that have told a state of a backend, once for each message. The loss of a region includes its
+// backends.
 func (r *receiver) told(b *harness.Backend, state string) (nodes []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range r.messages {
 		if slices.ContainsFunc(m.Data.Events, func(e api.Event) bool {
-			return e.Kind == api.EventBackend && e.State == state && strings.Contains(e.Subject, b.At.String())
+			return e.Kind == api.EventBackend && e.State == state && strings.Contains(e.Subject, b.At.String()) ||
+				e.Kind == api.EventRegion && e.State == "lost" && strings.Contains(e.Sentence, b.At.String())
 		}) {
 			nodes = append(nodes, m.Data.Node)
 		}
