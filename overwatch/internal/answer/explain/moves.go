@@ -61,7 +61,7 @@ type answersByRegion map[string]map[string]part
 func portions(view *zone.View, name string, family policy.Family) (answersByRegion, []string, error) {
 	answers, err := ByRegion(view, name, family)
 	if err != nil || len(answers) == 0 {
-		return nil, nil, err
+		return answersByRegion{}, nil, err
 	}
 	return portionsOf(answers), answers[0].Decision.Basis.Clients, nil
 }

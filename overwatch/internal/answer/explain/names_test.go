@@ -94,3 +94,17 @@ func TestShifts_TargetsOfOneAddressAreInTheirOwnRegions(t *testing.T) {
 		t.Errorf("%+v, want 0.9 of the answers to move from eu to us", s)
 	}
 }
+
+// A plan makes names, so that a name may have answers in one view alone.
+func TestShifts_OfANameThatOneViewHas(t *testing.T) {
+	with, without := cdnView(t, past(byName, false, cdn).Basis), new(zone.View)
+	for _, views := range [][2]*zone.View{{without, with}, {with, without}} {
+		shifts, err := Shifts(views[0], views[1], "app.test", policy.IPv4)
+		if err != nil || len(shifts) != 1 || shifts[0].Elsewhere != 1 {
+			t.Errorf("%+v, %v, want that all answers differ", shifts, err)
+		}
+	}
+	if shifts, err := Shifts(without, without, "app.test", policy.IPv4); err != nil || len(shifts) > 0 {
+		t.Errorf("of a name that no view has: %+v, %v", shifts, err)
+	}
+}
