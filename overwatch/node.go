@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -210,21 +209,11 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 	n.replication, err = replication.New(replication.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
 		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.state.Unused, Audit: n.audit.EntryOf,
-		Certificate: n.identity.KeyID, Serving: n.serves,
+		Certificate: n.identity.KeyID,
+		Serving: func() []string { return ready.Serving(n.registry.View(), n.state.Judged()) },
 		Registerer: n.registerer, Logger: n.part("replication"),
 	})
 	return err
-}
-
-// serves returns the names with a backend that may serve, for peers that have just started.
-func (n *node) serves() (names []string) {
-	view := n.registry.View()
-	for _, d := range n.state.Judged() {
-		if slices.ContainsFunc(view.Service(d.Name), func(b *registry.Backend) bool { return b.MayServe }) {
-			names = append(names, d.Name)
-		}
-	}
-	return names
 }
 
 // openAudit opens the audit log, and the log of refused requests, which adds bounded entries to it.
@@ -338,9 +327,7 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
 		Registerer: n.registerer, Logger: n.part("gossip"), Refused: n.refused.Note,
-		Introduces: func(node string, certificate identity.KeyID) bool {
-			return n.replication.Introduces(node, certificate)
-		},
+		Introduces: func(node string, key identity.KeyID) bool { return n.replication.Introduces(node, key) },
 	})
 	return err
 }

@@ -1,4 +1,4 @@
-package report
+package report // inside: it uses startFaked
 
 import (
 	"encoding"

@@ -80,7 +80,7 @@ func (j *Judge) behindPeers() string {
 		steered[d.Name] = true
 	}
 	for _, name := range served {
-		if steered[name] && !j.serves(name) {
+		if steered[name] && !serves(j.o.View, name) {
 			missing++
 		}
 	}
@@ -92,6 +92,16 @@ func (j *Judge) behindPeers() string {
 }
 
 // serves reports whether a backend of the name may serve.
-func (j *Judge) serves(name string) bool {
-	return slices.ContainsFunc(j.o.View.Service(name), func(b *registry.Backend) bool { return b.MayServe })
+func serves(view *registry.View, name string) bool {
+	return slices.ContainsFunc(view.Service(name), func(b *registry.Backend) bool { return b.MayServe })
+}
+
+// Serving returns the domains with a backend that may serve, for peers that have just started.
+func Serving(view *registry.View, domains []Domain) (names []string) {
+	for _, d := range domains {
+		if serves(view, d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
