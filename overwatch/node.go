@@ -210,8 +210,8 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
 		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.state.Unused, Audit: n.audit.EntryOf,
 		Certificate: n.identity.KeyID,
-		Serving: func() []string { return ready.Serving(n.registry.View(), n.state.Judged()) },
-		Registerer: n.registerer, Logger: n.part("replication"),
+		Serving:     func() []string { return ready.Serving(n.registry.View(), n.state.Judged()) },
+		Registerer:  n.registerer, Logger: n.part("replication"),
 	})
 	return err
 }
