@@ -27,12 +27,12 @@ const (
 	StatePartlyBack = "partly_back" // some backends serve
 )
 
-// group is the backends of one region or one agent. It leaves out backends that an operator stopped.
+// group is the backends of a region or an agent, without backends that an operator stopped.
 type group struct {
 	name    string
 	total   int
 	serving int
-	failing int // serving ones of which the next failed check is the last
+	failing int // serving backends that the next failed check makes unhealthy
 	unknown int // without a verdict
 	down    []*registry.Backend
 	stale   []*registry.Backend // of a silent agent, serving or not
@@ -42,7 +42,7 @@ type group struct {
 	lost    bool                // a loss that has not ended
 }
 
-// losses is the lost regions and agents at one moment.
+// losses is the lost regions and agents at a time.
 type losses struct {
 	regions, agents map[string]*group
 	silent          map[string]registry.AgentState // agents without a heartbeat
@@ -142,7 +142,7 @@ func (g *group) add(b *registry.Backend) {
 
 // judge sets lost of all groups. before has the losses of the search before.
 func (l *losses) judge(before map[string]bool) {
-	for key, lost := range before { // groups of which every backend is removed
+	for key, lost := range before { // regions without a backend
 		if region, ok := strings.CutPrefix(key, "region "); ok && lost && l.hasSilentAgentIn(region) {
 			groupOf(l.regions, region)
 		}

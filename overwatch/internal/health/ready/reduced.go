@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// reduced is the backends of one agent that serve with a reduced share.
+// reduced is the backends of an agent that serve with a reduced share.
 type reduced struct {
 	backends []*registry.Backend
 	names    map[string]bool
@@ -73,7 +73,7 @@ func (l *losses) describeShare(agent string) string {
 	return text
 }
 
-// walkFlapping reports backends that flap, and the region where several do. It leaves out backends of lost regions and
+// walkFlapping reports backends that flap, and the region where several do. It omits backends of lost regions and
 // agents.
 func (l *losses) walkFlapping(to report) {
 	for _, region := range slices.Sorted(maps.Keys(l.flapping)) {

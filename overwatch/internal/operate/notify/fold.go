@@ -22,9 +22,9 @@ func causesOf(e *api.Event) (keys []string) {
 	return keys
 }
 
-// fold drops the waiting events of backends and agents that a loss includes: the target was told of the loss, or the
-// loss waits. The notification of the loss describes them. An event that ends a state that the target was told to have
-// begun stays.
+// fold drops the waiting events of backends and agents that a loss includes, if the target was notified of the loss or
+// the loss waits. The notification of the loss describes them. An event stays if the target was notified of the begin of
+// its state.
 func (t *target) fold() {
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
 		if t.Told[w.Group][keyOf(&w.Event)].Phase == api.PhaseBegins {
@@ -34,7 +34,7 @@ func (t *target) fold() {
 	})
 }
 
-// isLossTold reports whether the target was told that a loss has begun, or is about to be.
+// isLossTold reports whether the target was notified of the begin of a loss, or the notification waits.
 func (t *target) isLossTold(key string) bool {
 	if t.Told[key][key].Phase == api.PhaseBegins || t.Message != nil && t.Message.Group == key {
 		return true

@@ -18,7 +18,7 @@ type Telling struct {
 	Before   []Past            `json:"before,omitempty"` // earlier states, the newest first, at most maxPast
 }
 
-// Past is an earlier state of a key that a target was told.
+// Past is an earlier state of a key in a message to a target.
 type Past struct {
 	State string        `json:"state"`
 	Phase api.Phase     `json:"phase"`
@@ -34,7 +34,7 @@ const (
 	lateFor = 2 * time.Minute
 )
 
-// after returns t with the states of the telling before it, if t lacks them.
+// after returns t with the states of the previous telling, if t lacks them.
 func (t Telling) after(before Telling) Telling {
 	if t.Before != nil || before.State == "" {
 		return t
@@ -48,7 +48,7 @@ func (t Telling) after(before Telling) Telling {
 	return t
 }
 
-// saw reports whether another node told the state of telling to the target, not long before it.
+// saw reports whether another node sent the state of telling to the target, within lateFor before telling.
 func (t Telling) saw(node string, telling Telling) bool {
 	for _, p := range t.Before {
 		if p.Node != node && p.State == telling.State && p.Phase == telling.Phase && telling.At.Sub(t.At)+p.Ago <= lateFor {
