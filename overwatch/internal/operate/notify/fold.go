@@ -23,8 +23,8 @@ func causesOf(e *api.Event) (keys []string) {
 }
 
 // fold drops the waiting events of backends and agents that a loss includes, if the target was notified of the loss or
-// the loss waits. The notification of the loss describes them. An event stays if the target was notified of the begin of
-// its state.
+// the loss waits. The notification of the loss describes them. An event stays if the target was notified of the begin
+// of its state.
 func (t *target) fold() {
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
 		if t.Told[w.Group][keyOf(&w.Event)].Phase == api.PhaseBegins {
