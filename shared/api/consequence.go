@@ -54,4 +54,6 @@ func IfSafe(ctx context.Context) context.Context { return context.WithValue(ctx,
 
 // ReplacePlanned returns a context for requests that give an override, a weight or a drain: it may replace a planned
 // one of the same kind. Without it the request fails with an *Error of status 409.
-func ReplacePlanned(ctx context.Context) context.Context { return context.WithValue(ctx, replaceKey, true) }
+func ReplacePlanned(ctx context.Context) context.Context {
+	return context.WithValue(ctx, replaceKey, true)
+}

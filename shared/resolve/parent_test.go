@@ -1,4 +1,4 @@
-package resolve
+package resolve // inside: it uses the questions that the package asks of a parent
 
 import (
 	"context"

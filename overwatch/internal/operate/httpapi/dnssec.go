@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/miekg/dns"
-
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
 	"gslb.internal/overwatch/internal/answer/keysync"
@@ -108,7 +106,7 @@ const parentTimeout = 8 * time.Second
 func (s *Server) getParentDS(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), parentTimeout)
 	defer cancel()
-	apex := dns.CanonicalName(c.Param("zone"))
+	apex := strings.ToLower(strings.TrimSuffix(c.Param("zone"), ".")) + "."
 	found, configured, err := s.o.KeySync.Parent(ctx, apex)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi // inside: it uses the world of the package's tests
 
 import (
 	"testing"

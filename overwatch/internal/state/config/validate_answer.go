@@ -1,14 +1,5 @@
 package config
 
-import "slices"
-
-// answer checks the key answer of a domain.
-func (v *validator) answer(d *Domain, key func(string) string) {
-	if !slices.Contains([]string{AnswerAddress, AnswerCNAME}, d.Answer) {
-		v.oneOf(key("answer"), d.Answer, []string{AnswerAddress, AnswerCNAME})
-	}
-}
-
 // regionsOfNames returns, by region, a domain with the answer cname that lists the region, so that servers of the
 // region without a service must have a target.
 func (v *validator) regionsOfNames() map[string]string {
