@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,12 +22,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// baseline is the commit that upgrades start from as long as no version is tagged: the first that was in use, with
-// store schema 1, agents' directories without a schema, and nodes that do not exchange keys.
-const baseline = "8af032147c8d8c40be02134e9b085aa298bf1ae9"
-
-// fromVariable names other versions to upgrade from, with spaces between them: what git knows as a commit.
-const fromVariable = "GSLB_UPGRADE_FROM"
+// released is the commit of version 0.9.0, the only earlier version that users have.
+const released = "681cb23ab936ea8a44a08e029fd67c053c80de42"
 
 // git runs git in this repository.
 func git(t *testing.T, args ...string) (string, error) {
@@ -40,30 +38,15 @@ func git(t *testing.T, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// earlier returns the commits to upgrade from: the newest tagged version, or the baseline. A clone that has neither
-// skips the test: the frames and stores of earlier versions, which are in the repository, are then all that is tested.
-func earlier(t *testing.T) []string {
+// releasedPrograms builds the programs of version 0.9.0. A clone without its commit skips the test.
+func releasedPrograms(t *testing.T) harness.Binaries {
 	t.Helper()
-	if named := strings.Fields(os.Getenv(fromVariable)); len(named) > 0 {
-		return named
+	if _, err := git(t, "cat-file", "-e", released+"^{tree}"); err != nil {
+		t.Skipf("this clone lacks the commit %.12s of version 0.9.0: `git fetch --unshallow` (%v)", released, err)
 	}
-	tag, err := git(t, "describe", "--tags", "--abbrev=0", "--match", "overwatch/v*", "HEAD^")
-	if err == nil && tag != "" {
-		return []string{tag}
-	}
-	if _, err := git(t, "cat-file", "-e", baseline+"^{tree}"); err != nil {
-		t.Skipf("this clone has neither a tag overwatch/v* nor the commit %.12s, so there are no programs of before: `git "+
-			"fetch --unshallow --tags` (%v)", baseline, err)
-	}
-	return []string{baseline}
-}
-
-// buildOf builds the programs of a commit.
-func buildOf(t *testing.T, commit string) harness.Binaries {
-	t.Helper()
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "sources.tar")
-	if _, err := git(t, "archive", "-o", archive, commit); err != nil {
+	if _, err := git(t, "archive", "-o", archive, released); err != nil {
 		t.Fatal(err)
 	}
 	b := harness.Binaries{Overwatch: filepath.Join(dir, "gslb-overwatch"), Agent: filepath.Join(dir, "gslb-agent")}
@@ -75,7 +58,7 @@ func buildOf(t *testing.T, commit string) harness.Binaries {
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s of %s: %v\n%s", strings.Join(args, " "), commit, err, out)
+			t.Fatalf("%s of %s: %v\n%s", strings.Join(args, " "), released, err, out)
 		}
 	}
 	return b
@@ -107,6 +90,23 @@ func (s *site) failsOver(t *testing.T, what string, b *harness.Backend) {
 // keptDomain is a domain that the test makes through the API of the earlier version.
 const keptDomain = "kept.test.gslb.test"
 
+// keptReason is the reason of the overrides of the test.
+const keptReason = "set before the upgrade"
+
+// define makes a domain through the API of a node, with a server and an override of it.
+func (s *site) define(t *testing.T, n *harness.Node, domain, address string, more api.DomainChange) {
+	t.Helper()
+	ctx, yes, change := t.Context(), true, api.DomainChange{"name": domain}
+	maps.Copy(change, more)
+	_, domainErr := n.Client.CreateDomain(ctx, change)
+	_, serverErr := n.Client.CreateServer(ctx, api.ServerCreate{Service: domain, Address: address, Port: 80,
+		Region: "eu"})
+	_, overrideErr := n.Client.SetOverride(ctx, domain, address, api.OverrideRequest{Healthy: &yes, Reason: keptReason})
+	if err := errors.Join(domainErr, serverErr, overrideErr); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // asBefore checks that what a node knew before it was replaced is there: overrides, domains, keys, pins.
 func (s *site) asBefore(t *testing.T, n *harness.Node, keys string) {
 	t.Helper()
@@ -116,7 +116,9 @@ func (s *site) asBefore(t *testing.T, n *harness.Node, keys string) {
 		t.Errorf("%s: what the API made: %s", n.Name, reply)
 	}
 	overrides, err := n.Client.Overrides(ctx)
-	if err != nil || len(overrides.Overrides) != 1 || overrides.Overrides[0].Reason != "kept over the upgrade" {
+	if err != nil || !slices.ContainsFunc(overrides.Overrides, func(o api.Override) bool {
+		return o.Service == keptDomain && o.Reason == keptReason
+	}) {
 		t.Errorf("%s: overrides %+v (%v)", n.Name, overrides, err)
 	}
 	has := tagsAt(t, n)
@@ -142,17 +144,12 @@ func tagsAt(t *testing.T, n *harness.Node) string {
 	return strings.Join(tags, " ")
 }
 
-// A fleet is upgraded one program after the other, while clients ask: agents and nodes of both versions work together
-// in every mixture, each program takes over what the one before it left, and the node that is not being replaced never
-// fails a lookup. Then the way back that the manual tells.
-func TestUpgrade_OneAfterTheOtherNoLookupFails(t *testing.T) {
+// A fleet of version 0.9.0 is upgraded one program after the other, while clients ask: agents and nodes of both
+// versions work together in every mixture, each program takes over the files of its predecessor, and the node that is
+// not being replaced never fails a lookup. Then a node and an agent go back to version 0.9.0 with their files.
+func TestUpgrade_FromVersion090AndBackNoLookupFails(t *testing.T) {
 	t.Parallel()
-	for _, commit := range earlier(t) {
-		t.Run(commit, func(t *testing.T) { upgrade(t, buildOf(t, commit)) })
-	}
-}
-
-func upgrade(t *testing.T, before harness.Binaries) {
+	before := releasedPrograms(t)
 	now := testbed.Binaries(t)
 	s := newSite(t, 2, 2)
 	first, second := s.Nodes[0], s.Nodes[1]
@@ -165,20 +162,7 @@ func upgrade(t *testing.T, before harness.Binaries) {
 	}
 	s.Agents[0].Use(before.Agent) // and the other is ahead of its nodes
 	s.StartAll(t)
-	yes, ctx := true, t.Context()
-	for _, n := range s.Nodes {
-		if _, err := n.Client.CreateDomain(ctx, api.DomainChange{"name": keptDomain}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80,
-			Region: "eu"}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := n.Client.SetOverride(ctx, keptDomain, "192.0.2.9",
-			api.OverrideRequest{Healthy: &yes, Reason: "kept over the upgrade"}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.define(t, first, keptDomain, "192.0.2.9", nil) // the second node has them by replication
 	s.failsOver(t, "an earlier agent, earlier nodes", s.Backends[0])
 	s.failsOver(t, "a later agent, earlier nodes", s.Backends[1])
 
@@ -214,31 +198,29 @@ func upgrade(t *testing.T, before harness.Binaries) {
 	for _, n := range s.Nodes {
 		s.NoFailures(t, n, since)
 	}
-	s.goesBack(t, first, before.Overwatch)
+	s.goesBack(t, first, before)
 }
 
-// goesBack starts the earlier program again: it refuses what is newer than it, and takes the copy of before.
-func (s *site) goesBack(t *testing.T, n *harness.Node, program string) {
+// lateDomain is a domain that the test makes through the API of this version, with a setting that 0.9.0 lacks.
+const lateDomain = "late.test.gslb.test"
+
+// goesBack starts version 0.9.0 of a node, and of the agent of the first backend, with the files that this version has
+// written. Neither loses anything, and the other node never fails a lookup.
+func (s *site) goesBack(t *testing.T, n *harness.Node, before harness.Binaries) {
 	t.Helper()
-	copies, err := filepath.Glob(filepath.Join(n.File.DataDir, "gslb.db.schema-*"))
-	if err != nil || len(copies) == 0 { // that version has the schema of now
-		t.Logf("nothing was converted: %v", err)
-		return
-	}
-	kept, since := copies[len(copies)-1], time.Now()
-	replace(t, n.Unit, n, program)
-	testbed.Ends(t, n, testbed.StartBound)
-	if words := fmt.Sprint(n.Output()); !strings.Contains(words, "has schema ") {
-		t.Errorf("it does not say why: %s", words)
-	}
-	if err := errors.Join(os.Rename(kept, filepath.Join(n.File.DataDir, "gslb.db")),
-		os.Remove(filepath.Join(n.File.DataDir, "gslb.db.copy"))); err != nil {
-		t.Fatal(err)
-	}
-	testbed.Start(t, n)
+	keys, other := tagsAt(t, n), s.Nodes[1]
+	s.define(t, n, lateDomain, "192.0.2.10", api.DomainChange{"max_answers": 1})
+	since := time.Now()
+	replace(t, n.Unit, n, before.Overwatch)
 	s.Ready(t, n)
+	s.asBefore(t, n, keys)
+	if reply := testbed.AskNode(t, n, "udp", lateDomain, dns.TypeA, 1232, false); len(reply.Answer) != 1 {
+		t.Errorf("%s: the domain of this version: %s", n.Name, reply)
+	}
+	replace(t, s.Agents[0].Unit, s.Agents[0], before.Agent)
 	for _, b := range s.Backends {
 		s.Status(t, n, b, testbed.StartBound, testbed.WantSound)
 	}
-	s.NoFailures(t, s.Nodes[1], since)
+	s.failsOver(t, "a node and an agent back at version 0.9.0", s.Backends[0])
+	s.NoFailures(t, other, since)
 }

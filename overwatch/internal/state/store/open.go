@@ -153,7 +153,7 @@ func (s *Store) open() error {
 		return err
 	}
 	s.db = db
-	err = s.migrate()
+	err = s.confirmSchema()
 	if err == nil {
 		err = s.openTable()
 	}

@@ -28,10 +28,6 @@ func TestMain(m *testing.M) {
 		os.Exit(playWriter(dir))
 	case "full disk":
 		os.Exit(playFullDisk(dir))
-	case "full disk at start":
-		os.Exit(playFullDiskAtStart(dir))
-	case "killed step":
-		os.Exit(playKilledStep(dir))
 	case "opener":
 		s, err := Open(dir, Options{})
 		if err != nil {

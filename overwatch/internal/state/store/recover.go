@@ -47,13 +47,13 @@ func (s *Store) settleFile() error {
 	case errors.Is(err, errDamaged):
 		return s.replace(err.Error())
 	}
-	if newer, ok := errors.AsType[*newerError](err); ok {
-		return newer
+	if other, ok := errors.AsType[*schemaError](err); ok {
+		return other
 	}
 	return fmt.Errorf("opening %s: %w: this user (uid %d) must be able to read and write it", s.path, err, os.Geteuid())
 }
 
-// inspect verifies a file. The error wraps errDamaged unless the file could not be opened at all, or is a newerError.
+// inspect verifies a file. The error wraps errDamaged unless the file could not be opened at all, or is a schemaError.
 func inspect(path string) (soundness, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -67,7 +67,7 @@ func inspect(path string) (soundness, error) {
 	if !info.Mode().IsRegular() {
 		return soundness{}, errors.New("it is not a file")
 	}
-	if err := refuseNewer(path, f, info.Size()); err != nil {
+	if err := refuseOtherSchema(path, f, info.Size()); err != nil {
 		return soundness{}, err
 	}
 	return verify(f, info.Size())
@@ -76,8 +76,8 @@ func inspect(path string) (soundness, error) {
 // replace sets the file aside and puts the copy in its place, or an empty store if the copy is damaged too.
 func (s *Store) replace(why string) error {
 	_, copyErr := inspect(s.copyPath())
-	if newer, ok := errors.AsType[*newerError](copyErr); ok {
-		return newer // a newer program can use the copy, and can tell whether this file is damaged
+	if other, ok := errors.AsType[*schemaError](copyErr); ok {
+		return other // the program of that schema can use the copy, and can tell whether this file is damaged
 	}
 	s.recovered = fmt.Sprintf("%s could not be used (%s)", s.path, why)
 	aside, err := s.setAside(s.path)

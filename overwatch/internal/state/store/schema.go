@@ -1,0 +1,117 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// schema is the version of the format of the store. The store has it in bucketMeta, and the records of bucketMeta have
+// the same form in every schema. Version 0.9.0 wrote schema 4. Buckets and fields that 0.9.0 ignores do not change the
+// schema. A change that 0.9.0 would misread requires a new schema, and a converter that first copies the store.
+const schema = 4
+
+var (
+	schemaKey        = []byte("schema")  // 4 octets, big-endian
+	programKey       = []byte("program") // the program that first wrote this schema: its name and version
+	serialKey        = []byte("serial")  // 4 octets, big-endian: no SOA serial later than this one has been given
+	creationTimesKey = []byte("births")  // when the domains of the file came into it, as package control encodes it
+)
+
+// confirmSchema returns an error if the open store has no schema.
+func (s *Store) confirmSchema() error {
+	found, err := s.number(schemaKey)
+	if err != nil || found == schema {
+		return err
+	}
+	return fmt.Errorf("%s has schema %d, which no version writes: restore a backup", s.path, found)
+}
+
+// writeSchema stores the present schema and the program that wrote it.
+func (w *writer) writeSchema(program string) {
+	w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
+	w.put(bucketMeta, programKey, []byte(program))
+}
+
+// addBuckets makes the buckets that are missing.
+func (w *writer) addBuckets(names ...string) {
+	for _, name := range names {
+		if w.err != nil || w.tx.Bucket([]byte(name)) != nil {
+			continue
+		}
+		_, w.err = w.tx.CreateBucket([]byte(name))
+		w.digests[name] = digest{}
+	}
+}
+
+// schemaError reports a store of another schema.
+type schemaError struct {
+	path    string
+	found   uint32
+	program string // the program that first wrote the schema; empty if unknown
+}
+
+func (e *schemaError) Error() string {
+	if e.found < schema {
+		return fmt.Sprintf("%s has schema %d of a version before 0.9.0, and this program reads schema %d: start version "+
+			"0.9.0 once, which converts the store, then install this version", e.path, e.found, schema)
+	}
+	install := "the version that wrote it, or a later one"
+	if e.program != "" {
+		install = e.program + " or later"
+	}
+	return fmt.Sprintf("%s has schema %d, and this program understands up to %d: install %s; or restore a backup of "+
+		"schema %d", e.path, e.found, schema, install, schema)
+}
+
+// CheckSchema returns the error that Open would return because the store in dir has another schema. It changes nothing,
+// and leaves other faults to Open.
+func CheckSchema(dir string) error {
+	path := filepath.Join(dir, fileName)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // left to Open
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // left to Open
+	}
+	return refuseOtherSchema(path, f, info.Size())
+}
+
+// refuseOtherSchema returns a schemaError if the file has another schema: its contents may have any form, and must not
+// be taken for damage. A file without a readable schema passes.
+func refuseOtherSchema(path string, r io.ReaderAt, size int64) error {
+	m, _, err := readMetas(r, size)
+	if err != nil {
+		return nil //nolint:nilerr // verify reports damage
+	}
+	other := schemaError{path: path}
+	w := walk{r: r, meta: m, seen: make(map[uint64]struct{})}
+	err = w.tree(m.root, func(name []byte, flags uint32, value []byte) error {
+		if string(name) != bucketMeta || flags&leafIsBucket == 0 {
+			return nil
+		}
+		return w.bucket(value, func(key []byte, _ uint32, record []byte) error {
+			switch value, _, err := unseal(bucketMeta, key, record); {
+			case err != nil:
+				return err
+			case string(key) == string(schemaKey) && len(value) == 4:
+				other.found = binary.BigEndian.Uint32(value)
+			case string(key) == string(programKey) && len(value) <= maxProgram:
+				other.program = string(value)
+			}
+			return nil
+		})
+	})
+	if err != nil || other.found == 0 || other.found == schema {
+		return nil //nolint:nilerr // verify reports damage
+	}
+	return &other
+}
+
+// maxProgram bounds the name and version of a program, in octets.
+const maxProgram = 128
