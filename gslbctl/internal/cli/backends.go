@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -103,11 +104,23 @@ func status(b api.Backend) string {
 func (a *app) backendsValidateCommand() *cobra.Command {
 	var target api.ValidateTarget
 	cmd := &cobra.Command{
-		Use:   "validate",
+		Use:   "validate [" + backendForms + "]",
 		Short: "Have the node check backends now",
-		Long: "validate has the node check all backends, or those that the flags name, now, and shows what it found.\n" +
+		Long: "validate has the node check all backends, one, or those that the flags name, now, and shows what it found.\n" +
 			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.arguments(backendIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if target != (api.ValidateTarget{}) {
+					return errors.New("--service, --address and --port select backends: give them or a backend, not both")
+				}
+				name, err := a.backendArgument(cmd.Context(), args, allBackends)
+				if err != nil {
+					return err
+				}
+				target = api.ValidateTarget{Service: name.service, Address: name.address.String(), Port: name.port}
+			}
 			run, err := read(cmd.Context(), a, with((*api.Client).Validate, target))
 			if err != nil {
 				return err

@@ -74,11 +74,10 @@ func unsafe(r reply[api.ConsequenceList]) string {
 	return strings.Join(names, "; ")
 }
 
-// backendsOf returns the backends of a service at an address, with a port or all. An error means that no node knows the
-// address.
-func (a *app) backendsOf(ctx context.Context, service, address string) ([]api.Backend, error) {
-	servers, err := a.serversNamed(ctx, address, allBackends)
-	return slices.DeleteFunc(servers, func(s api.Backend) bool { return !sameName(s.Service, service) }), err
+// backendsOf returns the backends that a name selects. It returns none if no node answers.
+func (a *app) backendsOf(ctx context.Context, name backendName) ([]api.Backend, error) {
+	known, err := a.knownBackends(ctx, allBackends)
+	return filtered(known, name.matches), err
 }
 
 // sameName reports whether a name that a person has written is that of a node.

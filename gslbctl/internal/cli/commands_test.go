@@ -264,17 +264,18 @@ func TestVersion_WorksWithoutANode(t *testing.T) {
 func TestCompletion_OffersLiveNames(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	for args, want := range map[string]string{
-		"agents show ":                           "eu-1 lab-7 us-1",
-		"agents unpin ":                          "eu-1 lab-7 us-1",
-		"agents show eu-1 ":                      "",
-		"domains show ":                          "app.example.com www.example.com",
-		"backends list --service ":               "app.example.com www.example.com",
-		"backends list --region ":                "eu us",
-		"backends list --status ":                "healthy unhealthy stale",
-		"overrides set ":                         "app.example.com www.example.com",
+		"agents show ":             "eu-1 lab-7 us-1",
+		"agents unpin ":            "eu-1 lab-7 us-1",
+		"agents show eu-1 ":        "",
+		"domains show ":            "app.example.com www.example.com",
+		"backends list --service ": "app.example.com www.example.com",
+		"backends list --region ":  "eu us",
+		"backends list --status ":  "healthy unhealthy stale",
+		"overrides set ": "app.example.com:192.0.2.10:443 app.example.com:192.0.2.11:443 " +
+			"app.example.com:198.51.100.20:443 www.example.com:2001:db8::1:443 app.example.com www.example.com",
 		"overrides set www.example.com ":         "[2001:db8::1]:443",
 		"overrides set www.example.com 1 ":       "",
-		"overrides clear ":                       "app.example.com",
+		"overrides clear ":                       "app.example.com:192.0.2.11:443 app.example.com",
 		"overrides clear app.example.com ":       "192.0.2.11:443",
 		"overrides clear app.example.com x ":     "",
 		"backends --region ":                     "eu us",

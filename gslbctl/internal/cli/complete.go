@@ -41,18 +41,18 @@ func (a *app) arguments(of ...names) cobra.CompletionFunc {
 	}
 }
 
-// backendArguments completes a service, and then the addresses of its backends.
+// backendArguments completes the id of a backend, or a service and then the addresses of its backends.
 func (a *app) backendArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.completion(serviceNames)(cmd, args, typed)
+		return a.completion(backendsAndServices)(cmd, args, typed)
 	case 1:
 		return a.completion(endpointsOf(args[0]))(cmd, args, typed)
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// overrideArguments completes the services and addresses with an override.
+// overrideArguments completes the services and addresses with an override, and both in the form of an id.
 func (a *app) overrideArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -62,7 +62,7 @@ func (a *app) overrideArguments(cmd *cobra.Command, args []string, typed string)
 		var found []string
 		for _, o := range list.Overrides {
 			if len(args) == 0 {
-				found = append(found, o.Service)
+				found = append(found, o.Service+":"+strings.NewReplacer("[", "", "]", "").Replace(o.Address), o.Service)
 			} else if o.Service == args[0] {
 				found = append(found, o.Address)
 			}
@@ -134,6 +134,22 @@ func (a *app) severalOf(of names) cobra.CompletionFunc {
 		}
 		return found, directive | cobra.ShellCompDirectiveNoSpace
 	}
+}
+
+// backendIDs returns the ids of the backends of a node.
+func backendIDs(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := allBackends(ctx, c)
+	return allIDs(list.Backends), err
+}
+
+// backendsAndServices returns the ids of the backends of a node, and the services.
+func backendsAndServices(ctx context.Context, c *api.Client) ([]string, error) {
+	ids, err := backendIDs(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	services, err := serviceNames(ctx, c)
+	return append(ids, services...), err
 }
 
 func endpointsOf(service string) names {

@@ -85,7 +85,7 @@ func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 func (a *app) drainCommand() *cobra.Command {
 	var f drainFlags
 	cmd := &cobra.Command{
-		Use:   "drain <id>|<ip>|<ip>:<port>|<agent>|<region>",
+		Use:   "drain " + backendForms + "|<agent>|<region>",
 		Short: "Lead traffic away from servers, and wait until nobody comes any more",
 		Long: "drain lowers the traffic of servers to nothing on every node: of one server by its id, of all at an " +
 			"address, all that an\n" +
@@ -127,7 +127,7 @@ func (a *app) drainCommand() *cobra.Command {
 func (a *app) undrainCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:               "undrain <id>|<ip>|<ip>:<port>|<agent>|<region>",
+		Use:               "undrain " + backendForms + "|<agent>|<region>",
 		Short:             "Give drained servers their traffic back",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.arguments(drainNames),
@@ -200,68 +200,37 @@ func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, err
 }
 
 // serversNamed returns the backends of all nodes, as known asks each for them, that a name on the command line selects:
-// by id, address, address and port, agent or region, in this order.
+// as selectBackends does, or else by agent or by region.
 func (a *app) serversNamed(ctx context.Context, name string, known question[api.BackendList]) ([]api.Backend, error) {
 	if name == "" { // else it would be every server without an agent
 		return nil, errors.New("the name is empty: give the id, address, agent or region of a server")
 	}
-	replies, err := onAll(ctx, a, askingAll, known)
+	all, err := a.knownBackends(ctx, known)
 	if err != nil {
 		return nil, err
 	}
-	var all []api.Backend
-	var failed []error
-	for _, r := range replies {
-		if r.err != nil {
-			failed = append(failed, r.err)
-		}
-		all = append(all, r.answer.Backends...)
+	if found := selectBackends(name, all); len(found) > 0 {
+		return found, nil
 	}
-	if len(failed) == len(replies) {
-		return nil, failed[0]
-	}
-	draining := map[string]bool{} // on any node
-	for _, b := range all {
-		draining[b.ID] = draining[b.ID] || b.Draining
-	}
-	for _, means := range meanings(name) {
-		var found []api.Backend
-		listed := map[string]bool{}
-		for _, b := range all {
-			if means(b) && !listed[b.ID] {
-				listed[b.ID], b.Draining = true, draining[b.ID]
-				found = append(found, b)
-			}
-		}
-		if len(found) > 0 {
+	for _, means := range []func(api.Backend) bool{
+		func(b api.Backend) bool { return b.AgentID == name },
+		func(b api.Backend) bool { return b.Region == name },
+	} {
+		if found := filtered(all, means); len(found) > 0 {
 			return found, nil
 		}
+	}
+	if len(backendNames(name)) > 0 {
+		return nil, noBackend(name, all)
 	}
 	return nil, &outcome{exitDegraded, fmt.Sprintf(
 		"no node knows a server, an address, an agent or a region %q; "+nothingChanged+": gslbctl servers -o name lists "+
 			"the servers", name), &api.Error{Status: http.StatusNotFound}}
 }
 
-// meanings returns the possible matches of a name, the most specific first.
-func meanings(name string) []func(api.Backend) bool {
-	list := []func(api.Backend) bool{
-		func(b api.Backend) bool { return b.ID == name },
-	}
-	if address, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
-		list = append(list, func(b api.Backend) bool { return b.Address == address.String() })
-	}
-	if at, err := netip.ParseAddrPort(name); err == nil {
-		list = append(list, func(b api.Backend) bool { return b.Address == at.Addr().String() && b.Port == int(at.Port()) })
-	}
-	return append(list,
-		func(b api.Backend) bool { return b.AgentID == name },
-		func(b api.Backend) bool { return b.Region == name })
-}
-
 // isRegion reports whether serversNamed has found these servers because name is their region.
 func isRegion(name string, servers []api.Backend) bool {
-	list := meanings(name)
-	return !slices.ContainsFunc(list[:len(list)-1], func(means func(api.Backend) bool) bool { return means(servers[0]) })
+	return servers[0].AgentID != name && len(selectBackends(name, servers)) == 0
 }
 
 // drainNames returns every name that drain accepts.

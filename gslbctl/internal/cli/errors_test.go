@@ -73,7 +73,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 			`gslbctl --help shows`,
 		"servers lsit": "did you mean list or set?",
 		"status now":   `"now" is too much: write gslbctl status; gslbctl status --help shows`,
-		"servers add": "arguments are missing: write gslbctl servers add <service> <ip or host name> " +
+		"servers add": "arguments are missing: write gslbctl servers add <service>:<ip or host name>:" +
 			"<port> --region <region>; gslbctl servers add --help shows",
 		"servers --bogus":                            "unknown flag: --bogus; gslbctl servers --help shows",
 		"domains show a b":                           `"a b" does not fit: write gslbctl domains show <name>`,

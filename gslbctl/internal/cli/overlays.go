@@ -45,13 +45,18 @@ func plainJSON(value json.RawMessage) string {
 // resetCommand returns a command that removes the overlay of an object, so that the values of the file are in force.
 func (a *app) resetCommand(kind, use string, names names,
 	request func(*api.Client, context.Context, string) error) *cobra.Command {
-	return a.removal(removal{
+	return a.removal(resetting(kind, use, names, request))
+}
+
+// resetting returns the removal of the overlay of an object.
+func resetting(kind, use string, names names, request func(*api.Client, context.Context, string) error) removal {
+	return removal{
 		use: use, short: "Give a " + kind + " of the configuration the values of the file back",
 		shared:   true,
 		names:    names,
 		question: "what was laid over " + kind + " %s goes",
 		apply:    deleting(request, kind+" %s is as the file says"),
-	})
+	}
 }
 
 // changedObject returns a sentence that an object was changed, in the API's own state or by an overlay.

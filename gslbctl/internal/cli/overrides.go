@@ -45,14 +45,15 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	var when window
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "set <service> <ip>[:<port>] --healthy=true|false --reason <text>",
+		Use:   "set " + backendForms + " --healthy=true|false --reason <text>",
 		Short: "Call a backend healthy or unhealthy, whatever its checks say",
 		Long: "set overrules every check of a backend until the override is cleared or expires. DNS has changed when it " +
 			"returns.\n" +
-			"Without a port it is about all ports of the address; an IPv6 address before a port stands in brackets.",
-		Example: "  gslbctl overrides set app.example.com 192.0.2.10:443 --healthy=false --reason \"kernel " +
+			"An address without a service selects the backend that the nodes have there. A service and an address can " +
+			"also be two\narguments; without a port they select all ports of the address.",
+		Example: "  gslbctl overrides set app.example.com:192.0.2.10:443 --healthy=false --reason \"kernel " +
 			"update\" --expires-in 30m",
-		Args:              cobra.ExactArgs(2),
+		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.backendArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := api.OverrideRequest{Healthy: &healthy, Reason: reason, Source: overrideSource}
@@ -61,14 +62,18 @@ func (a *app) overrideSetCommand() *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			if taken, _ := a.backendsOf(ctx, args[0], args[1]); !healthy && len(taken) > 0 {
+			name, err := a.backendArgument(ctx, args, allBackends)
+			if err != nil {
+				return err
+			}
+			if taken, _ := a.backendsOf(ctx, name); !healthy && len(taken) > 0 {
 				change := api.ConsequenceRequest{Backends: allIDs(taken), Removed: true}
 				if ctx, err = a.careful(ctx, force, change); err != nil {
 					return err
 				}
 			}
 			return a.share(when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
-				o, err := c.SetOverride(ctx, args[0], args[1], req)
+				o, err := c.SetOverride(ctx, name.service, name.endpoint(), req)
 				return overrideSentence(o, a.Now()), err
 			})
 		},
@@ -101,14 +106,35 @@ func overrideSentence(o api.Override, now time.Time) string {
 
 func (a *app) overrideClearCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "clear <service> <ip>[:<port>]",
-		Short:             "Let the checks decide again",
-		Args:              cobra.ExactArgs(2),
+		Use:   "clear " + backendForms,
+		Short: "Let the checks decide again",
+		Long: "clear removes the override of a backend. An address without a service selects the override there. " +
+			"A\nservice and an address can also be two arguments.",
+		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.overrideArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := a.backendArgument(cmd.Context(), args, overriddenBackends)
+			if err != nil {
+				return err
+			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return fmt.Sprintf("the override of %s %s is cleared", args[0], args[1]), c.ClearOverride(ctx, args[0], args[1])
+				return fmt.Sprintf("the override of %s %s is cleared", name.service, name.endpoint()),
+					c.ClearOverride(ctx, name.service, name.endpoint())
 			})
 		},
 	}
+}
+
+// overriddenBackends returns the backends that have an override on a node: an id, the service, the address and the
+// port. The port is 0 in an override of all ports.
+func overriddenBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
+	list, err := c.Overrides(ctx)
+	var found api.BackendList
+	for _, o := range list.Overrides {
+		if names := backendNames(o.Address); len(names) > 0 {
+			found.Backends = append(found.Backends, api.Backend{ID: o.Service + ":" + o.Address, Service: o.Service,
+				Address: names[0].address.String(), Port: names[0].port})
+		}
+	}
+	return found, err
 }

@@ -12,11 +12,13 @@ import (
 // removal describes a command that removes one object on every node, after a confirmation.
 type removal struct {
 	use, short, long string
-	names            names                                    // completes the argument; nil: nothing does
-	consequence      func(name string) api.ConsequenceRequest // checked before; nil: no name can lose a backend
-	shared           bool                                     // nodes carry the change to one another
-	question         string                                   // with %s for the argument
-	apply            func(ctx context.Context, c *api.Client, name string) (done string, err error)
+	names            names // completes the argument; nil: nothing does
+	// object returns the name of the object from the argument; nil: the argument is the name.
+	object      func(ctx context.Context, arg string) (string, error)
+	consequence func(name string) api.ConsequenceRequest // checked before; nil: no name can lose a backend
+	shared      bool                                     // nodes carry the change to one another
+	question    string                                   // with %s for the argument
+	apply       func(ctx context.Context, c *api.Client, name string) (done string, err error)
 }
 
 func (a *app) removal(r removal) *cobra.Command {
@@ -24,12 +26,17 @@ func (a *app) removal(r removal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: r.use, Short: r.short, Long: r.long, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			ctx := cmd.Context()
-			if err := a.confirm(ctx, yes, fmt.Sprintf(r.question, args[0])); err != nil {
+			ctx, name := cmd.Context(), args[0]
+			if r.object != nil {
+				if name, err = r.object(ctx, name); err != nil {
+					return err
+				}
+			}
+			if err := a.confirm(ctx, yes, fmt.Sprintf(r.question, name)); err != nil {
 				return err
 			}
 			if r.consequence != nil {
-				if ctx, err = a.careful(ctx, force, r.consequence(args[0])); err != nil {
+				if ctx, err = a.careful(ctx, force, r.consequence(name)); err != nil {
 					return err
 				}
 			}
@@ -38,7 +45,7 @@ func (a *app) removal(r removal) *cobra.Command {
 				change = a.share
 			}
 			return change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-				return r.apply(ctx, c, args[0])
+				return r.apply(ctx, c, name)
 			})
 		},
 	}

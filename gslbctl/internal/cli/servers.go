@@ -13,7 +13,7 @@ import (
 func (a *app) serversCommand() *cobra.Command {
 	return group("servers", "Show, register and drain servers", a.serversListCommand(), a.serversAddCommand(),
 		a.serversSetCommand(),
-		a.serversRemoveCommand(), a.resetCommand("server", "reset <id>", serverIDs, (*api.Client).ResetServer),
+		a.serversRemoveCommand(), a.serversResetCommand(),
 		a.serversCheckCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
 }
 

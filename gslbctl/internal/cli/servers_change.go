@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,25 +17,21 @@ func (a *app) serversAddCommand() *cobra.Command {
 	var given api.ServerPatch
 	var healthCheck api.HealthCheckChange
 	cmd := &cobra.Command{
-		Use:   "add <service> <ip or host name> <port> --region <region>",
+		Use:   "add <service>:<ip or host name>:<port> --region <region>",
 		Short: "Register a server on every node; DNS has it when this returns",
 		Long: "Register a server on every node. DNS has one with an IP address when this returns. With a host name, each " +
-			"address that it has is a backend of its own: it comes once it is resolved and checked.",
-		Example: "  gslbctl servers add app.example.com 192.0.2.12 443 --region eu --weight 50\n" +
-			"  gslbctl servers add app.example.com app-1234.eu.example.net 443 --region eu --allow 203.0.113.0/24",
-		Args: cobra.ExactArgs(3),
+			"address that it has is a backend of its own: it comes once it is resolved and checked. The service, the " +
+			"address and the port can also be three arguments.",
+		Example: "  gslbctl servers add app.example.com:192.0.2.12:443 --region eu --weight 50\n" +
+			"  gslbctl servers add app.example.com:app-1234.eu.example.net:443 --region eu --allow 203.0.113.0/24",
+		Args: cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			port, err := strconv.Atoi(args[2])
+			req, err := newServer(args)
 			if err != nil {
-				return fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
+				return err
 			}
-			req := api.ServerCreate{Service: args[0], Port: port, Region: valueOf(given.Region), Weight: given.Weight,
-				Agent: valueOf(given.Agent), AllowedCIDRs: valueOf(given.AllowedCIDRs)}
-			if _, err := netip.ParseAddr(args[1]); err == nil {
-				req.Address = args[1]
-			} else { // which a node checks
-				req.Target = args[1]
-			}
+			req.Region, req.Weight = valueOf(given.Region), given.Weight
+			req.Agent, req.AllowedCIDRs = valueOf(given.Agent), valueOf(given.AllowedCIDRs)
 			if healthCheck != (api.HealthCheckChange{}) {
 				req.HealthCheck = &healthCheck
 			}
@@ -49,6 +46,33 @@ func (a *app) serversAddCommand() *cobra.Command {
 	checkFlags(cmd, &healthCheck, "check-")
 	need(cmd, [2]string{"region", "where the server is, such as --region eu"})
 	return cmd
+}
+
+// newServer returns the server that the arguments of servers add describe: service:address:port, or these three. The
+// node checks host names.
+func newServer(args []string) (req api.ServerCreate, err error) {
+	if len(args) == 1 {
+		service, rest, _ := strings.Cut(args[0], ":")
+		at := strings.LastIndexByte(rest, ':')
+		if service == "" || at <= 0 {
+			return req, fmt.Errorf("the server is %q: it must be service:address:port, such as app.example.com:192.0.2.12:443",
+				args[0])
+		}
+		args = []string{service, strings.Trim(rest[:at], "[]"), rest[at+1:]}
+	}
+	if len(args) != 3 {
+		return req, errors.New("the port is missing: give service:address:port, or a service, an address and a port")
+	}
+	req.Service = args[0]
+	if req.Port, err = strconv.Atoi(args[2]); err != nil {
+		return req, fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
+	}
+	if _, err := netip.ParseAddr(args[1]); err == nil {
+		req.Address = args[1]
+	} else {
+		req.Target = args[1]
+	}
+	return req, nil
 }
 
 // serverFlags adds the flags for the settings of a server. Only given ones are in req.
@@ -68,7 +92,7 @@ func (a *app) serverFlags(cmd *cobra.Command, req *api.ServerPatch) {
 func (a *app) serversSetCommand() *cobra.Command {
 	var req api.ServerPatch
 	cmd := &cobra.Command{
-		Use:               "set <id> [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
+		Use:               "set " + backendForms + " [--weight <n>] [--region <region>] [--agent <id>] [--allow <networks>]",
 		Short:             "Change a server; what the configuration says of it stays below",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.arguments(serverIDs),
@@ -76,12 +100,16 @@ func (a *app) serversSetCommand() *cobra.Command {
 			if req == (api.ServerPatch{}) {
 				return errors.New("nothing to change: give --weight, --region, --agent or --allow")
 			}
+			id, err := a.serverArgument(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				done, err := c.PatchServer(ctx, args[0], req)
+				done, err := c.PatchServer(ctx, id, req)
 				if done.Message == api.ServerLaidOver {
-					return changedObject("server "+args[0], &api.Overlay{}), err
+					return changedObject("server "+id, &api.Overlay{}), err
 				}
-				return changedObject("server "+args[0], nil), err
+				return changedObject("server "+id, nil), err
 			})
 		},
 	}
@@ -91,9 +119,10 @@ func (a *app) serversSetCommand() *cobra.Command {
 
 func (a *app) serversRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove <id>", short: "Delete a server that was registered with add",
+		use: "remove " + backendForms, short: "Delete a server that was registered with add",
 		shared: true,
 		names:  serverIDs,
+		object: a.serverArgument,
 		consequence: func(id string) api.ConsequenceRequest {
 			return api.ConsequenceRequest{Backends: []string{id}, Removed: true}
 		},
@@ -102,11 +131,17 @@ func (a *app) serversRemoveCommand() *cobra.Command {
 	})
 }
 
+func (a *app) serversResetCommand() *cobra.Command {
+	r := resetting("server", "reset "+backendForms, serverIDs, (*api.Client).ResetServer)
+	r.object = a.serverArgument
+	return a.removal(r)
+}
+
 func (a *app) serversDrainCommand() *cobra.Command {
 	var order drainOrder
 	var force bool
 	cmd := &cobra.Command{
-		Use:               "drain <id>",
+		Use:               "drain " + backendForms,
 		Short:             "Lower the traffic of a server to nothing, or to a share",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.arguments(serverIDs),
@@ -116,14 +151,18 @@ func (a *app) serversDrainCommand() *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
+			id, err := a.serverArgument(ctx, args[0])
+			if err != nil {
+				return err
+			}
 			if req.Share == 0 {
-				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: args}); err != nil {
+				if ctx, err = a.careful(ctx, force, api.ConsequenceRequest{Backends: []string{id}}); err != nil {
 					return err
 				}
 			}
 			return a.share(order.when.replacing(ctx), func(ctx context.Context, c *api.Client) (string, error) {
-				drain, err := c.DrainServer(ctx, args[0], req)
-				return "server " + args[0] + " " + drainSentence(req, drain, a.Now()), err
+				drain, err := c.DrainServer(ctx, id, req)
+				return "server " + id + " " + drainSentence(req, drain, a.Now()), err
 			})
 		},
 	}
@@ -134,14 +173,18 @@ func (a *app) serversDrainCommand() *cobra.Command {
 
 func (a *app) serversUndrainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "undrain <id>",
+		Use:               "undrain " + backendForms,
 		Short:             "Give a drained server its traffic back",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := a.serverArgument(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				said, err := undrain(ctx, c, args[0])
-				return "server " + args[0] + " " + said, err
+				said, err := undrain(ctx, c, id)
+				return "server " + id + " " + said, err
 			})
 		},
 	}

@@ -14,18 +14,22 @@ import (
 func (a *app) serversCheckCommand() *cobra.Command {
 	var req api.HealthCheckChange
 	cmd := &cobra.Command{
-		Use:               "check <id>",
+		Use:               "check " + backendForms,
 		Short:             "Show how a server is checked, or change it with flags",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.arguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := a.serverArgument(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			if req != (api.HealthCheckChange{}) {
 				return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-					_, err := c.ChangeServerHealthCheck(ctx, args[0], req)
-					return "the check of " + args[0] + " is changed", err
+					_, err := c.ChangeServerHealthCheck(ctx, id, req)
+					return "the check of " + id + " is changed", err
 				})
 			}
-			shown, err := read(cmd.Context(), a, with((*api.Client).ServerHealthCheck, args[0]))
+			shown, err := read(cmd.Context(), a, with((*api.Client).ServerHealthCheck, id))
 			if err != nil {
 				return err
 			}

@@ -80,9 +80,19 @@ func offered(cmd *cobra.Command, offer cobra.CompletionFunc, args []string) []st
 }
 
 // nearest returns one text with the name nearest to the typed one, or "a or b" for several equally near ones. It
-// returns nothing if typed is one of the names, or none is near. A name is near if it begins with typed and a dot, or
-// if their distance is at most 2, and at most 1 for short words.
+// returns nothing if nearestNames does.
 func nearest(typed string, names []string) []string {
+	best := nearestNames(typed, names)
+	if len(best) == 0 {
+		return nil
+	}
+	return []string{strings.Join(best, " or ")}
+}
+
+// nearestNames returns the name nearest to the typed one, or several equally near ones. It returns nil if typed is one
+// of the names, or none is near. A name is near if it begins with typed and a dot, or if their distance is at most 2,
+// and at most 1 for short words.
+func nearestNames(typed string, names []string) []string {
 	key, _, setting := strings.Cut(typed, "=")
 	there := slices.Contains(names, typed) || setting && slices.Contains(names, key+"=")
 	typed = strings.ToLower(strings.TrimSuffix(typed, "."))
@@ -110,10 +120,7 @@ func nearest(typed string, names []string) []string {
 			best = append(best, name)
 		}
 	}
-	if len(best) == 0 {
-		return nil
-	}
-	return []string{strings.Join(best, " or ")}
+	return best
 }
 
 // maxNearest bounds the names that are equally near to a typed one.

@@ -27,15 +27,16 @@ type weightFlags struct {
 func (a *app) weightCommand() *cobra.Command {
 	var f weightFlags
 	cmd := &cobra.Command{
-		Use:   "weight <service> <ip>[:<port>] <0..1000>|--clear",
+		Use:   "weight " + backendForms + " <0..1000>|--clear",
 		Short: "Give backends another weight than the declared one",
 		Long: "weight replaces the weight that an agent, a file or the API declares, until it is cleared or " +
 			"expires. DNS\nhas changed when it returns. A backend of weight 0 serves only where no other may; before, every " +
-			"node is asked which\nnames would be left with such backends only. Without a port it is about each backend at " +
-			"the address.",
-		Example: "  gslbctl weight app.example.com 192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
-			"  gslbctl weight app.example.com 192.0.2.10:443 --clear",
-		Args:              cobra.RangeArgs(2, 3),
+			"node is asked which\nnames would be left with such backends only. An address without a service selects the " +
+			"backends of the only\nservice that the nodes have there. A service and an address can also be two arguments; without a " +
+			"port they\nselect each backend at the address.",
+		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
+			"  gslbctl weight app.example.com:192.0.2.10:443 --clear",
+		Args:              cobra.RangeArgs(1, 3),
 		ValidArgsFunction: a.backendArguments,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.weigh(cmd, args, f) },
 	}
@@ -47,25 +48,34 @@ func (a *app) weightCommand() *cobra.Command {
 }
 
 func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
+	backend := args[:1] // or a service and an address
+	if len(args) == 3 || len(args) == 2 && len(backendNames(args[0])) == 0 {
+		backend = args[:2]
+	}
+	rest := args[len(backend):]
 	if f.clear {
 		for _, flag := range []string{"reason", "at", "expires-in", "for", "force"} {
 			if cmd.Flags().Changed(flag) {
 				return fmt.Errorf("--%s is about a weight, and --clear takes one away", flag)
 			}
 		}
-		if len(args) == 3 {
-			return fmt.Errorf("%q is a weight, and --clear takes one away: give one of them", args[2])
+		if len(rest) > 0 {
+			return fmt.Errorf("%q is a weight, and --clear takes one away: give one of them", rest[0])
+		}
+		name, err := a.backendArgument(cmd.Context(), backend, weightedBackends)
+		if err != nil {
+			return err
 		}
 		return a.share(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-			return clearWeights(ctx, c, args[0], args[1])
+			return clearWeights(ctx, c, name)
 		})
 	}
-	if len(args) == 2 {
+	if len(rest) == 0 {
 		return fmt.Errorf("the weight is missing: give one from 0 to %d, or --clear", api.MaxWeight)
 	}
-	weight, err := strconv.Atoi(args[2])
+	weight, err := strconv.Atoi(rest[0])
 	if err != nil || weight < 0 || weight > api.MaxWeight {
-		return fmt.Errorf("the weight is %q: it must be from 0 to %d", args[2], api.MaxWeight)
+		return fmt.Errorf("the weight is %q: it must be from 0 to %d", rest[0], api.MaxWeight)
 	}
 	if strings.TrimSpace(f.reason) == "" {
 		return fmt.Errorf("--reason is missing: why, for whoever finds it later, such as --reason \"warming up\"")
@@ -74,17 +84,21 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 	if req.StartsAt, req.ExpiresIn, err = f.when.read(cmd, a.Now()); err != nil {
 		return err
 	}
-	return a.setWeights(cmd.Context(), args[0], args[1], req, f)
+	name, err := a.backendArgument(cmd.Context(), backend, allBackends)
+	if err != nil {
+		return err
+	}
+	return a.setWeights(cmd.Context(), name, req, f)
 }
 
-func (a *app) setWeights(ctx context.Context, service, address string, req api.WeightRequest, f weightFlags) error {
-	chosen, err := a.backendsOf(ctx, service, address)
+func (a *app) setWeights(ctx context.Context, name backendName, req api.WeightRequest, f weightFlags) error {
+	chosen, err := a.backendsOf(ctx, name)
 	if err != nil {
 		return err
 	}
 	if len(chosen) == 0 {
-		return &outcome{exitDegraded, fmt.Sprintf("no node knows a backend of %s at %s; "+nothingChanged, service, address),
-			&api.Error{Status: http.StatusNotFound}}
+		return &outcome{exitDegraded, fmt.Sprintf("no node knows a backend of %s at %s; "+nothingChanged, name.service,
+			name.endpoint()), &api.Error{Status: http.StatusNotFound}}
 	}
 	if *req.Weight == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(chosen), ZeroWeight: true}
@@ -105,7 +119,7 @@ func (a *app) setWeights(ctx context.Context, service, address string, req api.W
 	if err != nil {
 		return err
 	}
-	return a.tellTakingBack(chosen, "gslbctl weight "+service+" "+address+" --clear")
+	return a.tellTakingBack(chosen, "gslbctl weight "+name.service+" "+name.endpoint()+" --clear")
 }
 
 func weightSentence(b api.Backend, o api.Order, now time.Time) string {
@@ -123,10 +137,10 @@ func weightSentence(b api.Backend, o api.Order, now time.Time) string {
 }
 
 // clearWeights removes the operators' weights of a service at an address, of all ports if the address has none.
-func clearWeights(ctx context.Context, c *api.Client, service, address string) (string, error) {
-	if at, err := netip.ParseAddrPort(address); err == nil {
-		return fmt.Sprintf("%s %s has its declared weight", service, address), c.ClearWeight(ctx, service,
-			at.Addr().String(), int(at.Port()))
+func clearWeights(ctx context.Context, c *api.Client, name backendName) (string, error) {
+	if name.port != 0 {
+		return fmt.Sprintf("%s %s has its declared weight", name.service, name.endpoint()), c.ClearWeight(ctx, name.service,
+			name.address.String(), name.port)
 	}
 	list, err := c.Orders(ctx)
 	if err != nil {
@@ -135,8 +149,7 @@ func clearWeights(ctx context.Context, c *api.Client, service, address string) (
 	cleared := 0
 	for _, o := range list.Orders {
 		at, err := netip.ParseAddrPort(o.Address)
-		if err != nil || o.Kind != api.OrderWeight || at.Addr().String() != strings.Trim(address, "[]") ||
-			!sameName(o.Service, service) {
+		if err != nil || o.Kind != api.OrderWeight || at.Addr() != name.address || !sameName(o.Service, name.service) {
 			continue
 		}
 		if err := c.ClearWeight(ctx, o.Service, at.Addr().String(), int(at.Port())); err != nil {
@@ -146,8 +159,21 @@ func clearWeights(ctx context.Context, c *api.Client, service, address string) (
 	}
 	if cleared == 0 {
 		return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no weight of %s %s is in force or planned",
-			service, address)}
+			name.service, name.address)}
 	}
 	return fmt.Sprintf("%s of %s %s: the declared weight counts again", render.Count(cleared, "backend", "backends"),
-		service, address), nil
+		name.service, name.address), nil
+}
+
+// weightedBackends returns the backends that have a weight of an operator on a node: an id, the service, the address
+// and the port.
+func weightedBackends(ctx context.Context, c *api.Client) (found api.BackendList, err error) {
+	list, err := c.Orders(ctx)
+	for _, o := range list.Orders {
+		if at, wrong := netip.ParseAddrPort(o.Address); wrong == nil && o.Kind == api.OrderWeight {
+			found.Backends = append(found.Backends, api.Backend{ID: fmt.Sprintf("%s:%s:%d", o.Service, at.Addr(), at.Port()),
+				Service: o.Service, Address: at.Addr().String(), Port: int(at.Port())})
+		}
+	}
+	return found, err
 }

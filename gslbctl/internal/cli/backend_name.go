@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gslb.internal/shared/api"
+)
+
+// backendForms are the forms of a backend on the command line, for usage lines.
+const backendForms = "<service>:<ip>:<port>|<ip>:<port>|<ip>"
+
+// backendName is a backend as a person has written it.
+type backendName struct {
+	service string // "" if the text has none
+	address netip.Addr
+	port    int // 0 if the text has none: all ports
+}
+
+// isID reports whether the name has all parts of an id.
+func (n backendName) isID() bool { return n.service != "" && n.port != 0 }
+
+// endpoint returns the address with the port, if the name has a port.
+func (n backendName) endpoint() string {
+	if n.port == 0 {
+		return n.address.String()
+	}
+	return netip.AddrPortFrom(n.address, uint16(n.port)).String()
+}
+
+// matches reports whether the name selects a backend.
+func (n backendName) matches(b api.Backend) bool {
+	return (n.service == "" || sameName(b.Service, n.service)) && b.Address == n.address.String() &&
+		(n.port == 0 || b.Port == n.port)
+}
+
+// backendNames returns the possible readings of a text, the most likely first. It returns nil if the text has no IP
+// address. An IPv6 address is read with and without brackets. An unbracketed text such as 2001:db8::1:443 has two
+// readings: as an address, and as an address with a port. After a service, the last number is a port if what precedes
+// it is an address, as in an id.
+func backendNames(text string) (list []backendName) {
+	add := func(service, address string, port int) {
+		if inner, ok := strings.CutPrefix(address, "["); ok {
+			if address, ok = strings.CutSuffix(inner, "]"); !ok {
+				return
+			}
+		}
+		if ip, err := netip.ParseAddr(address); err == nil && ip.Zone() == "" {
+			list = append(list, backendName{service, ip, port})
+		}
+	}
+	addWithPort := func(service, text string) {
+		at := strings.LastIndexByte(text, ':')
+		if port, err := strconv.ParseUint(text[at+1:], 10, 16); at > 0 && err == nil && port > 0 {
+			add(service, text[:at], int(port))
+		}
+	}
+	add("", text, 0)
+	addWithPort("", text)
+	if service, rest, found := strings.Cut(text, ":"); found && service != "" && service[0] != '[' {
+		addWithPort(service, rest)
+		add(service, rest, 0)
+	}
+	return list
+}
+
+// selectBackends returns the backends that a text selects by its first reading that selects any. An id selects its
+// backend first.
+func selectBackends(text string, known []api.Backend) []api.Backend {
+	readings := []func(api.Backend) bool{func(b api.Backend) bool { return b.ID == text }}
+	for _, name := range backendNames(text) {
+		readings = append(readings, name.matches)
+	}
+	for _, means := range readings {
+		if found := filtered(known, means); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// filtered returns the backends that keep selects, each id once.
+func filtered(list []api.Backend, keep func(api.Backend) bool) (found []api.Backend) {
+	listed := map[string]bool{}
+	for _, b := range list {
+		if !listed[b.ID] && keep(b) {
+			listed[b.ID] = true
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+// knownBackends returns the backends of all nodes, as known requests them from each node. A backend that several nodes
+// return is listed for each of them. Draining is true if the backend drains on any node. If no node
+// answers, it returns the error of the first node.
+func (a *app) knownBackends(ctx context.Context, known question[api.BackendList]) ([]api.Backend, error) {
+	replies, err := onAll(ctx, a, askingAll, known)
+	if err != nil {
+		return nil, err
+	}
+	var all []api.Backend
+	var failed []error
+	draining := map[string]bool{}
+	for _, r := range replies {
+		if r.err != nil {
+			failed = append(failed, r.err)
+		}
+		all = append(all, r.answer.Backends...)
+		for _, b := range r.answer.Backends {
+			draining[b.ID] = draining[b.ID] || b.Draining
+		}
+	}
+	if len(failed) == len(replies) {
+		return nil, failed[0]
+	}
+	for i := range all {
+		all[i].Draining = draining[all[i].ID]
+	}
+	return all, nil
+}
+
+// backendArgument returns the backend that arguments name: service:ip:port, ip:port or ip, or a service and an address
+// as two arguments. An argument without a service is looked up in the backends that known returns: the name selects
+// the only backend found, or all ports of the address if a service has several backends there.
+func (a *app) backendArgument(ctx context.Context, args []string,
+	known question[api.BackendList]) (name backendName, err error) {
+	if len(args) == 2 {
+		names := backendNames(args[1])
+		if len(names) == 0 || names[0].service != "" {
+			return name, fmt.Errorf("the address is %q: it must be an IP address, with or without a port", args[1])
+		}
+		names[0].service = args[0]
+		return names[0], nil
+	}
+	names := backendNames(args[0])
+	if len(names) == 0 {
+		return name, fmt.Errorf("the backend is %q: it must be service:ip:port, ip:port or ip", args[0])
+	}
+	if names[0].service != "" {
+		return names[0], nil
+	}
+	all, err := a.knownBackends(ctx, known)
+	if err != nil {
+		return name, err
+	}
+	found := selectBackends(args[0], all)
+	if len(found) == 0 {
+		return name, noBackend(args[0], all)
+	}
+	for _, b := range found[1:] {
+		if !sameName(b.Service, found[0].Service) {
+			return name, severalBackends(args[0], found)
+		}
+	}
+	address, err := netip.ParseAddr(found[0].Address)
+	if err != nil {
+		return name, fmt.Errorf("the address of the backend %s: %w", found[0].ID, err)
+	}
+	name = backendName{service: found[0].Service, address: address}
+	if len(found) == 1 {
+		name.port = found[0].Port
+	}
+	return name, nil
+}
+
+// serverArgument returns the id of the server that an argument names: by its id, ip:port or ip. It looks up names
+// without a service or port in the servers of all nodes. Ids of servers with a host name are returned unchanged.
+func (a *app) serverArgument(ctx context.Context, text string) (id string, err error) {
+	names := backendNames(text)
+	if len(names) == 0 {
+		return text, nil
+	}
+	if names[0].isID() {
+		return backendID(names[0]), nil
+	}
+	all, err := a.knownBackends(ctx, allServers)
+	if err != nil {
+		return "", err
+	}
+	switch found := selectBackends(text, all); len(found) {
+	case 0:
+		return "", noBackend(text, all)
+	case 1:
+		return found[0].ID, nil
+	default:
+		return "", severalBackends(text, found)
+	}
+}
+
+// backendID returns the id of a backend. An IPv6 address in it has no brackets.
+func backendID(n backendName) string {
+	return fmt.Sprintf("%s:%s:%d", strings.TrimSuffix(n.service, "."), n.address, n.port)
+}
+
+// allServers returns the servers of a node that have an address, as backends with an id, a service, an address and a
+// port.
+func allServers(ctx context.Context, c *api.Client) (api.BackendList, error) {
+	list, err := c.Servers(ctx)
+	var found api.BackendList
+	for _, s := range list.Servers {
+		found.Backends = append(found.Backends, api.Backend{ID: s.ID, Service: s.Service, Address: s.Address, Port: s.Port})
+	}
+	return found, err
+}
+
+// severalBackends returns the error of a name that selects several backends where only one is possible.
+func severalBackends(text string, found []api.Backend) error {
+	return &outcome{code: exitDegraded, sentence: fmt.Sprintf("%q is the address of %d backends; "+nothingChanged+
+		": use one of the ids %s", text, len(found), strings.Join(allIDs(found), ", "))}
+}
+
+// noBackend returns the error of a name that selects no backend, with the ids of similar backends.
+func noBackend(text string, known []api.Backend) error {
+	sentence := fmt.Sprintf("no node knows a backend %q; "+nothingChanged, text)
+	if near := nearBackends(text, known); len(near) > 0 {
+		sentence += "; did you mean " + strings.Join(near, " or ") + "?"
+	} else {
+		sentence += ": gslbctl backends -o name lists the backends"
+	}
+	return &outcome{code: exitDegraded, sentence: sentence}
+}
+
+// nearBackends returns the ids of at most maxNearest backends that are similar to a name: at its address, or with a
+// similar address.
+func nearBackends(text string, known []api.Backend) []string {
+	for _, name := range backendNames(text) {
+		atAddress := backendName{address: name.address}
+		if found := filtered(known, atAddress.matches); len(found) > 0 {
+			return allIDs(found[:min(len(found), maxNearest)])
+		}
+	}
+	var spellings []string
+	byText := map[string][]string{} // the ids of a spelling
+	for _, b := range known {
+		for _, spelling := range []string{b.Address, endpoint(b.Address, b.Port)} {
+			if byText[spelling] == nil {
+				spellings = append(spellings, spelling)
+			}
+			byText[spelling] = append(byText[spelling], b.ID)
+		}
+	}
+	var found []string
+	for _, near := range nearestNames(text, spellings) {
+		found = append(found, byText[near]...)
+	}
+	found = slices.Compact(slices.Sorted(slices.Values(found)))
+	return found[:min(len(found), maxNearest)]
+}
