@@ -26,14 +26,13 @@ func ResetIdentity(configPath string, out io.Writer) error {
 	defer dir.Close()
 	deleted := 0
 	for _, name := range []string{certificateFile, keyFile} {
-		for _, path := range append(datadir.Copies(cfg.DataDir, name), filepath.Join(cfg.DataDir, name)) {
-			switch err := os.Remove(path); {
-			case err == nil:
-				deleted++
-				fmt.Fprintf(out, "deleted %s\n", path)
-			case !errors.Is(err, fs.ErrNotExist):
-				return fmt.Errorf("resetting the identity: %w", err)
-			}
+		path := filepath.Join(cfg.DataDir, name)
+		switch err := os.Remove(path); {
+		case err == nil:
+			deleted++
+			fmt.Fprintf(out, "deleted %s\n", path)
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("resetting the identity: %w", err)
 		}
 	}
 	if deleted == 0 {

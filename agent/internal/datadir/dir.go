@@ -20,9 +20,8 @@ var errLocked = errors.New("locked by another process")
 // Dir is a data directory that this process has locked.
 type Dir struct{ lock *os.File }
 
-// Open creates the directory (0700) if it is missing, locks it, and converts files that an earlier
-// version left in it. program is the agent's name and version, which an older agent shows if it
-// finds the directory. Errors name the directory and the remedy; two of them are a directory locked
+// Open creates the directory (0700) if it is missing, locks it, and records its schema. program is
+// the agent's name and version, which an older agent shows if it finds the directory. Errors name the directory and the remedy; two of them are a directory locked
 // by another agent and one written by a newer version.
 func Open(path, program string) (*Dir, error) {
 	if err := create(path); err != nil {
@@ -38,7 +37,7 @@ func Open(path, program string) (*Dir, error) {
 	if err := take(lock, path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	if err := migrate(path, program); err != nil {
+	if err := prepare(path, program); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return &Dir{lock: lock}, nil

@@ -24,49 +24,34 @@ const (
 	maxSchemaFile = 1 << 10 // octets
 )
 
-// step converts a directory from the schema before.
-type step struct {
-	// keeps are the files and directories to copy before the step. Subdirectories of these are not copied.
-	keeps []string
-	// apply converts the directory. An earlier call may have been interrupted anywhere.
-	apply func(path string) error
-}
-
-// steps[0] converts schema 0 to 1. Schema 0 is a directory without a schema file; schema 1 only
-// adds that file.
-var steps = []step{
-	{keeps: []string{"agent.crt", "agent.key", "agent.epoch", "overwatch_pins"}, apply: func(string) error { return nil }},
-}
-
-// keptName returns the directory of the copy made before converting from a schema.
-func keptName(path string, number int) string {
-	return filepath.Join(path, schemaFile+"-"+strconv.Itoa(number))
-}
-
-// migrate converts the directory to the current schema, and copies its files before each step.
-// After an interruption the copies are intact and the next start goes on. The caller holds the
-// lock.
-func migrate(path, program string) error {
+// prepare deletes unfinished files and writes the schema file if it is missing. A directory without
+// the file has the format of schema 1. The caller holds the lock.
+func prepare(path, program string) error {
 	if err := clearLeftovers(path); err != nil {
 		return err
 	}
 	found, err := readSchema(path)
-	if err != nil {
+	if err != nil || found == schema {
 		return err
 	}
-	for ; found < schema; found++ {
-		s := steps[found]
-		if err := keep(path, s.keeps, keptName(path, found)); err != nil {
-			return fmt.Errorf("data_dir %s: keeping a copy before it is converted from schema %d to %d: %w: nothing was changed",
-				path, found, found+1, err)
-		}
-		err := s.apply(path)
-		if err == nil {
-			err = writeSchema(path, found+1, program)
-		}
-		if err != nil {
-			return fmt.Errorf("data_dir %s: converting it from schema %d to %d: %w: what it had is in %s", path, found, found+1,
-				err, keptName(path, found))
+	text := fmt.Appendf(nil, "schema: %d\nprogram: %s\n", schema, program)
+	if err := durable.WriteFile(filepath.Join(path, schemaFile), text, 0o600); err != nil {
+		return fmt.Errorf("data_dir %s: writing its schema: %w", path, err)
+	}
+	return nil
+}
+
+// clearLeftovers deletes unfinished files of a process that was killed.
+func clearLeftovers(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return fmt.Errorf("data_dir %s: %w", path, plain(err))
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), durable.Unfinished) {
+			if err := os.RemoveAll(filepath.Join(path, e.Name())); err != nil {
+				return fmt.Errorf("data_dir %s: deleting an unfinished file: %w", path, err)
+			}
 		}
 	}
 	return nil
@@ -82,7 +67,7 @@ func CheckSchema(path string) error {
 	return nil
 }
 
-// readSchema returns the schema of a directory. A schema newer than this program's is an error.
+// readSchema returns the schema of a directory, 0 if it has no schema file. A schema newer than this program's is an error.
 func readSchema(path string) (int, error) {
 	name := filepath.Join(path, schemaFile)
 	f, err := os.Open(name)
@@ -118,21 +103,6 @@ func newer(path string, found int, rest string) error {
 	if program, ok := strings.CutPrefix(line, "program: "); ok && program != "" {
 		install = fmt.Sprintf("%.100s", program)
 	}
-	text := fmt.Sprintf("data_dir %s has schema %d, and this agent understands up to %d: install %s or later", path, found,
+	return fmt.Errorf("data_dir %s has schema %d, and this agent understands up to %d: install %s or later", path, found,
 		schema, install)
-	if kept := keptName(path, schema); isDir(kept) {
-		text += fmt.Sprintf("; or go back to the copy that was kept when it was converted: cp -a %s/. %s/", kept, path)
-	}
-	return errors.New(text)
-}
-
-func isDir(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
-}
-
-// writeSchema writes the schema file.
-func writeSchema(path string, number int, program string) error {
-	text := fmt.Appendf(nil, "schema: %d\nprogram: %s\n", number, program)
-	return durable.WriteFile(filepath.Join(path, schemaFile), text, 0o600)
 }
