@@ -48,7 +48,8 @@ type Options struct {
 
 // Run runs an agent until ctx ends. Then it drains its backends for agent.drain_time, or until
 // another SIGINT or SIGTERM, takes them out of the overwatch nodes' answers within 2 s, and returns
-// nil. SIGUSR2 ends it without a drain and a goodbye, by agent.drain_on_stop: the next process reports the same backends. SIGHUP reloads overwatch nodes, backends, checks and tokens. A wrong configuration at the start is an error
+// nil. SIGUSR2 ends it without a drain and a goodbye, by agent.drain_on_stop: the next process reports the same
+// backends. SIGHUP reloads overwatch nodes, backends, checks and tokens. A wrong configuration at the start is an error
 // of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload

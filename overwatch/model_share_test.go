@@ -128,8 +128,9 @@ func (m *reference) qualifies(d domainFacts, c refCandidate) bool {
 	return known != nil && known.samples >= d.samples && known.smoothed <= d.slowest.Seconds()
 }
 
-// fastest returns the candidates within a tenth and the tolerance of the fastest, and the candidates within a quarter and
-// 1.25 times the tolerance that have shared with it so far (routing.md, "latency"). If none qualifies it returns all.
+// fastest returns the candidates within a tenth and the tolerance of the fastest, and the candidates within a quarter
+// and 1.25 times the tolerance that have shared with it so far (routing.md, "latency"). If none qualifies it returns
+// all.
 func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []refCandidate {
 	fit := only(in, func(c refCandidate) bool { return m.qualifies(d, c) })
 	if len(fit) == 0 {

@@ -231,7 +231,8 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	f.answersQuery("/api/v1/domains", func(query url.Values) (int, any) {
 		list := api.DomainList{Domains: []api.Domain{}, Total: 3, GeneratedAt: time.Now()}
 		if query.Get("offset") == "0" {
-			list.Domains = append(list.Domains, api.Domain{BackendCount: 1, HealthyBackends: 1, Domain: model.Domain{Name: shopName, Enabled: true, Tags: []string{}}})
+			list.Domains = append(list.Domains, api.Domain{BackendCount: 1, HealthyBackends: 1,
+				Domain: model.Domain{Name: shopName, Enabled: true, Tags: []string{}}})
 		}
 		return http.StatusOK, list
 	})

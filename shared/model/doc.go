@@ -1,6 +1,6 @@
-// Package model declares the objects that operators define: each field once, with its name, default, bounds and meaning.
-// The reader of configuration files, the API, documents, the store, replication, the command line and the reference
-// pages all work from these declarations.
+// Package model declares the objects that operators define: each field once, with its name, default, bounds and
+// meaning. The reader of configuration files, the API, documents, the store, replication, the command line and the
+// reference pages all work from these declarations.
 //
 // Tags of a field:
 //

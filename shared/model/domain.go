@@ -142,8 +142,8 @@ type LatencyConfig struct {
 	ToleranceMs int `key:"tolerance_ms" json:"tolerance_ms" usage:"latency: ms by which a backend may be slower" default:"5" min:"0" max:"60000"`
 }
 
-// MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has the
-// value of the node's `overwatch.brake`.
+// MassFailure holds a domain's settings of the mass-failure protection, the key `brake`. A field that is not set has
+// the value of the node's `overwatch.brake`.
 type MassFailure struct {
 	// Overrides `overwatch.brake.enabled` for this domain.
 	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"mass-failure protection: false disables it"`

@@ -78,7 +78,8 @@ func (f *Fields) add(t reflect.Type, index []int, block string) {
 		}
 		one := Field{JSON: name, Key: key, Alias: s.Tag.Get("alias"), Type: s.Type, Default: s.Tag.Get("default"),
 			Source: s.Tag.Get("source"), Usage: s.Tag.Get("usage"), index: at, zeroUnset: s.Tag.Get("zero") == "unset",
-			replace: s.Tag.Get("merge") == "replace", always: s.Tag.Get("write") == "always", bounds: settings.BoundsOf(s), Holder: t.Name(), Name: s.Name, least: s.Tag.Get("min"),
+			replace: s.Tag.Get("merge") == "replace", always: s.Tag.Get("write") == "always",
+			bounds: settings.BoundsOf(s), Holder: t.Name(), Name: s.Name, least: s.Tag.Get("min"),
 			most: s.Tag.Get("max")}
 		if isBlock(s.Type) {
 			one.inner = FieldsOf(s.Type)

@@ -43,8 +43,8 @@ const (
 	fromStore    = "store"    // the store or another node: all fields, and fields of later versions
 )
 
-// Apply changes object by the patch and returns the problems of single fields: unknown names, wrong types, values out of
-// their bounds. Keys of problems are JSON names. With problems, object is unchanged.
+// Apply changes object by the patch and returns the problems of single fields: unknown names, wrong types, values out
+// of their bounds. Keys of problems are JSON names. With problems, object is unchanged.
 func (p Patch[T]) Apply(object *T, source string) settings.Problems {
 	fields, err := p.raw()
 	if err != nil {
@@ -222,7 +222,8 @@ func (a *applier) add(key string, value []byte, format string, args ...any) {
 	if len(value) > shown {
 		value = append(bytes.Clone(value[:shown]), "..."...)
 	}
-	a.problems = append(a.problems, settings.Problem{Key: key, Value: string(value), Message: fmt.Sprintf(format, args...)})
+	a.problems = append(a.problems, settings.Problem{Key: key, Value: string(value),
+		Message: fmt.Sprintf(format, args...)})
 }
 
 // apply sets the fields of the struct v. prefix is the name of the block with a dot, "" for a whole object.

@@ -83,8 +83,8 @@ func bounded(set setter, b *bounds) setter {
 	}
 }
 
-// BoundsOf returns a function that checks values of a struct field against its tags `min`, `max` and `unit`: it returns ""
-// for a value within the bounds, else how to correct the value. It is nil for a field without bounds.
+// BoundsOf returns a function that checks values of a struct field against its tags `min`, `max` and `unit`: it returns
+// "" for a value within the bounds, else how to correct the value. It is nil for a field without bounds.
 func BoundsOf(f reflect.StructField) func(reflect.Value) (remedy string) {
 	known := field{name: f.Name}
 	b := known.boundsOf(f.Type, f.Tag)

@@ -21,8 +21,8 @@ var errLocked = errors.New("locked by another process")
 type Dir struct{ lock *os.File }
 
 // Open creates the directory (0700) if it is missing, locks it, and records its schema. program is
-// the agent's name and version, which an older agent shows if it finds the directory. Errors name the directory and the remedy; two of them are a directory locked
-// by another agent and one written by a newer version.
+// the agent's name and version, which an older agent shows if it finds the directory. Errors name the directory and the
+// remedy; two of them are a directory locked by another agent and one written by a newer version.
 func Open(path, program string) (*Dir, error) {
 	if err := create(path); err != nil {
 		return nil, err

@@ -67,7 +67,8 @@ func CheckSchema(path string) error {
 	return nil
 }
 
-// readSchema returns the schema of a directory, 0 if it has no schema file. A schema newer than this program's is an error.
+// readSchema returns the schema of a directory, 0 if it has no schema file. A schema newer than this program's is an
+// error.
 func readSchema(path string) (int, error) {
 	name := filepath.Join(path, schemaFile)
 	f, err := os.Open(name)

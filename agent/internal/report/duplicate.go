@@ -43,7 +43,8 @@ func (l *link) successor() *link {
 	l.renewAt = 0
 	var err error
 	if next.peer, err = l.dial(next); err != nil {
-		l.logger.Warn().Err(err).Msg("this agent cannot take its identity back: the next answer of the node starts another attempt")
+		l.logger.Warn().Err(err).Msg(
+			"this agent cannot take its identity back: the next answer of the node starts another attempt")
 		return nil
 	}
 	l.logger.Warn().Msg("the other process with this agent's identity has stopped: this agent reports with a new epoch")

@@ -63,8 +63,8 @@ func (n *fakeNode) overtakes(latest uint64, code wire.RejectCode) {
 	})
 }
 
-// A node accepts the later one of two processes with one identity. The earlier one logs it, sends heartbeats at half the
-// interval, and reports with a later epoch within two heartbeats after the later one has stopped.
+// A node accepts the later one of two processes with one identity. The earlier one logs it, sends heartbeats at half
+// the interval, and reports with a later epoch within two heartbeats after the later one has stopped.
 func TestReporter_TakesItsIdentityBackWhenACopyStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -146,8 +146,8 @@ func TestReporter_TheBelievedProcessReportsTheDuplicate(t *testing.T) {
 	})
 }
 
-// A changed list of nodes takes effect without a restart: a new node gets the backends, a removed one a goodbye, and the
-// link to a node that stays is the same.
+// A changed list of nodes takes effect without a restart: a new node gets the backends, a removed one a goodbye, and
+// the link to a node that stays is the same.
 func TestFollow_NodesComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := map[string]*fakeNode{"a:1": newFakeNode(t), "b:1": newFakeNode(t), "c:1": newFakeNode(t)}

@@ -153,8 +153,8 @@ func servedByNode(ctx context.Context, n target) (served servedAddresses, zones 
 	return served, zones, nil
 }
 
-// glueOf returns the glue addresses of the name servers of zones, from the parents. It also contains each name server of
-// served that is missing from the delegation. A parent that does not answer adds a note and no name servers.
+// glueOf returns the glue addresses of the name servers of zones, from the parents. It also contains each name server
+// of served that is missing from the delegation. A parent that does not answer adds a note and no name servers.
 func (a *app) glueOf(ctx context.Context, o glueOptions, zones []string, served servedAddresses) (glue servedAddresses,
 	notes []string) {
 	found := make([]map[string][]netip.Addr, len(zones))

@@ -17,7 +17,8 @@ import (
 )
 
 // settingFlags are the flags for the declared settings of an object, one for each setting, and --reset. The name of a
-// flag is that of the setting, with hyphens; a setting inside an object has both names, as in --latency-config-min-samples.
+// flag is that of the setting, with hyphens; a setting inside an object has both names, as in
+// --latency-config-min-samples.
 type settingFlags struct {
 	cmd    *cobra.Command
 	fields *model.Fields
@@ -33,8 +34,8 @@ type settingFlag struct {
 	value func() any
 }
 
-// addSettingFlags adds the flags for the settings of an object, without the settings in skip. old maps names of flags of
-// earlier versions to those of today.
+// addSettingFlags adds the flags for the settings of an object, without the settings in skip. old maps names of flags
+// of earlier versions to those of today.
 func addSettingFlags(cmd *cobra.Command, fields *model.Fields, old map[string]string, skip ...string) *settingFlags {
 	s := &settingFlags{cmd: cmd, fields: fields, old: old}
 	s.add(fields, nil, skip)

@@ -194,8 +194,8 @@ func TestChart_Overwatch(t *testing.T) {
 	}
 }
 
-// probed checks that a node that runs is not killed over the file on disk, and stays in the Service when it loses single
-// questions.
+// probed checks that a node that runs is not killed over the file on disk, and stays in the Service when it loses
+// single questions.
 func probed(t *testing.T, c *core.Container) {
 	t.Helper()
 	alive, ready := c.LivenessProbe, c.ReadinessProbe

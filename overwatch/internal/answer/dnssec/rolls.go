@@ -277,7 +277,8 @@ func stateOf(apex string, p *roll.Progress, keys []*Key, seen look, now time.Tim
 	return s
 }
 
-// nextWait returns the reason why a roll is not at its next stage now. A step with an expired wait waits for the next look.
+// nextWait returns the reason why a roll is not at its next stage now. A step with an expired wait waits for the next
+// look.
 func nextWait(p *roll.Progress, seen look, now time.Time) roll.Wait {
 	next, wait := roll.Next(p, seen.peers, seen.lacks, seen.ttl, now)
 	if next != nil {

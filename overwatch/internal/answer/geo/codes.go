@@ -12,8 +12,8 @@ var successors = map[string]string{
 // regional are the continents of codes that databases have instead of a country.
 var regional = map[string]string{"EU": "EU", "AP": "AS"}
 
-// presentCountry returns a country's code in capitals. It replaces a retired code by its successor, and returns an empty
-// text for a regional code.
+// presentCountry returns a country's code in capitals. It replaces a retired code by its successor, and returns an
+// empty text for a regional code.
 func presentCountry(code string) string {
 	code = strings.ToUpper(code)
 	if _, is := regional[code]; is {

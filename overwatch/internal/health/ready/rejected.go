@@ -60,8 +60,8 @@ const (
 	firstAnswerWait = 5 * time.Second
 )
 
-// behindPeers returns the reason why this node is not ready although its peers serve; "" if it is ready. After the first
-// "" that follows the answers of the peers, and after peersWait, it always returns "".
+// behindPeers returns the reason why this node is not ready although its peers serve; "" if it is ready. After the
+// first "" that follows the answers of the peers, and after peersWait, it always returns "".
 func (j *Judge) behindPeers() string {
 	if j.o.PeersServe == nil || j.caughtUp.Load() {
 		return ""

@@ -223,7 +223,8 @@ func sameButValidation(a, b Backend) bool {
 // the evidence behind the conclusion and in times. Any other field counts, so that a new field cannot be forgotten.
 func sameAnswers(a, b Backend) bool {
 	a.Validation, a.Claim, a.AgentID, a.agent, a.DeclaredAgent = b.Validation, b.Claim, b.AgentID, b.agent, b.DeclaredAgent
-	a.LastHealthyAt, a.CreatedAt, a.UpdatedAt, a.check, a.Source = b.LastHealthyAt, b.CreatedAt, b.UpdatedAt, b.check, b.Source
+	a.LastHealthyAt, a.CreatedAt, a.UpdatedAt = b.LastHealthyAt, b.CreatedAt, b.UpdatedAt
+	a.check, a.Source = b.check, b.Source
 	return a == b
 }
 

@@ -70,8 +70,8 @@ func (p *processes) isDuplicate(now time.Duration) bool {
 	return p.twinCount >= twinMessages && now-p.twinAt <= twinBeats*p.twinEvery
 }
 
-// latestSilent reports whether the latest process has deregistered, or has sent nothing for five quarters of a heartbeat
-// interval.
+// latestSilent reports whether the latest process has deregistered, or has sent nothing for five quarters of a
+// heartbeat interval.
 func (p *processes) latestSilent(now, every time.Duration) bool {
 	return p.left || now-p.heard > every+every/4
 }

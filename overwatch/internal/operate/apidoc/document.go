@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Document returns the OpenAPI document of the operations. types are the directories with the source of packages api and
-// model.
+// Document returns the OpenAPI document of the operations. types are the directories with the source of packages api
+// and model.
 func Document(types []string, operations []httpapi.Operation) ([]byte, error) {
 	src, err := readSource(types...)
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *schemas) patch(fields *model.Fields) object {
 		return object{"$ref": "#/components/schemas/" + name}
 	}
 	s.made[name] = object{"type": "object", "additionalProperties": false, "properties": s.patchFields(fields),
-		"description": "A merge patch (RFC 7396): a field that is left out keeps its value, and null resets it to its default."}
+		"description": "A merge patch (RFC 7396): an omitted field keeps its value, and null resets a field to its default."}
 	return object{"$ref": "#/components/schemas/" + name}
 }
 

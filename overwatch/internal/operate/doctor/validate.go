@@ -74,8 +74,8 @@ func Cautions(path string) []string {
 // databaseKey is the key of the geolocation database.
 const databaseKey = "overwatch.geolocation.database_path"
 
-// databaseFault returns why the geolocation database of a configuration cannot be used; nil without a fault or without a
-// database.
+// databaseFault returns why the geolocation database of a configuration cannot be used; nil without a fault or without
+// a database.
 func databaseFault(cfg *config.Config) error {
 	path := cfg.Overwatch.Geolocation.DatabasePath
 	if path == "" {

@@ -188,9 +188,12 @@ func (s *Server) editDomain(d *model.Domain, req api.DomainChange, source string
 	if err := definitions.EditDomain(d, req, source); err != nil {
 		return asBadRequest(err)
 	}
-	var signed *bool
-	if !req.Has("dnssec_enabled") || req.Read("dnssec_enabled", &signed) != nil {
+	if !req.Has("dnssec_enabled") {
 		return nil
+	}
+	var signed *bool
+	if err := req.Read("dnssec_enabled", &signed); err != nil {
+		return err
 	}
 	switch signs := s.o.SigningKeys != nil; {
 	case signed == nil:

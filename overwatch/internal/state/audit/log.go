@@ -2,7 +2,8 @@
 // nodes. Changes are written through the store's transactions. Refusals and changes of other nodes are stored apart,
 // within bounds of their own, so that they displace no change. In each part, an entry carries the hash of the one
 // before, so that an edited, missing or moved entry shows. Owners of changes write entries; httpapi and events read
-// them. The package never signs: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
+// them. The package never signs: whoever can write the store can write a new chain. A *Log may be used from any
+// goroutine.
 package audit
 
 import (

@@ -20,8 +20,8 @@ const (
 )
 
 // DomainProblems returns the faults of a domain that depend on nothing else: neither on other objects nor on the node.
-// The bounds of numbers are checked when the value is read. Keys are names of fields, such as https.alpn[0]. It does not
-// allocate for a valid domain.
+// The bounds of numbers are checked when the value is read. Keys are names of fields, such as https.alpn[0]. It does
+// not allocate for a valid domain.
 func DomainProblems(d *Domain) (found settings.Problems) {
 	add := func(key, value, format string, args ...any) {
 		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
@@ -48,7 +48,7 @@ func DomainProblems(d *Domain) (found settings.Problems) {
 		add("min_healthy", d.MinHealthy, "give a number of backends from 1 to %d, or a part of them from 1%% to 100%%",
 			policy.MaxMinimum)
 	}
-	if f := d.LatencyConfig.SmoothingFactor; !(f > 0 && f <= 1) { //nolint:staticcheck // NaN is in no range
+	if f := d.LatencyConfig.SmoothingFactor; !(f > 0 && f <= 1) { // also false for NaN
 		add("latency_config.smoothing_factor", strconv.FormatFloat(f, 'g', -1, 64),
 			"give a number above 0 and up to 1; the smaller, the smoother")
 	}

@@ -330,7 +330,7 @@ func (w *world) wrongOffset() time.Duration {
 // the decisions of that time, see docs/replication.md.
 func (m *member) holdsWrongVersions() bool {
 	return m.marks.Behind != (replica.Version{}) || slices.ContainsFunc(m.stored, func(o replica.Object) bool {
-		return o.Version.Node == m.name() && o.Version.At().Sub(time.Now()) > replica.MaxAhead &&
+		return o.Version.Node == m.name() && time.Until(o.Version.At()) > replica.MaxAhead &&
 			o.Version.Compare(m.marks.Stored) > 0
 	})
 }

@@ -18,8 +18,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// releasedStore makes a directory with a store that version 0.9.0 wrote: 40 pins, a revoked pin, a lock, two domains, an
-// object of each other kind, an order of each kind, a status, a latency, three audit entries and a refusal.
+// releasedStore makes a directory with a store that version 0.9.0 wrote: 40 pins, a revoked pin, a lock, two domains,
+// an object of each other kind, an order of each kind, a status, a latency, three audit entries and a refusal.
 func releasedStore(t testing.TB) (dir string) {
 	t.Helper()
 	packed, err := os.Open("testdata/store-0.9.0.db.gz")
