@@ -15,7 +15,8 @@ import (
 
 func (a *app) agentsCommand() *cobra.Command {
 	return group("agents", "Show pinned agents and decide whom to believe", a.agentsListCommand(), a.agentsShowCommand(),
-		a.agentsExpiringCommand(), a.agentsUnpinCommand(), a.agentsRevokeCommand(), a.agentsLocksCommand(),
+		a.agentsExpiringCommand(), destroying(a.agentsUnpinCommand()), destroying(a.agentsRevokeCommand()),
+		a.agentsLocksCommand(),
 		a.agentsUnlockCommand())
 }
 

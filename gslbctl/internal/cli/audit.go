@@ -20,7 +20,7 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(),
-		a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
+		reading(a.auditVerifyCommand()), reading(a.auditTailCommand()), reading(a.auditExportCommand()))
 }
 
 // auditFlags select audit entries.

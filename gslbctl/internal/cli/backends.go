@@ -14,9 +14,10 @@ import (
 )
 
 func (a *app) backendsCommand() *cobra.Command {
-	return group("backends", "Show what a node concluded about backends, and overrule it",
-		a.backendsListCommand(), a.backendsValidateCommand(),
-		menu("override", "Set or clear a verdict by hand", "", a.overrideSetCommand(), a.overrideClearCommand()))
+	return group("backends", "Show backends with their reports and checks, and check them now",
+		a.backendsListCommand(), changing(a.backendsValidateCommand()),
+		menu("override", "Set or clear a verdict by hand", "", changing(a.overrideSetCommand()),
+			changing(a.overrideClearCommand())))
 }
 
 func (a *app) backendsListCommand() *cobra.Command {

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) brakesCommand() *cobra.Command {
-	return group("brakes", "List and release mass-failure holds", a.brakesListCommand(), a.brakeReleaseCommand())
+	return group("brakes", "List and release mass-failure holds", a.brakesListCommand(), changing(a.brakeReleaseCommand()))
 }
 
 func (a *app) brakesListCommand() *cobra.Command {

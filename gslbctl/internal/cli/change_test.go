@@ -21,9 +21,6 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  ` +
 				`{"healthy":false,"reason":"r","source":"gslbctl","expires_in":"30m0s"}`,
 			"app.example.com 192.0.2.11:443 is unhealthy for 30m"},
-		{"backends override set app.example.com 192.0.2.11:443 --healthy --reason r",
-			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":true,"reason":"r","source":"gslbctl"}`,
-			"app.example.com 192.0.2.11:443 is unhealthy for 30m"},
 		{"domains add shop.example.com --ttl 20 --regions us,eu",
 			`POST /api/v1/domains  {"name":"shop.example.com","regions":["us","eu"],"ttl":20}`,
 			"domain shop.example.com is answered"},
@@ -94,7 +91,6 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			`POST /api/v1/nodes/agent  {"name":"eu-9","address":"192.0.2.9","port":9100,"region":"eu"}`,
 			"agent eu-9 is pending"},
 		{"nodes deregister eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is forgotten"},
-		{"nodes revoke eu-1 -y", "DELETE /api/v1/nodes/agent/eu-1/certificate", "eu-1 is refused until it is unpinned"},
 		{"nodes reissue eu-1 -y", "POST /api/v1/nodes/agent/eu-1/certificate", "its next certificate is pinned"},
 		{"config reload", "POST /api/v1/config/reload", "reloaded: domains; only a restart changes api"},
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
@@ -128,12 +124,6 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"servers check app.example.com:192.0.2.12:443 --enabled=false",
 			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check  {"enabled":false}`,
 			"the check of app.example.com:192.0.2.12:443 is changed"},
-		{"servers drain app.example.com:192.0.2.12:443 --over 2m",
-			`POST /api/v1/servers/app.example.com:192.0.2.12:443/drain  {"duration":"2m0s"}`,
-			"server app.example.com:192.0.2.12:443 is draining until 03:04:05 UTC"},
-		{"servers drain app.example.com:192.0.2.12:443 --to 25% --reason half --for 1h",
-			`POST /api/v1/servers/app.example.com:192.0.2.12:443/drain  {"share":0.25,"reason":"half","expires_in":"1h0m0s"}`,
-			"server app.example.com:192.0.2.12:443 is draining to 25% of its weight until 03:04:05 UTC"},
 		{"weight app.example.com 192.0.2.10:443 7 --reason warm --expires-in 1h",
 			`PUT /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight  ` +
 				`{"weight":7,"reason":"warm","source":"gslbctl","expires_in":"1h0m0s"}`,
@@ -144,16 +134,12 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"weight app.example.com 192.0.2.10 --clear",
 			"DELETE /api/v1/overwatch/backends/app.example.com/192.0.2.10/443/weight",
 			"1 backend of app.example.com 192.0.2.10: the declared weight counts again"},
-		{"servers undrain app.example.com:192.0.2.12:443", "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
-			"server app.example.com:192.0.2.12:443 takes traffic again"},
 		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
 			"the override of app.example.com 192.0.2.11:443 is cleared"},
 		{"brakes release --region eu", "DELETE /api/v1/overwatch/brakes/eu scope=region",
 			"the agents of region eu are believed again"},
 		{"brakes release app.example.com", "DELETE /api/v1/overwatch/brakes/app.example.com",
 			"the agents of app.example.com are believed again"},
-		{"backends override clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
-			"the override of app.example.com 192.0.2.11:443 is cleared"},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		r := ask(t, tc.args, nodes[0])

@@ -13,7 +13,8 @@ import (
 
 func (a *app) configCommand() *cobra.Command {
 	return menu("config", "Show, check and change the configuration of nodes", "", a.configShowCommand(),
-		a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(), a.configReloadCommand(),
+		changing(a.configSetCommand()), destroying(a.configResetCommand()), reading(a.configValidateCommand()),
+		changing(a.configReloadCommand()),
 		a.configOverlaysCommand())
 }
 
@@ -42,8 +43,8 @@ func reloadSentence(done api.Reload) string {
 }
 
 func (a *app) gossipCommand() *cobra.Command {
-	return menu("gossip", "Show how a node gossips; make a key", "", a.gossipNodesCommand(), a.gossipConfigCommand(),
-		a.gossipKeyCommand())
+	return menu("gossip", "Show the members of the gossip cluster", "", a.gossipNodesCommand(), a.gossipConfigCommand(),
+		reading(a.gossipKeyCommand()))
 }
 
 func (a *app) gossipConfigCommand() *cobra.Command {

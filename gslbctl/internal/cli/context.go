@@ -18,9 +18,9 @@ import (
 )
 
 func (a *app) contextCommand() *cobra.Command {
-	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(), a.contextShowCommand(),
-		a.contextUseCommand(),
-		a.contextSetCommand(), a.contextDeleteCommand())
+	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(), reading(a.contextShowCommand()),
+		changing(a.contextUseCommand()),
+		changing(a.contextSetCommand()), destroying(a.contextDeleteCommand()))
 }
 
 // shownContext is a context without its secrets.

@@ -13,9 +13,10 @@ import (
 func (a *app) dnssecCommand() *cobra.Command {
 	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
 		a.dnssecKeysCommand(),
-		a.dnssecSyncCommand(), a.dnssecRollCommand(), a.dnssecRollsCommand(), a.dnssecUnsignCommand(),
-		a.dnssecSignCommand(), a.dnssecCheckCommand(),
-		a.dnssecBackupCommand(), a.dnssecRestoreCommand())
+		changing(a.dnssecSyncCommand()), destroying(a.dnssecRollCommand()), a.dnssecRollsCommand(),
+		destroying(a.dnssecUnsignCommand()),
+		changing(a.dnssecSignCommand()), a.dnssecCheckCommand(),
+		reading(a.dnssecBackupCommand()), changing(a.dnssecRestoreCommand()))
 }
 
 // notSigned replaces an empty table of keys.

@@ -15,8 +15,8 @@ import (
 
 func (a *app) domainsCommand() *cobra.Command {
 	return group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(),
-		a.domainsAddCommand(),
-		a.domainsSetCommand(), a.domainsRemoveCommand(),
+		changing(a.domainsAddCommand()),
+		changing(a.domainsSetCommand()), destroying(a.domainsRemoveCommand()),
 		a.resetCommand("domain", "reset <name>", domainNames, (*api.Client).ResetDomain))
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 func (a *app) geoCommand() *cobra.Command {
-	return group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(), a.geoSetCommand(),
+	return group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(),
+		changing(a.geoSetCommand()),
 		a.geoRemoveCommand())
 }
 

@@ -31,7 +31,7 @@ type importReport struct {
 func (a *app) importCommand() *cobra.Command {
 	return menu("import", "Write a configuration from that of another name server",
 		"import reads files of other programs. It asks no node and changes no file that is there.",
-		a.importBindCommand(), a.importGdnsdCommand(), a.importRoute53Command())
+		reading(a.importBindCommand()), reading(a.importGdnsdCommand()), reading(a.importRoute53Command()))
 }
 
 func (a *app) importBindCommand() *cobra.Command {

@@ -14,10 +14,10 @@ type freshSecret struct {
 
 func (a *app) keygenCommand() *cobra.Command {
 	kind := func(use, short string, fresh func() freshSecret) *cobra.Command {
-		return &cobra.Command{Use: use, Short: short, RunE: func(*cobra.Command, []string) error {
+		return reading(&cobra.Command{Use: use, Short: short, RunE: func(*cobra.Command, []string) error {
 			secret := fresh()
 			return a.print(secret, func() string { return secret.Key + secret.Token + "\n" })
-		}}
+		}})
 	}
 	return menu("keygen", "Make a fresh gossip key or service token",
 		"keygen makes secrets on this machine. It asks no node and changes nothing.",

@@ -153,7 +153,7 @@ func (a *app) watchable(cmd *cobra.Command) *cobra.Command {
 		}
 		return a.live(cmd.Context(), screen.Live{Title: cmd.CommandPath(), Gather: gather}, f)
 	}
-	return cmd
+	return reading(cmd)
 }
 
 // capture calls print and returns its output as a picture. Nothing else may

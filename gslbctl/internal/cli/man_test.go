@@ -17,6 +17,9 @@ func TestMan_HasAPageForEveryCommand(t *testing.T) {
 	pages := 0
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return
+		}
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 		text, err := os.ReadFile(filepath.Join(dir, name+".1"))
 		if err != nil {

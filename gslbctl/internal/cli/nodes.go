@@ -15,7 +15,7 @@ import (
 func (a *app) nodesCommand() *cobra.Command {
 	return group("nodes", "Show the nodes and agents that make up the cluster", a.nodesOverwatchCommand(),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
-		a.nodesAnnounceCommand(), a.nodesDeregisterCommand(), a.nodesCertificateCommand(), a.nodesReissueCommand(),
+		changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(), a.nodesReissueCommand(),
 		a.nodesRevokeCommand())
 }
 

@@ -32,7 +32,7 @@ type nodeTest struct {
 
 func (a *app) notificationsCommand() *cobra.Command {
 	return group("notifications", "Show and test the receivers of notifications", a.notificationsListCommand(),
-		a.notificationsTestCommand())
+		changing(a.notificationsTestCommand()))
 }
 
 func (a *app) notificationsListCommand() *cobra.Command {

@@ -12,8 +12,9 @@ import (
 )
 
 func (a *app) overridesCommand() *cobra.Command {
-	return group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(), a.overrideSetCommand(),
-		a.overrideClearCommand())
+	return group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(),
+		changing(a.overrideSetCommand()),
+		changing(a.overrideClearCommand()))
 }
 
 func (a *app) overridesListCommand() *cobra.Command {

@@ -14,8 +14,8 @@ import (
 
 func (a *app) regionsCommand() *cobra.Command {
 	return group("regions", "Show and change regions", a.regionsListCommand(), a.regionsShowCommand(),
-		a.regionsAddCommand(),
-		a.regionsSetCommand(), a.regionsRemoveCommand(),
+		changing(a.regionsAddCommand()),
+		changing(a.regionsSetCommand()), a.regionsRemoveCommand(),
 		a.resetCommand("region", "reset <id>", allRegionNames, (*api.Client).ResetRegion))
 }
 

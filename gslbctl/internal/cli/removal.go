@@ -56,7 +56,7 @@ func (a *app) removal(r removal) *cobra.Command {
 	if r.consequence != nil {
 		forceFlag(cmd, &force)
 	}
-	return cmd
+	return destroying(cmd)
 }
 
 // deleting returns the function apply of a removal that makes one request. done is the sentence after a success, with

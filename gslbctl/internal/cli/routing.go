@@ -16,7 +16,7 @@ import (
 
 func (a *app) routingCommand() *cobra.Command {
 	return group("routing", "Show why clients are answered what they are answered, and what was answered",
-		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(), a.routingWhyCommand(),
+		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(), reading(a.routingWhyCommand()),
 		a.routingFlowsCommand(), a.routingAlgorithmsCommand())
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -84,8 +85,12 @@ func (a *app) rootCommand() *cobra.Command {
 		Version:       a.Build.Version,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.checkFlags(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.warnOldName(cmd)
+			return a.checkFlags(cmd)
+		},
 	}
+	reading(root)
 	root.SetVersionTemplate("gslbctl {{.Version}}\n")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -105,28 +110,28 @@ func (a *app) rootCommand() *cobra.Command {
 	_ = root.RegisterFlagCompletionFunc("context", a.contextArgument)
 	root.AddCommand(
 		a.statusCommand(),
-		a.watchCommand(),
+		reading(a.watchCommand()),
 		a.diffCommand(),
-		a.exportCommand(),
-		a.planCommand(),
-		a.applyCommand(),
+		reading(a.exportCommand()),
+		reading(a.planCommand()),
+		changing(a.applyCommand()),
 		a.healthCommand(),
-		a.drainCommand(),
-		a.undrainCommand(),
+		changing(a.drainCommand()),
+		changing(a.undrainCommand()),
 		a.domainsCommand(),
 		a.serversCommand(),
 		a.backendsCommand(),
 		a.overridesCommand(),
-		a.weightCommand(),
+		changing(a.weightCommand()),
 		a.ordersCommand(),
-		a.undoCommand(),
+		changing(a.undoCommand()),
 		a.brakesCommand(),
 		a.regionsCommand(),
 		a.agentsCommand(),
 		a.nodesCommand(),
 		a.metricsCommand(),
 		a.auditCommand(),
-		a.eventsCommand(),
+		reading(a.eventsCommand()),
 		a.notificationsCommand(),
 		a.dnssecCommand(),
 		a.geoCommand(),
@@ -135,13 +140,14 @@ func (a *app) rootCommand() *cobra.Command {
 		a.gossipCommand(),
 		a.preferencesCommand(),
 		a.importCommand(),
-		a.externalDNSCommand(),
-		a.initCommand(),
+		changing(a.externalDNSCommand()),
+		changing(a.initCommand()),
 		a.keygenCommand(),
 		a.routingCommand(),
-		a.manCommand(),
+		reading(a.manCommand()),
 		a.versionCommand(),
 	)
+	hideOldNames(root)
 	explainMisuse(root)
 	return root
 }
@@ -153,6 +159,10 @@ func addCompletion(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			reading(cmd)
+			for _, shell := range cmd.Commands() {
+				reading(shell)
+			}
 			explainMisuse(cmd)
 		}
 	}
@@ -163,8 +173,9 @@ const isList = "list"
 
 // listing marks a command that prints a list of named objects, for -o name, and adds --watch.
 func (a *app) listing(cmd *cobra.Command) *cobra.Command {
-	cmd.Annotations = map[string]string{isList: isList}
-	return a.watchable(cmd)
+	cmd = a.watchable(cmd)
+	cmd.Annotations[isList] = isList
+	return cmd
 }
 
 // lists returns a command that reads a list and shows it as a table.
@@ -207,12 +218,12 @@ func menu(use, short, long string, children ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(children...)
-	return cmd
+	return reading(cmd)
 }
 
 // group returns a command with subcommands. On its own it does the same as list.
 func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, RunE: list.RunE, Annotations: list.Annotations}
+	cmd := &cobra.Command{Use: use, Short: short, RunE: list.RunE, Annotations: maps.Clone(list.Annotations)}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list)
 	cmd.AddCommand(others...)

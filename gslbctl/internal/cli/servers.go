@@ -11,10 +11,10 @@ import (
 )
 
 func (a *app) serversCommand() *cobra.Command {
-	return group("servers", "Show, register and drain servers", a.serversListCommand(), a.serversAddCommand(),
-		a.serversSetCommand(),
+	return group("servers", "Show, register and change servers", a.serversListCommand(), changing(a.serversAddCommand()),
+		changing(a.serversSetCommand()),
 		a.serversRemoveCommand(), a.serversResetCommand(),
-		a.serversCheckCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
+		changing(a.serversCheckCommand()), changing(a.serversDrainCommand()), changing(a.serversUndrainCommand()))
 }
 
 func (a *app) serversListCommand() *cobra.Command {

@@ -355,5 +355,5 @@ func (a *app) preferencesCommand() *cobra.Command {
 			return a.changeSection(cmd.Context(), "preferences", s, args)
 		},
 	}
-	return group("preferences", "Show and change how people want a node shown", show, set)
+	return group("preferences", "Show and change how people want a node shown", show, changing(set))
 }

@@ -26,25 +26,17 @@ func leaves() map[string]*cobra.Command {
 	return found
 }
 
-// once are the commands that show something and end, and why looking again is no use.
+// once are the commands that read and have no --watch, each with the reason.
 var once = map[string]string{
 	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment",
-	"backends validate": "has the node do something",
-	"config validate":   "a file", "context show": "a file", "gossip generate-key": "a new one each time",
-	"events": "has -f", "external-dns": "runs until it is stopped",
-	"export": "a file", "plan": "has an exit code of its own", "keygen gossip": "a new one each time",
-	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
+	"config validate": "a file", "context show": "a file",
+	"events": "has -f", "export": "a file", "plan": "has an exit code of its own", "keygen gossip": "a new one each time",
+	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files",
 	"import bind": "files", "import gdnsd": "files", "import route53": "files",
-	"notifications test": "has the nodes do something",
+	"dnssec backup": "a file",
 }
 
-// destroys are the commands that take something away that one command does not bring back.
-var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete", "dnssec roll",
-	"dnssec unsign", "domains remove", "domains reset", "drain", "geo remove", "nodes deregister",
-	"nodes reissue", "nodes revoke", "regions remove", "regions reset", "servers remove", "servers reset"}
-
-// Every command either looks, and then it can be watched and is among those whose output is compared, or changes
-// something.
+// A command that reads has --watch and is among those with compared output. A command that changes has no --watch.
 func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 	// by tests of their own
 	compared := map[string]bool{"context list": true, "diff": true, "dnssec check": true, "version": true}
@@ -54,19 +46,36 @@ func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 			compared[strings.Join(words[:n+1], " ")] = true
 		}
 	}
-	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister",
-		"reissue", "announce", "apply", "delete", "use", "reset", "reload", "sync", "check", "weight", "undo",
-		"release", "roll", "unsign", "sign", "backup", "restore"}
 	for path, cmd := range leaves() {
-		last := path[strings.LastIndex(path, " ")+1:]
-		watched := cmd.Flags().Lookup("watch") != nil
+		if cmd.Hidden {
+			continue
+		}
+		watched, reads := cmd.Flags().Lookup("watch") != nil, cmd.Annotations[effect] == effectReads
 		switch {
 		case watched && !compared[path]:
-			t.Errorf("%s looks, and no test compares what it prints: add it to reads", path)
-		case !watched && once[path] == "" && !slices.Contains(verbs, last):
-			t.Errorf("%s has no --watch and is not known to change anything", path)
+			t.Errorf("%s has --watch, and no test compares its output: add it to reads", path)
+		case reads != (watched || once[path] != ""):
+			t.Errorf("%s has --watch: %v; its effect: %s", path, watched, cmd.Annotations[effect])
 		}
 	}
+}
+
+// Every runnable command declares its effect.
+func TestTree_CommandsDeclareTheirEffect(t *testing.T) {
+	root := (&app{}).rootCommand()
+	addCompletion(root)
+	effects := []string{effectReads, effectChanges, effectDestroys}
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Runnable() && !slices.Contains(effects, cmd.Annotations[effect]) {
+			t.Errorf("%s declares the effect %q: wrap it in reading, changing or destroying", cmd.CommandPath(),
+				cmd.Annotations[effect])
+		}
+		for _, child := range cmd.Commands() {
+			walk(child)
+		}
+	}
+	walk(root)
 }
 
 func TestTree_OutputFormatsAreThoseThatFit(t *testing.T) {
@@ -108,12 +117,13 @@ func TestTree_ListsHaveNames(t *testing.T) {
 	}
 }
 
+// Every command that destroys has --yes. drain asks where it selects several servers, and undrain has its flags.
 func TestTree_WhatDestroysAsks(t *testing.T) {
 	all := leaves()
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		asks := all[path].Flags().Lookup("yes") != nil
-		if asks != slices.Contains(append(slices.Clone(destroys), "undrain"), path) { // undrain has the flags of drain
-			t.Errorf("%s: --yes %v", path, asks)
+		if asks != (all[path].Annotations[effect] == effectDestroys || path == "drain" || path == "undrain") {
+			t.Errorf("%s has --yes: %v; its effect: %s", path, asks, all[path].Annotations[effect])
 		}
 	}
 }
@@ -124,7 +134,7 @@ func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 		"agents unpin --service app.example.com --never-reported",
 		"config reset dns", "dnssec roll example.com --emergency", "dnssec unsign example.com",
 		"domains remove app.example.com", "drain 192.0.2.10",
-		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "nodes revoke eu-1", "regions remove eu",
+		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "regions remove eu",
 		"servers remove app.example.com:192.0.2.10:443"} {
 		n := startNode(t)
 		r := ask(t, line, n)
