@@ -23,7 +23,7 @@ import (
 const (
 	maintainer = "gslb maintainers <packages@example.com>"
 	homepage   = "https://example.com/gslb"
-	license    = "LicenseRef-gslb" // packaging/copyright
+	license    = "Apache-2.0" // LICENSE, packaging/copyright
 	scriptsDir = "packaging/scripts"
 	// examplesDir has the examples, each written for the program of one role.
 	examplesDir = "packaging/examples/"
