@@ -139,6 +139,10 @@ bench-restart: build ## restart a node twice under 50 000 queries a second by dn
 	  $(DEBIAN_INSTALL) dnsperf; fi
 	@$(GO) run ./integration/bench -bin bin -restart 50000
 
+.PHONY: bench-cold
+bench-cold: build ## restart one of three nodes without a service manager: how long its address is closed (Linux)
+	@$(GO) run ./integration/bench -bin bin -cold 6 $(BENCHFLAGS)
+
 .PHONY: bench-overload
 bench-overload: build ## overload a node that has 3 % of a core, and freeze it: what is answered, and when (Linux, root)
 	@$(GO) run ./integration/bench -bin bin -overload 0.03 -rounds 2 -seconds 2.5 $(BENCHFLAGS)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
@@ -57,20 +56,17 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 // decisionsFile is the file of sampled answers and flows in data_dir.
 const decisionsFile = "decisions.json"
 
-// openDNS opens the DNS sockets and then makes the first view, since a zone's glue records have the addresses that the
-// node listens on.
-func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
+// bindDNS opens the DNS sockets, in which queries wait until run. The server uses the state and the view only in
+// run, when both exist.
+func (n *node) bindDNS(cfg *config.Config) error {
 	inherited, err := dnsserver.Inherited()
 	if err != nil {
 		return err
 	}
 	n.decisions = decisions.New(cfg.Routing.DecisionSample, nil)
-	n.core.run("decisions", n.decisions.Run)
-	sampled := decisions.Keeper{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
-		Logger: n.part("decisions")}
-	n.core.run("decisions-file", sampled.Run)
-	n.dns, err = dnsserver.New(dnsserver.Options{
-		Decisions: n.decisions, Why: n.why,
+	networks := func() []netip.Prefix { return n.state.Config().Routing.WhyNetworks }
+	server, err := dnsserver.New(dnsserver.Options{
+		Decisions: n.decisions, Why: explain.ToAskersIn(networks, n.view),
 		Inherited: inherited, Keep: dnsserver.KeepSockets,
 		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitOf(cfg),
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
@@ -79,7 +75,23 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	n.dns = server
 	n.closers = append(n.closers, n.dns.Close)
+	return nil
+}
+
+// openDNS makes the first view. A zone's glue records have the addresses that the node listens on, so it binds the DNS
+// sockets first if another process still had their addresses when the start began.
+func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
+	if n.dns == nil {
+		if err := n.bindDNS(cfg); err != nil {
+			return err
+		}
+	}
+	n.core.run("decisions", n.decisions.Run)
+	sampled := decisions.Keeper{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
+		Logger: n.part("decisions")}
+	n.core.run("decisions-file", sampled.Run)
 	addresses, err := publish.NodeAddresses(n.dns.Addrs())
 	if err != nil {
 		return err
@@ -108,13 +120,4 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	keeper := control.LatencyKeeper{Store: n.store, Publisher: n.publisher, Logger: n.log, Kept: len(latencies) > 0}
 	n.core.run("latencies", keeper.Run)
 	return nil
-}
-
-// why implements dnsserver.Why for the networks of routing.why_networks.
-func (n *node) why(name string, client, asker netip.Addr, subnet bool) []string {
-	networks := n.state.Config().Routing.WhyNetworks
-	if !slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(asker.Unmap()) }) {
-		return nil
-	}
-	return explain.Lines(n.view(), name, client, subnet)
 }

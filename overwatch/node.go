@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -112,7 +113,7 @@ type answer struct {
 	serving   atomic.Bool // DNS is being answered
 }
 
-// newNode opens everything that can fail: files, keys and sockets. On an error it closes what it has opened. Nothing is
+// newNode opens everything that can fail: sockets, files and keys. On an error it closes what it has opened. Nothing is
 // answered before run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger,
 	level *logging.Control) (_ *node, err error) {
@@ -125,7 +126,12 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 			n.close()
 		}
 	}()
-	if err = n.openStore(cfg); err == nil {
+	// The DNS sockets come first, so that queries of a restart wait in them. If another process has their addresses, the
+	// store tells whether it is one of this data_dir, and openDNS binds them again.
+	if err = n.bindDNS(cfg); err == nil || errors.Is(err, syscall.EADDRINUSE) {
+		err = n.openStore(cfg)
+	}
+	if err == nil {
 		err = n.openState(cfg)
 	}
 	if err == nil {

@@ -29,6 +29,8 @@ type options struct {
 	shape   shape
 	flat    bool    // instead of all else
 	restart int     // queries per second, instead of all else
+	cold    int     // restarts without a service manager, instead of all else
+	places  string  // geolocation database of the restarted node
 	changes bool    // instead of all else
 	share   float64 // of a core, instead of all else
 	objects int     // that nodes replicate, instead of all else
@@ -57,6 +59,8 @@ func main() {
 		work = overload
 	case o.objects > 0:
 		work = func(ctx context.Context, o options) error { return replicate(ctx, o, o.objects) }
+	case o.cold > 0:
+		work = func(ctx context.Context, o options) error { return restartCold(ctx, o, o.cold) }
 	case o.restart > 0:
 		work = func(ctx context.Context, o options) error { return restart(ctx, o, o.restart) }
 	}
@@ -77,6 +81,9 @@ func readFlags() (o options, err error) {
 		"directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
 	flag.IntVar(&o.restart, "restart", 0,
 		"instead of all else, restart ours under so many queries a second and say how many are lost")
+	flag.IntVar(&o.cold, "cold", 0,
+		"instead of all else, restart one of three nodes so often without a service manager and probe it")
+	flag.StringVar(&o.places, "places", "", "with -cold: geolocation database (MMDB) of the node; empty: it has none")
 	flag.BoolVar(&o.flat, "flat", false,
 		"instead of all else, keep ours up with each number of names and ask them in turns")
 	flag.BoolVar(&o.changes, "changes", false,

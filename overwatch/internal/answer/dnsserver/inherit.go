@@ -20,16 +20,23 @@ const (
 
 // Inherited returns the sockets that systemd, or another service manager with its protocol, has opened for this process
 // (sd_listen_fds(3)). They outlive the process, so that queries wait in them during a restart. Without any it returns
-// nil. It must be called only once, since a file's finalizer closes it.
+// nil. It unsets LISTEN_FDS, so that a second call returns nil: the first caller owns the sockets.
 func Inherited() ([]*os.File, error) {
 	if os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {
 		return nil, nil
 	}
-	count, err := strconv.Atoi(os.Getenv("LISTEN_FDS"))
+	passed, ok := os.LookupEnv("LISTEN_FDS")
+	if !ok {
+		return nil, nil
+	}
+	count, err := strconv.Atoi(passed)
 	if err != nil || count < 0 || count > mostInherited {
 		return nil,
 			fmt.Errorf("LISTEN_FDS=%q: want the number of sockets that are passed; start the service through its socket unit",
-				os.Getenv("LISTEN_FDS"))
+				passed)
+	}
+	if err := os.Unsetenv("LISTEN_FDS"); err != nil {
+		return nil, fmt.Errorf("unsetting LISTEN_FDS: %w", err)
 	}
 	names := strings.Split(os.Getenv("LISTEN_FDNAMES"), ":")
 	var files []*os.File

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -11,6 +12,19 @@ import (
 
 // maxLines bounds the lines about a name's backends, per address family.
 const maxLines = 32
+
+// ToAskersIn returns a function that calls Lines for askers whose address is in one of the networks, and returns nil
+// for other askers. It calls networks and view for each question.
+func ToAskersIn(networks func() []netip.Prefix, view func() *zone.View) func(
+	name string, client, asker netip.Addr, subnet bool) []string {
+	return func(name string, client, asker netip.Addr, subnet bool) []string {
+		isAsker := func(p netip.Prefix) bool { return p.Contains(asker.Unmap()) }
+		if !slices.ContainsFunc(networks(), isAsker) {
+			return nil
+		}
+		return Lines(view(), name, client, subnet)
+	}
+}
 
 // Lines explains the answer for a steered name in a few lines, without IPv6 where the name has no IPv6 address. It is
 // nil for a name that is not steered.
