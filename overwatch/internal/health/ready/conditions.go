@@ -328,28 +328,6 @@ func (j *Judge) walkAgents(l *losses, to report) {
 	}
 }
 
-// walkKeys reports the peers with which signing keys are not exchanged.
-func (j *Judge) walkKeys(to report) {
-	if j.o.KeySync == nil {
-		return
-	}
-	const command = "gslbctl dnssec status"
-	state := j.o.KeySync()
-	switch {
-	case !state.Enabled:
-	case state.OffReason != nil:
-		to(api.KeysNotExchanged, "", fixed("signing keys are not exchanged with the other nodes: "+*state.OffReason, command))
-	default:
-		lost := j.lostURLs()
-		for _, p := range state.Peers {
-			if p.Error != nil && !lost[p.Peer] {
-				to(api.KeysNotExchanged, p.Peer,
-					fixed(fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error), command))
-			}
-		}
-	}
-}
-
 // walkReplication reports why operators' decisions do not reach all nodes.
 func (j *Judge) walkReplication(to report) {
 	for _, sentence := range listed(j.o.NotReplicated) {

@@ -41,6 +41,52 @@ func TestConditions_ALostNodeHasOne(t *testing.T) {
 	})
 }
 
+// A peer that is lost has one condition from the first failed exchange of keys until the first one after its return.
+func TestConditions_TheLossOfAPeerIsNoFailedExchange(t *testing.T) {
+	inNode(t, func(n *node) {
+		n.have("a.example 1 h", "b.example 2 h")
+		failed := "cannot be reached"
+		answered := time.Now()
+		peer := api.DNSSECPeer{Peer: "http://two", Error: &failed, LastSuccess: &answered}
+		var lost []LostPeer
+		n.o.LostPeers = func() []LostPeer { return lost }
+		n.o.KeySync = func() api.DNSSECSyncState {
+			return api.DNSSECSyncState{Enabled: true, Peers: []api.DNSSECPeer{peer}}
+		}
+		attempt := func() { at := time.Now(); peer.LastAttempt = &at }
+		reported := func(when string, want ...api.ConditionKind) {
+			t.Helper()
+			var kinds []api.ConditionKind
+			for _, c := range n.Conditions() {
+				kinds = append(kinds, c.Kind)
+			}
+			if !slices.Equal(kinds, want) {
+				t.Errorf("%s: %v, want %v", when, kinds, want)
+			}
+		}
+		attempt()
+		reported("a failure before the loss is known")
+		time.Sleep(4 * time.Second)
+		lost = []LostPeer{{Node: "ow-2", URL: "http://two", Since: answered}}
+		attempt()
+		reported("the loss", api.NodeUnheard)
+		time.Sleep(time.Minute)
+		attempt()
+		reported("a long loss", api.NodeUnheard)
+		lost = nil
+		time.Sleep(time.Second)
+		reported("the return, before the next exchange")
+		attempt()
+		reported("an exchange that fails after the return", api.KeysNotExchanged)
+		peer.Error = nil
+		reported("an exchange that succeeds")
+		peer.Error = &failed
+		reported("a new failure")
+		time.Sleep(unexchangedFor)
+		reported("a failure that lasts", api.KeysNotExchanged)
+	})
+}
+
 // A shared id is described on both nodes and on a third.
 func TestConditions_ASharedNodeIDIsDescribed(t *testing.T) {
 	for want, shared := range map[string]SharedID{

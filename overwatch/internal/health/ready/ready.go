@@ -109,6 +109,9 @@ type Judge struct {
 	lost      map[string]bool // losses of the newest search, by kind and name
 	lossFound *losses
 	lossUntil time.Time // when the next search is due
+
+	exchangeMu sync.Mutex
+	exchange   map[string]exchangeFailure // by the URL of the peer
 }
 
 // New returns a Judge; it fails when a fact has no source.
