@@ -3,6 +3,7 @@
 //
 //	curl -X POST http://ADDRESS/unhealthy    /health answers 503 from now on
 //	curl -X POST http://ADDRESS/healthy      and 200 again
+//	curl -X POST http://ADDRESS/flaky        and every second request gets 503
 //	curl -X POST http://ADDRESS/slow?by=100ms    and so much later
 package main
 
@@ -50,7 +51,8 @@ func run(ctx context.Context, name, listen string) error {
 }
 
 func routes(name string) http.Handler {
-	var sick atomic.Bool
+	var sick, flaky atomic.Bool
+	var requests atomic.Int64
 	mux := http.NewServeMux()
 	var delay atomic.Int64
 	mux.HandleFunc("POST /slow", func(w http.ResponseWriter, r *http.Request) {
@@ -63,14 +65,18 @@ func routes(name string) http.Handler {
 	})
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(time.Duration(delay.Load()))
-		if sick.Load() {
+		if sick.Load() || flaky.Load() && requests.Add(1)%2 == 0 {
 			http.Error(w, name+" says that it is not well", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("POST /unhealthy", func(http.ResponseWriter, *http.Request) { sick.Store(true) })
-	mux.HandleFunc("POST /healthy", func(http.ResponseWriter, *http.Request) { sick.Store(false) })
+	mux.HandleFunc("POST /flaky", func(http.ResponseWriter, *http.Request) { flaky.Store(true) })
+	mux.HandleFunc("POST /healthy", func(http.ResponseWriter, *http.Request) {
+		sick.Store(false)
+		flaky.Store(false)
+	})
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, name) })
 	return mux
 }
