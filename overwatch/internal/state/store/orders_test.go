@@ -1,4 +1,4 @@
-package store
+package store // inside: it opens the buckets of a store
 
 import (
 	"reflect"
