@@ -23,7 +23,7 @@ const (
 // stream in turn.
 func (l *link) enrolNow(now time.Time) {
 	s := l.session
-	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot, s.keys != nil))
+	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot))
 	if err != nil {
 		s.enrolAt = time.Time{} // it would fail the same way each time
 		l.logger.Error().Err(err).Msg("cannot enrol")

@@ -55,7 +55,8 @@ type fakeNode struct {
 	mu       sync.Mutex
 	id       *identity.Identity
 	nonce    identity.Nonce
-	half     *identity.Exchange // nil: it has no sessions, as nodes of 1.0
+	half     *identity.Exchange
+	share    *identity.Share // in its Hello; nil: that of half
 	session  *identity.Session
 	oneWay   time.Duration
 	down     bool // nothing gets through
@@ -92,8 +93,8 @@ func (n *fakeNode) hello(context.Context) ([]byte, error) {
 // greet seals the node's Hello.
 func (n *fakeNode) greet() []byte {
 	hello := &wire.Hello{NodeID: cmp.Or(n.greetAs, "ow-1"), Version: "1", BootNonce: n.nonce, Certificate: n.id.DER}
-	if n.half != nil {
-		hello.Share = n.half.Share()
+	if hello.Share = n.half.Share(); n.share != nil {
+		hello.Share = *n.share
 	}
 	payload, _ := hello.MarshalBinary()
 	e := identity.Envelope{Major: wire.Major, Type: uint8(wire.TypeHello), BootNonce: n.nonce, Seq: 1, Payload: payload}
@@ -191,10 +192,6 @@ func (n *fakeNode) agree(enrol *identity.Sealed) {
 	var m wire.Enrol
 	if err := m.UnmarshalBinary(enrol.Payload); err != nil {
 		panic(err)
-	}
-	n.session = nil
-	if m.Share == (identity.Share{}) {
-		return
 	}
 	var err error
 	n.session, err = n.half.Agree(identity.Pairing{

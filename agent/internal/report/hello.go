@@ -77,6 +77,10 @@ func (l *link) greeted(message []byte, now time.Time) error {
 	if err != nil {
 		return &contactError{reasonHello, err}
 	}
+	keys, err := l.agree(node, &hello)
+	if err != nil {
+		return &contactError{reasonHello, err}
+	}
 	switch err := l.pins.check(l.address, node.KeyID); {
 	case errors.Is(err, errNotKept):
 		l.logger.Warn().Err(err).Msg("node accepted for now; make data_dir writable")
@@ -101,28 +105,23 @@ func (l *link) greeted(message []byte, now time.Time) error {
 		l.resume(now)
 		return nil
 	}
-	l.session = &session{node: node, hello: hello, boot: hello.BootNonce, keys: l.agree(node, &hello), enrolAt: now,
+	l.session = &session{node: node, hello: hello, boot: hello.BootNonce, keys: keys, enrolAt: now,
 		enrolFrom: l.seq.Load() + 1,
 		retry:     backoff{first: time.Second}}
 	l.beat = beat{}
 	return nil
 }
 
-// agree derives the session that a Hello offers. It returns nil without an offer: then every
-// message is signed.
-func (l *link) agree(node *identity.Certificate, hello *wire.Hello) *identity.Session {
-	if hello.Share == (identity.Share{}) {
-		return nil
-	}
-	o := &l.options
+// agree derives the session of this process with the node's process that sent the Hello.
+func (l *link) agree(node *identity.Certificate, hello *wire.Hello) (*identity.Session, error) {
 	session, err := l.exchange.Agree(identity.Pairing{
-		Agent: o.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: l.epoch, AgentShare: l.exchange.Share(),
-		NodeShare: hello.Share,
+		Agent: l.options.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: l.epoch,
+		AgentShare: l.exchange.Share(), NodeShare: hello.Share,
 	})
 	if err != nil {
-		l.logger.Warn().Err(err).Msg("no session with the overwatch node: everything is signed")
+		return nil, fmt.Errorf("its Hello offers no usable session: %w: it needs version 0.9.0 or later", err)
 	}
-	return session
+	return session, nil
 }
 
 // openHello opens a Hello, which must be sealed by the certificate it carries.

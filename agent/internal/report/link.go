@@ -75,7 +75,7 @@ type session struct {
 	node  *identity.Certificate
 	hello wire.Hello
 	boot  identity.Nonce
-	// authenticate heartbeats and their Acks instead of signatures; nil: the node offers no session
+	// authenticate heartbeats and their Acks instead of signatures; nil: a later process has the session
 	keys *identity.Session
 
 	enrolled  bool

@@ -52,18 +52,16 @@ func (l *link) sealWith(seal func(identity.Direction, identity.Envelope) []byte,
 	}), seq, nil
 }
 
-// enrol returns the message that proves the token of every service to one process of a node.
-// session asks the node for a session.
-func (l *link) enrol(boot identity.Nonce, session bool) *wire.Enrol {
+// enrol returns the message that asks one process of a node for a session, and proves the token of
+// every service to it.
+func (l *link) enrol(boot identity.Nonce) *wire.Enrol {
 	o := l.options
-	m := &wire.Enrol{AgentID: o.Identity.CommonName, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
+	m := &wire.Enrol{AgentID: o.Identity.CommonName, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER,
+		Share: l.exchange.Share()}
 	for service, token := range *l.tokens.Load() {
 		service = wire.CanonicalService(service)
 		m.Proofs = append(m.Proofs, wire.Proof{Service: service,
 			MAC: identity.Proof(token, service, o.Identity.KeyID, boot, l.epoch)})
-	}
-	if session {
-		m.Share = l.exchange.Share()
 	}
 	slices.SortFunc(m.Proofs, func(a, b wire.Proof) int { return cmp.Compare(a.Service, b.Service) })
 	return m

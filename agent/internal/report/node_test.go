@@ -98,7 +98,7 @@ func (n *socketNode) GetBroadcasts(int, int) [][]byte { return nil }
 func (n *socketNode) MergeRemoteState([]byte, bool)   {}
 func (n *socketNode) AckPayload() []byte              { return n.nonce[:] }
 func (n *socketNode) LocalState(bool) []byte {
-	return (&fakeNode{id: n.id, nonce: n.nonce}).greet()
+	return (&fakeNode{id: n.id, nonce: n.nonce, half: identity.NewExchange()}).greet()
 }
 func (n *socketNode) NotifyPingComplete(*memberlist.Node, time.Duration, []byte) {}
 func (n *socketNode) NotifyMsg(b []byte) {

@@ -1,6 +1,7 @@
 package report // inside: it uses session and status
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,23 +53,23 @@ func TestSession_SparesHeartbeatsTheirSignaturesAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestSession_WithANodeThatHasNoneEverythingIsSigned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.half = nil
-		l := startLink(t, n)
-		defer l.stop()
-		after(time.Minute)
-		coded, signed := n.coded(time.Time{})
-		if coded != 0 || signed < 6 || !l.status.read().Connected {
-			t.Errorf("%d heartbeats in a session, %d signed", coded, signed)
-		}
-		var m wire.Enrol
-		if err := m.UnmarshalBinary(n.got(wire.TypeEnrol, time.Time{})[0].sealed.Payload); err != nil ||
-			m.Share != (identity.Share{}) {
-			t.Errorf("it asked for a session: %v", err)
-		}
-	})
+// A Hello without a share, or with a share of low order, is refused, and its node gets no Enrol.
+func TestSession_AHelloWithoutUsableShareIsRefused(t *testing.T) {
+	for name, share := range map[string]identity.Share{"none": {}, "low order": {1}} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newFakeNode(t)
+			n.share = &share
+			l := startLink(t, n)
+			defer l.stop()
+			after(time.Minute)
+			if s := l.status.read(); s.Connected || !strings.Contains(s.LastError, "version 0.9.0 or later") {
+				t.Errorf("%s: %+v", name, s)
+			}
+			if got := n.got(wire.TypeEnrol, time.Time{}); len(got) != 0 {
+				t.Errorf("%s: %d Enrols", name, len(got))
+			}
+		})
+	}
 }
 
 // A node that has lost the session, or has another, hears the signed repetition of each heartbeat.
