@@ -86,16 +86,6 @@ func releaseCommand(t *testing.T, sources, out, only, version string) *exec.Cmd 
 	return cmd
 }
 
-// sourcesBefore returns a copy of these sources whose packages are those of commit b1a12e4, the last before the agent
-// had a user of its own: with its maintainer scripts, its unit and its example, which testdata/package/before keeps,
-// since a shallow clone has not got that commit.
-func sourcesBefore(t *testing.T) string {
-	t.Helper()
-	sources := testbed.SourcesElsewhere(t)
-	testbed.RunIn(t, ".", "cp", "-r", "testdata/package/before/.", sources)
-	return sources
-}
-
 // one returns the only file that a pattern matches.
 func one(t *testing.T, pattern string) string {
 	t.Helper()
@@ -255,11 +245,8 @@ func TestPackages_Life(t *testing.T) {
 	} {
 		copyInto(t, packageOf(t, p.program, p.version, "*.deb"), filepath.Join(place, p.dir))
 	}
+	copyInto(t, packageOf(t, "gslb-agent", firstVersion, "*.rpm"), filepath.Join(place, "first"))
 	copyInto(t, packageOf(t, "gslb-agent", secondVersion, "*.rpm"), filepath.Join(place, "second"))
-	before := release(t, sourcesBefore(t), t.TempDir(), "gslb-agent", "0.9.0")
-	for _, pattern := range []string{"*.deb", "*.rpm"} {
-		copyInto(t, one(t, filepath.Join(before, pattern)), filepath.Join(place, "before"))
-	}
 	b := testbed.Binaries(t)
 	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
 	boot(t, nspawn, root, "life.sh", 8*time.Minute)
@@ -340,7 +327,7 @@ func layered(t *testing.T) string {
 		t.Fatalf("%v: %s", err, output)
 	}
 	t.Cleanup(unmount(root))
-	for _, dir := range []string{"before", "first", "second"} {
+	for _, dir := range []string{"first", "second"} {
 		if err := os.MkdirAll(filepath.Join(root, "test", dir), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -184,9 +184,6 @@ func (r *release) lintianOverrides(p program) (string, error) {
 	names := []string{"lintian-program"}
 	if p.service != nil {
 		names = append(names, "lintian-service")
-		if p.service.former != "" {
-			names = append(names, "lintian-adopt")
-		}
 	}
 	var all strings.Builder
 	for _, name := range names {
@@ -249,18 +246,11 @@ func (r *release) scripts(p program) (nfpm.Scripts, error) {
 			others = append(others, other.name)
 		}
 	}
-	var adopt []byte
-	if p.service.former != "" {
-		var err error
-		if adopt, err = os.ReadFile(filepath.Join(scriptsDir, "adopt.sh")); err != nil {
-			return nfpm.Scripts{}, err
-		}
-	}
 	names := strings.NewReplacer(
 		"@NAME@", p.name, "@UNIT@", p.service.unit, "@UNITS@", strings.Join(p.service.units, " "), "@CONFIG@",
 		p.service.config,
 		"@STATE@", p.service.state, "@OTHERS@", strings.Join(others, " "),
-		"@USER@", p.service.user, "@FORMER@", p.service.former,
+		"@USER@", p.service.user,
 	)
 	write := func(name string) (string, error) {
 		text, err := os.ReadFile(filepath.Join(scriptsDir, name))
@@ -268,8 +258,7 @@ func (r *release) scripts(p program) (nfpm.Scripts, error) {
 			return "", err
 		}
 		to := filepath.Join(r.work, p.name+"-"+name)
-		whole := strings.Replace(string(text), "@ADOPT@\n", string(adopt), 1)
-		return to, os.WriteFile(to, []byte(names.Replace(whole)), 0o755)
+		return to, os.WriteFile(to, []byte(names.Replace(string(text))), 0o755)
 	}
 	var s nfpm.Scripts
 	for name, path := range map[string]*string{

@@ -39,7 +39,6 @@ type service struct {
 	units        []string // all that the package brings
 	state        string   // the directory of its state, which a purge removes
 	user         string   // the user, and the group, that it runs as
-	former       string   // the user that earlier packages ran it as, if another
 }
 
 var programs = []program{
@@ -73,7 +72,7 @@ var programs = []program{
 			"overwatch nodes of gslb. The nodes answer DNS queries with healthy backends.",
 		service: &service{
 			unit: "gslb-agent.service", config: "agent.yaml", units: []string{"gslb-agent.service"},
-			state: "/var/lib/gslb-agent", user: "gslb-agent", former: "gslb",
+			state: "/var/lib/gslb-agent", user: "gslb-agent",
 		},
 		files: map[string]string{
 			"packaging/systemd/gslb-agent.service": "/usr/lib/systemd/system/gslb-agent.service",

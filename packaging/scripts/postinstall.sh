@@ -2,8 +2,8 @@
 # deb: $1 is "configure", $2 the version before, empty when there was none. rpm: $1 is 1 for the first version, 2 and
 # more for an upgrade.
 set -e
-unit=@UNIT@ config=/etc/gslb/@CONFIG@ state=@STATE@
-upgrade= stopped=
+unit=@UNIT@ config=/etc/gslb/@CONFIG@
+upgrade=
 case "$1" in
 configure) [ -z "$2" ] || upgrade=yes ;;
 1) ;;
@@ -14,8 +14,6 @@ if [ -e /run/@NAME@.installing ]; then # it was removed and comes back
 	rm -f /run/@NAME@.installing
 	upgrade=
 fi
-if [ ! -L "$state" ]; then rm -f "$state/.removed-@NAME@"; fi # earlier packages left it
-@ADOPT@
 command -v systemctl >/dev/null || exit 0
 # trouble says that the service does not run. The package is installed all the same.
 trouble() { echo "@NAME@: $unit does not run: journalctl -u $unit tells why" >&2; }
@@ -26,11 +24,7 @@ fi
 if [ -n "$upgrade" ]; then
 	if [ -d /run/systemd/system ]; then
 		systemctl daemon-reload
-		if [ -n "$stopped" ]; then
-			systemctl start "$unit" || trouble
-		else
-			systemctl try-restart "$unit" || trouble # the sockets of DNS are kept meanwhile
-		fi
+		systemctl try-restart "$unit" || trouble # systemd keeps the sockets of DNS meanwhile
 	fi
 else
 	# Not by its preset, which on Fedora and RHEL disables what the distribution does not name.
