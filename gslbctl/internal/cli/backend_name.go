@@ -144,28 +144,58 @@ func (a *app) backendArgument(ctx context.Context, args []string,
 	if names[0].service != "" {
 		return names[0], nil
 	}
-	all, err := a.knownBackends(ctx, known)
+	found, err := a.lookUpBackends(ctx, args[0], known)
 	if err != nil {
 		return name, err
-	}
-	found := selectBackends(args[0], all)
-	if len(found) == 0 {
-		return name, noBackend(args[0], all)
 	}
 	for _, b := range found[1:] {
 		if !sameName(b.Service, found[0].Service) {
 			return name, severalBackends(args[0], found)
 		}
 	}
-	address, err := netip.ParseAddr(found[0].Address)
+	if name, err = nameOf(found[0]); len(found) > 1 {
+		name.port = 0
+	}
+	return name, err
+}
+
+// overrideArgument returns the backend that arguments name, as backendArgument does. It looks up an argument without a
+// service in the overrides of all nodes, and requires a single override there.
+func (a *app) overrideArgument(ctx context.Context, args []string) (name backendName, err error) {
+	if names := backendNames(args[0]); len(args) == 2 || len(names) == 0 || names[0].service != "" {
+		return a.backendArgument(ctx, args, overriddenBackends)
+	}
+	found, err := a.lookUpBackends(ctx, args[0], overriddenBackends)
 	if err != nil {
-		return name, fmt.Errorf("the address of the backend %s: %w", found[0].ID, err)
+		return name, err
 	}
-	name = backendName{service: found[0].Service, address: address}
-	if len(found) == 1 {
-		name.port = found[0].Port
+	if len(found) > 1 {
+		return name, severalBackends(args[0], found)
 	}
-	return name, nil
+	return nameOf(found[0])
+}
+
+// nameOf returns the name of a backend with its service, address and port.
+func nameOf(b api.Backend) (backendName, error) {
+	address, err := netip.ParseAddr(b.Address)
+	if err != nil {
+		return backendName{}, fmt.Errorf("the address of the backend %s: %w", b.ID, err)
+	}
+	return backendName{b.Service, address, b.Port}, nil
+}
+
+// lookUpBackends returns the backends that a text selects from those that known returns on any node. It returns an error
+// if there are none.
+func (a *app) lookUpBackends(ctx context.Context, text string, known question[api.BackendList]) ([]api.Backend, error) {
+	all, err := a.knownBackends(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	found := selectBackends(text, all)
+	if len(found) == 0 {
+		return nil, noBackend(text, all)
+	}
+	return found, nil
 }
 
 // serverArgument returns the id of the server that an argument names: by its id, ip:port or ip. It looks up names
@@ -178,18 +208,14 @@ func (a *app) serverArgument(ctx context.Context, text string) (id string, err e
 	if names[0].isID() {
 		return backendID(names[0]), nil
 	}
-	all, err := a.knownBackends(ctx, allServers)
+	found, err := a.lookUpBackends(ctx, text, allServers)
 	if err != nil {
 		return "", err
 	}
-	switch found := selectBackends(text, all); len(found) {
-	case 0:
-		return "", noBackend(text, all)
-	case 1:
-		return found[0].ID, nil
-	default:
+	if len(found) > 1 {
 		return "", severalBackends(text, found)
 	}
+	return found[0].ID, nil
 }
 
 // backendID returns the id of a backend. An IPv6 address in it has no brackets.

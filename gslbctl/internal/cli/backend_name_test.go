@@ -176,10 +176,12 @@ func TestBackendCommands_SelectAllPortsOfOneService(t *testing.T) {
 	if r := ask(t, "weight 192.0.2.12 7 --reason r", n); r.code != 0 || len(n.changes()) != 2 {
 		t.Errorf("%+v, sent %q", r, n.changes())
 	}
-	n = nodeWith(t, ids...)
-	if r := ask(t, "servers set 192.0.2.12 --weight 7", n); r.code != exitDegraded ||
-		!strings.Contains(r.errors, strings.Join(ids, ", ")) || len(n.changes()) > 0 {
-		t.Errorf("%+v, sent %q", r, n.changes())
+	for _, line := range []string{"servers set 192.0.2.12 --weight 7", "overrides clear 192.0.2.12"} {
+		n = nodeWith(t, ids...)
+		if r := ask(t, line, n); r.code != exitDegraded || !strings.Contains(r.errors, strings.Join(ids, ", ")) ||
+			len(n.changes()) > 0 {
+			t.Errorf("%s: %+v, sent %q", line, r, n.changes())
+		}
 	}
 }
 

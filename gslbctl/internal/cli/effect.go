@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// effect is the annotation with the effect of a command. Its value is one of the constants below.
+// effect is the annotation with the effect of a command. The constants below are its values.
 const effect = "effect"
 
 const (
@@ -11,8 +11,8 @@ const (
 	effectReads = "reads"
 	// effectChanges is the effect of a command that changes state which another command restores.
 	effectChanges = "changes"
-	// effectDestroys is the effect of a command that removes state which no single command restores. It asks for
-	// confirmation and has --yes.
+	// effectDestroys is the effect of a command that removes state which no single command restores. It requires
+	// a confirmation or --yes.
 	effectDestroys = "destroys"
 )
 

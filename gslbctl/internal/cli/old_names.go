@@ -8,7 +8,7 @@ import (
 )
 
 // oldNames returns the old names of commands, each with the name that replaces it. Until version 2.0 an old name still
-// runs; help, completion and the manual pages do not have it.
+// runs; help, completion and the manual pages omit it.
 func oldNames() map[string]string {
 	return map[string]string{
 		"backends override":       "overrides",
@@ -22,7 +22,7 @@ func oldNames() map[string]string {
 	}
 }
 
-// hideOldNames hides the commands with an old name, and the menus of these commands.
+// hideOldNames hides the commands with an old name from help, completion and the manual pages.
 func hideOldNames(root *cobra.Command) {
 	for name := range oldNames() {
 		if cmd, rest, err := root.Find(strings.Fields(name)); err == nil && len(rest) == 0 {

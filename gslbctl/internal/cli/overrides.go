@@ -114,7 +114,7 @@ func (a *app) overrideClearCommand() *cobra.Command {
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.overrideArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := a.backendArgument(cmd.Context(), args, overriddenBackends)
+			name, err := a.overrideArgument(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
