@@ -21,15 +21,16 @@ import (
 )
 
 // A query that arrives while another process still has the data directory waits in the socket, and the first view
-// answers it.
+// answers it. So does a query over UDP before run. The node opens the UDP sockets directly after the TCP listener.
 func TestNewNode_AnswersQueriesThatArrivedBeforeTheStoreWasOpen(t *testing.T) {
 	t.Parallel()
 	// A start waits a second for the directory, and another program may take the port: then the test retries.
 	for range 20 {
-		n, waiting := openedOnWaitingQueries(t)
+		n, early := openedOnWaitingQuery(t)
 		if n == nil {
 			continue
 		}
+		waiting := []*dns.Conn{early, send(t, "udp", n.dns.Addrs()[0].String())}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- n.run(ctx, nil) }()
@@ -48,9 +49,9 @@ func TestNewNode_AnswersQueriesThatArrivedBeforeTheStoreWasOpen(t *testing.T) {
 	t.Fatal("no socket took a query before the store was open")
 }
 
-// openedOnWaitingQueries opens a node while the test has its data directory. It releases the directory when one query
-// was sent over TCP and one over UDP, and returns their connections. Without both sockets in time it returns nil.
-func openedOnWaitingQueries(t *testing.T) (n *node, waiting []*dns.Conn) {
+// openedOnWaitingQuery opens a node while the test has its data directory. It releases the directory when a query was
+// sent over TCP, and returns its connection. Without a socket in time it returns nil.
+func openedOnWaitingQuery(t *testing.T) (n *node, waiting *dns.Conn) {
 	t.Helper()
 	dir, at := t.TempDir(), freeAddress(t)
 	holder, err := store.Open(dir, store.Options{})
@@ -67,12 +68,8 @@ func openedOnWaitingQueries(t *testing.T) (n *node, waiting []*dns.Conn) {
 		n, err := newNode(context.Background(), cfg, path, zerolog.Nop(), new(logging.Control))
 		opened <- opening{n, err}
 	}()
-	for _, network := range []string{"tcp", "udp"} { // in the order in which the node binds them
-		conn := sendWhileOpening(t, network, at, func() bool { return len(opened) > 0 })
-		if conn != nil {
-			t.Cleanup(func() { _ = conn.Close() })
-			waiting = append(waiting, conn)
-		}
+	for waiting == nil && len(opened) == 0 {
+		waiting = send(t, "tcp", at)
 	}
 	if err := holder.Close(); err != nil {
 		t.Error(err)
@@ -84,32 +81,25 @@ func openedOnWaitingQueries(t *testing.T) (n *node, waiting []*dns.Conn) {
 	if o.node != nil {
 		t.Cleanup(o.node.close)
 	}
-	if len(waiting) < 2 {
+	if waiting == nil {
 		return nil, nil
 	}
 	return o.node, waiting
 }
 
-// sendWhileOpening sends a query as soon as a socket takes it. It returns nil if over reports true before.
-func sendWhileOpening(t *testing.T, network, at string, over func() bool) *dns.Conn {
+// send sends a query. It returns nil if no socket takes it.
+func send(t *testing.T, network, at string) *dns.Conn {
 	t.Helper()
-	query := new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA)
-	for !over() {
-		conn, err := net.Dial(network, at)
-		if err != nil {
-			continue
-		}
-		c := &dns.Conn{Conn: conn}
-		err = c.WriteMsg(query)
-		if err == nil && network == "udp" {
-			err = c.WriteMsg(query) // reports that the port refused the first one
-		}
-		if err == nil {
-			return c
-		}
-		_ = conn.Close()
+	conn, err := net.Dial(network, at)
+	if err != nil {
+		return nil
 	}
-	return nil
+	t.Cleanup(func() { _ = conn.Close() })
+	c := &dns.Conn{Conn: conn}
+	if err := c.WriteMsg(new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA)); err != nil {
+		return nil
+	}
+	return c
 }
 
 // freeAddress returns an address of loopback with a port that no TCP listener has.
