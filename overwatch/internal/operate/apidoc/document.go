@@ -120,7 +120,7 @@ func (s *schemas) operation(o httpapi.Operation) object {
 			"content": object{"application/yaml": object{"schema": object{"type": "string"}, "example": o.Body}}}
 	case o.Body != nil:
 		made["requestBody"] = object{"required": !o.Optional, "content": object{"application/json": object{
-			"schema": s.ref(reflect.Indirect(reflect.ValueOf(o.Body)).Type(), true, o.Required), "example": o.Body,
+			"schema": s.body(reflect.Indirect(reflect.ValueOf(o.Body)).Type(), o.Required), "example": o.Body,
 		}}}
 	}
 	return made

@@ -32,11 +32,23 @@ var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
+// body makes the schema of a request body and returns a reference to it. A merge patch that is the body changes one
+// object; a merge patch inside another body is part of a document.
+func (s *schemas) body(t reflect.Type, required []string) object {
+	if patch, ok := reflect.Zero(t).Interface().(declared); ok {
+		return s.patch(patch.Declared(), model.FromOperator)
+	}
+	return s.ref(t, true, required)
+}
+
+// declared is a merge patch.
+type declared interface{ Declared() *model.Fields }
+
 // ref makes the schema of a type and returns a reference to it. required lists the fields that a request must have;
 // nil stands for an answer, whose fields are required unless they may be left out.
 func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
-	if patch, ok := reflect.Zero(t).Interface().(interface{ Declared() *model.Fields }); ok {
-		return s.patch(patch.Declared())
+	if patch, ok := reflect.Zero(t).Interface().(declared); ok {
+		return s.patch(patch.Declared(), model.FromDocument)
 	}
 	name := t.Name()
 	if request && s.made[name] != nil && !isRequest(s.made[name]) {
@@ -55,29 +67,32 @@ func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// patch makes the schema of a merge patch and returns a reference to it. Every field may be left out, or be null, which
-// resets it to its default.
-func (s *schemas) patch(fields *model.Fields) object {
+// patch makes the schema of a merge patch from a source and returns a reference to it. Every field is optional. The
+// value null resets a field to its default.
+func (s *schemas) patch(fields *model.Fields, from string) object {
 	name := fields.Type.Name() + "Change"
+	if from == model.FromDocument {
+		name = "Document" + fields.Type.Name()
+	}
 	if s.made[name] != nil {
 		return object{"$ref": "#/components/schemas/" + name}
 	}
-	s.made[name] = object{"type": "object", "additionalProperties": false, "properties": s.patchFields(fields),
+	s.made[name] = object{"type": "object", "additionalProperties": false, "properties": s.patchFields(fields, from),
 		"description": "A merge patch (RFC 7396): an omitted field keeps its value, and null resets a field to its default."}
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-func (s *schemas) patchFields(fields *model.Fields) object {
+func (s *schemas) patchFields(fields *model.Fields, from string) object {
 	properties := object{}
 	for i := range fields.List {
 		f := &fields.List[i]
-		if f.Source != model.FromOperator && f.Source != model.FromDocument {
+		if f.Source != model.FromOperator && f.Source != from {
 			continue
 		}
 		var p object
 		if inner := f.Inner(); inner != nil {
 			p = object{"type": []string{"object", "null"}, "additionalProperties": false,
-				"properties": s.patchFields(inner)}
+				"properties": s.patchFields(inner, from)}
 		} else {
 			t := f.Type
 			if t.Kind() == reflect.Pointer {
