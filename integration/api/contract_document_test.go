@@ -5,10 +5,13 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 	"regions":[{"id":"plan","name":"The plan","code":"pl","description":"for a test","latitude":1,"longitude":2,
 		"continent":"AS","countries":["JP"],"enabled":true,"priority":3,"routing_algorithm":"weighted","proximity_bias":5,
 		"owner":"test"}],
-	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation","fallback_algorithm":"client-hash",
+	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation",
+		"max_answers":3,"on_all_down":"all","failover_threshold":2,
+		"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},
+		"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m"},"fallback_algorithm":"client-hash",
 		"min_healthy":"1","proximity_tolerance_km":10,"client_hash_ipv4_prefix":24,"client_hash_ipv6_prefix":56,
 		"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],"dnssec_enabled":true,"enabled":true,"description":"for a test","regions":["plan"],"tags":["x"],"owner":"test"},
-		{"name":"name.test.gslb.test","answer":"cname"}],
+		{"name":"name.test.gslb.test","routing_algorithm":"weighted","answer":"cname"}],
 	"servers":[{"service":"plan.test.gslb.test","address":"192.0.2.77","port":80,"weight":9,"region":"plan",
 		"agent":"nobody","owner":"test","health_check":{"enabled":true,"type":"http","path":"/x","interval":"30s",
 		"timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"200"}},
@@ -39,7 +42,10 @@ var (
 			"before[].address:s before[].share:n after[].address:s after[].share:n"))
 	shapeDocument = optional(each("domains[].", "name:s ttl:i routing_policy:s fallback_algorithm:s min_healthy:s "+
 		"proximity_tolerance_km:n client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i dnssec_enabled:b enabled:b "+
-		"answer:s{cname} https.alpn:a https.port:i https.ech:s srv:a "+
+		"answer:s{address|cname} routing_algorithm:s max_answers:i on_all_down:s failover_threshold:i "+
+		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i "+
+		"latency_config.tolerance_ms:i brake.enabled:b brake.share:s brake.window:s brake.hold:s "+
+		"https.alpn:a https.port:i https.ech:s srv:a "+
 		"description:s regions:a tags:a owner:s") + " " +
 		each("servers[].", "service:s address:s target:s allowed_cidrs:a port:i weight:i region:s agent:s owner:s "+
 			"health_check.enabled:b health_check.type:s health_check.path:s health_check.interval:s health_check.timeout:s "+

@@ -53,7 +53,11 @@ const (
 	shapeMore     = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t " +
 		"source:s{config|api} " +
 		"fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-" +
-		" answer:s{cname}- https.alpn:a- https.port:i- https.ech:s- srv:a-" + shapeLaid
+		" answer:s{address|cname} https.alpn:a- https.port:i- https.ech:s- srv:a- owner:s-" + shapeRouting + shapeLaid
+	// shapeRouting has the settings of a domain that routing_policy left to the configuration file in version 0.9.0.
+	shapeRouting = " routing_algorithm:s regions:a max_answers:i on_all_down:s- failover_threshold:i " +
+		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i " +
+		"latency_config.tolerance_ms:i brake.enabled:b- brake.share:s- brake.window:s- brake.hold:s-"
 	shapeSettings = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i " +
 		"settings.load_balancing_method:s"
 	shapeRegion = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
@@ -80,7 +84,7 @@ const (
 		"source:s created_at:t created_by:s starts_at:t? expires_at:t? in_force:b"
 	shapeDrain = "draining:b drain_ends_at:t? share:n starts_at:t? expires_at:t?"
 	shapeAgent = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? left_at:t? not_after:t " +
-		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i"
+		"expires_in_hours:n revoked:b revoked_at:t? revoked_reason:s backends:i problems:a"
 	shapeEntry = "id:i timestamp:t action:s{create|update|delete|revoke|drain|undrain|weight|clear_weight|" +
 		"override|clear_override|begin|expire|hold|release|reload|roll|cancel|confirm|unsign|sign|force|sync|apply|" +
 		"validate|refused} resource:s resource_id:s actor:s actor_type:s{user|system} " +
@@ -138,11 +142,13 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 	known := "/v1/servers/" + app + ":" + backendAt
 	const mine, made = "/v1/servers/new.test.gslb.test:192.0.2.9:80", "/v1/domains/new.test.gslb.test"
 	const named = "/v1/servers/new.test.gslb.test:lb.invalid:80"
+	const checked = "/v1/servers/new.test.gslb.test:192.0.2.10:80"
 	where := "/v1/overwatch/backends/" + app + "/" + address + "/" + port
 	order := "/v1/overrides/" + app + "/" + backendAt
 	planned := `"starts_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`
 	const tuned = " fallback_algorithm:s{client-hash} min_healthy:s{1} proximity_tolerance_km:n " +
-		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i https.alpn:a https.port:i https.ech:s srv:a"
+		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i https.alpn:a https.port:i https.ech:s srv:a max_answers:i " +
+		"on_all_down:s{all} brake.enabled:b brake.share:s{40%} brake.window:s{30s} brake.hold:s{5m0s}"
 	explained := shapeDecision + " " + shapeFactors + " " + each("selected_backend.", shapeRouted) + " " +
 		optional(each("alternatives[].", shapeRouted))
 	return []row{
@@ -161,10 +167,13 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/domains", "",
 			`{"name":"new.test.gslb.test","ttl":20,"routing_policy":"proximity","fallback_algorithm":"client-hash",` +
 				`"min_healthy":"1","proximity_tolerance_km":50.5,"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
-				`"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],` +
+				`"max_answers":3,"on_all_down":"all","failover_threshold":2,"latency_config":{"smoothing_factor":0.5,` +
+				`"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},"brake":{"enabled":false,"share":"40%",` +
+				`"window":"30s","hold":"5m"},"https":{"alpn":["h2"],"port":8443,"ech":"AAMBAgM="},"srv":["_sip._tcp"],` +
 				`"dnssec_enabled":true,"enabled":true,"description":"x","answer":"address","regions":["eu"],"tags":["shop"]}`, 201,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+tuned)},
 		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test"}`, 409, shapeProblem},
+		{"POST /api/v1/domains", "", `{"name":"x.test.gslb.test","routing_algorithm":"nearest"}`, 400, "error:s~proximity"},
 		{"POST /api/v1/domains", "", `{"name":"` + app + `"}`, 409, shapeProblem},
 		{"GET /api/v1/domains", "", "", 200, each("domains[].", shapeDomain+shapeMore+optional(shapeSettings)) + shapeListed},
 		{"GET /api/v1/domains", "/v1/domains?tag=shop", "", 200,
@@ -176,6 +185,11 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				`"client_hash_ipv6_prefix":64,"https":{"alpn":[],"port":0,"ech":""},"srv":[],"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
 				`"answer":"address","regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings)},
+		{"PUT /api/v1/domains/{name}", made, `{"routing_algorithm":"latency","max_answers":4,"on_all_down":"last_healthy",` +
+			`"failover_threshold":1,"latency_config":{"smoothing_factor":1,"max_latency_ms":80,"min_samples":1,` +
+			`"tolerance_ms":0},"brake":{"enabled":true,"share":"50%","window":"1m","hold":"1h"}}`, 200,
+			each("domain.", shapeDomain+shapeMore+" routing_policy:s{latency} routing_algorithm:s{latency} "+
+				"on_all_down:s{last_healthy} brake.hold:s{1h0m0s}")},
 		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":31}`, 200,
 			each("domain.", shapeDomain+shapeMore+" "+shapeSettings+" overlay.fields:o overlay.configured:o overlay.by:s")},
 		{"PATCH /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":0}`, 400, "error:s~ttl"},
@@ -187,11 +201,17 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"PATCH /api/v1/domains/{name}", made,
 			`{"ttl":25,"answer":"address","fallback_algorithm":"","routing_policy":"round-robin","min_healthy":""}`, 200,
 			each("domain.", shapeDomain)},
-		{"PATCH /api/v1/domains/{name}", made, `{"ttl":null}`, 400, "error:s~ttl"},
+		{"PATCH /api/v1/domains/{name}", made, `{"ttl":null,"on_all_down":null,"latency_config":null,"brake":null}`, 200,
+			each("domain.", shapeDomain+shapeMore)},
 		{"PATCH /api/v1/domains/{name}", made, `{"ttl":0}`, 400, "error:s~ttl"},
 		{"PATCH /api/v1/domains/{name}", made, `{"routing_policy":"nearest"}`, 400, "error:s~proximity"},
 		{"PATCH /api/v1/domains/{name}", made, `{"routing_policy":"latency","fallback_algorithm":"none"}`, 400,
 			"error:s~fallback_algorithm"},
+		{"PATCH /api/v1/domains/{name}", made, `{"max_answers":0}`, 400, "error:s~max_answers"},
+		{"PATCH /api/v1/domains/{name}", made, `{"on_all_down":"some"}`, 400, "error:s~on_all_down"},
+		{"PATCH /api/v1/domains/{name}", made, `{"failover_threshold":0}`, 400, "error:s~failover_threshold"},
+		{"PATCH /api/v1/domains/{name}", made, `{"latency_config":{"smoothing_factor":2}}`, 400, "error:s~smoothing_factor"},
+		{"PATCH /api/v1/domains/{name}", made, `{"brake":{"share":"101%"}}`, 400, "error:s~brake.share"},
 		{"PATCH /api/v1/domains/{name}", made, `{"min_healthy":"101%"}`, 400, "error:s~min_healthy"},
 		{"PATCH /api/v1/domains/{name}", made, `{"proximity_tolerance_km":-1}`, 400, "error:s~proximity_tolerance_km"},
 		{"PATCH /api/v1/domains/{name}", made, `{"client_hash_ipv4_prefix":33}`, 400, "error:s~client_hash_ipv4_prefix"},
@@ -224,6 +244,15 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 			`"allowed_cidrs":["10.0.0.0/8"]}`, 201, shapeNamed},
 		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","target":"192.0.2.300","port":80,"region":"eu"}`, 400,
 			shapeProblem},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.10","port":80,"region":"eu",` +
+			`"health_check":{"enabled":true,"type":"http","path":"/x","interval":"8s","timeout":"2s","healthy_threshold":1,` +
+			`"unhealthy_threshold":4,"expected_status":"200"}}`, 201, shapeNamed},
+		{"GET /api/v1/servers/{id}/health-check", checked + "/health-check", "", 200,
+			shapeCheck + " health_check.type:s{http} health_check.path:s{/x}"},
+		{"DELETE /api/v1/servers/{id}", checked, "", 204, ""},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.10","port":80,"region":"eu",` +
+			`"health_check":{"enabled":true,"type":"icmp"}}`, 400, "error:s~type"},
+		{"GET /api/v1/servers/{id}", checked, "", 404, shapeProblem},
 		{"PATCH /api/v1/servers/{id}", named, `{"weight":7,"allowed_cidrs":[]}`, 200, shapeNamed},
 		{"GET /api/v1/servers/{id}", named, "", 200, shapeTarget},
 		{"GET /api/v1/servers", "", "", 200, each("servers[].", shapeServer) + each(" targets[].", shapeTarget) + shapeListed},
@@ -330,6 +359,10 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/dnssec/keys", "", "", 200, "enabled:b sealed:s- " + each("keys[].",
 			"zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t "+
 				"state:s{published|active|retired} origin_node:s "+shapeKeyStage)},
+		{"GET /api/v1/dnssec/parent/{zone}", "/v1/dnssec/parent/test.gslb.test", "", 200, "zone:s{test.gslb.test.} " +
+			each("ds_records[].", "zone:s- key_tag:i- algorithm:i- digest_type:i- digest:s- ds_record:s-") +
+			" configured:b problem:s?"},
+		{"GET /api/v1/dnssec/parent/{zone}", "/v1/dnssec/parent/none.example", "", 404, shapeProblem},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
 		{"POST /api/v1/dnssec/rollover/{zone}/sign", "/v1/dnssec/rollover/test.gslb.test/sign", "", 409, shapeProblem},
 		{"POST /api/v1/dnssec/rollover/{zone}/unsign", "/v1/dnssec/rollover/none.example/unsign", "", 404, shapeProblem},
@@ -341,6 +374,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/dnssec/rollover", "/v1/dnssec/rollover?dry_run=true", `{"zone":"test.gslb.test"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test","emergency":false,"algorithm":"ED25519"}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"test.gslb.test"}`, 409, shapeProblem},
+		{"POST /api/v1/dnssec/rollover", "/v1/dnssec/rollover?dry_run=true",
+			`{"zone":"test.gslb.test","emergency":true,"take_over":true}`, 200, shapeRoll},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"none.example"}`, 404, shapeProblem},
 		{"POST /api/v1/dnssec/rollover", "", `{}`, 400, "error:s~zone"},
 		{"POST /api/v1/dnssec/rollover", "", `{"zone":"none.example","algorithm":"RSA"}`, 400, "error:s~ED25519"},
@@ -351,8 +386,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/dnssec/rollover/{zone}", "/v1/dnssec/rollover/none.example", "", 404, shapeProblem},
 		{"GET /api/v1/replication", "", "", 200, "enabled:b off_reason:s? node_id:s objects:i tombstones:i joining:b " +
 			"digest:s " + each("peers[].", "peer:s- node_id:s- connected:b- since:t- behind:i- clock_difference_ms:i- "+
-			"error:s?-") + " " + each("refused[].", "kind:s- name:s- reason:s-") + " " +
-			each("unused[].", "kind:s- name:s- reason:s-") + " unused_total:i"},
+			"rejected:i- error:s?-") + " " + each("refused[].", "kind:s- name:s- reason:s- node:s- peer:s-") + " " +
+			each("unused[].", "kind:s- name:s- reason:s- node:s- peer:s-") + " unused_total:i"},
 		{"GET /api/v1/replication/objects", "", "", 200, "sealed:s-"},
 
 		{"GET /api/v1/overwatch/backends", "/v1/overwatch/backends?service=" + app, "", 200,
@@ -381,7 +416,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 				"validation_enabled:b validation_suspended:b validated_backends:i " +
 				"disagreement_count:i unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
 		{"GET /api/v1/overwatch/brakes", "", "", 200, optional(each("brakes[].",
-			"service:s concern:s{unhealthy|warning} since:t until:t backends:a")) + shapeListed},
+			"service:s agent:s region:s concern:s{unhealthy|warning} since:t until:t backends:a")) + shapeListed},
 		{"DELETE /api/v1/overwatch/brakes/{service}", "/v1/overwatch/brakes/" + app, "", 200, shapeSuccess},
 		{"DELETE /api/v1/overwatch/brakes/{service}", "/v1/overwatch/brakes/none.example", "", 404, shapeProblem},
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + app, "", 200,
@@ -435,7 +470,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/config/reload", "", "", 200, "reloaded:b changes:a restart_required:a"},
 
 		{"GET /api/v1/events", "", "", 200, each("events[].", "sequence:i time:t kind:s state:s "+
-			"severity:s{info|warning|error|critical} phase:s{begins|ends|once} subject:s name:s cause:s sentence:s agent:s check:s changes:i "+
+			"severity:s{info|warning|error|critical} phase:s{begins|ends|once} subject:s name:s region:s- "+
+			"agent_id:s- cause:s sentence:s agent:s check:s changes:i "+
 			"audit:i") + " oldest:i newest:i missed:b" + shapeListed},
 		{"GET /api/v1/events", "/v1/events?kinds=backends", "", 400, shapeProblem},
 		{"GET /api/v1/notifications", "", "", 200, "targets:a total:i " + each("targets[].", "name:s type:s queued:i sent:i "+
