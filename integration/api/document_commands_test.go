@@ -134,7 +134,7 @@ func TestDocument_WrongFilesChangeNothing(t *testing.T) {
 		words      []string
 	}{
 		{"an unknown key", "domains:\n  - name: a.test.gslb.test\n    tll: 5\n", nil, 2,
-			[]string{"shop.yaml:3:", `unknown key "tll"`, "known are name, ttl"}},
+			[]string{"shop.yaml:3:", `unknown key "tll"`, "known are name, routing_algorithm"}},
 		{"a region that is not there", "domains:\n  - name: a.test.gslb.test\n    regions: [mars]\n", nil, 2,
 			[]string{"shop.yaml:2:", `region is "mars"`, "must be one of"}},
 		{"two owners of one object", "domains:\n  - {name: shop.test.gslb.test, ttl: 31}\n", []string{"--owner", "web"}, 1,
@@ -151,7 +151,7 @@ func TestDocument_WrongFilesChangeNothing(t *testing.T) {
 			strings.ReplaceAll(strings.TrimSpace(bomb[strings.Index(bomb, "&a"):]), "\n", "\n    - ") + "\n", nil, 2,
 			[]string{"shop.yaml:2:", "excessive aliasing"}},
 		{"aliases in an object", "domains:\n  - name: &n a.test.gslb.test\n    tags: &t [x]\n    ttl: *t\n", nil, 2,
-			[]string{"shop.yaml:4:", "ttl is a array"}},
+			[]string{"shop.yaml:4:", `ttl is ["x"]: give a whole number`}},
 		{"settings of one node", "settings:\n  - {section: logging, values: {level: debug}}\n", nil, 2,
 			[]string{"shop.yaml:2:", "dns, health-check"}},
 		{"a secret", "settings:\n  - {section: dns, values: {token: x}}\n", nil, 2, []string{"shop.yaml:2:", "token"}},
