@@ -1,7 +1,11 @@
 package cli // inside: it uses oldNames
 
 import (
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +57,35 @@ func TestOldNames_RunAndWarn(t *testing.T) {
 			len(rest) > 1 {
 			t.Errorf("%s, for %s, is no command: %v", replacement, name, err)
 		}
+	}
+}
+
+// Documents, messages and the console use the current names.
+func TestOldNames_AreNotRecommended(t *testing.T) {
+	var names []string
+	for name := range oldNames() {
+		names = append(names, name)
+	}
+	old := regexp.MustCompile(`gslbctl (?:` + strings.Join(names, "|") + `)\b`)
+	read := 0
+	err := filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules" || d.Name() == "bin"):
+			return filepath.SkipDir
+		case d.IsDir() || !slices.Contains([]string{".md", ".go", ".js", ".html", ".yaml"}, filepath.Ext(path)):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if found := old.Find(text); found != nil {
+			t.Errorf("%s recommends the old name %s", path, found)
+		}
+		read++
+		return err
+	})
+	if err != nil || read < 500 {
+		t.Errorf("%d files: %v", read, err)
 	}
 }
 

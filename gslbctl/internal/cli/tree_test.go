@@ -130,17 +130,25 @@ func TestTree_WhatDestroysAsks(t *testing.T) {
 
 // Where nobody can answer a question, nothing is asked of a node but what the question needs, and --yes is named.
 func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
+	asking := map[string]bool{"context delete": true} // of this machine, by a test of its own
 	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "agents unlock app.example.com",
 		"agents unpin --service app.example.com --never-reported",
 		"config reset dns", "dnssec roll example.com --emergency", "dnssec unsign example.com",
-		"domains remove app.example.com", "drain 192.0.2.10",
+		"domains remove app.example.com", "drain 192.0.2.10", "domains reset app.example.com", "regions reset eu",
+		"servers reset app.example.com:192.0.2.10:443",
 		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "regions remove eu",
 		"servers remove app.example.com:192.0.2.10:443"} {
 		n := startNode(t)
+		asking[commandOf(line)] = true
 		r := ask(t, line, n)
 		if r.code != exitNotAsked || !strings.Contains(r.errors, "--yes") || len(n.changes()) > 0 ||
 			strings.Count(strings.TrimSpace(r.errors), "\n") > 0 {
 			t.Errorf("%s: %+v, %q", line, r, n.changes())
+		}
+	}
+	for path, cmd := range visible() {
+		if cmd.Annotations[effect] == effectDestroys && !asking[path] {
+			t.Errorf("%s destroys, and no line above tests its question", path)
 		}
 	}
 }
