@@ -80,8 +80,8 @@ test-long: build ## soak, floods, fleets, upgrades, kills by the thousand, fuzzi
 .PHONY: scale
 SCALE ?= integration/plots
 scale: build ## 100 000 names, 10 000 agents, three nodes; plots into SCALE (integration/plots; Linux, some minutes)
-	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN="$(CURDIR)/bin" GSLB_SCALE=$(abspath $(SCALE)) \
-	  $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale
+	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN="$(CURDIR)/bin" \
+	  $(GO) test -count=1 -timeout 40m -v -run 'TestScale' ./scale -plots=$(abspath $(SCALE))
 
 .PHONY: scale-nodes
 scale-nodes: check-tools ## what 2 to 100 nodes cost one another, simulated, for overwatch/docs/scale.md

@@ -1,14 +1,14 @@
 package overwatch // inside: it shares model_place_test.go
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -20,11 +20,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// How much the property test tries, and from where it begins. A failure names its seed.
-const (
-	environmentQueries = "GSLB_EXPLAIN_QUERIES" // a million takes a few minutes
-	environmentSeed    = "GSLB_EXPLAIN_SEED"
+// The flags of the tests with random worlds and histories. A failure names its seed.
+var (
+	firstSeed = flag.Uint64("seed", 0, "seed of the first world or history; 0: a random world, and the history of seed 1")
+	manyTimes = flag.Int("queries", fewQueries, "number of queries about random worlds; a million takes a few minutes")
+)
 
+const (
 	fewQueries      = 30_000
 	queriesPerWorld = 3_000
 	queriesPerState = 100
@@ -33,7 +35,7 @@ const (
 // For random worlds, states and queries, what is explained is what comes over the wire: the same outcome, TTL and
 // scope, addresses that the explanation gives a share, and as often as that share says.
 func TestExplain_TheExplanationIsTheWire(t *testing.T) {
-	queries, seed := number(t, environmentQueries, fewQueries), uint64(number(t, environmentSeed, rand.IntN(1<<30)))
+	queries, seed := *manyTimes, worldSeed()
 	if testing.Short() { // with the race detector; all of them follow without
 		queries /= 5
 	}
@@ -62,7 +64,7 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 
 // What happens in a world follows from its seed, to the octet, so that a failure can be had again.
 func TestExplain_ASeedRepeatsWhatHappens(t *testing.T) {
-	seed := uint64(number(t, environmentSeed, rand.IntN(1<<30)))
+	seed := worldSeed()
 	if first, again := play(t, seed, 10*queriesPerState, map[string]int{}),
 		play(t, seed, 10*queriesPerState, map[string]int{}); first != again {
 		t.Errorf("seed %d was answered in two ways", seed)
@@ -84,24 +86,15 @@ func play(t *testing.T, seed uint64, queries int, seen map[string]int) (answers 
 			w.askInsideScope(w.randomQuestion())
 		}
 		if t.Failed() {
-			t.Fatalf("%s=%d repeats it", environmentSeed, seed)
+			t.Fatalf("-seed=%d repeats it", seed)
 		}
 	}
 	w.compareFlows()
 	return [sha256.Size]byte(w.answers.Sum(nil))
 }
 
-func number(t *testing.T, variable string, otherwise int) int {
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s is %q: it must be a number above 0", variable, text)
-	}
-	return n
-}
+// worldSeed returns the seed of the first world.
+func worldSeed() uint64 { return cmp.Or(*firstSeed, 1+rand.Uint64N(1<<30)) }
 
 var regionNames = []string{"eu", "us", "asia", "mars"}
 

@@ -1,10 +1,11 @@
 package overwatch // inside: it uses answer and node
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"math"
 	"net/netip"
-	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -19,26 +20,22 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// environmentModelSeed is that of the first history, and repeats it; environmentModelHistories says how many there are,
-// each with the next seed, and environmentModelEvents how long each is.
-const (
-	environmentModelSeed      = "GSLB_MODEL_SEED"
-	environmentModelHistories = "GSLB_MODEL_HISTORIES"
-	environmentModelEvents    = "GSLB_MODEL_EVENTS"
+// Each history has the seed after the seed of the previous history.
+var (
+	manyHistories = flag.Int("histories", 0, "number of random histories; 0: 4, or 1 with -short or -seed")
+	manyEvents    = flag.Int("events", 100, "number of events in a history")
 )
 
 // Random histories of claims, checks, orders, drains, silence, domains, servers and mappings of the API, and reloads go
 // through a node, which publishes what changed. After each event every name, family and client gets from it what it
 // gets from a publisher that begins anew with the same, and what the reference says, with the TTL and the shares.
 func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
-	histories, first := number(t, environmentModelHistories, 4), uint64(1)
-	if testing.Short() { // with the race detector; all of them follow without
-		histories = (histories + 3) / 4
+	histories, first := 4, cmp.Or(*firstSeed, 1)
+	if testing.Short() || *firstSeed != 0 { // -short is for the race detector: all histories follow without it
+		histories = 1
 	}
-	if os.Getenv(environmentModelSeed) != "" {
-		histories, first = number(t, environmentModelHistories, 1), uint64(number(t, environmentModelSeed, 1))
-	}
-	events, seen := number(t, environmentModelEvents, 100), map[string]int{}
+	histories = cmp.Or(*manyHistories, histories)
+	events, seen := *manyEvents, map[string]int{}
 	for seed := first; seed < first+uint64(histories); seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -53,7 +50,7 @@ func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 					h.settled()
 					h.compare(event, i%5 == 0, seen)
 					if t.Failed() {
-						t.Fatalf("%s=%d repeats it; history:\n%s", environmentModelSeed, seed, h)
+						t.Fatalf("-seed=%d repeats it; history:\n%s", seed, h)
 					}
 				}
 			})

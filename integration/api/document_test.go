@@ -132,7 +132,7 @@ func sharesNow(t *testing.T, n *harness.Node) map[string]float64 {
 }
 
 // The part of the recorded answers that a plan says goes elsewhere does, for each name and in all, for changes at
-// random. GSLB_DOCUMENT_CHANGES says how many.
+// random: 1 000 with GSLB_FULL=1.
 func TestDocument_ThePartThatGoesElsewhereDoes(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -143,7 +143,7 @@ func TestDocument_ThePartThatGoesElsewhereDoes(t *testing.T) {
 		mix += count
 	}
 	var before map[string]map[string]int
-	for round := range testbed.Times(t, "GSLB_DOCUMENT_CHANGES", 15) + 1 {
+	for round := range testbed.InFull(1000, 15) + 1 {
 		request := api.ApplyRequest{Owner: "shop", Prune: true, Force: true, Document: threeNames(random, asked)}
 		plan, err := n.Client.Apply(t.Context(), request)
 		if err != nil {
@@ -261,8 +261,8 @@ func inUS(counts map[string]int) (n int) {
 	return n
 }
 
-// Two pipelines apply in a loop while the node is killed: neither takes the other's. GSLB_DOCUMENT_KILLS says how
-// often.
+// Two pipelines apply in a loop while the node is killed: neither takes the other's. GSLB_FULL=1
+// makes it 100 kills.
 func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 	t.Parallel()
 	n := documentNode(t)
@@ -291,7 +291,7 @@ func TestDocument_TwoOwnersLeaveEachOtherAlone(t *testing.T) {
 			ended <- err
 		}()
 	}
-	for range testbed.Times(t, "GSLB_DOCUMENT_KILLS", 5) {
+	for range testbed.InFull(100, 5) {
 		before := [2]int64{applied[0].Load(), applied[1].Load()}
 		testbed.Until(t, testbed.StartBound, "both to have applied ten times", func(context.Context) error {
 			if applied[0].Load() < before[0]+10 || applied[1].Load() < before[1]+10 {

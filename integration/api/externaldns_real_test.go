@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
+	"flag"
 	"io"
 	"net"
 	"net/http"
@@ -45,12 +46,17 @@ func address(kind string, targets ...string) gobEndpoint {
 		Labels: map[string]string{"resource": "ingress/default/app"}}
 }
 
-// The real ExternalDNS of two clusters at once, with servers of one name: GSLB_EXTERNAL_DNS is its version. It is built
-// first. With GSLB_UPDATE_GOLDEN its exchange becomes the recording, else it is compared with it.
+var (
+	externalDNS = flag.String("external-dns", "", "version of the real ExternalDNS to build and run")
+	update      = flag.Bool("update", false, "record the exchange with the real ExternalDNS")
+)
+
+// The real ExternalDNS of two clusters at once, with servers of one name: -external-dns is its version. It is built
+// first. With -update its exchange becomes the recording, else it is compared with it.
 func TestExternalDNS_RealProgramOfTwoClusters(t *testing.T) {
-	version := os.Getenv("GSLB_EXTERNAL_DNS")
+	version := *externalDNS
 	if version == "" {
-		t.Skip("GSLB_EXTERNAL_DNS=v0.21.0 builds and runs it, as make test-long does")
+		t.Skip("-external-dns=v0.21.0 builds and runs it, as make test-long does")
 	}
 	bin := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "install", "-ldflags=-s -w", "sigs.k8s.io/external-dns@"+version)
@@ -87,7 +93,7 @@ func TestExternalDNS_RealProgramOfTwoClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.Getenv("GSLB_UPDATE_GOLDEN") != "" {
+	if *update {
 		if err := os.WriteFile(recording, append(text, '\n'), 0o644); err != nil { //nolint:gosec // as the others there
 			t.Fatal(err)
 		}

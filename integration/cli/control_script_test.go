@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,9 @@ func (t inTurn) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(inTurn{t}) })
 }
 
-// The scripts in testdata/gslbctl, each against two nodes with two backends and their agents. GSLB_UPDATE_GOLDEN=1
+var update = flag.Bool("update", false, "write the expected output of the scripts")
+
+// The scripts in testdata/gslbctl, each against two nodes with two backends and their agents. -update
 // writes what they compare with.
 func TestControl_Scripts(t *testing.T) {
 	t.Parallel()
@@ -46,7 +49,7 @@ func TestControl_Scripts(t *testing.T) {
 	testscript.RunT(inTurn{t}, testscript.Params{
 		Files:               scripts,
 		RequireExplicitExec: true,
-		UpdateScripts:       os.Getenv("GSLB_UPDATE_GOLDEN") != "",
+		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)

@@ -21,10 +21,8 @@ import (
 // not where there is none. The node is its resolver, in a namespace where all addresses and ports are free.
 func TestHTTPS_ChromiumGoesByTheRecord(t *testing.T) {
 	const inside = "GSLB_CHROMIUM_INSIDE"
-	switch {
-	case os.Getenv("GSLB_CHROMIUM_DNS") == "":
-		t.Skip("part of make test-long: GSLB_CHROMIUM_DNS=1 runs it alone")
-	case os.Getenv(inside) != "":
+	testbed.OnlyInFull(t)
+	if os.Getenv(inside) != "" {
 		goesByTheRecord(t)
 		return
 	}

@@ -2,14 +2,13 @@ package dnssec_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -199,15 +198,14 @@ func rivalNames(random *rand.Rand) (names []string) {
 	return names
 }
 
+var manyQuestions = flag.Int("questions", 1500, "number of questions to both servers")
+
 // A server that another team wrote answers the same, over the same zone: every kind of name and type, wildcards, empty
 // non-terminals, aliases, with and without DO, by NSEC, and by NSEC3 after `gslbctl import bind` of the same zone
-// file. What they may do differently is left out by comparable. GSLB_QUESTIONS asks more.
+// file. What they may do differently is left out by comparable. -questions asks more.
 func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 	t.Parallel()
-	questions := 1500
-	if text := os.Getenv("GSLB_QUESTIONS"); text != "" {
-		questions, _ = strconv.Atoi(text)
-	}
+	questions := *manyQuestions
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -61,10 +60,7 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 // API tells go on, and a change through the API is answered in words within a bounded time. When the disk goes on, so
 // does everything.
 func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
-	if os.Getenv("GSLB_FULL") == "" {
-		t.Skip("GSLB_FULL=1 runs it, as make test-long does: until the disk goes on, every sync(2) on this machine waits " +
-			"for it")
-	}
+	testbed.OnlyInFull(t) // until the disk resumes, every sync(2) on this machine waits for it
 	t.Parallel()
 	disk, hang := hangingDisk(t)
 	s := testbed.NewSite(t, 1, 2)

@@ -18,12 +18,12 @@ import (
 
 // Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the
 // next start as before, is ready only after it has checked every backend, and its agents come back to it with the pins
-// that they had. GSLB_RESTARTS=100 makes it a hundred times.
+// that they had. GSLB_FULL=1 makes it a hundred times.
 func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n := s.Nodes[0]
 	before := s.Pins(t, n)
-	restarts := testbed.Times(t, "GSLB_RESTARTS", 10)
+	restarts := testbed.InFull(100, 10)
 	testbed.Saved()
 	var slowest time.Duration
 	var started time.Time
@@ -81,13 +81,13 @@ func anyMoment(t *testing.T, most time.Duration) {
 }
 
 // Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was
-// acknowledged, in the API and in the answers, and its store is whole. GSLB_KILLS=100 makes it a hundred kills; those
+// acknowledged, in the API and in the answers, and its store is whole. GSLB_FULL=1 makes it a hundred kills; those
 // of the store alone are in overwatch/internal/state/store.
 func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	n := s.Nodes[0]
 	acknowledged := map[string]int{} // name to TTL
-	kills := testbed.Times(t, "GSLB_KILLS", 5)
+	kills := testbed.InFull(100, 5)
 	for round := range kills {
 		var mu sync.Mutex
 		var writers sync.WaitGroup

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -118,11 +117,9 @@ func (p *prometheus) alerts(ctx context.Context) (states map[string]string, err 
 
 // A real Prometheus scrapes a real site under a little load: every expression of the dashboard has data, every alert
 // rule can be evaluated and is quiet, and when a node and an agent die the rules that are for it notice.
-// GSLB_PROMETHEUS=1 asks for it: it takes most of a minute.
+// It takes most of a minute, so it requires GSLB_FULL=1.
 func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
-	if os.Getenv("GSLB_PROMETHEUS") == "" {
-		t.Skip("GSLB_PROMETHEUS=1 runs it, as make test-long does")
-	}
+	testbed.OnlyInFull(t)
 	t.Parallel()
 	s := testbed.NewSite(t, 2, 1)
 	for i, n := range s.Nodes {

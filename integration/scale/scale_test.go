@@ -2,12 +2,12 @@ package scale_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,12 +38,14 @@ const (
 	askFor        = 2 * time.Second // to measure the processor time of queries
 )
 
+var plots = flag.String("plots", "", "measure at full size, and write plots to this directory")
+
 // One machine with three nodes, many names and many agents: what a start takes, what a query costs, how agents come
 // back, what all that takes in memory, and how soon the death of a backend is in the answers of all nodes.
-// GSLB_SCALE=directory makes it 100 000 names and 10 000 agents and puts the plots of README.md there; without it
-// everything is small, and what is shown is that it can be measured.
+// -plots=directory makes it 100 000 names and 10 000 agents and puts the plots of README.md there; without it
+// everything is small, and the test shows that the measurements work.
 func TestScale_NamesAgentsAndNodesOnOneMachine(t *testing.T) {
-	dir, size := os.Getenv("GSLB_SCALE"), scaleSize{names: []int{1_000, 10_000, 30_000, 100_000}, agents: 10_000,
+	dir, size := *plots, scaleSize{names: []int{1_000, 10_000, 30_000, 100_000}, agents: 10_000,
 		flips: 60}
 	if dir == "" {
 		dir, size = t.TempDir(), scaleSize{names: []int{10, 100}, agents: 20, flips: 2}

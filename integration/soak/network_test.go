@@ -2,7 +2,6 @@ package soak_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -14,11 +13,11 @@ import (
 
 // Row 38 between sites: random faults from a seed against two nodes and four backends on networks of their own, and
 // against the ways between them: sites are cut off, gossip is lost, a way becomes longer, and agents behind a NAT that
-// forgets them change their uplink. The invariants are those of TestSoak_InvariantsHoldUnderRandomFaults. GSLB_SOAK
-// says for how long.
+// forgets them change their uplink. The invariants are those of TestSoak_InvariantsHoldUnderRandomFaults. -soak is
+// its duration.
 func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
-	if os.Getenv("GSLB_SOAK") == "" {
-		t.Skip("it takes minutes: GSLB_SOAK=2m, as make test-long does")
+	if *soakLength == 0 {
+		t.Skip("-soak=2m runs this test, as make test-long does: it takes minutes")
 	}
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		length, random := soakOf(t, 0)

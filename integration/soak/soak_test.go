@@ -1,10 +1,10 @@
 package soak_test
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +17,8 @@ import (
 )
 
 // Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the
-// invariants held against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), with a seed of its
-// own each time; GSLB_SOAK_SEED says which.
+// invariants held against every answer that a client gets meanwhile. -soak is its duration (30s), with another seed each
+// time; -seed gives the seed.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	length, random := soakOf(t, 30*time.Second)
@@ -26,24 +26,20 @@ func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	k.run(t, length)
 }
 
-// soakOf returns the length of a soak, as given or as GSLB_SOAK says, and the source that its faults are drawn from.
+var (
+	soakLength = flag.Duration("soak", 0, "duration of a soak; 0: 30 s on one machine, and no soak between sites")
+	soakSeed   = flag.Uint64("seed", 0, "seed of the faults; 0: 1, or a random seed with -soak")
+)
+
+// soakOf returns the length of a soak, as given or as -soak says, and the source that its faults are drawn from.
 func soakOf(t *testing.T, length time.Duration) (time.Duration, *rand.Rand) {
 	t.Helper()
 	seed := uint64(1)
-	if text := os.Getenv("GSLB_SOAK"); text != "" {
-		var err error
-		if length, err = time.ParseDuration(text); err != nil {
-			t.Fatalf("GSLB_SOAK: %v", err)
-		}
-		seed = rand.Uint64()
+	if *soakLength > 0 {
+		length, seed = *soakLength, rand.Uint64()
 	}
-	if text := os.Getenv("GSLB_SOAK_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("GSLB_SOAK_SEED: %v", err)
-		}
-	}
-	t.Logf("to repeat this run: GSLB_SOAK_SEED=%d GSLB_SOAK=%s go test -run '^%s$' ./soak", seed, length, t.Name())
+	seed = cmp.Or(*soakSeed, seed)
+	t.Logf("to repeat this run: go test -run '^%s$' ./soak -seed=%d -soak=%s", t.Name(), seed, length)
 	return length, rand.New(rand.NewPCG(seed, 0))
 }
 

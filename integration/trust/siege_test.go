@@ -1,13 +1,13 @@
 package trust_test
 
 import (
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,11 +21,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// siegeVariable and siegeSeed are environment variables: the length of a siege, whose times are judged then, and the
-// seed that repeats one.
-const (
-	siegeVariable = "GSLB_SIEGE"
-	siegeSeed     = "GSLB_SIEGE_SEED"
+var (
+	siegeLength = flag.Duration("siege", 0, "duration of a siege whose response times are checked; 0: 20 s, unchecked")
+	siegeSeed   = flag.Uint64("seed", 0, "seed that repeats the order of the attacks; 0: a random seed")
 )
 
 const (
@@ -83,12 +81,8 @@ func TestSiege_ANodeServesUnderTheWorstOfItsAgents(t *testing.T) {
 func newSiege(t *testing.T) *siege {
 	t.Helper()
 	s := &siege{over: 20 * time.Second}
-	if text := os.Getenv(siegeVariable); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			t.Fatalf("%s: %v", siegeVariable, err)
-		}
-		s.over, s.long = d, true
+	if *siegeLength > 0 {
+		s.over, s.long = *siegeLength, true
 	}
 	var more []string
 	for i := range siegeServices {
@@ -132,15 +126,9 @@ func (s *siege) attack(t *testing.T) (end func()) {
 	t.Helper()
 	order := &worstOrder{
 		Dir: t.TempDir(), Key: s.GossipKey, Node: s.node.Gossip, Others: append([]netip.AddrPort{s.server.At}, s.own...),
-		Seed: uint64(time.Now().UnixNano()),
+		Seed: cmp.Or(*siegeSeed, uint64(time.Now().UnixNano())),
 	}
-	if text := os.Getenv(siegeSeed); text != "" {
-		var err error
-		if order.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("%s: %v", siegeSeed, err)
-		}
-	}
-	t.Logf("%s=%d repeats the order of the attacks", siegeSeed, order.Seed)
+	t.Logf("-seed=%d repeats the order of the attacks", order.Seed)
 	for i := range siegeServices {
 		order.Tokens = append(order.Tokens, s.Tokens[siegeService(i)])
 	}

@@ -3,6 +3,7 @@ package cli // inside: it shares fake_answers_test.go
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -163,18 +164,20 @@ func ask(t *testing.T, line string, nodes ...*node) result {
 // digits.
 func documented(k int) string { return fmt.Sprintf("127.0.0.1:%d8080", k+1) }
 
-// golden compares with a file in testdata; GSLB_UPDATE_GOLDEN=1 writes it.
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares with a file in testdata; -update writes it.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", regexp.MustCompile(`[^a-z0-9.-]+`).ReplaceAllString(name, "_")+".golden")
-	if os.Getenv("GSLB_UPDATE_GOLDEN") != "" {
+	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v; GSLB_UPDATE_GOLDEN=1 makes it", err)
+		t.Fatalf("%v; -update makes it", err)
 	}
 	if got != string(want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)

@@ -160,31 +160,32 @@ func long(o options) (stages [][]step, err error) {
 	if o.length > 0 {
 		length, fuzz = o.length, o.length
 	}
-	world := func(name, about, tests string, env ...string) step {
+	// Each world is at full size. flags are those of its only package.
+	world := func(name, about, tests string, flags ...string) step {
 		names := strings.Fields(tests)
 		where, missing := packagesOf(integration, names)
 		err = errors.Join(err, missing)
+		args := slices.Concat([]string{"-count=1", "-p", "1", "-run", "^(" + strings.Join(names, "|") + ")"}, where, flags)
 		return step{
-			name: name, about: about, dir: integration, env: append(programs(o), env...), tests: 1,
-			argv: goTest("0", append([]string{"-count=1", "-p", "1", "-run", "^(" + strings.Join(names, "|") + ")"},
-				where...)...),
+			name: name, about: about, dir: integration, env: append(programs(o), "GSLB_FULL=1"), tests: 1,
+			argv: goTest("0", args...),
 		}
 	}
 	stages = inTurn([]step{
 		{
 			name: "store", about: "1 000 kills of a process that stores",
-			dir: "overwatch", env: []string{"GSLB_KILLS=1000"}, tests: 1,
-			argv: goTest("60m", "-count=1", "-run", "^TestKill_", "./internal/state/store"),
+			dir: "overwatch", tests: 1,
+			argv: goTest("60m", "-count=1", "-run", "^TestKill_", "./internal/state/store", "-kills=1000"),
 		},
 		{
 			name: "replica", about: "10 000 random histories of cuts, crashes, old backups and wrong clocks",
-			dir: "overwatch", env: []string{"GSLB_REPLICA_HISTORIES=10000"}, tests: 1,
-			argv: goTest("30m", "-count=1", "-run", "^TestSimulation_", "./internal/state/replica"),
+			dir: "overwatch", tests: 1,
+			argv: goTest("30m", "-count=1", "-run", "^TestSimulation_", "./internal/state/replica", "-histories=10000"),
 		},
 		{
 			name: "replication", about: "2 000 random histories of replication with its stores, and somebody in between",
-			dir: "overwatch", env: []string{"GSLB_REPLICA_HISTORIES=2000"}, tests: 1,
-			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/answer/replication"),
+			dir: "overwatch", tests: 1,
+			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/answer/replication", "-histories=2000"),
 		},
 		{
 			name: "rolls", about: "1 000 random histories of rolled keys, 1 000 of unsigned zones, as many cancelled halfway",
@@ -193,31 +194,31 @@ func long(o options) (stages [][]step, err error) {
 		},
 		{
 			name: "model", about: "60 random histories, judged by a model",
-			dir: "overwatch", env: []string{"GSLB_MODEL_HISTORIES=60"}, tests: 1,
-			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", "."),
+			dir: "overwatch", tests: 1,
+			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", ".", "-histories=60"),
 		},
 		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
-			"TestOverwatchCrash_ManyTimes TestCreated_Nothing", "GSLB_RESTARTS=100", "GSLB_KILLS=100"),
+			"TestOverwatchCrash_ManyTimes TestCreated_Nothing"),
 		world("document", "1 000 changes whose plans are compared with answers, two pipelines and 100 kills of their node",
-			"TestDocument_ThePart TestDocument_TwoOwners", "GSLB_DOCUMENT_CHANGES=1000", "GSLB_DOCUMENT_KILLS=100"),
+			"TestDocument_ThePart TestDocument_TwoOwners"),
 		world("matrix", "floods, crowds, a frozen agent and a disk that hangs, at the size of the fault matrix",
-			"TestAgentFrozen TestFlood_ TestCrowd_ TestDiskHangs_", "GSLB_FULL=1"),
-		world("fleet", "10 000 agents", "TestFleet", "GSLB_FLEET=10000"),
+			"TestAgentFrozen TestFlood_ TestCrowd_ TestDiskHangs_"),
+		world("fleet", "10 000 agents", "TestFleet"),
 		world("upgrade", "the upgrade from 0.9.0 and back, and Prometheus with the dashboard and the alerts",
-			"TestDashboard_HasData TestUpgrade", "GSLB_PROMETHEUS=1"),
+			"TestDashboard_HasData TestUpgrade"),
 		world("chromium", "a browser whose resolver the node is goes by HTTPS records",
-			"TestHTTPS_ChromiumGoesByTheRecord", "GSLB_CHROMIUM_DNS=1"),
+			"TestHTTPS_ChromiumGoesByTheRecord"),
 		world("external-dns", "the real ExternalDNS of two clusters, built from the Go proxy, with servers of one name",
-			"TestExternalDNS_RealProgram", "GSLB_EXTERNAL_DNS=v0.21.0"),
+			"TestExternalDNS_RealProgram", "-external-dns=v0.21.0"),
 		{
 			name: "external-dns-chart", about: "the chart of ExternalDNS takes our values",
-			dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off", "GSLB_EXTERNAL_DNS=v0.21.0"), tests: 1,
-			argv: goTest("10m", "-count=1", "-run", "^TestExternalDNS$", "./..."),
+			dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 1,
+			argv: goTest("10m", "-count=1", "-run", "^TestExternalDNS$", ".", "-external-dns=v0.21.0"),
 		},
-		world("soak", "random faults, every answer judged", "TestSoak_InvariantsHoldUnder", "GSLB_SOAK="+length.String()),
+		world("soak", "random faults, every answer judged", "TestSoak_InvariantsHoldUnder", "-soak="+length.String()),
 		world("ways", "the same between sites on networks that are cut, lossy and long",
-			"TestSoak_InvariantsHoldBetween", "GSLB_SOAK="+length.String()),
-		world("siege", "64 agents that mean ill", "TestSiege", "GSLB_SIEGE="+length.String()),
+			"TestSoak_InvariantsHoldBetween", "-soak="+length.String()),
+		world("siege", "64 agents that mean ill", "TestSiege", "-siege="+length.String()),
 		{
 			name: "fuzz", about: "each fuzz target", live: true,
 			argv: append([]string{"go", "run", "./integration/cmd/fuzz", "-time", fuzz.String()}, append(units, integration)...),

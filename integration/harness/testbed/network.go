@@ -2,11 +2,13 @@ package testbed
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"net/netip"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +42,13 @@ func OnNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(self, "-test.run", "^"+t.Name()+"$", "-test.v")
+	args := []string{"-test.run", "^" + t.Name() + "$", "-test.v"}
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") { // a flag of the package
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	c := exec.Command(self, args...)
 	c.Env = append(os.Environ(), networkPart+"=inside", "GSLB_BIN="+ProgramsTogether(t))
 	var said bytes.Buffer
 	c.Stdout = io.MultiWriter(t.Output(), &said)

@@ -4,6 +4,7 @@ package charts_test
 
 import (
 	"errors"
+	"flag"
 	"maps"
 	"os"
 	"os/exec"
@@ -280,7 +281,9 @@ type externalValues struct {
 	ManagedRecordTypes []string `json:"managedRecordTypes"`
 }
 
-// gslbctl takes the arguments of the values. With GSLB_EXTERNAL_DNS, a version of ExternalDNS, its own chart takes the
+var externalDNS = flag.String("external-dns", "", "version of ExternalDNS whose chart the test renders")
+
+// gslbctl takes the arguments of the values. With -external-dns, a version of ExternalDNS, its own chart takes the
 // values too.
 func TestExternalDNS(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "external-dns.yaml"))
@@ -302,7 +305,7 @@ func TestExternalDNS(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 	}
-	if version := os.Getenv("GSLB_EXTERNAL_DNS"); version != "" {
+	if version := *externalDNS; version != "" {
 		officialChart(t, version, text, webhook.Args)
 	}
 }

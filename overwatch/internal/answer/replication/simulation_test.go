@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -30,16 +31,11 @@ const (
 	simulatedRetention = 30 * time.Minute
 )
 
-// histories returns how many random histories the simulation makes, and the first seed.
-func histories(t *testing.T) (count, seed uint64) {
-	for key, to := range map[string]*uint64{"GSLB_REPLICA_HISTORIES": &count, "GSLB_REPLICA_SEED": &seed} {
-		var err error
-		if *to, err = strconv.ParseUint(cmp.Or(os.Getenv(key), "0"), 10, 32); err != nil {
-			t.Fatalf("%s is %q: it must be a number", key, os.Getenv(key))
-		}
-	}
-	return cmp.Or(count, 3), seed
-}
+// Each history has the seed after the seed of the previous history.
+var (
+	histories = flag.Uint64("histories", 3, "number of random histories")
+	firstSeed = flag.Uint64("seed", 0, "seed of the first history")
+)
 
 // world is a cluster in virtual time: nodes with their stores, and a network with somebody in it who means ill.
 type world struct {
@@ -570,14 +566,14 @@ func history(t *testing.T, seed uint64) {
 	w.judge()
 	if t.Failed() {
 		t.Log(strings.Join(w.story, "\n"))
-		t.Fatalf("GSLB_REPLICA_SEED=%d GSLB_REPLICA_HISTORIES=1 makes the same again", seed)
+		t.Fatalf("-seed=%d -histories=1 repeats it", seed)
 	}
 }
 
 // After healing all nodes hold the latest decision on each object, and the audit log of the node that was asked names
 // those that were overtaken, whatever the network and the disks did meanwhile, and whoever is in between.
 func TestSimulation_AfterHealingAllNodesHoldTheLatestDecisions(t *testing.T) {
-	count, first := histories(t)
+	count, first := *histories, *firstSeed
 	if testing.Short() { // with the race detector; all of them follow without
 		count = (count + 2) / 3
 	}

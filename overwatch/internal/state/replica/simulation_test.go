@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -16,17 +16,11 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// histories returns how many random histories the simulation makes, and the first seed. GSLB_REPLICA_HISTORIES has the
-// night make more.
-func histories(t *testing.T) (count, seed uint64) {
-	for key, to := range map[string]*uint64{"GSLB_REPLICA_HISTORIES": &count, "GSLB_REPLICA_SEED": &seed} {
-		var err error
-		if *to, err = strconv.ParseUint(cmp.Or(os.Getenv(key), "0"), 10, 32); err != nil {
-			t.Fatalf("%s is %q: it must be a number", key, os.Getenv(key))
-		}
-	}
-	return cmp.Or(count, 100), seed
-}
+// Each history has the seed after the seed of the previous history.
+var (
+	histories = flag.Uint64("histories", 100, "number of random histories")
+	firstSeed = flag.Uint64("seed", 0, "seed of the first history")
+)
 
 const (
 	retention = 6 * time.Hour
@@ -482,7 +476,7 @@ func (w *world) judgeAudit() {
 }
 
 func TestSimulation_AfterHealingAllNodesHoldTheLatestDecisions(t *testing.T) {
-	count, first := histories(t)
+	count, first := *histories, *firstSeed
 	for seed := range count {
 		synctest.Test(t, func(t *testing.T) { history(t, first+seed) })
 		if t.Failed() {

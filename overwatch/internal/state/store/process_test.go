@@ -3,12 +3,12 @@ package store // inside: it uses lockName
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,17 +80,16 @@ func must[T any](v T, err error) T {
 // grow with the square of their number.
 const killsPerStore = 50
 
-// Row 14 of the fault matrix. GSLB_KILLS=1000 makes it a thousand kills.
+var kills = flag.Int("kills", 0, "number of kills of a writer; 0: 20, or 4 with -short")
+
+// Row 14 of the fault matrix. -kills=1000 makes it a thousand kills.
 func TestKill_NoAcknowledgedPinIsLost(t *testing.T) {
 	rounds := 20
 	if testing.Short() {
 		rounds = 4
 	}
-	if text := os.Getenv("GSLB_KILLS"); text != "" {
-		var err error
-		if rounds, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("GSLB_KILLS: %v", err)
-		}
+	if *kills > 0 {
+		rounds = *kills
 	}
 	for ; rounds > 0 && !t.Failed(); rounds -= killsPerStore {
 		killWriters(t, t.TempDir(), min(rounds, killsPerStore))
