@@ -240,7 +240,7 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 		list := api.AgentList{Agents: []api.Agent{}, Total: 3, GeneratedAt: time.Now()}
 		if query.Get("offset") == "0" {
 			list.Agents = append(list.Agents, api.Agent{AgentID: "agent-eu-1", Fingerprint: "sha256:0123456789ab",
-				Services: []string{shopName}, ExpiresInHours: 45 * 24})
+				Services: []string{shopName}, ExpiresInHours: 45 * 24, Problems: []string{}})
 		}
 		return http.StatusOK, list
 	})
