@@ -90,12 +90,8 @@ func putOverlay(d *definitions.Draft, ch *change, o *definitions.Overlay) error 
 		d.PutSetting(ch.id, nil)
 		return nil
 	}
-	value, err := json.Marshal(o)
-	if err == nil {
-		ch.after = o
-		d.PutSetting(ch.id, value)
-	}
-	return err
+	ch.after = o
+	return d.PutOverlay(ch.id, o)
 }
 
 func sameJSON(a, b json.RawMessage) bool { return bytes.Equal(a, b) }

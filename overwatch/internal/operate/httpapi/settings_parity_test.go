@@ -96,3 +96,14 @@ func TestServers_AreCreatedWithTheirHealthCheck(t *testing.T) {
 			`"health_check":{"type":"magic"}}`), 400, "magic")
 	}
 }
+
+// An overlay is stored with the field names of version 0.9.0, so that nodes of both versions apply it.
+func TestOverlay_IsStoredForVersion090(t *testing.T) {
+	w := newWorld(t)
+	w.want("PATCH", w.send("PATCH", "/api/v1/domains/www.example", `{"routing_algorithm":"weighted"}`), 200,
+		`"fields":{"routing_algorithm":"weighted"}`)
+	set, _ := w.defined.Defined()
+	if stored := string(set.Settings["domain www.example"]); !strings.Contains(stored, `"routing_policy":"weighted"`) {
+		t.Error(stored)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,36 @@ func (s *Set) Overlay(kind, name string) *Overlay {
 	if json.Unmarshal(value, o) != nil { // CheckOverlay tells of it
 		return nil
 	}
+	if kind == OverDomain { // a region has a field routing_algorithm of its own
+		rename(o.Fields, legacyAlgorithm, algorithm)
+	}
 	return o
+}
+
+// Names of the routing algorithm of a domain. Overlays are stored with the name of version 0.9.0, which does not know the
+// other name, so that nodes of both versions apply them.
+const algorithm, legacyAlgorithm = "routing_algorithm", "routing_policy"
+
+// rename gives the value of a field another name.
+func rename(fields map[string]json.RawMessage, from, to string) {
+	if value, there := fields[from]; there {
+		delete(fields, from)
+		fields[to] = value
+	}
+}
+
+// PutOverlay stores an overlay over an object of the configuration, in the place of the overlay before.
+func (d *Draft) PutOverlay(key string, o *Overlay) error {
+	stored := *o
+	if kind, _, _ := SplitOverlay(key); kind == OverDomain {
+		stored.Fields = maps.Clone(o.Fields)
+		rename(stored.Fields, algorithm, legacyAlgorithm)
+	}
+	value, err := json.Marshal(stored)
+	if err == nil {
+		d.PutSetting(key, value)
+	}
+	return err
 }
 
 // OverRegion returns the overlay of a region of the configuration that is in force, as the body of PATCH.
