@@ -17,8 +17,8 @@ import (
 )
 
 // Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the
-// invariants held against every answer that a client gets meanwhile. -soak is its duration (30s), with another seed each
-// time; -seed gives the seed.
+// invariants held against every answer that a client gets meanwhile. -soak is its duration (30s), with another seed
+// each time; -seed gives the seed.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	length, random := soakOf(t, 30*time.Second)

@@ -147,13 +147,6 @@ func (t *Table) Count() (objects, tombstones int) {
 	return len(t.objects) - t.deleted, t.deleted
 }
 
-// Adopt adds an object that a program without versions has stored; its version lies in the past. The table must not
-// have the object yet.
-func (t *Table) Adopt(o Object) {
-	t.clock.see(o.Version)
-	t.put(o)
-}
-
 // Collect forgets tombstones that are older than the retention, by their version's own time, and returns their keys. So
 // it does with objects of that age that over reports to have ended by themselves, on every node; nil: there are none.
 // Until the clock agrees with a peer's, or is the only one, Collect forgets nothing. While the node is joining others,

@@ -83,7 +83,6 @@ type Store struct {
 	lock      *os.File
 	db        *bolt.DB
 	recovered string
-	written   time.Time // when the file was last changed before Open
 
 	queueMu  sync.Mutex
 	queue    []*change                 // queueMu
@@ -137,10 +136,6 @@ func (s *Store) open() error {
 	}
 	if err := s.settleFile(); err != nil {
 		return err
-	}
-	s.written = s.now()
-	if info, err := os.Stat(s.path); err == nil {
-		s.written = info.ModTime()
 	}
 	db, err := openBolt(s.path)
 	if errors.Is(err, errDamaged) { // bbolt disagrees with verify: once more, without this file

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -336,8 +335,8 @@ func (s *Store) rereadTable() {
 	s.showTable()
 }
 
-// openTable reads the table. Records without a version get one of the time of their last change. Orders that were ended
-// too early, and held objects that may have an effect now, get their record.
+// openTable reads the table. Orders that were ended too early, and held objects that may have an effect now, get their
+// record.
 func (s *Store) openTable() (err error) {
 	if s.table, err = s.readTable(); err != nil {
 		return err
@@ -347,15 +346,11 @@ func (s *Store) openTable() (err error) {
 	if err != nil {
 		return err
 	}
-	bare, admitted := s.unversioned(records), s.readmit(records)
-	if len(bare)+len(admitted) == 0 {
+	admitted := s.readmit(records)
+	if len(admitted) == 0 {
 		return nil
 	}
 	return s.update(func(w *writer) {
-		for i := range bare {
-			w.table.Adopt(bare[i])
-			w.putVersion(&bare[i])
-		}
 		for i := range admitted {
 			w.putObject(&admitted[i])
 		}
@@ -416,33 +411,4 @@ func (s *Store) records() (map[replica.Key]json.RawMessage, error) {
 		}
 	}
 	return values, s.refusals(values)
-}
-
-// unversioned returns the records that have no version, with one of when they were last changed. Where that is unknown
-// they count as half a retention older than the file: older than what other nodes with versions have changed meanwhile,
-// and not so old that they count as deleted.
-func (s *Store) unversioned(records map[replica.Key]json.RawMessage) (bare []replica.Object) {
-	for key, value := range records {
-		if _, ok := s.table.Get(key); ok {
-			continue
-		}
-		var dated struct {
-			UpdatedAt    time.Time `json:"updated_at"`
-			CreatedAt    time.Time `json:"created_at"`
-			RegisteredAt time.Time `json:"registered_at"`
-			RevokedAt    time.Time `json:"revoked_at"`
-			At           time.Time `json:"at"`
-		}
-		_ = json.Unmarshal(value, &dated) // a setting need not have either
-		at := cmp.Or(dated.UpdatedAt, dated.CreatedAt, dated.RegisteredAt, dated.RevokedAt, dated.At)
-		switch {
-		case at.IsZero():
-			at = s.written.Add(-s.o.Retention / 2)
-		case at.After(s.written):
-			at = s.written
-		}
-		bare = append(bare, replica.Object{Key: key, Version: replica.Version{Time: at.UnixMilli(), Node: s.o.NodeID},
-			Value: value})
-	}
-	return bare
 }

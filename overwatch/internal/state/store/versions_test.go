@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,54 +166,6 @@ func TestVersions_UnknownFieldsArePassedOn(t *testing.T) {
 	o, _ := s.Object(replica.Key{Kind: KindDomain, Name: "app.example"})
 	if string(o.Value) != string(value) || o.Version.Node != "z" {
 		t.Errorf("got %s of %s", o.Value, o.Version)
-	}
-}
-
-// A store of schema 3 has no versions: its records get one of when they were changed, so that what was changed later
-// on another node stands.
-func TestVersions_EarlierRecordsGetTheirTime(t *testing.T) {
-	dirs := []string{t.TempDir(), t.TempDir()}
-	early := time.Now().Add(-48 * time.Hour).Truncate(time.Second)
-	for i, dir := range dirs {
-		s := openNode(t, dir, "n", nil)
-		var b Batch
-		b.PutDomain(&model.Domain{Name: "app.example", Description: dir, Meta: model.Meta{UpdatedAt: early.Add(time.Duration(i) * time.Hour)}})
-		b.PutSetting("dns", []byte(`{}`))
-		b.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "eu"})
-		b.PutNode(Node{ID: "agent-1", RegisteredAt: early})
-		if err := s.Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.update(func(w *writer) { // as a program of schema 3 leaves it
-			for _, o := range s.table.All() {
-				w.delete(bucketVersions, versionKey(o.Key))
-			}
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a := openNode(t, dirs[0], "a", nil)
-	for _, key := range []replica.Key{{Kind: KindDomain, Name: "app.example"}, {Kind: KindAgent, Name: "agent-1"}} {
-		if o, ok := a.Object(key); !ok || !o.Version.At().Equal(early) || o.Version.Node != "a" {
-			t.Errorf("the version of %v, which had none, is %s", key, o.Version)
-		}
-	}
-	var batch Batch
-	batch.PutMapping(Mapping{CIDR: "192.0.2.0/24", Region: "us"})
-	stopped := time.Now().Add(time.Minute) // the earlier program on b, later than the change on a
-	if err := errors.Join(a.Write(&batch), os.Chtimes(filepath.Join(dirs[1], fileName), stopped, stopped)); err != nil {
-		t.Fatal(err)
-	}
-	b := openNode(t, dirs[1], "b", nil)
-	exchange(t, a, b)
-	if found := descriptions(t, a); found["app.example"] != dirs[1] {
-		t.Errorf("the earlier change stands: %v", found)
-	}
-	if d, err := b.LoadDefinitions(); err != nil || len(d.Mappings) != 1 || d.Mappings[0].Region != "us" {
-		t.Errorf("what was changed before this node was upgraded is undone: %+v, %v", d.Mappings, err)
 	}
 }
 
