@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -51,11 +50,7 @@ func (a *app) careful(ctx context.Context, force bool, change api.ConsequenceReq
 
 // unsafe returns the reason why a change is not safe on one node, "" if it is.
 func unsafe(r reply[api.ConsequenceList]) string {
-	refused, _ := errors.AsType[*api.Error](r.err)
-	switch {
-	case refused != nil && refused.Status == http.StatusNotFound:
-		return r.node + " is too old to tell what would be left"
-	case r.err != nil:
+	if r.err != nil {
 		_, sentence := explain(r.err)
 		return sentence
 	}

@@ -33,8 +33,7 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 				Empty: notSigned,
 			}
 			for _, k := range list.Keys {
-				stage := cmp.Or(string(k.Stage), string(k.State)) // an older node has no stage
-				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(stage),
+				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(string(k.Stage)),
 					render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
 					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
 			}

@@ -187,5 +187,5 @@ func (a *app) previewRoll(ctx context.Context, wanted api.RollCreate, only bool)
 	case only:
 		return err
 	}
-	return nil // the roll itself will fail as well; or the node is older and has no preview
+	return nil // the roll itself will fail as well
 }

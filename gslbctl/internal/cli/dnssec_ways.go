@@ -101,7 +101,7 @@ func (a *app) syncAndPrint(ctx context.Context, r *api.Roll) error {
 	})
 }
 
-// isWay reports whether a roll signs or unsigns a zone, in place of changing its key. The Way of an older node is "".
+// isWay reports whether a roll signs or unsigns a zone, in place of changing its key.
 func isWay(r *api.Roll) bool { return r.Way == api.RollToUnsigned || r.Way == api.RollToSigned }
 
 // staysUnsigned reports whether a roll has unsigned a zone and is over.

@@ -166,19 +166,13 @@ func allBackends(ctx context.Context, c *api.Client) (api.BackendList, error) {
 
 // backendsAndDrains asks a node for its backends, and behind them for those that operators have drained there. Of the
 // latter, which need not be known now, it gives the id, the service, the address and the port. Draining is also true
-// for a planned drain, and for every backend of a node that lists no orders.
+// for a planned drain.
 func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, error) {
 	list, err := allBackends(ctx, c)
 	if err != nil {
 		return list, err
 	}
 	orders, err := c.Orders(ctx)
-	if isNotFound(err) { // a node of an earlier version
-		err = nil
-		for i := range list.Backends {
-			list.Backends[i].Draining = true
-		}
-	}
 	known := make(map[string]int, len(list.Backends))
 	for i, b := range list.Backends {
 		known[b.ID] = i

@@ -173,10 +173,6 @@ func TestUndrain_EndsTheDrainOfABackendThatIsGone(t *testing.T) {
 			t.Errorf("%s: %+v, %q", line, r, n.changes())
 		}
 	}
-	delete(known.answers, "GET /api/v1/overwatch/orders") // a node of an earlier version
-	if r := ask(t, "undrain "+gone.ID, known); r.code != 0 {
-		t.Errorf("of an earlier version: %+v", r)
-	}
 }
 
 // looked waits until a node has been asked for its backends so many times since so many drains began.

@@ -112,15 +112,12 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	}
 	s.Domains = domains.Domains
 	conditions, err := c.Conditions(ctx)
-	if isNotFound(err) {
-		err = &outcome{code: exitDegraded, sentence: c.Node() + " is too old to tell what needs attention: upgrade it"}
-	}
 	s.Conditions = conditions.Conditions
 	if err != nil {
 		return s, err
 	}
 	orders, err := c.Orders(ctx)
-	if err != nil && !isNotFound(err) { // which a node of an earlier version answers
+	if err != nil {
 		return s, err
 	}
 	s.Planned = slices.DeleteFunc(orders.Orders, func(o api.Order) bool { return o.InForce })

@@ -48,10 +48,6 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 			well(n)
 			delete(n.answers, "GET /api/v1/replication")
 		}, 0},
-		{"one is of before", well, func(n *node) {
-			well(n)
-			n.answers["GET /api/v1/overwatch/conditions"] = &api.Error{Status: 404, Message: "there is no path"}
-		}, 1},
 		{"they differ", well, func(n *node) {
 			well(n)
 			n.answers["GET /api/v1/overrides"] = api.OverrideList{}
