@@ -281,11 +281,12 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, Orders: orders, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
-		Statuses: n.store,
-		Changed:  n.changed,
-		Began:    timed.Began,
-		Expired:  timed.Expired,
-		Brake:    n.state.Brake, Braked: n.brakes.Note, Held: n.brakes.Held,
+		RegionName: n.state.RegionName,
+		Statuses:   n.store,
+		Changed:    n.changed,
+		Began:      timed.Began,
+		Expired:    timed.Expired,
+		Brake:      n.state.Brake, Braked: n.brakes.Note, Held: n.brakes.Held,
 		DrainTime: n.state.DrainTime,
 		Logger:    n.part("registry"),
 	})

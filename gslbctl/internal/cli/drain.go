@@ -209,6 +209,7 @@ func (a *app) serversNamed(ctx context.Context, name string, known question[api.
 	for _, means := range []func(api.Backend) bool{
 		func(b api.Backend) bool { return b.AgentID == name },
 		func(b api.Backend) bool { return b.Region == name },
+		func(b api.Backend) bool { return strings.EqualFold(b.Region, name) },
 	} {
 		if found := filtered(all, means); len(found) > 0 {
 			return found, nil
@@ -246,7 +247,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 	if req.Share == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(servers)}
 		if isRegion(name, servers) { // which may have more backends than one request takes
-			asked = api.ConsequenceRequest{Regions: []string{name}}
+			asked = api.ConsequenceRequest{Regions: []string{servers[0].Region}}
 		}
 		if ctx, err = a.careful(ctx, f.force, asked); err != nil {
 			return err

@@ -194,13 +194,18 @@ func (p *Plane) put(ctx context.Context, next *definitions.Set, left leftOut, ki
 	p.set, p.left = next, left
 	p.show(base, next)
 	_ = p.logging.Set(joined.Logging) // which has been checked
-	before := p.current.Swap(&current{joined, p.current.Load().since})
+	before := p.current.Swap(newCurrent(joined, next, p.current.Load().since))
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if kinds.Settings && p.o.Reconfigured != nil {
 		p.o.Reconfigured(joined)
 	}
 	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
 		if err := p.reconfigureChecks(ctx, joined); err != nil {
+			return false, err
+		}
+	}
+	if kinds.Regions { // names of backends' regions depend on them
+		if err := p.o.Registry.RecheckPolicies(ctx); err != nil {
 			return false, err
 		}
 	}

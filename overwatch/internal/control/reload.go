@@ -101,7 +101,7 @@ func (p *Plane) reload(ctx context.Context, next *config.Config) (files, restart
 	p.useFile(next, left)
 	p.show(over, p.set)
 	_ = p.logging.Set(joined.Logging) // which has been checked
-	before := p.current.Swap(&current{joined, time.Now()})
+	before := p.current.Swap(newCurrent(joined, p.set, time.Now()))
 	p.o.Decisions.Sample(joined.Routing.DecisionSample)
 	p.o.SetMaxUDPSize(joined.DNS.MaxUDPSize)
 	if err := p.o.Registry.Retime(ctx, longer(Timing(before.config), Timing(joined))); err != nil {

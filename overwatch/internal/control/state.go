@@ -55,8 +55,13 @@ type shown struct {
 
 // current is a configuration and the time when it came into force.
 type current struct {
-	config *config.Config
-	since  time.Time
+	config  *config.Config
+	regions config.RegionNames // of the configuration and of the API, disabled ones too
+	since   time.Time
+}
+
+func newCurrent(joined *config.Config, set *definitions.Set, since time.Time) *current {
+	return &current{config: joined, regions: set.RegionNames(joined), since: since}
 }
 
 // StateOptions configures a State.
@@ -94,7 +99,7 @@ func OpenState(o StateOptions) (*State, error) {
 	s.running = joined
 	_ = s.logging.Set(joined.Logging) // which has been checked
 	s.show(base, set)
-	s.current.Store(&current{joined, o.Started})
+	s.current.Store(newCurrent(joined, set, o.Started))
 	s.agentChecks.Store(newAgentChecks(joined))
 	return s, nil
 }
@@ -145,6 +150,9 @@ func (s *State) DrainTime(service string) time.Duration {
 	}
 	return time.Duration(cfg.DNS.TTL(own)) * time.Second
 }
+
+// RegionName returns the name of the region that a text names in any case, or the text if it names no region.
+func (s *State) RegionName(text string) string { return s.current.Load().regions.Of(text) }
 
 // Regions returns the names of the regions in force.
 func (s *State) Regions() []string {

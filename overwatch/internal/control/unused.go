@@ -18,7 +18,7 @@ import (
 func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused) {
 	shown, cfg := s.shown.Load(), s.Config()
 	u := unused{set: shown.set, base: shown.base, steered: make(map[string]bool, cfg.CountDomains()),
-		regions: make(map[string]bool), file: make(map[string]bool)}
+		regions: make(map[string]bool), spelled: shown.set.RegionNames(cfg), file: make(map[string]bool)}
 	for d := range cfg.AllDomains {
 		u.steered[d.Name] = true
 	}
@@ -54,6 +54,7 @@ type unused struct {
 	set              *definitions.Set
 	base             *config.Config
 	steered, regions map[string]bool
+	spelled          config.RegionNames
 	file             map[string]bool               // kinds and names of the file's objects
 	targets          map[definitions.TargetID]bool // of the file
 }
@@ -72,7 +73,7 @@ func (u *unused) reason(key replica.Key) string {
 		return u.unsteered(service)
 	case store.KindMapping:
 		network, err := netip.ParsePrefix(key.Name)
-		if m := u.set.Mappings[definitions.Network(network)]; err == nil && m != nil && !u.regions[m.Region] {
+		if m := u.set.Mappings[definitions.Network(network)]; err == nil && m != nil && !u.regions[u.spelled.Of(m.Region)] {
 			return fmt.Sprintf("there is no region %s, or it is disabled", m.Region)
 		}
 	case store.KindDomain:
@@ -81,7 +82,7 @@ func (u *unused) reason(key replica.Key) string {
 			return ""
 		}
 		for _, region := range d.Regions {
-			if !u.regions[region] {
+			if !u.regions[u.spelled.Of(region)] {
 				return fmt.Sprintf("it is served without its region %s, which is not there, or disabled", region)
 			}
 		}
@@ -110,7 +111,8 @@ func (u *unused) target(name string) string {
 	if u.targets[id] {
 		return "the configuration of this node has it too, which counts here"
 	}
-	if _, there := u.regions[t.Region]; !there && u.set.Regions[t.Region] == nil {
+	region := u.spelled.Of(t.Region)
+	if _, there := u.regions[region]; !there && u.set.Regions[region] == nil {
 		return fmt.Sprintf("there is no region %s", t.Region)
 	}
 	return u.unsteered(id.Service)

@@ -87,6 +87,7 @@ func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) O
 	if region == "" {
 		region = from.Region()
 	}
+	region = w.options.RegionName(region)
 	if a := w.agents[from.ID()]; a != nil && !w.stale(a, now) && a.repeats(from, m, region) {
 		w.heard(a, now)
 		a.note(m, now)
@@ -145,7 +146,7 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 		return w.deferred(a, now)
 	}
 	if a.region == "" {
-		a.region = from.Region()
+		a.region = w.options.RegionName(from.Region())
 	}
 	returned := w.stale(a, now)
 	w.heard(a, now)

@@ -61,6 +61,10 @@ type Options struct {
 	// CheckPolicy returns how this node may check an agent's backend. It is asked by New and by the writer, so it must be
 	// quick and must not call the Registry; see RecheckPolicies. Nil means the zero CheckPolicy for all.
 	CheckPolicy func(ID) CheckPolicy
+	// RegionName returns the name of the region that a declaration or an agent names in any case, and other texts as they
+	// are. New and the writer call it, so it must not block and must not call the Registry; see RecheckPolicies. Nil: all
+	// texts are names.
+	RegionName func(text string) string
 	// Orders are the stored orders. Those that have expired are given to Expired, those that have begun to Began.
 	Orders []Order
 	// Began is called for each order with a beginning of its own when that has come, Expired for each that ends because
@@ -99,6 +103,9 @@ func (o *Options) complete() error {
 	}
 	if o.CheckPolicy == nil {
 		o.CheckPolicy = func(ID) CheckPolicy { return CheckPolicy{} }
+	}
+	if o.RegionName == nil {
+		o.RegionName = func(text string) string { return text }
 	}
 	if o.Began == nil {
 		o.Began = func(Order) {}

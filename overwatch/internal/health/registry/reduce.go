@@ -51,12 +51,17 @@ func (w *writer) noteAddress(a *agent, from trust.Agent, now time.Time) {
 	}
 }
 
-// RecheckPolicies derives the checks of all agents' backends anew from Options.CheckPolicy, as after a reload.
+// RecheckPolicies derives the checks of all agents' backends anew from Options.CheckPolicy, as after a reload, and the
+// regions of all backends from Options.RegionName.
 func (r *Registry) RecheckPolicies(ctx context.Context) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		for rec := range w.records() {
+			_, region, _ := rec.declaration()
+			isRenamed := rec.pub.Region != w.options.RegionName(region)
 			if rec.claim != nil {
 				w.reduce(rec)
+			}
+			if rec.claim != nil || isRenamed {
 				w.refresh(rec, now)
 			}
 		}

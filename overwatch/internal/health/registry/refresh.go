@@ -127,6 +127,7 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 		FlapReason: r.flapReason(now), LastHealthyAt: was.LastHealthyAt, CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
 	b.Weight, b.Region, b.check = r.declaration()
+	b.Region = w.options.RegionName(b.Region)
 	if in.Unchecked {
 		b.Validation = Validation{}
 	}

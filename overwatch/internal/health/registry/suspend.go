@@ -62,6 +62,7 @@ func (w *writer) sideOf(r *record, now time.Time) side {
 		return side{}
 	}
 	_, region, _ := r.declaration()
+	region = w.options.RegionName(region)
 	if r.pub.Validation.Successes > 0 {
 		return side{evidence: evidenceSucceeding, region: region}
 	}

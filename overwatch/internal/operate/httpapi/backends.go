@@ -33,7 +33,7 @@ func healthy(b *registry.Backend) bool {
 func (s *Server) listBackends(c *call) (answer, error) {
 	service := wire.CanonicalService(c.query["service"])
 	matching := filtered(ordered(s.o.View), func(b *registry.Backend) bool {
-		return matches(service, b.Service) && matches(c.query["region"], b.Region) &&
+		return matches(service, b.Service) && matchesRegion(c.query["region"], b.Region) &&
 			matches(c.query["status"], b.Status)
 	})
 	list := api.BackendList{GeneratedAt: stamp(s.o.Now())}

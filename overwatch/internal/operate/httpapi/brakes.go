@@ -47,8 +47,11 @@ type hold struct {
 // holdOf returns the hold that a request names.
 func (s *Server) holdOf(c *call) (hold, error) {
 	h := hold{scope: cmp.Or(c.query["scope"], api.BrakeOfName), subject: c.Param("service")}
-	if h.scope == api.BrakeOfName {
+	switch h.scope {
+	case api.BrakeOfName:
 		h.subject = wire.CanonicalService(h.subject)
+	case api.BrakeOfRegion:
+		h.subject = s.regionNames().Of(h.subject)
 	}
 	backends := s.o.View.Service(h.subject)
 	for _, state := range s.o.View.Brakes() {

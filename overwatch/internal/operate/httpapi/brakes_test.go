@@ -160,7 +160,7 @@ func TestBrakes_OfARegionAreToldOnceAndReleased(t *testing.T) {
 		t.Errorf("the agent reports healthy, and still: %+v", c)
 	}
 	w.say(agent, wire.ClaimUnhealthy, wire.Warnings{})
-	w.want("region", w.send("DELETE", path+"us?scope=region", ""), 200, "the agents of region us are believed again")
+	w.want("region", w.send("DELETE", path+"US?scope=region", ""), 200, "the agents of region us are believed again")
 	if list := readOf[api.BrakeList](w, "/overwatch/brakes"); list.Total != 0 {
 		t.Errorf("%+v", list)
 	}

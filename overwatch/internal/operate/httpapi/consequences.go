@@ -95,8 +95,9 @@ func (s *Server) postConsequences(c *call, req api.ConsequenceRequest) (answer, 
 		}
 		ids[id] = true
 	}
+	regions := s.regionNames().All(req.Regions)
 	g := withdrawal{takes: func(b *registry.Backend) bool {
-		return ids[b.ID] || slices.Contains(req.Regions, b.Region) ||
+		return ids[b.ID] || slices.Contains(regions, b.Region) ||
 			slices.ContainsFunc(req.Agents, func(id string) bool { return dependsOnAgent(b, id) })
 	}, alter: explain.MarkDrained}
 	switch {

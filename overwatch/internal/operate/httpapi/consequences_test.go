@@ -56,6 +56,7 @@ func TestConsequences_NamesThatWouldBeLeftWithTooFew(t *testing.T) {
 		`{"backends": ["` + firstServer + `"]}`:                         "",
 		`{"backends": ["` + firstServer + `", "` + secondServer + `"]}`: none,
 		`{"regions": ["eu"]}`:                                           none,
+		`{"regions": ["EU"]}`:                                           none,
 		`{"regions": ["us"]}`:                                           "",
 		`{"agents": ["nobody"], "backends": ["` + agentServer + `"]}`:   "",
 		`{"regions": ["eu"], "removed": true}`:                          none,

@@ -36,7 +36,7 @@ func (f *decisionFilter) passes(at time.Time, domain string) bool {
 }
 
 func (f *decisionFilter) wants(d *api.RoutingDecision) bool {
-	return (f.algorithm == "" || f.algorithm == d.Algorithm) && (f.region == "" || f.region == d.SelectedRegion) &&
+	return (f.algorithm == "" || f.algorithm == d.Algorithm) && matchesRegion(f.region, d.SelectedRegion) &&
 		(f.outcome == "" || f.outcome == d.Outcome)
 }
 

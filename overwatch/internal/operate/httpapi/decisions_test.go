@@ -70,7 +70,7 @@ func TestRoutingDecisions_AreListedNewestFirstAndFiltered(t *testing.T) {
 	for query, want := range map[string]int{
 		"domain=GEO.test.": 3, "algorithm=weighted": 1, "region=us": 2, "outcome=no_healthy_backend": 1,
 		"outcome=fallback": 0, "limit=1&offset=3": 4,
-		"start_time=" + future: 0, "end_time=" + future: 4, "domain=geo.test&region=eu": 1,
+		"start_time=" + future: 0, "end_time=" + future: 4, "domain=geo.test&region=EU": 1,
 	} {
 		if list, _ := w.decisions(query); list.Total != want {
 			t.Errorf("%s: %d, want %d", query, list.Total, want)

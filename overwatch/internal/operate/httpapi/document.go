@@ -138,7 +138,7 @@ type documentReader struct {
 	ctx      context.Context //nolint:containedctx // of the request whose document it reads
 	cfg      *config.Config
 	found    *objects
-	names    definitions.RegionNames // of the regions that exist, and of the document
+	names    config.RegionNames // of the regions that exist, and of the document
 	problems documentProblems
 }
 

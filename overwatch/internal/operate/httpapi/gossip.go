@@ -19,7 +19,7 @@ import (
 func (s *Server) listGossipNodes(c *call) (answer, error) {
 	list := api.GossipNodeList{GeneratedAt: stamp(s.o.Now())}
 	matching := filtered(slices.Values(s.gossipNodes()), func(n api.GossipNode) bool {
-		return matches(c.query["status"], n.Status) && matches(c.query["region"], n.Region)
+		return matches(c.query["status"], n.Status) && matchesRegion(c.query["region"], n.Region)
 	})
 	for n := range matching {
 		if n.Status == api.GossipAlive {

@@ -198,7 +198,7 @@ func timesOf(c *histogram.Counter) api.ResponseTimes {
 
 // getRegionMetrics answers GET /metrics/regions/{id}.
 func (s *Server) getRegionMetrics(c *call) (answer, error) {
-	id := c.Param("id")
+	id := s.regionNames().Of(c.Param("id"))
 	m := api.RegionMetrics{RegionID: id}
 	var times histogram.Counter
 	checked, failed := 0, 0

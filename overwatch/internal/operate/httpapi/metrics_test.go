@@ -79,7 +79,7 @@ func TestMetrics_ARegionIsItsServersAndItsTraffic(t *testing.T) {
 		t.Errorf("nothing counts, and yet %+v", m)
 	}
 	w.worked()
-	m = ask[api.RegionMetricsAnswer](w, "/api/v1/metrics/regions/eu").Metrics
+	m = ask[api.RegionMetricsAnswer](w, "/api/v1/metrics/regions/EU").Metrics
 	if m.TotalServers != 2 || m.HealthyServers != 1 || m.ErrorRate != 0.5 || m.ResponseTimes.AvgMS != 1.5 ||
 		*m.QueriesTotal != 450 || !passes(*m.QueriesPerSec, 7.5) || *m.TrafficPercent != 75 {
 		t.Errorf("%+v", m)

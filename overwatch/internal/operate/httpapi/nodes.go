@@ -16,7 +16,7 @@ import (
 func (s *Server) listAgentNodes(c *call) (answer, error) {
 	var nodes []api.AgentNode
 	for _, n := range s.agentNodes() {
-		if matches(c.query["status"], n.Status) && matches(c.query["region"], n.Region) {
+		if matches(c.query["status"], n.Status) && matchesRegion(c.query["region"], n.Region) {
 			nodes = append(nodes, n)
 		}
 	}

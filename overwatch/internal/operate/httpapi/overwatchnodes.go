@@ -18,7 +18,7 @@ import (
 func (s *Server) listOverwatchNodes(c *call) (answer, error) {
 	list := api.OverwatchNodeList{GeneratedAt: stamp(s.o.Now())}
 	matching := filtered(slices.Values(s.overwatchNodes()), func(n api.OverwatchNode) bool {
-		return matches(c.query["status"], n.Status) && matches(c.query["region"], n.Region)
+		return matches(c.query["status"], n.Status) && matchesRegion(c.query["region"], n.Region)
 	})
 	list.Nodes, list.Total = pageOf(matching, c.page, func(n api.OverwatchNode) api.OverwatchNode { return n })
 	return ok(list), nil

@@ -89,6 +89,11 @@ func splitList(text string) []string {
 // matches reports whether a value passes a filter; an empty filter passes all.
 func matches[S ~string](filter string, value S) bool { return filter == "" || filter == string(value) }
 
+// matchesRegion is matches for names of regions, which are compared without case.
+func matchesRegion(filter, region string) bool {
+	return filter == "" || strings.EqualFold(filter, region)
+}
+
 // listed returns the words of a vocabulary, separated by commas, for sentences.
 func listed[S ~string](vocabulary []S) string {
 	words := make([]string, len(vocabulary))

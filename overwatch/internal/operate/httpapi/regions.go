@@ -64,7 +64,7 @@ func allRegions(set *definitions.Set, file *config.Config) []store.Region {
 }
 
 // regionNames returns the ids of the regions, which requests may write in any case.
-func (s *Server) regionNames() definitions.RegionNames {
+func (s *Server) regionNames() config.RegionNames {
 	set, file := s.o.Definitions.Defined()
 	return set.RegionNames(file)
 }

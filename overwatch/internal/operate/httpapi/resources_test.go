@@ -151,7 +151,7 @@ func TestBackends_FiltersSelect(t *testing.T) {
 	w.agent("198.51.100.7", wire.ClaimHealthy)
 	for query, want := range map[string]int{
 		"": 4, "?service=app.example": 3, "?service=APP.Example.": 3, "?service=none.example": 0, "?region=us": 1,
-		"?region=US": 0, "?status=healthy": 2, "?status=stale": 0,
+		"?region=US": 1, "?status=healthy": 2, "?status=stale": 0,
 		"?status=unhealthy&service=app.example&region=eu": 1, "?service=&status=": 4,
 	} {
 		r := w.send("GET", "/api/v1/overwatch/backends"+query, "")

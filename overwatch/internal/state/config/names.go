@@ -126,7 +126,7 @@ type Zone struct {
 
 // Region is a place with servers in it, and the clients that it is near to.
 type Region struct {
-	// Letters, digits, hyphens, underscores, dots; at most 64. Required; case counts.
+	// Letters, digits, hyphens, underscores, dots; at most 64. Required. References to the region may have another case.
 	Name string `key:"name"`
 	// Countries whose clients are near: ISO 3166-1, two capitals.
 	Countries []string `key:"countries"`

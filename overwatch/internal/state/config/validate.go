@@ -36,6 +36,8 @@ func (c *Config) validate(report *settings.Report) {
 	v.dns()
 	v.api()
 	v.regionNames()
+	c.canonicalizeRegions()
+	v.ownRegion()
 	v.domainNames() // after the regions, which domains name
 	v.brakes()
 	v.notifications()

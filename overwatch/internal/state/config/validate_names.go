@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/settings"
@@ -130,7 +131,7 @@ func (v *validator) proximity(d *Domain, key func(string) string) {
 // regionNames checks the regions. foldRegions joins continued ones later.
 func (v *validator) regionNames() {
 	v.regionsUnread = v.HasProblem("regions")
-	countries, continents := map[string]string{}, map[string]string{}
+	countries, continents, spelled := map[string]string{}, map[string]string{}, map[string]string{}
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		key := fmt.Sprintf("regions[%d]", i)
@@ -142,6 +143,7 @@ func (v *validator) regionNames() {
 			v.regionAgain(key, r, int(first))
 		} else {
 			v.regions[r.Name] = int32(i)
+			v.sameButCase(key, r.Name, spelled)
 		}
 		v.codes(key+".countries", r.Countries, IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
 		v.codes(key+".continents", r.Continents, isContinent, "use AF, AN, AS, EU, NA, OC or SA")
@@ -154,10 +156,26 @@ func (v *validator) regionNames() {
 				settings.DidYouMean(r.RoutingAlgorithm, inside))
 		}
 	}
+}
+
+// ownRegion warns of a node whose region is none of the regions.
+func (v *validator) ownRegion() {
 	own := v.config.Overwatch.Identity.Region
 	if _, known := v.regions[own]; own != "" && !known && len(v.regions) > 0 {
 		v.warn("overwatch.identity.region: %q is none of the regions here: %s", own, settings.DidYouMean(own, v.regionList()))
 	}
+}
+
+// sameButCase warns of a region whose name differs only in case from the name of an earlier region. Versions up to 0.9
+// allowed both. spelled maps names in lower case to the first name.
+func (v *validator) sameButCase(key, name string, spelled map[string]string) {
+	lower := strings.ToLower(name)
+	if first, taken := spelled[lower]; taken {
+		v.warn("%s.name: region %q differs from region %q only in case: references in another case mean %q", key, name,
+			first, first)
+		return
+	}
+	spelled[lower] = name
 }
 
 // regionAgain accepts a region that another file continues with servers and nothing else.

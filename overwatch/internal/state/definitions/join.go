@@ -13,12 +13,13 @@ import (
 )
 
 // Join returns a file's configuration with the definitions of the API added. Of two of one name the file's wins.
+// References to regions get the spelling of the region, so that all readers may compare names of regions exactly.
 // Neither is changed, and the result shares their memory. names are those of the file's domains.
 func (s *Set) Join(file *config.Config, names Names) *config.Config {
 	joined := *file
-	known := s.joinRegions(&joined, file)
-	s.joinMappings(&joined, file, known)
-	return s.joinTargets(joined.WithDomains(s.enabledDomains(known, names)), file, known)
+	known, spelled := s.joinRegions(&joined, file), s.RegionNames(file)
+	s.joinMappings(&joined, file, known, spelled)
+	return s.joinTargets(joined.WithDomains(s.enabledDomains(known, spelled, names)), file, known, spelled)
 }
 
 // Names is the set of a file's domain names.
@@ -61,15 +62,15 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 }
 
 // joinMappings adds the mappings whose region exists.
-func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool) {
+func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool, spelled config.RegionNames) {
 	written := make(map[netip.Prefix]bool, len(file.Overwatch.Geolocation.CustomMappings))
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
 		written[Network(m.CIDR)] = true
 	}
 	list := slices.Clip(file.Overwatch.Geolocation.CustomMappings)
 	for network, m := range s.Mappings {
-		if known[m.Region] && !written[network] {
-			list = append(list, config.CustomMapping{CIDR: network, Region: m.Region, Comment: m.Comment})
+		if region := spelled.Of(m.Region); known[region] && !written[network] {
+			list = append(list, config.CustomMapping{CIDR: network, Region: region, Comment: m.Comment})
 		}
 	}
 	slices.SortFunc(list[len(written):], func(a, b config.CustomMapping) int { return compareNetworks(a.CIDR, b.CIDR) })
@@ -83,19 +84,33 @@ func compareNetworks(a, b netip.Prefix) int {
 
 // enabledDomains returns the enabled domains that are not in the file, without regions that do not exist. They are not
 // appended to the file's, which may be 100 000 and would be copied at each change.
-func (s *Set) enabledDomains(known map[string]bool, names Names) []config.Domain {
+func (s *Set) enabledDomains(known map[string]bool, spelled config.RegionNames, names Names) []config.Domain {
 	list := make([]config.Domain, 0, len(s.Domains))
 	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // the same order each time
 		if d := s.Domains[name]; d.Enabled && !names[name] {
-			list = append(list, joinedDomain(d, known))
+			list = append(list, joinedDomain(d, known, spelled))
 		}
 	}
 	return list
 }
 
 // joinedDomain returns a domain of the API without regions that do not exist.
-func joinedDomain(d *model.Domain, known map[string]bool) config.Domain {
+func joinedDomain(d *model.Domain, known map[string]bool, spelled config.RegionNames) config.Domain {
 	c := *d
-	c.Regions = slices.DeleteFunc(slices.Clone(d.Regions), func(region string) bool { return !known[region] })
+	c.Regions = existing(d.Regions, known, spelled)
 	return c
+}
+
+// existing returns a list of regions in the spelling of the regions, each once, without regions that do not exist.
+func existing(list []string, known map[string]bool, spelled config.RegionNames) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, 0, len(list))
+	for _, region := range spelled.All(list) {
+		if known[region] && !slices.Contains(out, region) {
+			out = append(out, region)
+		}
+	}
+	return out
 }

@@ -235,7 +235,7 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	if len(laidOver.Names) == 0 {
 		return c, nil
 	}
-	known := s.regionNames(c)
+	known, spelled := s.regionNames(c), s.RegionNames(c)
 	disabled := map[string]bool{}
 	for name, o := range regions {
 		if o.Enabled != nil && !*o.Enabled {
@@ -244,15 +244,19 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 		}
 	}
 	for name, o := range laidOver.Servers {
-		if o.Region != nil && !known[*o.Region] {
-			o.Region = nil
-			laidOver.Servers[name] = o
+		if o.Region == nil {
+			continue
 		}
+		region := spelled.Of(*o.Region)
+		if o.Region = &region; !known[region] {
+			o.Region = nil
+		}
+		laidOver.Servers[name] = o
 	}
 	list := c.Domains
 	laidOver.Disabled = c.Disabled()
 	if len(domains)+len(disabled) > 0 {
-		list, laidOver.Disabled = layDomains(slices.Concat(c.Domains, c.Disabled()), domains, known, disabled)
+		list, laidOver.Disabled = layDomains(slices.Concat(c.Domains, c.Disabled()), domains, known, spelled, disabled)
 	}
 	over := c.WithOverlays(list, laidOver)
 	if len(regions) > 0 {
@@ -278,10 +282,9 @@ func (s *Set) regionNames(file *config.Config) map[string]bool {
 
 // layDomains returns the domains of a file with overlays, without the regions in off. Domains that are disabled come in
 // a list of their own.
-func layDomains(file []config.Domain, over map[string]model.Patch[model.Domain], known, off map[string]bool) (list,
-	disabled []config.Domain) {
+func layDomains(file []config.Domain, over map[string]model.Patch[model.Domain], known map[string]bool,
+	spelled config.RegionNames, off map[string]bool) (list, disabled []config.Domain) {
 	isOff := func(region string) bool { return off[region] }
-	isUnknown := func(region string) bool { return !known[region] }
 	list = make([]config.Domain, 0, len(file))
 	for _, d := range file {
 		if slices.ContainsFunc(d.Regions, isOff) {
@@ -292,7 +295,7 @@ func layDomains(file []config.Domain, over map[string]model.Patch[model.Domain],
 				d = *laid
 			}
 			if patch.Has("regions") { // like a domain of the API, without regions that do not exist
-				d.Regions = slices.DeleteFunc(slices.Clone(d.Regions), isUnknown)
+				d.Regions = existing(d.Regions, known, spelled)
 			}
 		}
 		if d.Enabled {

@@ -202,7 +202,8 @@ func FileTargets(file *config.Config) map[TargetID]bool {
 }
 
 // joinTargets adds the servers by host name whose region exists, disabled or not. Of two of one id the file's wins.
-func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool) *config.Config {
+func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool,
+	spelled config.RegionNames) *config.Config {
 	all := s.Targets()
 	if len(all) == 0 {
 		return joined
@@ -210,10 +211,11 @@ func (s *Set) joinTargets(joined, file *config.Config, regions map[string]bool) 
 	inFile := FileTargets(file)
 	made := make([]config.StaticServer, 0, len(all))
 	for _, t := range all {
-		if _, there := regions[t.Region]; inFile[t.ID] || !there && s.Regions[t.Region] == nil {
+		region := spelled.Of(t.Region)
+		if _, there := regions[region]; inFile[t.ID] || !there && s.Regions[region] == nil {
 			continue
 		}
-		made = append(made, config.StaticServer{Service: t.ID.Service, Region: t.Region, Port: t.ID.Port,
+		made = append(made, config.StaticServer{Service: t.ID.Service, Region: region, Port: t.ID.Port,
 			Weight: t.Weight, Agent: t.Agent, Check: unique.Make(t.Spec(joined)), Made: true,
 			Target: &config.Target{Name: t.ID.Name, Allowed: t.AllowedCIDRs}})
 	}
