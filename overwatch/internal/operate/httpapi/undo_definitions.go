@@ -98,20 +98,15 @@ func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, befor
 	})
 }
 
-// serverUnchangedSince is unchangedSince for a server. Entries of earlier versions have its secrets.
-func serverUnchangedSince(e *api.AuditEntry, now store.Server) error {
-	if unchangedSince(e, now) == nil {
-		return nil
-	}
-	return unchangedSince(e, now.Shown())
-}
+// serverUnchangedSince is unchangedSince for a server, without its secrets, which no audit entry has.
+func serverUnchangedSince(e *api.AuditEntry, now store.Server) error { return unchangedSince(e, now.Shown()) }
 
 // completed returns a server of an audit entry with the secrets that the entry leaves out (store.Server.Shown). They
 // are taken from now, the server's present check, or from that of its region.
 func (s *Server) completed(e *api.AuditEntry, server store.Server, now check.Spec) (store.Server, error) {
 	detail := server.Check.Detail.Detail()
-	if detail.Headers+detail.Send == "" || server.Check.Detail.Shown() != server.Check.Detail {
-		return server, nil // it had none, or the entry, of an earlier version, has them
+	if detail.Headers+detail.Send == "" {
+		return server, nil // it has no secrets
 	}
 	cfg, _ := s.o.Config()
 	for _, whole := range []check.Details{now.Detail, cfg.CheckIn(server.Region).Detail} {

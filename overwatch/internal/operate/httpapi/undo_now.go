@@ -143,7 +143,7 @@ func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
 	switch {
 	case !found:
 		return nil, nil
-	case serverUnchangedSince(e, server) == nil: // perhaps with the secrets, which entries of earlier versions have
+	case serverUnchangedSince(e, server) == nil:
 		return e.After, nil
 	}
 	return server.Shown(), nil

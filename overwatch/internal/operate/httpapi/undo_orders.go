@@ -19,9 +19,6 @@ func orderOfEntry(e *api.AuditEntry, now time.Time) (o registry.Order, restores 
 	if about == nil {
 		about = after
 	}
-	if about.Kind == "" && e.Action == api.AuditOverride { // by a version that had no other orders
-		about.Kind = api.OrderOverride
-	}
 	o, known := orderOf(*about, now)
 	if !known {
 		return o, false, cannotUndo(e, "an earlier version wrote it")
