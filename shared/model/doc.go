@@ -13,9 +13,9 @@
 //	usage    meaning in a few words, for the help of gslbctl
 //	merge    "replace" if a merge patch replaces the object as a whole (RFC 7396 merges its members)
 //
-// An embedded struct with a key is a block of its own in the configuration file; its fields stand side by side with the
-// others in JSON.
+// An embedded struct with a key is a separate block in the configuration file. In JSON its fields are members of
+// the enclosing object.
 //
-// The package is pure: no I/O, no clock, no state. It knows nothing of the node's other objects; checks that need those
-// are made by the node.
+// The package is pure: no I/O, no clock, no state. It sees one object at a time; the node makes the checks that need
+// several objects.
 package model

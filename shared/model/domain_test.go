@@ -40,7 +40,7 @@ func TestDecode_ReadsVersion090(t *testing.T) {
 	}
 }
 
-// The fields of later versions are kept within a bound.
+// Decode stores the fields of later versions up to MaxExtra octets.
 func TestDecode_KeepsTheFieldsOfLaterVersions(t *testing.T) {
 	d, err := model.Decode[model.Domain]([]byte(`{"name":"a.example","sticky":{"for":"1h"}}`))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestDecode_KeepsTheFieldsOfLaterVersions(t *testing.T) {
 	}
 	large := `{"name":"a.example","sticky":"` + strings.Repeat("x", model.MaxExtra) + `"}`
 	if _, err := model.Decode[model.Domain]([]byte(large)); err == nil {
-		t.Error("a large unknown field is kept")
+		t.Error("Decode accepts a large unknown field")
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 // MaxExtra bounds the fields of later versions in one object, in octets of JSON.
 const MaxExtra = 16 << 10
 
-// Meta holds what the node and documents add to an object.
+// Meta holds the fields that the node or documents set.
 type Meta struct {
 	// The document owner that manages the object; empty: none.
 	Owner     string    `json:"owner,omitempty" source:"document"`
 	CreatedAt time.Time `json:"created_at" source:"node"`
 	UpdatedAt time.Time `json:"updated_at" source:"node"`
-	// Extra holds the fields of later versions, which this version stores and forwards, and never applies.
+	// Extra holds the fields of later versions. This version stores and forwards them without effect.
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
@@ -31,15 +31,15 @@ type legacy interface {
 	writeLegacy(fields map[string]any)
 }
 
-// New returns an object with its defaults.
+// New returns an object with the default of each field.
 func New[T any]() *T {
 	made := new(T)
 	reflect.ValueOf(made).Elem().Set(FieldsOf(reflect.TypeFor[T]()).defaults)
 	return made
 }
 
-// Decode returns the object of a stored or replicated form. Missing fields have their defaults. Unknown fields are kept
-// for Encode, up to MaxExtra octets. The values of fields are not checked.
+// Decode returns the object of a stored or replicated form. Missing fields have their defaults. Extra holds unknown
+// fields; more than MaxExtra octets are an error. Decode does not check the bounds of values.
 func Decode[T any](data []byte) (*T, error) {
 	made := New[T]()
 	var patch Patch[T]
@@ -88,8 +88,8 @@ func Encode[T any](of *T) ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// Written returns the fields of an object as documents write them: those that differ from their defaults, and those
-// that are always written. It omits the fields that the node sets.
+// Written returns the fields of an object for a document: the fields that differ from their defaults, and the fields
+// with the tag write:"always". It omits the fields that the node sets.
 func Written[T any](of *T) Patch[T] {
 	return written(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(of).Elem(), FromDocument)
 }
@@ -106,7 +106,8 @@ func All[T any](of *T) Patch[T] {
 	return fields
 }
 
-// written returns the fields of the struct v that differ from their defaults, by JSON name.
+// written returns, by JSON name, the fields of the struct v that differ from their defaults or have the tag
+// write:"always". It omits the fields that source may not set.
 func written(all *Fields, v reflect.Value, source string) map[string]any {
 	fields := map[string]any{}
 	for i := range all.List {
@@ -118,15 +119,15 @@ func written(all *Fields, v reflect.Value, source string) map[string]any {
 			if inner := written(f.inner, value, source); len(inner) > 0 {
 				fields[f.JSON] = inner
 			}
-		case f.always || !same(value, f.Value(all.defaults)):
+		case f.always || !sameValue(value, f.Value(all.defaults)):
 			fields[f.JSON] = value.Interface()
 		}
 	}
 	return fields
 }
 
-// same reports whether two values of a field mean the same: an empty list is a missing one.
-func same(a, b reflect.Value) bool {
+// sameValue reports whether two values of a field are equal. A nil list and an empty list are equal.
+func sameValue(a, b reflect.Value) bool {
 	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
 		return true
 	}

@@ -8,15 +8,15 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Field is one declared field of an object.
+// Field is the declaration of a field of an object.
 type Field struct {
 	JSON    string // name in JSON
-	Key     string // name in the configuration file, with the block of an embedded struct; "" if only JSON has it
-	Alias   string // second name in JSON; "" for none
+	Key     string // name in the configuration file, with the block of an embedded struct; "" for a field of JSON only
+	Alias   string // second name in JSON; optional
 	Type    reflect.Type
 	Default string // as a configuration file writes it; "" for the zero value
-	// Source is "" for a field that operators set, "document" for one that only documents set, and "node" for one that
-	// the node sets.
+	// Source is "" for a field that operators set, "document" for a field that only documents set, and "node" for a
+	// field that the node sets.
 	Source string
 	Usage  string // meaning in a few words, for the help of a command
 	// Holder and Name are the struct type that declares the field, and the field's name there.
@@ -56,7 +56,8 @@ func FieldsOf(t reflect.Type) *Fields {
 	return known.(*Fields)
 }
 
-// add appends the fields of t, which is embedded at index, in the block of a configuration file that block names.
+// add appends the fields of t. index is the path of the embedded struct t in the object; block is the prefix of its
+// keys in the configuration file.
 func (f *Fields) add(t reflect.Type, index []int, block string) {
 	for i := range t.NumField() {
 		s := t.Field(i)
@@ -105,7 +106,7 @@ func isBlock(t reflect.Type) bool {
 	return false
 }
 
-// Find returns the field of a JSON name or alias, nil for none.
+// Find returns the field with a JSON name or alias, or nil.
 func (f *Fields) Find(name string) *Field {
 	if at, ok := f.byName[name]; ok {
 		return &f.List[at]
@@ -137,10 +138,10 @@ func (f *Fields) Accepted(source string) []string {
 // settable reports whether a source may set the field.
 func (f *Field) settable(source string) bool { return f.Source == "" || f.Source == source }
 
-// Inner returns the fields of a field that is an object; nil for another field.
+// Inner returns the fields of a field that is an object, or nil for a field of another type.
 func (f *Field) Inner() *Fields { return f.inner }
 
-// Bounds returns the bounds as a configuration file writes them, "" for none.
+// Bounds returns the bounds in the form of a configuration file; a missing bound is "".
 func (f *Field) Bounds() (least, most string) { return f.least, f.most }
 
 // Value returns the field's value in the struct v.

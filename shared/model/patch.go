@@ -18,7 +18,7 @@ import (
 // may use any value that encodes to JSON.
 type Patch[T any] map[string]any
 
-// UnmarshalJSON keeps the values undecoded. Apply decodes them.
+// UnmarshalJSON stores each value as json.RawMessage. Apply decodes the values.
 func (p *Patch[T]) UnmarshalJSON(data []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -36,7 +36,7 @@ func (p *Patch[T]) UnmarshalJSON(data []byte) error {
 // Declared returns the declared fields of the objects that the patch changes.
 func (p Patch[T]) Declared() *Fields { return FieldsOf(reflect.TypeFor[T]()) }
 
-// Sources of a patch, which decide what it may set.
+// Sources of a patch. The source decides which fields a patch may set.
 const (
 	FromOperator = ""         // a request about one object
 	FromDocument = "document" // a document, which also sets the owner
@@ -59,18 +59,19 @@ func (p Patch[T]) Apply(object *T, source string) settings.Problems {
 	return a.problems
 }
 
-// Problems returns the problems that Apply has with an object of defaults.
+// Problems returns the problems that Apply reports for an object with default values.
 func (p Patch[T]) Problems(source string) settings.Problems { return p.Apply(New[T](), source) }
 
-// Lay changes object by a stored overlay. It ignores the fields of later versions, and does not check bounds.
+// Lay applies a stored overlay to object. It ignores the fields of later versions and does not check bounds.
 func (p Patch[T]) Lay(object *T) settings.Problems { return p.Apply(object, fromStore) }
 
-// Bounds returns the values of an object that are outside their bounds. Keys of problems are JSON names.
+// Bounds returns a problem for each value of an object that is out of its bounds. Keys of problems are JSON names.
 func Bounds[T any](object *T) (found settings.Problems) {
 	outside(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(object).Elem(), "", &found)
 	return found
 }
 
+// outside adds to found a problem for each value of the struct v that is out of its bounds.
 func outside(all *Fields, v reflect.Value, prefix string, found *settings.Problems) {
 	for i := range all.List {
 		f := &all.List[i]
@@ -103,19 +104,19 @@ func (p Patch[T]) Has(name string) bool {
 	return byName || byAlias
 }
 
-// Text returns the value of a field that is a string, "" without one.
+// Text returns the value of a string field, or "" if the patch does not set it.
 func (p Patch[T]) Text(name string) (text string) {
 	_ = p.Read(name, &text)
 	return text
 }
 
-// Texts returns the value of a field that is a list of strings, nil without one.
+// Texts returns the value of a field that is a list of strings, or nil if the patch does not set it.
 func (p Patch[T]) Texts(name string) (list []string) {
 	_ = p.Read(name, &list)
 	return list
 }
 
-// Read decodes the value of a field. It leaves into as it is for a missing value.
+// Read decodes the value of a field. It does not change into if the patch does not name the field.
 func (p Patch[T]) Read(name string, into any) error {
 	value, there := p[name]
 	if !there {
@@ -128,8 +129,8 @@ func (p Patch[T]) Read(name string, into any) error {
 	return json.Unmarshal(encoded, into)
 }
 
-// Merge returns the patch with the members of a later patch merged into it (RFC 7396), and null members removed: the
-// values that an overlay keeps. An alias becomes the name of its field.
+// Merge returns the patch that results from merging a later patch into p (RFC 7396), without null members: the values
+// of an overlay. It replaces aliases by the names of their fields.
 func (p Patch[T]) Merge(later Patch[T]) (Patch[T], error) {
 	a, err := p.raw()
 	if err != nil {
@@ -140,7 +141,7 @@ func (p Patch[T]) Merge(later Patch[T]) (Patch[T], error) {
 		return nil, err
 	}
 	all := FieldsOf(reflect.TypeFor[T]())
-	a, b = named(all, a), named(all, b)
+	a, b = resolveAliases(all, a), resolveAliases(all, b)
 	for name, value := range b {
 		f := all.Find(name)
 		if f == nil || f.replace {
@@ -158,8 +159,9 @@ func (p Patch[T]) Merge(later Patch[T]) (Patch[T], error) {
 	return merged, nil
 }
 
-// named replaces aliases by the names of their fields.
-func named(all *Fields, values map[string]json.RawMessage) map[string]json.RawMessage {
+// resolveAliases replaces aliases by the names of their fields, in place. If both are present, the value of the name
+// wins.
+func resolveAliases(all *Fields, values map[string]json.RawMessage) map[string]json.RawMessage {
 	for name, value := range values {
 		if f := all.Find(name); f != nil && f.JSON != name {
 			delete(values, name)
@@ -171,7 +173,7 @@ func named(all *Fields, values map[string]json.RawMessage) map[string]json.RawMe
 	return values
 }
 
-// mergeJSON merges a patch into a JSON value as RFC 7396 says. Null members of the result are removed.
+// mergeJSON returns the result of merging a patch into a JSON value (RFC 7396), without null members.
 func mergeJSON(value, patch json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(patch, &members) != nil || members == nil {
@@ -217,6 +219,7 @@ type applier struct {
 	problems settings.Problems
 }
 
+// add adds a problem of a key. It shortens a long value.
 func (a *applier) add(key string, value []byte, format string, args ...any) {
 	const shown = 64 // octets of a value in a message
 	if len(value) > shown {
@@ -228,7 +231,7 @@ func (a *applier) add(key string, value []byte, format string, args ...any) {
 
 // apply sets the fields of the struct v. prefix is the name of the block with a dot, "" for a whole object.
 func (a *applier) apply(all *Fields, v reflect.Value, patch map[string]json.RawMessage, prefix string) {
-	for _, name := range slices.Sorted(maps.Keys(patch)) { // problems come in the same order each time
+	for _, name := range slices.Sorted(maps.Keys(patch)) { // for a stable order of problems
 		f := all.Find(name)
 		switch {
 		case f == nil || !f.settable(a.source) && a.source != fromStore:
@@ -242,12 +245,12 @@ func (a *applier) apply(all *Fields, v reflect.Value, patch map[string]json.RawM
 			}
 			continue
 		}
-		a.field(f, f.Value(v), f.Value(all.defaults), patch[name], prefix+name)
+		a.setField(f, f.Value(v), f.Value(all.defaults), patch[name], prefix+name)
 	}
 }
 
-// field sets one field to a JSON value.
-func (a *applier) field(f *Field, v, standard reflect.Value, value json.RawMessage, key string) {
+// setField sets one field to a JSON value; null sets the default, which is standard.
+func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMessage, key string) {
 	if string(value) == "null" {
 		v.Set(standard)
 		return
@@ -266,7 +269,7 @@ func (a *applier) field(f *Field, v, standard reflect.Value, value json.RawMessa
 	}
 	fresh := reflect.New(f.Type)
 	if err := json.Unmarshal(value, fresh.Interface()); err != nil {
-		a.add(key, value, "%s", a.wrongType(f, err))
+		a.add(key, value, "%s", a.typeRemedy(f, err))
 		return
 	}
 	if a.source != fromStore {
@@ -280,7 +283,7 @@ func (a *applier) field(f *Field, v, standard reflect.Value, value json.RawMessa
 	}
 }
 
-// remedy returns how to correct a value, "" for a valid one.
+// remedy returns the correction of a value that is out of its bounds, or "" for a valid value.
 func (f *Field) remedy(v reflect.Value) string {
 	if f.zeroUnset && v.IsZero() {
 		return "give a value within the bounds, or null for the default"
@@ -294,8 +297,8 @@ func (f *Field) remedy(v reflect.Value) string {
 	return f.bounds(v)
 }
 
-// wrongType returns what a field expects.
-func (a *applier) wrongType(f *Field, err error) string {
+// typeRemedy returns the correction of a value with a wrong type: the type of the field.
+func (a *applier) typeRemedy(f *Field, err error) string {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -10,6 +10,7 @@ import (
 
 const maxSRV = 8 // services of a domain
 
+// srvProblems returns the problems of the field srv.
 func (d *Domain) srvProblems() (found settings.Problems) {
 	add := func(key, value, format string, args ...any) {
 		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
@@ -36,6 +37,7 @@ func (d *Domain) srvProblems() (found settings.Problems) {
 	return found
 }
 
+// isSRV reports whether text is a service and a protocol, such as _sip._tcp.
 func isSRV(text string) bool {
 	labels := strings.Split(strings.ToLower(text), ".")
 	return len(labels) == 2 && !slices.ContainsFunc(labels, func(label string) bool {

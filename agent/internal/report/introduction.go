@@ -70,7 +70,7 @@ func (r *strangers) introduce(introduced wire.NodeCertificate, by string) {
 }
 
 // reject records that the node showed another certificate than the pinned one. A node with another id than before is
-// another node at this address, which nobody can introduce.
+// another node at this address, and no node can introduce it.
 func (l *link) reject(node *identity.Certificate, hello *wire.Hello) {
 	if known := l.status.read().NodeID; known == "" || known == hello.NodeID {
 		l.strangers.add(l, wire.NodeCertificate{NodeID: hello.NodeID, KeyID: node.KeyID})

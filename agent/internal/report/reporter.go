@@ -54,9 +54,9 @@ func New(o Options) (*Reporter, error) {
 	return r, nil
 }
 
-// Follow makes nodes, as in Options.Nodes, the overwatch nodes of the reporter. It says goodbye to the others, whose
-// backends of this agent leave their answers, and introduces the agent to the new ones. The links to nodes that stay
-// are not touched. On an error nothing has changed.
+// Follow replaces the overwatch nodes of the reporter by nodes, as in Options.Nodes. It deregisters the agent from the
+// removed nodes, which remove its backends from their answers, and registers it with the added nodes. The links to the
+// other nodes stay unchanged. After an error the nodes are unchanged.
 func (r *Reporter) Follow(nodes []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -38,7 +38,7 @@ func (o *glueOptions) add(cmd *cobra.Command) {
 		"`address` of the resolver to ask for the parent servers (default: the resolver of this machine)")
 }
 
-// explicit reports whether the command line asks for a comparison with the parent.
+// explicit reports whether a flag requests a comparison with the parent.
 func (o *glueOptions) explicit() bool { return len(o.parents) > 0 || o.resolver != "" }
 
 // check checks the addresses and adds the missing ports.
@@ -54,10 +54,10 @@ func (o *glueOptions) check() (err error) {
 	return err
 }
 
-// servedAddresses are the addresses of name servers in the words of one source, by zone and name server.
+// servedAddresses are the addresses of name servers as a source reports them, by zone and name server.
 type servedAddresses map[fact]string
 
-// nameServerFact identifies the addresses of one name server of a zone.
+// nameServerFact identifies the addresses of a name server of a zone.
 func nameServerFact(zone, server string) fact {
 	return fact{nameServerKind, strings.TrimSuffix(server, ".") + " of " + strings.TrimSuffix(zone, ".")}
 }

@@ -110,8 +110,7 @@ func (a *app) keyDifferences(ctx context.Context) ([]string, error) {
 	return different, nil
 }
 
-// differentKeys returns the outcome of a command that has found differences between the keys of the nodes; nil for
-// none.
+// differentKeys returns an error that names the differences between the keys of the nodes, or nil without differences.
 func differentKeys(different []string) error {
 	if len(different) == 0 {
 		return nil

@@ -40,8 +40,8 @@ func (f *httpsFlags) check() error {
 	return nil
 }
 
-// addTo adds the new values of the HTTPS records to a request: those of the given flags, and for the others those of
-// before. Without flags it adds nothing.
+// addTo adds the HTTPS records to a request: the values of the given flags, and the values of before for the other
+// flags. Without flags it adds nothing.
 func (f *httpsFlags) addTo(req map[string]any, before model.HTTPS) error {
 	now := before
 	switch {

@@ -286,7 +286,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 	return w.run(ctx)
 }
 
-// tellTakingBack tells people the command that ends what a command has done to several servers.
+// tellTakingBack prints, for people, the command that reverts a change of several servers.
 func (a *app) tellTakingBack(servers []api.Backend, command string) error {
 	if len(servers) < 2 || !a.forPeople() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// aroundAt is the time before and after --at that counts.
+// aroundAt is the length of the period before and after --at.
 const aroundAt = 5 * time.Minute
 
 // period has the flags for a part of the past, as they were given.

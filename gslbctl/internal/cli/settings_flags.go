@@ -16,26 +16,25 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// settingFlags are the flags for the declared settings of an object, one for each setting, and --reset. The name of a
-// flag is that of the setting, with hyphens; a setting inside an object has both names, as in
-// --latency-config-min-samples.
+// settingFlags are the flags for the declared settings of an object, one for each setting, and --reset. A flag has the
+// name of its setting, with hyphens. A setting inside an object has both names, as in --latency-config-min-samples.
 type settingFlags struct {
 	cmd    *cobra.Command
 	fields *model.Fields
 	flags  []settingFlag
 	reset  []string
-	old    map[string]string // flags of earlier versions, by name, and the flags of today
+	old    map[string]string // flags of earlier versions: old name to current name
 }
 
-// settingFlag is the flag of one setting. path are the names in JSON.
+// settingFlag is the flag of a setting. path is the path of the setting in JSON.
 type settingFlag struct {
 	name  string
 	path  []string
 	value func() any
 }
 
-// addSettingFlags adds the flags for the settings of an object, without the settings in skip. old maps names of flags
-// of earlier versions to those of today.
+// addSettingFlags adds the flags for the settings of an object, without the settings in skip. old maps the flag names
+// of earlier versions to the current names; the old flags are hidden.
 func addSettingFlags(cmd *cobra.Command, fields *model.Fields, old map[string]string, skip ...string) *settingFlags {
 	s := &settingFlags{cmd: cmd, fields: fields, old: old}
 	s.add(fields, nil, skip)
@@ -50,7 +49,7 @@ func addSettingFlags(cmd *cobra.Command, fields *model.Fields, old map[string]st
 	return s
 }
 
-// names returns the names of the settings.
+// names returns the JSON names of the settings. A setting inside an object has the name of the object.
 func (s *settingFlags) names() (names []string) {
 	for _, f := range s.flags {
 		if name := s.fields.Find(f.path[0]).JSON; !slices.Contains(names, name) {
@@ -60,6 +59,7 @@ func (s *settingFlags) names() (names []string) {
 	return names
 }
 
+// add adds the flags of fields. above is the path of the enclosing object in JSON.
 func (s *settingFlags) add(fields *model.Fields, above, skip []string) {
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -110,12 +110,12 @@ func (s *settingFlags) define(name string, f *model.Field) func() any {
 	return func() any { return *v }
 }
 
-// given reports whether a flag of the settings was given.
+// given reports whether the command line has --reset or a flag of a setting.
 func (s *settingFlags) given() bool {
 	return len(s.reset) > 0 || slices.ContainsFunc(s.flags, func(f settingFlag) bool { return s.changed(f.name) })
 }
 
-// changed reports whether a flag was given, by its name or by an earlier one.
+// changed reports whether the command line has a flag, by its current name or an old name.
 func (s *settingFlags) changed(name string) bool {
 	f := s.cmd.Flags().Lookup(name)
 	changed := f.Changed
@@ -123,7 +123,8 @@ func (s *settingFlags) changed(name string) bool {
 	return changed
 }
 
-// patch returns the settings whose flags were given, and null for those of --reset.
+// patch returns a merge patch with the settings of the given flags, and null for each setting in --reset. It prints a
+// warning for each old flag name.
 func (s *settingFlags) patch() (map[string]any, error) {
 	patch := map[string]any{}
 	for _, before := range slices.Sorted(maps.Keys(s.old)) {
@@ -160,7 +161,7 @@ func (s *settingFlags) patch() (map[string]any, error) {
 	return patch, nil
 }
 
-// errNoSetting is the error of a change without a flag.
+// errNoSetting returns the error of a command without a change. It lists the flags, and others as further flags.
 func (s *settingFlags) errNoSetting(others ...string) error {
 	names := []string{}
 	for _, f := range s.flags {
@@ -172,7 +173,7 @@ func (s *settingFlags) errNoSetting(others ...string) error {
 	return errors.New("nothing to change: give one of " + strings.Join(names, ", "))
 }
 
-// domainFlags adds the flags for the settings of a domain, except those of its HTTPS records.
+// domainFlags adds the flags for the settings of a domain, without the HTTPS records.
 func (a *app) domainFlags(cmd *cobra.Command) *settingFlags {
 	s := addSettingFlags(cmd, api.DomainChange(nil).Declared(), map[string]string{
 		"policy": "routing-algorithm", "fallback": "fallback-algorithm",

@@ -10,11 +10,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// plannedWindow is a planned change of one or more backends: orders with the same content, window and author.
+// plannedWindow is a planned change of backends: orders with the same content, window and author.
 type plannedWindow struct {
 	What     string     `json:"what"` // such as drain to 10%
 	StartsAt time.Time  `json:"starts_at"`
-	EndsAt   *time.Time `json:"ends_at"` // null: it does not end by itself
+	EndsAt   *time.Time `json:"ends_at"` // null: no end
 	By       string     `json:"by"`
 	Reason   string     `json:"reason"`
 	Backends []string   `json:"backends"` // "<service> <address>"
@@ -61,7 +61,7 @@ func plannedWindows(nodes []nodeStatus) []plannedWindow {
 // maxPlanned bounds the planned windows on the screen.
 const maxPlanned = 10
 
-// plannedText lists planned windows for people, "" for none.
+// plannedText lists planned windows for people. The text of an empty list is "".
 func plannedText(list []plannedWindow, now time.Time) string {
 	if len(list) == 0 {
 		return ""

@@ -113,7 +113,7 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 	return nil
 }
 
-// undoMade returns the request that undoes a change, and tells when it was made.
+// undoMade returns the request that undoes a change. Its sentence contains the time of the change.
 func (a *app) undoMade(made api.Undone) request {
 	undo := undoing(strconv.FormatUint(made.Entry, 10))
 	return func(ctx context.Context, c *api.Client) (string, error) {

@@ -21,7 +21,7 @@ func threeWithLast(t *testing.T, last ...any) []*node {
 	return nodes
 }
 
-// A newest change that cannot be undone is named, and no older one is undone in its place.
+// If the latest change cannot be undone, the command names it and undoes no older change.
 func TestUndo_RefusesWhereTheNewestChangeCannotBeUndone(t *testing.T) {
 	older := api.Undone{Entry: 7, At: now.Add(-time.Hour), Action: "weight", Resource: "server", ResourceID: "y",
 		Version: api.FormatVersion(5, 0)}
@@ -62,7 +62,8 @@ func TestUndo_TakesTheNewestChangeBackOnEachNodeThatMadeIt(t *testing.T) {
 	}
 }
 
-// All requests of one command have one id, and those of the next have another. A server of requests has none.
+// All requests of a command have the same id. The next command has another id. A command that serves requests
+// sends no id.
 func TestChanges_OfOneCommandHaveOneID(t *testing.T) {
 	n, _, _ := twoAt(t)
 	for range 2 {

@@ -69,7 +69,7 @@ func (c *Conn) exchange(ctx context.Context, q *dns.Msg) (*dns.Msg, error) {
 		reply, err = c.conn.ReadMsg()
 	}
 	if err == nil && (!reply.Response || reply.Id != q.Id) {
-		err = errors.New("the answer is about something else")
+		err = errors.New("the answer belongs to another question")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("DNS at %s: %w", c.conn.RemoteAddr(), cmp.Or(ctx.Err(), err))

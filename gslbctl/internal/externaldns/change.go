@@ -47,7 +47,7 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 	return nil
 }
 
-// withNew returns the old forms of endpoints that have a valid new form. The others stay as they are.
+// withNew returns the members of old with a new form in valid: the same canonical name and type.
 func withNew(old, valid []*endpoint) []*endpoint {
 	return slices.DeleteFunc(slices.Clone(old), func(e *endpoint) bool {
 		name, err := canonical(e.DNSName)

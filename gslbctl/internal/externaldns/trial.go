@@ -122,7 +122,8 @@ func (t *trial) document(ctx context.Context, group []*candidate) (doc api.Docum
 	return doc, nil
 }
 
-// refuseNamed takes the objects of doc that problems name out of the candidates. It reports whether there was one.
+// refuseNamed removes from the candidates the objects of doc that problems name. found is true if it removed an
+// object.
 func (t *trial) refuseNamed(group []*candidate, doc *api.Document, problems []api.DocumentProblem) (found bool) {
 	for _, problem := range problems {
 		reason := fmt.Errorf("the node refuses it: %s", problem.Problem)

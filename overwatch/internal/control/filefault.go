@@ -67,7 +67,7 @@ func (p *Plane) ConfigFault() (path, reason string) {
 	return p.o.ConfigPath, p.fault.reason
 }
 
-// WatchFile checks a file that could not be loaded until it is valid. It returns nil when ctx ends.
+// WatchFile checks the configuration file periodically while its last load has failed. It returns nil when ctx ends.
 func (p *Plane) WatchFile(ctx context.Context) error {
 	interval := fileCheck
 	for {

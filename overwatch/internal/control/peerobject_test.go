@@ -117,7 +117,7 @@ func FuzzCheckObject(f *testing.F) {
 	})
 }
 
-// joinPeerObject does with an accepted object what a node does.
+// joinPeerObject joins an accepted object with a configuration, as a node does.
 func joinPeerObject(t *testing.T, o *replica.Object) {
 	t.Helper()
 	var from store.Definitions

@@ -20,7 +20,7 @@ import (
 const (
 	// SavePace is the time between two writes of the file. A killed process loses at most so much.
 	SavePace = time.Minute
-	// MaxSaved bounds the sampled answers in the file, and MaxSavedFlows its counts of flows. The newest stay.
+	// MaxSaved bounds the sampled answers in the file, and MaxSavedFlows its counts of flows. The latest stay.
 	MaxSaved, MaxSavedFlows = 1000, 1 << 14
 	// maxFile bounds the file, in octets.
 	maxFile = 16 << 20
@@ -37,7 +37,7 @@ type Keeper struct {
 
 // saved is the content of the file.
 type saved struct {
-	Decisions []Past        `json:"decisions"` // the newest first
+	Decisions []Past        `json:"decisions"` // the latest first
 	Flows     []savedBucket `json:"flows"`     // the oldest first
 }
 
@@ -110,8 +110,8 @@ func (k *Keeper) restore() error {
 	return nil
 }
 
-// snapshot returns the newest sampled answers and flows. The start time of the process
-// precedes each id, since all processes count from 1.
+// snapshot returns the latest sampled answers and flows. The start time of the process precedes each id, since all
+// processes count from 1.
 func (r *Recorder) snapshot() saved {
 	s := saved{Decisions: []Past{}, Flows: []savedBucket{}}
 	live := r.Decisions()

@@ -44,7 +44,7 @@ func (d *Decision) Past() Past {
 	return p
 }
 
-// Restored returns the sampled answers of earlier processes, the newest first. The caller must not change them.
+// Restored returns the sampled answers of earlier processes, the latest first. The caller must not change them.
 func (r *Recorder) Restored() []Past {
 	r.mu.Lock()
 	defer r.mu.Unlock()

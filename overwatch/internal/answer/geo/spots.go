@@ -38,7 +38,7 @@ func (s *Spots) Locate(client netip.Addr) (spot SpotID, scope uint8) {
 	return SpotID(value), scope
 }
 
-// renumber replaces the numbers of rankings. A nil Spots has none.
+// renumber replaces each ranking number n by numbers[n]. It accepts a nil s.
 func (s *Spots) renumber(numbers []uint16) {
 	if s == nil {
 		return

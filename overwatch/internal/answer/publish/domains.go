@@ -65,13 +65,13 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 	return known[wire.CanonicalService(name)], next
 }
 
-// isUnchanged reports whether the answers of a domain follow from settings, with regions in that order.
+// isUnchanged reports whether new settings and a new order of regions leave the answers of d unchanged.
 func (d *domain) isUnchanged(settings *config.Domain, regions []string) bool {
 	return slices.Equal(d.rules.Regions, regions) && sameAnswers(d.settings, settings)
 }
 
-// sameAnswers reports whether two domains differ at most in fields that answers do not depend on. It compares all other
-// fields by value, so that a new setting cannot be forgotten.
+// sameAnswers reports whether two domains have equal settings, apart from fields without effect on answers. It
+// compares all other fields by value, and therefore also the fields that later changes add.
 func sameAnswers(a, b *config.Domain) bool {
 	if a == b || reflect.DeepEqual(a, b) {
 		return true

@@ -9,16 +9,16 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 )
 
-// Bounds of what one peer may send. Whoever knows key_sync.secret can be a peer.
+// Bounds of the data from a peer. Any host with key_sync.secret can be a peer.
 const (
-	// maxPages, maxObjects and maxExchange bound the pages of one exchange, their objects, and their octets.
+	// maxPages, maxObjects and maxExchange bound the pages, the objects and the octets of an exchange.
 	maxPages    = 1024
 	maxObjects  = replica.MaxObjects + replica.MaxTombstones
 	maxExchange = 128 << 20
-	// exchangeEvery is the mean time between two exchanges with a peer of which exchangeBurst come at once.
+	// exchangeEvery is the mean time between two exchanges with a peer. exchangeBurst is the largest burst.
 	exchangeEvery = 100 * time.Millisecond
 	exchangeBurst = 50
-	// octetsPerSecond is the mean rate of octets from a peer. A whole exchange may come at once.
+	// octetsPerSecond is the mean rate of octets from a peer. The largest burst is maxExchange.
 	octetsPerSecond = 4 << 20
 	// maxVisitors bounds the node ids that ask this node.
 	maxVisitors = 256
@@ -51,9 +51,9 @@ func (p *pace) delay(now time.Time, octets int) time.Duration {
 }
 
 // errNoAdvance reports a peer that announces more pages without end.
-var errNoAdvance = errors.New("it announces more pages and sends none: nothing of them is taken")
+var errNoAdvance = errors.New("it announces more pages and sends none: the exchange is rejected")
 
-// gathered counts the pages of one exchange.
+// gathered counts the pages, objects and octets of an exchange.
 type gathered struct{ pages, objects, octets int }
 
 // add adds a page. It returns an error if the exchange exceeds a bound, or does not advance.
@@ -61,11 +61,11 @@ func (g *gathered) add(m *message, since uint64) error {
 	g.pages, g.objects, g.octets = g.pages+1, g.objects+len(m.Offer.Objects), g.octets+m.size
 	switch {
 	case g.pages > maxPages:
-		return fmt.Errorf("it sends more than %d pages at once: nothing of them is taken", maxPages)
+		return fmt.Errorf("it sends more than %d pages in an exchange: the exchange is rejected", maxPages)
 	case g.objects > maxObjects:
-		return fmt.Errorf("it sends more than %d objects at once: nothing of them is taken", maxObjects)
+		return fmt.Errorf("it sends more than %d objects in an exchange: the exchange is rejected", maxObjects)
 	case g.octets > maxExchange:
-		return fmt.Errorf("it sends more than %d octets at once: nothing of them is taken", maxExchange)
+		return fmt.Errorf("it sends more than %d octets in an exchange: the exchange is rejected", maxExchange)
 	case m.Offer.More && (len(m.Offer.Objects) == 0 || m.Offer.Changes <= since):
 		return errNoAdvance
 	}
@@ -78,8 +78,8 @@ type rejection struct {
 	replica.Rejection
 }
 
-// noteRejected notes the objects of a peer that have no effect here. Of those that this node did not store it names
-// maxRejections. whole tells that the peer has sent all of its objects.
+// noteRejected records the objects of a peer that have no effect here. It names at most maxRejections of the objects
+// that this node did not store. whole is true if the peer has sent all of its objects.
 func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.Merged) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.
 }
 
 // rejectedNow lists the objects of peers that have no effect here. held are the rejected objects in the store, also
-// from before a restart. The caller holds mu.
+// of earlier processes. The caller holds mu.
 func (r *Replication) rejectedNow(held []replica.Rejection) (list []rejection) {
 	for _, one := range held {
 		known := r.rejected[one.Object.Key]

@@ -18,7 +18,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// hostile is a peer that knows the secret and answers each request at once with a message of its own.
+// hostile is a peer that knows the secret and answers each request with a forged message.
 type hostile struct {
 	door    *keysync.Door
 	message func(asked uint64) any // asked counts the requests

@@ -38,7 +38,7 @@ type presence struct {
 	abort  context.CancelCauseFunc
 }
 
-// lost reports whether the peer counts as lost. A peer without any contact has more time, since it may still start.
+// lost reports whether the peer is lost. A peer without any contact has more time, since it may still start.
 func (p *presence) lost(now time.Time) bool {
 	if p.seen.IsZero() {
 		return p.misses >= lostMisses && now.Sub(p.since) >= patience

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Bounds of the audit entries that one peer causes: at once, and the mean time between two of them after that. Entries
-// about changes of this node that no longer stand share the room of other changes, so they come much more rarely.
+// Bounds of the audit entries that a peer causes: the largest burst, and the mean time between two entries after it.
+// Entries about replaced changes of this node share the room of other changes and have a lower rate.
 const (
 	auditBurst     = 1000
 	receivedEvery  = 36 * time.Second
@@ -38,7 +38,7 @@ func (b *bucket) take(now time.Time, cost, burst time.Duration) bool {
 	return true
 }
 
-// entriesOf returns a function that makes the audit entries of what a peer sent.
+// entriesOf returns a function that makes the audit entries of received changes.
 func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) store.MergeEntries {
 	return func(m *replica.Merged) (e store.MergeEntries) {
 		now := time.Now()
@@ -83,7 +83,7 @@ func received(m *replica.Merged, peer string) (list []audit.Change) {
 	return list
 }
 
-// countLeft writes, once an hour for each peer, an audit entry with the number of changes that have none.
+// countLeft writes, once an hour for each peer, an audit entry with the number of changes without an entry.
 func (r *Replication) countLeft(now time.Time) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
@@ -110,7 +110,7 @@ func (r *Replication) countLeft(now time.Time) {
 // leftOut is the number of changes without an audit entry.
 type leftOut int
 
-// Error returns the sentence that the audit log has of them.
+// Error returns the sentence in the audit log.
 func (l leftOut) Error() string {
 	return fmt.Sprintf("%d further changes of this peer have no entry here: the audit log of the node that made them has "+
 		"them", int(l))

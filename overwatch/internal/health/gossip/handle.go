@@ -50,7 +50,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 	n.acknowledge(a, msg, outcome, introduced)
 }
 
-// apply hands a believed message to the registry. introduced are the introductions for the Ack of a heartbeat.
+// apply passes an accepted message to the registry. introduced are the introductions for the Ack of a heartbeat.
 func (n *Node) apply(ctx context.Context, msg trust.Message) (o registry.Outcome, introduced []wire.NodeCertificate,
 	err error) {
 	if msg.Type == wire.TypeHeartbeat {

@@ -30,7 +30,7 @@ func (j *Judge) walkBrakes(to report) {
 	}
 }
 
-// describeHold describes a hold of a number of backends of a number of names.
+// describeHold describes a hold, with its numbers of backends and of names.
 func describeHold(state registry.BrakeState, backends, names int) (sentence, command string) {
 	what := "agents call most backends of " + state.Subject() + " unhealthy at once"
 	command = "gslbctl brakes release " + state.Service

@@ -63,7 +63,7 @@ func (j *Judge) findLosses() *losses {
 		return j.lossFound
 	}
 	l := &losses{regions: map[string]*group{}, agents: map[string]*group{}, silent: map[string]registry.AgentState{},
-		refused: j.hasTrouble(), reduced: map[string]*reduced{}, full: map[string]bool{},
+		refused: j.troubledAgents(), reduced: map[string]*reduced{}, full: map[string]bool{},
 		flapping: map[string][]*registry.Backend{}}
 	for _, a := range j.o.View.Agents() {
 		if !a.Left() && AgentStatus(a, began) == api.GossipDead {

@@ -60,8 +60,8 @@ func shortened(fingerprint string) string {
 	return fingerprint[:min(len("sha256:")+12, len(fingerprint))] + "..."
 }
 
-// hasTrouble returns the agents that have a trouble.
-func (j *Judge) hasTrouble() map[string]bool {
+// troubledAgents returns the set of agents with a trouble.
+func (j *Judge) troubledAgents() map[string]bool {
 	agents := map[string]bool{}
 	for _, one := range listed(j.o.Troubles) {
 		agents[one.AgentID] = true

@@ -80,7 +80,7 @@ func (s *threeRegions) say(word string, names ...int) {
 	s.beat()
 }
 
-// want compares the backends of eu that serve and that are held, and the protections that hold one.
+// want compares the numbers of serving and held backends of eu, and the protections with a hold.
 func (s *threeRegions) want(when string, serving, held int, subjects ...string) {
 	s.t.Helper()
 	serves, holds := 0, 0

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// region is the writer's sums of the backends of one region, for mass-failure protection. It exists while the region
-// has a serving backend or one that an agent accuses.
+// region holds the writer's sums of the backends of a region, for mass-failure protection. It exists while the
+// region has a serving or an accused backend.
 type region struct {
 	id      string
 	serving int
@@ -30,6 +30,7 @@ func (g *region) setSubject(state *BrakeState) {
 	}
 }
 
+// others returns the number of serving backends of g without the backends in taken.
 func (g *region) others(taken []*record) int {
 	n := g.serving
 	for _, r := range taken {
@@ -83,6 +84,7 @@ func (g *region) judge(w *writer, now time.Time) {
 	}
 }
 
+// accusedRecords returns the backends that the agent reports as unhealthy.
 func (a *agent) accusedRecords() []*record { return slices.Clone(a.claims) }
 func (a *agent) setSubject(s *BrakeState)  { s.Agent = a.id }
 

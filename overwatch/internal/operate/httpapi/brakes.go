@@ -73,7 +73,7 @@ func (s *Server) holdOf(c *call) (hold, error) {
 	return h, nil
 }
 
-// takes reports whether b serves no more when the hold is released.
+// takes reports whether the release of the hold stops traffic to b.
 func (h hold) takes(b *registry.Backend) bool {
 	return b.Held && b.HeldFor() == registry.ConcernIll && (h.scope != api.BrakeOfName || b.Service == h.subject) &&
 		slices.ContainsFunc(h.states, func(s registry.BrakeState) bool { return s.Holds(b) })

@@ -96,6 +96,7 @@ func refuseNull(fields map[string]json.RawMessage, known objectFields) error {
 	return nil
 }
 
+// refuseUnknown returns an error that lists the fields that are not in known, or nil.
 func refuseUnknown(fields map[string]json.RawMessage, known objectFields) error {
 	var unknown []string
 	for name := range fields {

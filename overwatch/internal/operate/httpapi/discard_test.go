@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// sendBlindly makes a request on a connection of its own and sends the whole body before it reads anything.
+// sendBlindly opens a connection and sends a request with its whole body. It reads the response afterward.
 func (w *world) sendBlindly(path, header string, size int, chunked bool) (*http.Response, error) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.server.Addr().String())
@@ -79,7 +79,7 @@ func TestBody_WhoSendsBeforeReadingGetsTheAnswer(t *testing.T) {
 	}
 }
 
-// Who asks first, with Expect, is refused before the body is sent.
+// A client with Expect: 100-continue is refused before it sends the body.
 func TestBody_WhoAsksFirstSendsNothing(t *testing.T) {
 	w := newWorld(t)
 	conn, err := net.Dial("tcp", w.server.Addr().String())

@@ -62,7 +62,7 @@ const (
 	kindSettings = "settings"
 )
 
-// maxDocumentProblems bounds the problems that one answer reports. Who finds so many looks for no more.
+// maxDocumentProblems bounds the problems in a response. The checks stop at this number.
 const maxDocumentProblems = 1000
 
 // documentProblems collects the faults of objects, at most maxDocumentProblems.

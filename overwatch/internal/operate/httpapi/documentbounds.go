@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// maxDocuments bounds the documents that are planned or applied at the same time, and maxWaitingDocuments those that
-	// wait for their turn, each at most documentPatience.
+	// maxDocuments bounds the documents that are planned or applied at the same time. maxWaitingDocuments bounds the
+	// waiting documents; each waits at most documentPatience.
 	maxDocuments        = 2
 	maxWaitingDocuments = 16
 	documentPatience    = 5 * time.Second
 	// retryDocument is the Retry-After of a document that did not get its turn, in seconds.
 	retryDocument = "5"
-	// maxDocumentSettings bounds the sections of one document, of which there are fewer.
+	// maxDocumentSettings bounds the sections of a document. The number of existing sections is lower.
 	maxDocumentSettings = 100
 	// objectsPerLook is the number of objects after which a plan looks whether its client is still there.
 	objectsPerLook = 256
 )
 
-// maxDocumentObjects returns the greatest number of objects of one document: what the API can hold.
+// maxDocumentObjects returns the maximum number of objects in a document: the maximum number of objects in the API.
 func maxDocumentObjects() int {
 	total := 0
 	for _, most := range documentBounds() {
@@ -55,7 +55,7 @@ func (l *objectLists) checkLengths() error {
 	return nil
 }
 
-// turns admits a bounded number of holders at a time, and bounds those that wait.
+// turns bounds the concurrent holders and the waiting callers.
 type turns struct {
 	held    chan struct{} // has an entry for each holder
 	waiting chan struct{} // has an entry for each holder and each that waits
@@ -65,7 +65,7 @@ func newTurns(holders, waiting int) turns {
 	return turns{make(chan struct{}, holders), make(chan struct{}, holders+waiting)}
 }
 
-// take waits for a turn until patience or ctx ends. done gives the turn back; it is nil if there was none.
+// take waits for a turn until patience or ctx ends. done ends the turn; it is nil without a turn.
 func (t turns) take(ctx context.Context, patience time.Duration) (done func(), err error) {
 	select {
 	case t.waiting <- struct{}{}:
@@ -85,7 +85,7 @@ func (t turns) take(ctx context.Context, patience time.Duration) (done func(), e
 	return nil, err
 }
 
-// documentTurn returns the handler of an operation on whole documents, of which few run at the same time.
+// documentTurn returns a handler that bounds the concurrent calls of an operation on whole documents.
 func documentTurn(h handler) handler {
 	return func(s *Server, c *call) (answer, error) {
 		done, err := s.documents.take(c.Request.Context(), documentPatience)

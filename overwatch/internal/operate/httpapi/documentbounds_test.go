@@ -74,7 +74,7 @@ func serversOf(service string, count int) (list []api.DocumentServer) {
 	return list
 }
 
-// Who gets no turn is told when to ask again.
+// A rejected client receives the time of the next attempt in Retry-After.
 func TestDocument_FewAtATimeTheOthersGet429(t *testing.T) {
 	w := newWorld(t)
 	for range cap(w.server.documents.waiting) {
@@ -124,7 +124,7 @@ func TestTurns_HoldersAndWaitersAreBounded(t *testing.T) {
 	})
 }
 
-// A document is not read further, and nothing is changed, once its client has left.
+// After the client has left, the node stops reading its document and changes no object.
 func TestDocument_EndsWithItsClient(t *testing.T) {
 	w := newWorld(t)
 	body, err := json.Marshal(api.Document{Servers: serversOf(service, 100)})

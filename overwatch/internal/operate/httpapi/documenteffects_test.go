@@ -38,7 +38,7 @@ func TestNewlyUnused_LeavesOutServersThatHadNoClients(t *testing.T) {
 	}
 }
 
-// The worst reason is first, and no reason is left out.
+// The list has all reasons, the worst reason first.
 func TestForceReasons_TheWorstIsFirst(t *testing.T) {
 	losses := []api.Consequence{
 		{Name: "a.example", Answer: api.AnswerLastResort, Serving: 0, Minimum: 1, QueryTypes: []string{"A"}},

@@ -19,15 +19,15 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// AppliedStore keeps what applies have changed, for their undo. A call returns when the change is on disk.
+// AppliedStore stores the changes of applies, for their undo. A call returns when the change is on disk.
 type AppliedStore interface {
 	PutApplied(name string, state []byte) error
-	// Applied returns a state, nil if it is not kept.
+	// Applied returns a stored state, or nil if the state is missing.
 	Applied(name string) ([]byte, error)
 	DeleteApplied(name string) error
 }
 
-// appliedState is what an apply has changed: the objects before and after it, and the orders that went with servers.
+// appliedState holds the changes of an apply: the objects before and after it, and the orders of removed servers.
 type appliedState struct {
 	Before, After appliedObjects
 	Orders        []api.Order `json:",omitempty"`
@@ -49,16 +49,16 @@ type appliedTarget struct {
 	Server *definitions.TargetServer
 }
 
-// stateOf returns what a plan changes, without the orders.
+// stateOf returns the changed objects of a plan, before and after the change, without the orders.
 func stateOf(p *documentPlan) (state appliedState, err error) {
 	before := newObjects()
-	held(before.regions, p.held.regions, p.put.regions, p.gone.regions)
-	held(before.domains, p.held.domains, p.put.domains, p.gone.domains)
-	held(before.servers, p.held.servers, p.put.servers, p.gone.servers)
-	held(before.targets, p.held.targets, p.put.targets, p.gone.targets)
-	held(before.mappings, p.held.mappings, p.put.mappings, p.gone.mappings)
-	held(before.agents, p.held.agents, p.put.agents, p.gone.agents)
-	held(before.settings, p.held.settings, p.put.settings, p.gone.settings)
+	addTouched(before.regions, p.held.regions, p.put.regions, p.gone.regions)
+	addTouched(before.domains, p.held.domains, p.put.domains, p.gone.domains)
+	addTouched(before.servers, p.held.servers, p.put.servers, p.gone.servers)
+	addTouched(before.targets, p.held.targets, p.put.targets, p.gone.targets)
+	addTouched(before.mappings, p.held.mappings, p.put.mappings, p.gone.mappings)
+	addTouched(before.agents, p.held.agents, p.put.agents, p.gone.agents)
+	addTouched(before.settings, p.held.settings, p.put.settings, p.gone.settings)
 	if state.Before, err = before.listed(); err != nil {
 		return state, err
 	}
@@ -66,8 +66,8 @@ func stateOf(p *documentPlan) (state appliedState, err error) {
 	return state, err
 }
 
-// held adds the objects of now that the maps touched name.
-func held[K comparable, V any](to, now map[K]*V, touched ...map[K]*V) {
+// addTouched adds the objects of now with the keys of the maps touched.
+func addTouched[K comparable, V any](to, now map[K]*V, touched ...map[K]*V) {
 	for _, all := range touched {
 		for key := range all {
 			if object := now[key]; object != nil {
@@ -153,11 +153,12 @@ func (a *appliedState) encode() ([]byte, error) {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)
 	if err := errors.Join(json.NewEncoder(packed).Encode(a), packed.Close()); err != nil {
-		return nil, fmt.Errorf("encoding what a document changes: %w", err)
+		return nil, fmt.Errorf("encoding the changes of a document: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
+// decodeApplied returns the state of compressed JSON.
 func decodeApplied(packed []byte) (a appliedState, err error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -170,8 +171,8 @@ func decodeApplied(packed []byte) (a appliedState, err error) {
 	return a, err
 }
 
-// planRevert returns the plan that restores the objects of a state, from the objects that the API has now. It refuses
-// if one of them is no longer as the apply has left it; the error names it.
+// planRevert returns the plan that restores the objects of a state. now are the objects of the API. The error names an
+// object that has changed since the apply.
 func planRevert(ctx context.Context, state *appliedState, now *objects, owner string) (*documentPlan, error) {
 	before, err := state.Before.objects()
 	if err != nil {
@@ -192,7 +193,7 @@ func planRevert(ctx context.Context, state *appliedState, now *objects, owner st
 		revertAll(p, kindSettings, before.settings, after.settings, now.settings, p.put.settings, p.gone.settings))
 }
 
-// revertAll adds the objects of one kind to a plan. The error names the first object that has changed since.
+// revertAll adds the objects of a kind to a plan. The error names the first object that has changed since the apply.
 func revertAll[K comparable, V any](p *documentPlan, kind string, before, after, now, put, gone map[K]*V) error {
 	for _, key := range sortedKeys(after) {
 		if !equalJSON(now[key], after[key]) {
@@ -233,7 +234,7 @@ func appliedName(requestID, undoes string) string {
 	return requestID + "-" + undoes
 }
 
-// undoableApply is what an undo of an apply does.
+// undoableApply is the effect of the undo of an apply.
 type undoableApply struct {
 	plan   *documentPlan
 	orders []api.Order
@@ -260,7 +261,7 @@ func (s *Server) planUndoApply(e *api.AuditEntry) (u undoableApply, err error) {
 	return undoableApply{p, state.Orders}, nil
 }
 
-// undoApply restores all that the apply of a document has changed.
+// undoApply reverts the apply of a document.
 func (s *Server) undoApply(c *call, e *api.AuditEntry, ch *change) error {
 	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
 	defer s.o.OrderLock.Unlock()
@@ -286,7 +287,8 @@ func (s *Server) undoApply(c *call, e *api.AuditEntry, ch *change) error {
 	return conflictOf(e, s.applyPlan(c, u.plan, ch, u.orders))
 }
 
-// conflictOf makes a fault of objects that an undo restores a conflict with what was changed since.
+// conflictOf converts a bad request, caused by a restored object, to the conflict error of an undo. It returns other
+// errors unchanged.
 func conflictOf(e *api.AuditEntry, err error) error {
 	if p, is := errors.AsType[*problem](err); is && p.status == http.StatusBadRequest {
 		return cannotUndo(e, p.sentence)
@@ -308,8 +310,8 @@ func (s *Server) ordersOf(servers []registry.ID) (list []api.Order) {
 	return list
 }
 
-// restoreOrders gives the orders of servers that are there again, but for those that have ended. Options.OrderLock must
-// be held.
+// restoreOrders restores the orders of restored servers, without the expired orders. The caller holds
+// Options.OrderLock.
 func (s *Server) restoreOrders(ctx context.Context, orders []api.Order) error {
 	var failed []error
 	for _, record := range orders {

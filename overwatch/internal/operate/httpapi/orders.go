@@ -150,7 +150,7 @@ func (s *Server) losesPlanned(c *call, before, o registry.Order) bool {
 		before.Over != o.Over || before.Weight != o.Weight || before.Healthy != o.Healthy
 }
 
-// plannedProblem refuses an order that would replace a planned one, and names both ways on.
+// plannedProblem returns the conflict error of an order that would replace a planned order. It names both remedies.
 func plannedProblem(o registry.Order) error {
 	window := "from " + o.StartsAt.UTC().Format(time.RFC3339)
 	if !o.ExpiresAt.IsZero() {

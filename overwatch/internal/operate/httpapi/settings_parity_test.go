@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// everySetting has a value other than the default for each setting of a domain that one domain can have at once.
+// everySetting has a value other than the default for each setting that is valid in the same domain.
 const everySetting = `"routing_algorithm":"latency","regions":["us"],"ttl":7,"max_answers":3,"on_all_down":"all",` +
 	`"min_healthy":"50%","failover_threshold":2,"fallback_algorithm":"client-hash",` +
 	`"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9},"proximity_tolerance_km":5,` +

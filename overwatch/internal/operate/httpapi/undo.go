@@ -237,7 +237,7 @@ func sameChange(a, b *api.AuditEntry) bool {
 	return a.RequestID != "" && a.RequestID == b.RequestID
 }
 
-// isUndo reports whether an entry is of the undoing of another one.
+// isUndo reports whether an entry records an undo.
 func isUndo(e *api.AuditEntry) bool { return e.Details["undoes"] != "" }
 
 // lastOf returns the newest change that an actor has made, with the given id unless that is empty.
@@ -320,7 +320,8 @@ func states[T any](e *api.AuditEntry) (before, after *T, err error) {
 	return before, after, nil
 }
 
-// statesOf is states for an object of a kind of package model.
+// statesOf returns the object of an audit entry before and after the change; nil if it did not exist. It
+// returns an error if both are nil.
 func statesOf[T any](e *api.AuditEntry) (before, after *T, err error) {
 	for _, state := range []struct {
 		from json.RawMessage

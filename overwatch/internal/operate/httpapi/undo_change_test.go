@@ -14,7 +14,7 @@ import (
 
 const secondDrain = "/api/v1/servers/" + secondServer + "/drain"
 
-// One command is one change: what its requests have done is undone together, and redone together.
+// The requests of a command are a single change: an undo reverts them together, and a redo repeats them together.
 func TestUndo_TakesAllRequestsOfOneChangeBack(t *testing.T) {
 	w := newWorld(t)
 	other := []string{api.ChangeHeader, "another"}
@@ -50,7 +50,7 @@ func TestUndo_TakesAllRequestsOfOneChangeBack(t *testing.T) {
 	}
 }
 
-// A change of which one object has changed since is not undone in part.
+// An undo is refused as a whole if an object of the change has changed since.
 func TestUndo_OfSeveralIsWholeOrNothing(t *testing.T) {
 	w := newWorld(t)
 	id := []string{api.ChangeHeader, "both"}
@@ -147,7 +147,7 @@ func (w *world) documentText() string {
 	return string(text)
 }
 
-// An apply on which a later change stands is refused, and so is one whose state is not kept.
+// The undo of an apply is refused after a later change of its objects, and without its stored state.
 func TestUndo_OfAnApplyRefusesWhereItCannotBe(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)

@@ -9,12 +9,12 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// inForceField is the field of an order that changes with time alone.
+// inForceField is the field of an order with a value that depends on the time.
 const inForceField = "in_force"
 
-// pendingUndo returns the entries of a change that are still to be undone. The entries are given and returned newest
-// first. It refuses if an object has changed since. An object that is as it was before the change needs no undo: an
-// earlier undo has ended in the middle.
+// pendingUndo returns the entries of a change that an undo still has to revert. entries and pending have the latest
+// entry first. It refuses if an object has changed since. It omits the objects that an earlier, incomplete undo has
+// restored.
 func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry, err error) {
 	byObject := map[string][]*api.AuditEntry{}
 	for i := range entries {
@@ -25,7 +25,7 @@ func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry
 	open := map[uint64]bool{}
 	for _, list := range byObject {
 		left := list
-		if list[0].Action == api.AuditApply { // which checks its objects by itself
+		if list[0].Action == api.AuditApply { // undoApply checks the objects
 			_, err = s.planUndoApply(list[0])
 		} else {
 			left, err = s.notUndone(list)
@@ -45,7 +45,7 @@ func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry
 	return pending, nil
 }
 
-// notUndone returns those of the entries about one object, newest first, that are still to be undone.
+// notUndone returns the entries about an object that an undo still has to revert, the latest entry first.
 func (s *Server) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
 	now, err := s.objectNow(list[0])
 	if err != nil {
@@ -75,8 +75,7 @@ func orderKindOf(action string) string {
 	return ""
 }
 
-// objectNow returns the object of an audit entry as it is now, in the form that the audit log has it; null if there is
-// none.
+// objectNow returns the present object of an audit entry in the form of the audit log, or null if it does not exist.
 func (s *Server) objectNow(e *api.AuditEntry) (json.RawMessage, error) {
 	object, err := s.liveObject(e)
 	if err != nil {

@@ -19,9 +19,9 @@ const (
 	maxTag         = 64 // characters
 )
 
-// DomainProblems returns the faults of a domain that depend on nothing else: neither on other objects nor on the node.
-// The bounds of numbers are checked when the value is read. Keys are names of fields, such as https.alpn[0]. It does
-// not allocate for a valid domain.
+// DomainProblems returns the faults of a domain that are independent of other objects and of the node. Parsing checks
+// the bounds of numbers. Keys are names of fields, such as https.alpn[0]. DomainProblems does not allocate for a valid
+// domain.
 func DomainProblems(d *Domain) (found settings.Problems) {
 	add := func(key, value, format string, args ...any) {
 		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
@@ -62,7 +62,8 @@ func DomainProblems(d *Domain) (found settings.Problems) {
 	return append(found, textProblems(d)...)
 }
 
-// fallbackProblems checks that the routing algorithm can need the fallback algorithm.
+// fallbackProblems returns the problem of a fallback algorithm that is unknown, never used, or equal to the routing
+// algorithm.
 func fallbackProblems(d *Domain, algorithm *policy.Algorithm) settings.Problems {
 	one := func(message string) settings.Problems {
 		return settings.Problems{{Key: "fallback_algorithm", Value: d.FallbackAlgorithm, Message: message}}
@@ -83,7 +84,7 @@ func algorithmRemedy(found string) string {
 	return "no such algorithm; " + settings.DidYouMean(found, policy.Names(policy.Algorithms()))
 }
 
-// textProblems checks the description and the tags.
+// textProblems returns the problems of the description and the tags.
 func textProblems(d *Domain) (found settings.Problems) {
 	add := func(key, value, format string, args ...any) {
 		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
@@ -105,6 +106,7 @@ func textProblems(d *Domain) (found settings.Problems) {
 	return found
 }
 
+// isTag reports whether a text is a valid tag: 1 to maxTag printable characters without commas or outer spaces.
 func isTag(tag string) bool {
 	unfit := func(r rune) bool { return !unicode.IsPrint(r) || r == ',' }
 	return tag != "" && utf8.ValidString(tag) && utf8.RuneCountInString(tag) <= maxTag &&

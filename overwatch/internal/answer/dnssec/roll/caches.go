@@ -54,7 +54,7 @@ func (p *Progress) longest(peers []Peer) Caches {
 	return all
 }
 
-// waits returns the TTLs to wait for: at least the stored ones.
+// waits returns the TTLs to wait for: the larger of ttl and the stored TTLs.
 func (p *Progress) waits(peers []Peer, ttl TTLs) TTLs {
 	stored := p.longest(peers)
 	ttl.DNSKEY, ttl.Answers = max(ttl.DNSKEY, stored.DNSKEY), max(ttl.Answers, stored.Answers)
