@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"gslb.internal/overwatch/internal/answer/dnsserver"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/leaf/heap"
 	"gslb.internal/shared/logging"
@@ -54,7 +55,7 @@ func Run(ctx context.Context, o Options) error {
 	case err != nil:
 		return err
 	}
-	defer spread()() // only now, as there is a socket per core
+	defer dnsserver.SpreadThreads()()
 	err = n.run(ctx, hangups)
 	if !errors.Is(err, errHanging) {
 		n.close()

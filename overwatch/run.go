@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/leaf/heap"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/service"
@@ -129,22 +130,7 @@ func (n *node) announce(cfg *config.Config) {
 		e = e.Stringer("metrics", n.metrics.Addr())
 	}
 	e.Msg("overwatch started")
-	n.announceEmpty()
-}
-
-// announceEmpty logs the domains that have no backend yet, the first ten by name, since their answers may surprise.
-func (n *node) announceEmpty() {
-	var empty []string
-	for _, name := range n.state.Domains() {
-		if len(n.registry.View().Service(name)) == 0 {
-			empty = append(empty, name)
-		}
-	}
-	if len(empty) > 0 {
-		n.log.Info().Int("count", len(empty)).Strs("domains", empty[:min(10, len(empty))]).
-			Msg("waiting for backends of these domains: until an agent reports one or a server is configured, they " +
-				"go to their last resort, which is SERVFAIL unless on_all_down says otherwise")
-	}
+	control.LogEmpty(n.state.Domains(), n.registry.View(), n.log)
 }
 
 // notifyManager reports a state of the node to the service manager. A failure is only logged.

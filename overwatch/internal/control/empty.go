@@ -1,0 +1,25 @@
+package control
+
+import (
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/registry"
+)
+
+// maxEmptyListed bounds the domains without a backend that a log line lists by name.
+const maxEmptyListed = 10
+
+// LogEmpty logs the domains that have no backend yet, since their answers may surprise.
+func LogEmpty(domains []string, view *registry.View, log zerolog.Logger) {
+	var empty []string
+	for _, name := range domains {
+		if len(view.Service(name)) == 0 {
+			empty = append(empty, name)
+		}
+	}
+	if len(empty) > 0 {
+		log.Info().Int("count", len(empty)).Strs("domains", empty[:min(maxEmptyListed, len(empty))]).
+			Msg("waiting for backends of these domains: until an agent reports one or a server is configured, they " +
+				"go to their last resort, which is SERVFAIL unless on_all_down says otherwise")
+	}
+}
