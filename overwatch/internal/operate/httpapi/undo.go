@@ -93,10 +93,11 @@ func undoSentence(u *api.Undone, made bool) string {
 	if !made {
 		verb = "would be undone"
 	}
+	object := strings.TrimSpace(u.Resource + " " + u.ResourceID) // a document has no id
 	if len(u.Entries) > 1 {
-		return fmt.Sprintf("the %s of %s %s and of %d more %s", u.Action, u.Resource, u.ResourceID, len(u.Entries)-1, verb)
+		return fmt.Sprintf("the %s of %s and of %d more %s", u.Action, object, len(u.Entries)-1, verb)
 	}
-	return fmt.Sprintf("the %s of %s %s %s", u.Action, u.Resource, u.ResourceID, verb)
+	return fmt.Sprintf("the %s of %s %s", u.Action, object, verb)
 }
 
 // undoSteps returns the steps that undo the change to which an entry belongs, the newest first, and completes undone.

@@ -168,3 +168,14 @@ func TestUndo_OfAnApplyRefusesWhereItCannotBe(t *testing.T) {
 		t.Errorf("the client does not learn which change it is: %v", err)
 	}
 }
+
+// The undo of a document that names no owner has one space between the words.
+func TestUndo_OfADocumentWithoutAnOwnerIsNamed(t *testing.T) {
+	w := newWorld(t)
+	w.apply(api.ApplyRequest{Document: shop(30)}, 6)
+	undone, err := w.client.Undo(t.Context(), lastChange)
+	w.must(err)
+	if undone.Message != "the apply of document is undone" {
+		t.Errorf("%q", undone.Message)
+	}
+}
