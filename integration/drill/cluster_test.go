@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/signed"
 	"gslb.internal/integration/harness/testbed"
 )
 
-// firstTTL is the TTL, in seconds, of all records until the restarts in the middle of the key rollover, lowTTL later.
-const firstTTL, lowTTL = 6, 1
+// TTLs in seconds. Keys, SOA records and denials have firstTTL until the restarts in the middle of the key rollover,
+// and lowTTL later. Addresses have nameTTL.
+const firstTTL, lowTTL, nameTTL = 15, 1, 4
 
 // Paths of the receiver. Those on call get warnings and worse; orders gets drains and reloads of all severities.
 const onCall, orders = "/on-call", "/orders"
@@ -23,6 +25,7 @@ const onCall, orders = "/on-call", "/orders"
 type week struct {
 	*testbed.Site
 	hook  *receiver
+	above *parent
 	probe *probe
 	gates []*gate                       // of the third node, both ways
 	agent map[string]*harness.Agent     // by region
@@ -43,9 +46,10 @@ func startWeek(t *testing.T) *week {
 	testbed.Judge(t, "unbound")
 	regions := []string{"eu", "us", "ap"}
 	c := testbed.NewCluster(t, timing(), harness.Domain{Name: testbed.AppName, RoutingAlgorithm: "round-robin",
-		Regions: regions, TTL: firstTTL})
-	w := &week{Site: &testbed.Site{Cluster: c}, hook: startReceiver(t), agent: map[string]*harness.Agent{},
-		in: map[string][]*harness.Backend{}}
+		Regions: regions, TTL: nameTTL})
+	w := &week{Site: &testbed.Site{Cluster: c}, hook: startReceiver(t), above: startParent(t),
+		agent: map[string]*harness.Agent{},
+		in:    map[string][]*harness.Backend{}}
 	w.JoinBackends(t, 2*len(regions))
 	for i := range regions {
 		w.Nodes = append(w.Nodes, w.prepareNode(t, fmt.Sprintf("ow-%d", i+1), regions))
@@ -76,6 +80,7 @@ func startWeek(t *testing.T) *week {
 	}
 	w.oneKey(t)
 	w.quiet(t)
+	w.above.has(t, signed.DS(t, w.Nodes[0]).DSRecord)
 	w.probe = startProbe(t, w.Site)
 	return w
 }
@@ -94,7 +99,7 @@ func (w *week) prepareNode(t *testing.T, name string, regions []string) *harness
 	f.Replication.Enabled = true
 	n.File.DNS.Zones = []string{testbed.ZoneName}
 	n.File.DNS.ApexTTL, n.File.DNS.NegativeTTL = firstTTL, firstTTL
-	f.DNSSEC.Rollover.Margin = time.Second
+	f.DNSSEC.Rollover = harness.Rollover{ParentServers: []string{w.above.at}, Margin: time.Second}
 	f.Geolocation.DatabasePath = testbed.File(t, "countries.mmdb", database(t))
 	target := func(name, path, severity string, kinds ...string) map[string]any {
 		return map[string]any{"name": name, "type": "webhook", "url": w.hook.URL + path, "secret": testbed.WebhookSecret,
@@ -103,7 +108,7 @@ func (w *week) prepareNode(t *testing.T, name string, regions []string) *harness
 	f.Notifications = map[string]any{"targets": []any{
 		target("on-call", onCall, "warning", "backend", "name", "agent", "refused", "node", "brake", "suspension", "key",
 			"signing", "replication", "store", "certificate", "token", "region", "notification", "service", "geo", "share"),
-		target("orders", orders, "info", "drain", "reload")}}
+		target("orders", orders, "info", "drain", "reload", "weight")}}
 	return n
 }
 

@@ -110,12 +110,12 @@ func (p *probe) set(b *harness.Backend, dead time.Time) {
 }
 
 // judge fails the test for each new wrong answer.
-func (p *probe) judge(t *testing.T, during string) {
+func (p *probe) judge(t *testing.T) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, w := range p.wrong {
-		t.Errorf("%s: a wrong answer: %s", during, w)
+		t.Errorf("a wrong answer: %s", w)
 	}
 	p.wrong = nil
 }

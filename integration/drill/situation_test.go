@@ -33,7 +33,7 @@ type situation struct {
 // namedBound is the promised time until status, events and notifications name a situation, and until they end it.
 const namedBound = 10 * time.Second
 
-// about reports whether an event is the one that names the situation.
+// about reports whether an event names the situation.
 func (s *situation) about(e *api.Event) bool {
 	return e.Kind == s.event && slices.Contains(s.subjects, e.Subject)
 }
@@ -73,16 +73,16 @@ func (w *week) play(t *testing.T, s situation) {
 	m := w.mark(t)
 	s.begin(t)
 	began := time.Now()
-	w.await(t, m, s.bound, s.name+": its name", func(ctx context.Context) error {
+	w.await(t, m, s.bound, "its name", func(ctx context.Context) error {
 		return errors.Join(w.conditionsAre(ctx, &s), w.eventsAre(ctx, m, &s, s.begun), w.messagesAre(m, &s, begins, s.begun))
 	})
 	named := time.Now()
 	s.end(t)
 	ended := time.Now()
-	w.await(t, m, s.bound, s.name+": its end", func(ctx context.Context) error {
+	w.await(t, m, s.bound, "its end", func(ctx context.Context) error {
 		return errors.Join(w.noConditions(ctx), w.eventsAre(ctx, m, &s, s.over), w.messagesAre(m, &s, ends, s.over))
 	})
-	t.Logf("%s: named after %s, ended after %s", s.name, named.Sub(began).Round(time.Millisecond),
+	t.Logf("named after %s, ended after %s", named.Sub(began).Round(time.Millisecond),
 		time.Since(ended).Round(time.Millisecond))
 	w.judge(t, m, &s)
 }
@@ -214,12 +214,12 @@ func (w *week) judge(t *testing.T, m mark, s *situation) {
 	ids := map[string]bool{}
 	for _, one := range w.hook.since(m.at) {
 		if ids[one.Data.ID] {
-			t.Errorf("%s: the message %s came twice: %+v", s.name, one.Data.ID, one.Data.Events)
+			t.Errorf("the message %s came twice: %+v", one.Data.ID, one.Data.Events)
 		}
 		ids[one.Data.ID] = true
 		for _, e := range one.Data.Events {
 			if !s.mayHave(&e) {
-				t.Errorf("%s: %s sent %s: %s %s %q: %s", s.name, one.Data.Node, one.Type, e.Kind, e.State, e.Subject, e.Sentence)
+				t.Errorf("%s sent %s: %s %s %q: %s", one.Data.Node, one.Type, e.Kind, e.State, e.Subject, e.Sentence)
 			}
 		}
 	}
@@ -230,15 +230,15 @@ func (w *week) judge(t *testing.T, m mark, s *situation) {
 		}
 		for _, e := range list {
 			if e.Phase == api.PhaseBegins && !s.mayHave(&e) {
-				t.Errorf("%s: %s has the event %s %s %q: %s", s.name, n.Name, e.Kind, e.State, e.Subject, e.Sentence)
+				t.Errorf("%s has the event %s %s %q: %s", n.Name, e.Kind, e.State, e.Subject, e.Sentence)
 			}
 		}
 	}
 	if err := errors.Join(w.eventsAre(t.Context(), m, s, s.begun), w.eventsAre(t.Context(), m, s, s.over),
 		w.messagesAre(m, s, begins, s.begun), w.messagesAre(m, s, ends, s.over)); err != nil {
-		t.Errorf("%s: after its end: %v", s.name, err)
+		t.Errorf("after its end: %v", err)
 	}
-	w.probe.judge(t, s.name)
+	w.probe.judge(t)
 	if t.Failed() {
 		w.logNamed(t, m)
 	}
