@@ -184,8 +184,8 @@ func nameOf(b api.Backend) (backendName, error) {
 	return backendName{b.Service, address, b.Port}, nil
 }
 
-// lookUpBackends returns the backends that a text selects from those that known returns on any node. It returns an error
-// if there are none.
+// lookUpBackends returns the backends that a text selects from those that known returns on any node. It returns an
+// error if there are none.
 func (a *app) lookUpBackends(ctx context.Context, text string, known question[api.BackendList]) ([]api.Backend, error) {
 	all, err := a.knownBackends(ctx, known)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 )
 
 func (a *app) contextCommand() *cobra.Command {
-	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(), reading(a.contextShowCommand()),
+	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(),
+		reading(a.contextShowCommand()),
 		changing(a.contextUseCommand()),
 		changing(a.contextSetCommand()), destroying(a.contextDeleteCommand()))
 }

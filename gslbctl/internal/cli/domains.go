@@ -90,7 +90,8 @@ func readDomain(ctx context.Context, c *api.Client, name string) (domainReport, 
 func (a *app) domainText(r domainReport) string {
 	d := r.Domain
 	lines := []string{fmt.Sprintf("%s  routing algorithm %s, TTL %ds, %d of %s healthy, signed: %s", d.Name,
-		d.RoutingAlgorithm, d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"), render.YesNo(d.DNSSECEnabled)), ""}
+		d.RoutingAlgorithm, d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
+		render.YesNo(d.DNSSECEnabled)), ""}
 	if d.Overlay != nil {
 		lines = append(lines, fmt.Sprintf("%s laid over the configuration by %s: gslbctl domains reset %s takes it away",
 			render.Count(len(d.Overlay.Fields), "value", "values"), d.Overlay.By, d.Name), "")

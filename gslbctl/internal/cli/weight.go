@@ -32,7 +32,8 @@ func (a *app) weightCommand() *cobra.Command {
 		Long: "weight replaces the weight that an agent, a file or the API declares, until it is cleared or " +
 			"expires. DNS\nhas changed when it returns. A backend of weight 0 serves only where no other may; before, every " +
 			"node is asked which\nnames would be left with such backends only. An address without a service selects the " +
-			"backends of the only\nservice that the nodes have there. A service and an address can also be two arguments; without a " +
+			"backends of the only\nservice that the nodes have there. A service and an address can also be two arguments; " +
+			"without a " +
 			"port they\nselect each backend at the address.",
 		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
 			"  gslbctl weight app.example.com:192.0.2.10:443 --clear",

@@ -7,7 +7,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// unexchangedFor is the time after which a failing exchange of keys is reported if the peer has answered earlier. It is longer than the detection of a lost peer, which has its own condition.
+// unexchangedFor is the time after which a failing exchange of keys is reported if the peer has answered earlier. It is
+// longer than the detection of a lost peer, which has its own condition.
 const unexchangedFor = 5 * time.Second
 
 // exchangeFailure is a failing exchange of keys with a peer.

@@ -99,7 +99,9 @@ func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, befor
 }
 
 // serverUnchangedSince is unchangedSince for a server, without its secrets, which no audit entry has.
-func serverUnchangedSince(e *api.AuditEntry, now store.Server) error { return unchangedSince(e, now.Shown()) }
+func serverUnchangedSince(e *api.AuditEntry, now store.Server) error {
+	return unchangedSince(e, now.Shown())
+}
 
 // completed returns a server of an audit entry with the secrets that the entry leaves out (store.Server.Shown). They
 // are taken from now, the server's present check, or from that of its region.

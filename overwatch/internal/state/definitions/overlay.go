@@ -57,8 +57,8 @@ func (s *Set) Overlay(kind, name string) *Overlay {
 	return o
 }
 
-// Names of the routing algorithm of a domain. Overlays are stored with the name of version 0.9.0, which does not know the
-// other name, so that nodes of both versions apply them.
+// Names of the routing algorithm of a domain. Overlays are stored with the name of version 0.9.0, which does not know
+// the other name, so that nodes of both versions apply them.
 const algorithm, legacyAlgorithm = "routing_algorithm", "routing_policy"
 
 // rename gives the value of a field another name.

@@ -130,7 +130,8 @@ func (s *Store) MetReplicas() error {
 }
 
 // BeginReplicas ends Joining where all others are joining too, see replica.Table.Begin; audit is that of Merge.
-func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged, error) {
+func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged,
+	error) {
 	return s.merge(offers, (*replica.Table).Begin, audit)
 }
 
