@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -162,6 +163,29 @@ func TestDefine_ChangesOfOneSectionLoseNothing(t *testing.T) {
 	}
 	if dns := n.state.Config().DNS; dns.DefaultTTL != 61 || dns.NegativeTTL == nil || *dns.NegativeTTL != 7 {
 		t.Errorf("default_ttl is %d and negative_ttl %v, want 61 and 7", dns.DefaultTTL, dns.NegativeTTL)
+	}
+}
+
+// A domain of another node has the defaults of the settings that its stored form omits, also in the form of version
+// 0.9.0, which names the routing algorithm routing_policy.
+func TestFollow_ADomainOfAPeerHasTheDefaults(t *testing.T) {
+	n := opened(t)
+	key := replica.Key{Kind: store.KindDomain, Name: "peer.gslb.test"}
+	version := replica.Version{Time: time.Now().UnixMilli(), Node: "b"}
+	offer := replica.Offer{Node: "b", Synced: time.Now(), Objects: []replica.Object{{Key: key, Version: version,
+		Value: []byte(`{"name":"peer.gslb.test","ttl":30,"routing_policy":"weighted","regions":null,"enabled":true}`)}}}
+	if _, err := n.store.Merge(offer, nil); err != nil {
+		t.Fatal(err)
+	}
+	if refused := n.control.Follow(t.Context(), []replica.Key{key}); len(refused) > 0 {
+		t.Fatal(refused)
+	}
+	set, _ := n.control.Defined()
+	d := set.Domains[key.Name]
+	want := newDomain(key.Name)
+	want.RoutingAlgorithm = "weighted"
+	if !reflect.DeepEqual(d, want) {
+		t.Errorf("%+v, want %+v", d, want)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
 )
@@ -110,7 +111,16 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 func putInto(d *definitions.Draft, key replica.Key, value json.RawMessage) error {
 	switch key.Kind {
 	case store.KindDomain:
-		return putOne(key, value, d.PutDomain, d.DeleteDomain)
+		if value == nil {
+			d.DeleteDomain(key.Name)
+			return nil
+		}
+		domain, err := model.Decode[model.Domain](value)
+		if err != nil {
+			return fmt.Errorf("it cannot be read: %w", err)
+		}
+		d.PutDomain(domain)
+		return nil
 	case store.KindRegion:
 		return putOne(key, value, d.PutRegion, d.DeleteRegion)
 	case store.KindAgent:
