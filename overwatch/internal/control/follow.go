@@ -12,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
-	"gslb.internal/shared/model"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
