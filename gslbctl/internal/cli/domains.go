@@ -41,7 +41,7 @@ func (a *app) domainsListCommand() *cobra.Command {
 				t.Empty = "No domain has the tag " + tag + "."
 			}
 			for _, d := range list.Domains {
-				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingAlgorithm), render.C(strconv.Itoa(d.TTL)+"s"),
+				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"),
 					healthyOf(d.HealthyBackends, d.BackendCount),
 					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt),
 					orNone(strings.Join(d.Tags, ",")), orNone(d.Description),
@@ -90,7 +90,7 @@ func readDomain(ctx context.Context, c *api.Client, name string) (domainReport, 
 func (a *app) domainText(r domainReport) string {
 	d := r.Domain
 	lines := []string{fmt.Sprintf("%s  routing algorithm %s, TTL %ds, %d of %s healthy, signed: %s", d.Name,
-		d.RoutingAlgorithm, d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
+		d.RoutingPolicy, d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
 		render.YesNo(d.DNSSECEnabled)), ""}
 	if d.Overlay != nil {
 		lines = append(lines, fmt.Sprintf("%s laid over the configuration by %s: gslbctl domains reset %s takes it away",
