@@ -29,7 +29,6 @@ var floors = []string{"leaf", "policy", "state", "health", "answer", "control", 
 // homes lists the packages that may import a library, each with all below it.
 var homes = map[string][]string{
 	"github.com/gin-gonic/gin": {"gslb.internal/overwatch/internal/operate/httpapi"},
-	"github.com/spf13/viper":   {"gslb.internal/shared/settings"},
 	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/health/gossip",
 		"gslb.internal/agent/internal/report"},
 	"filippo.io/age":          {"gslb.internal/gslbctl/internal/keybackup"},

@@ -1,9 +1,6 @@
 package settings
 
-import (
-	"fmt"
-	"reflect"
-)
+import "reflect"
 
 // Options controls Load.
 type Options struct {
@@ -67,16 +64,12 @@ func decodeAll(report *Report, into any, o Options, alone bool) error {
 		}
 	}
 	leaves := d.schema.leaves("", root)
-	store, err := joinSources(leaves, d.scalars, alone)
-	if err != nil {
-		return fmt.Errorf("joining the files: %w", err)
-	}
 	if alone {
 		refuseSecretFiles(report, d)
 	} else {
-		(&secrets{report, d, store}).collect(leaves)
+		(&secrets{report, d}).collect(leaves)
 	}
-	apply(store, report, leaves)
+	apply(d.scalars, report, leaves)
 	if o.Validate != nil {
 		o.Validate(report)
 	}

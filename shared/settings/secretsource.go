@@ -5,15 +5,12 @@ import (
 	"os"
 	"reflect"
 	"strings"
-
-	"github.com/spf13/viper"
 )
 
 // secrets finds secrets outside the configuration's own files.
 type secrets struct {
 	report  *Report
 	decoder *decoder
-	store   *viper.Viper
 }
 
 // collect sets each secret from its source. Lists and maps are written there as in the configuration: YAML or JSON.
@@ -34,7 +31,7 @@ func (s *secrets) collect(leaves []leaf) {
 				s.take(leaf, text, source)
 			}
 		case hasVariable:
-			s.take(leaf, s.store.GetString(leaf.path), "environment variable "+variable)
+			s.take(leaf, os.Getenv(variable), "environment variable "+variable)
 		}
 	}
 }
@@ -84,7 +81,7 @@ func (d *decoder) readSecret(key string, from given) (text, path string, ok bool
 func (s *secrets) take(leaf leaf, text, source string) {
 	s.report.outside[leaf.path] = Position{File: source}
 	if leaf.field.shape == scalarShape {
-		s.store.Set(leaf.path, text)
+		s.decoder.scalars[leaf.path] = text
 		return
 	}
 	root, problems := parse(source, text)
