@@ -8,9 +8,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Domain is one load-balanced name.
+// Domain is a load-balanced name and its settings.
 type Domain struct {
-	// The name; `*.` before it makes a wildcard. Required; each name once.
+	// The name, such as `app.example.com`, or a wildcard, such as `*.example.com`. Required; each name once.
 	Name string `key:"name" json:"name" write:"always"`
 	// How the domain's backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency`
 	// or `client-hash`; see [routing](routing.md).
@@ -19,14 +19,14 @@ type Domain struct {
 	Regions []string `key:"regions" json:"regions" usage:"regions in order of preference, separated by commas"`
 	// Seconds for which a resolver may cache an answer; 0: `dns.default_ttl`.
 	TTL int `key:"ttl" json:"ttl" usage:"seconds that resolvers cache an answer (default: dns.default_ttl)" min:"0" max:"2147483647" zero:"unset"`
-	// The maximum number of addresses in an answer. BIND resolvers reject more than 100 records of one name. Above about
+	// The maximum number of addresses in an answer. BIND resolvers reject a name with more than 100 records. Above about
 	// 60 IPv4 or 35 IPv6 addresses an answer exceeds a UDP datagram, and resolvers retry over TCP.
 	MaxAnswers int `key:"max_answers" json:"max_answers" usage:"maximum number of addresses in an answer" default:"1" min:"1"`
 	// The fallback answer if all backends are down, or fewer than `min_healthy` are up: `servfail`, `last_healthy` or
 	// `all`. Default: see `dns.return_last_healthy`.
 	OnAllDown string `key:"on_all_down" json:"on_all_down,omitempty" usage:"fallback answer: servfail, last_healthy or all (default: dns.return_last_healthy)"`
 	// The minimum number of the domain's backends, in all its regions, that must be able to serve: a number, `2`, or a
-	// share, `"50%"`, rounded up. With fewer, the domain answers as `on_all_down` says; `last_healthy` then includes the
+	// share, `"50%"`, rounded up. With fewer, the answer is the fallback answer of `on_all_down`; `last_healthy` then includes the
 	// backends that failed last. A new backend counts after its first check result. 1 to 1000, or 1% to 100%.
 	MinHealthy string `key:"min_healthy" json:"min_healthy,omitempty" usage:"backends that must be able to serve: a number, or a share such as 50%"`
 	// false: answers are unsigned although `overwatch.dnssec.enabled` is true. A zone is signed as a whole, so all domains
@@ -42,7 +42,7 @@ type Domain struct {
 	ClientHash        `key:"client_hash"`
 	Brake             MassFailure `key:"brake" json:"brake,omitzero"`
 	HTTPS             HTTPS       `key:"https" json:"https,omitzero" merge:"replace"`
-	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of one server as a CNAME.
+	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of a server as a CNAME.
 	// With `cname`, all servers of the domain have a `target`, the name has no other records, and it is not the apex of a
 	// zone. An answer has one CNAME, independent of `max_answers`. See
 	// [answers that are names](dns.md#answers-that-are-names).
@@ -131,8 +131,8 @@ type ClientHash struct {
 
 // LatencyConfig configures routing by latency.
 type LatencyConfig struct {
-	// latency: the weight of the newest measurement, above 0 and up to 1.
-	SmoothingFactor float64 `key:"smoothing_factor" json:"smoothing_factor" usage:"latency: weight of the newest measurement" default:"0.3"`
+	// latency: the weight of the latest measurement, above 0 and up to 1.
+	SmoothingFactor float64 `key:"smoothing_factor" json:"smoothing_factor" usage:"latency: weight of the latest measurement" default:"0.3"`
 	// latency: backends with a higher latency are excluded.
 	MaxLatencyMs int `key:"max_latency_ms" json:"max_latency_ms" usage:"latency: backends above this latency are excluded" default:"500" min:"1" max:"60000"`
 	// latency: the number of measurements before the latency of a backend is used.
@@ -148,7 +148,7 @@ type MassFailure struct {
 	// Overrides `overwatch.brake.enabled` for this domain.
 	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"mass-failure protection: false disables it"`
 	// Overrides `overwatch.brake.share` for this domain.
-	Share string `key:"share" json:"share,omitempty" usage:"mass-failure protection: share of backends beyond which agent reports are held"`
+	Share string `key:"share" json:"share,omitempty" usage:"mass-failure protection: share of backends beyond which agent reports have no effect"`
 	// Overrides `overwatch.brake.window` for this domain.
 	Window settings.Duration `key:"window" json:"window,omitempty" usage:"mass-failure protection: time in which failures are counted" min:"1s" max:"1h" zero:"unset"`
 	// Overrides `overwatch.brake.hold` for this domain.

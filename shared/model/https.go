@@ -61,13 +61,13 @@ func (d *Domain) httpsProblems() (found settings.Problems) {
 		add("https.ech", h.ECH, "%v: give the ECHConfigList of the backends in base64", err)
 	}
 	if d.AnswersNames() {
-		add("https.alpn", fmt.Sprint(h.ALPN), "stands beside answer: cname, and an alias has nothing beside it (RFC 1034 "+
-			"section 3.6.2): remove one of the two")
+		add("https.alpn", fmt.Sprint(h.ALPN), "conflicts with answer: cname, since a name with a CNAME record has no other "+
+			"records (RFC 1034 section 3.6.2): remove one of the two")
 	}
 	return found
 }
 
-// isProtocol reports whether an ALPN protocol id is one that can be written in zone files as it is.
+// isProtocol reports whether zone files can contain an ALPN protocol id without escapes.
 func isProtocol(id string) bool {
 	for _, c := range []byte(id) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// FuzzHTTPS_ECHConfigs holds that what is taken as an ECHConfigList is one as far as its length says.
+// FuzzHTTPS_ECHConfigs checks that an accepted ECHConfigList has the length that its first octets state.
 func FuzzHTTPS_ECHConfigs(f *testing.F) {
 	for _, s := range []string{"", "AAA=", "AAP+DQA=", "x", "AAT+DQAA", strings.Repeat("A", 4096)} {
 		f.Add(s)
@@ -18,7 +18,7 @@ func FuzzHTTPS_ECHConfigs(f *testing.F) {
 		list, err := (&model.HTTPS{ECH: s}).ECHConfigs()
 		if err != nil || s == "" {
 			if list != nil {
-				t.Fatalf("%q: octets %x beside %v", s, list, err)
+				t.Fatalf("%q: octets %x and error %v", s, list, err)
 			}
 			return
 		}
@@ -27,7 +27,7 @@ func FuzzHTTPS_ECHConfigs(f *testing.F) {
 		}
 		again, _ := base64.StdEncoding.DecodeString(base64.StdEncoding.EncodeToString(list))
 		if !slices.Equal(again, list) {
-			t.Fatalf("%x is not what was given", list)
+			t.Fatalf("%x differs from the input", list)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func addSettingFlags(cmd *cobra.Command, fields *model.Fields, old map[string]st
 		cmd.Flags().AddFlag(&f)
 	}
 	cmd.Flags().StringSliceVar(&s.reset, "reset", nil,
-		"`settings` that get their default again, separated by commas, such as ttl,max_answers")
+		"`settings` to reset to their defaults, separated by commas, such as ttl,max_answers")
 	_ = cmd.RegisterFlagCompletionFunc("reset", cobra.FixedCompletions(s.names(), cobra.ShellCompDirectiveNoFileComp))
 	return s
 }

@@ -70,7 +70,7 @@ func (d *domain) isUnchanged(settings *config.Domain, regions []string) bool {
 	return slices.Equal(d.rules.Regions, regions) && sameAnswers(d.settings, settings)
 }
 
-// sameAnswers reports whether two domains have equal settings, apart from fields without effect on answers. It
+// sameAnswers reports whether two domains have equal settings, except fields without effect on answers. It
 // compares all other fields by value, and therefore also the fields that later changes add.
 func sameAnswers(a, b *config.Domain) bool {
 	if a == b || reflect.DeepEqual(a, b) {
@@ -103,7 +103,7 @@ func answersOf(c *config.Domain) int {
 	return max(c.MaxAnswers, 1)
 }
 
-// rules returns the rules of a domain, those of the domain before it if they are the same.
+// rules returns the rules of a domain. It shares the rules of the previous domain if they are equal.
 func (p *plan) rules(c *config.Domain) *policy.Rules {
 	if made := p.rulesFrom(c, p.regionsOf(c)); p.lastRule == nil || !reflect.DeepEqual(p.lastRule, made) {
 		p.lastRule = made

@@ -233,7 +233,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"  - {address: 192.0.2.1, port: 1}\n  - {target: x.test, port: 1}\n  - {address: 192.0.2.1, port: 1, service: d}\n",
 			[]string{
 				`2: domains[0].answer: "CNAME": did you mean cname?`,
-				`3: domains[1].https.alpn: "[h2]": stands beside answer: cname, and an alias has nothing beside it (RFC 1034 ` +
+				`3: domains[1].https.alpn: "[h2]": conflicts with answer: cname, since a name with a CNAME record has no other records (RFC 1034 ` +
 					`section 3.6.2): remove one of the two`,
 				`9: regions[0].servers[0].address: "192.0.2.1": is a server of domain "b", whose answers are names (answer: ` +
 					`cname): give the host name of the server as its target, or leave answer out`,
@@ -250,9 +250,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 				`2782): letters, digits and hyphens, 62 at most`,
 			`2: domains[0].srv[3]: "_-x._udp": give a service and its protocol, each behind an underscore, such as _sip._tcp ` +
 				`(RFC 2782): letters, digits and hyphens, 62 at most`,
-			`3: domains[1].srv: "[_a._b]": stands beside answer: cname, and the target of an SRV record is no alias (RFC ` +
+			`3: domains[1].srv: "[_a._b]": conflicts with answer: cname, since the target of an SRV record is no alias (RFC ` +
 				`2782): remove one of the two`,
-			`4: domains[2].srv: "[_a._b]": the target of an SRV record is one name, and *.c stands for many: give srv to a ` +
+			`4: domains[2].srv: "[_a._b]": the target of an SRV record is a single name, and *.c is a wildcard: set srv of a ` +
 				`domain without an asterisk`,
 			`5: domains[3].srv: "9": give at most 8 services`,
 			`13: regions[0].servers[2].port: "3": is not 1, that of regions[0].servers[0], and all servers of "d" listen at ` +
