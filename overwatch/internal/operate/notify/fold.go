@@ -3,6 +3,7 @@ package notify
 import (
 	"slices"
 
+	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
 )
@@ -36,18 +37,18 @@ func (t *target) fold() {
 
 // isLossTold reports whether the target was notified of the begin of a loss, or the notification waits.
 func (t *target) isLossTold(key string) bool {
-	if t.Told[key][key].Phase == api.PhaseBegins || t.Message != nil && t.Message.Group == key {
+	if isLoss(t.Told[key][key].State) || t.Message != nil && isLoss(t.Message.Tells[key].State) {
 		return true
 	}
 	return slices.ContainsFunc(t.Waiting, func(w waiting) bool {
-		return w.Group == key && keyOf(&w.Event) == key && w.Event.Phase == api.PhaseBegins && isLoss(&w.Event)
+		return w.Group == key && keyOf(&w.Event) == key && isLoss(w.Event.State)
 	})
 }
 
-// isLoss reports whether an event begins the loss of a region or an agent. Other events of agents, such as a rejected
+// isLoss reports whether a state of a region or an agent is a loss. Other states of agents, such as a rejected
 // certificate, include no backends.
-func isLoss(e *api.Event) bool {
-	return e.State == "lost" || e.State == "silent" || e.State == "partly_back"
+func isLoss(state string) bool {
+	return state == ready.StateLost || state == ready.StateSilent || state == ready.StatePartlyBack
 }
 
 // causes returns the groups of the losses that may include the waiting events of a group.

@@ -75,8 +75,11 @@ func situations() []situation {
 		{name: "one node sees stop and start late", sees: append(append(
 			[]seen{{0, "a,b", down}, {30 * sec, "a,b", up}}, seen{50 * sec, "c", down}), seen{80 * sec, "c", up}),
 			want: "b1 unhealthy | b1 healthy; resolved"},
-		{name: "it stops and starts within the wait", sees: append(all(0, down), all(5*sec, up)...),
-			want: "b1 unhealthy, b1 healthy; resolved"},
+		{name: "it stops and starts within the wait", sees: append(all(0, down), all(5*sec, up)...), want: ""},
+		{name: "a hold begins after the first backend stops", sees: append(all(0, down), all(1*sec,
+			"brake eu begun begins", up)...), want: "eu begun"},
+		{name: "a backend of a refused agent stops", sees: append(all(0, "agent eu-1 refused begins"),
+			all(40*sec, down)...), want: "eu-1 refused | b1 unhealthy"},
 		{name: "a region is lost", sees: all(0, down, "backend b2 unhealthy begins", "backend b3 unhealthy begins", lost),
 			want: "eu lost"},
 		{name: "the backends stop in another order on each node", sees: []seen{{0, "a", down},

@@ -70,8 +70,36 @@ func TestNotifier_TheEndPassesTheFilter(t *testing.T) {
 		w.want(groupWait, "b2 healthy; resolved")
 		w.sees("b3", "unhealthy", begins)
 		w.sees("b3", "healthy", ends)
-		w.want(groupWait, "b3 unhealthy, b3 healthy; resolved")
+		w.want(long, "")
 		w.sees("b3", "healthy", ends)
+		w.want(long, "")
+	})
+}
+
+// An end is sent only if the target was notified of the begin, also where the begin was refused for good, or a target
+// selects ends.
+func TestNotifier_NoEndIsSentWithoutItsBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a")
+		w.answers(func(string) error { return errors.New("not now") })
+		w.sees("b1", "unhealthy", begins)
+		w.after(groupWait)
+		w.sees("b1", "healthy", ends)
+		w.after(time.Second)
+		w.answers(func(string) error { return &send.Permanent{Err: errors.New("who are you")} })
+		w.after(long)
+		w.answers(nil)
+		w.sees("b2", "unhealthy", begins)
+		w.want(groupWait, "b2 unhealthy")
+		w.sees("b3", "unhealthy", begins)
+		w.sees("b3", "healthy", ends)
+		w.sees("b2", "healthy", ends)
+		w.want(groupWait, "b2 healthy; resolved")
+		w.kill("a")
+		all := aTarget()
+		all.Name, all.Severity = "all", "info"
+		w.start("a", all)
+		w.sees("b4", "healthy", ends)
 		w.want(long, "")
 	})
 }

@@ -121,8 +121,9 @@ func (t *target) first(peers []string) (group string, own bool, at time.Time) {
 	return group, own, at
 }
 
-// compose makes a message of the waiting events of a group, without those that other nodes have sent; nil if they have
-// sent all.
+// compose makes a message of the waiting events of a group. It drops the events that other nodes have sent, and the
+// events of a state that has ended although the target was never notified of its begin. It returns nil if no event is
+// left.
 func (t *target) compose(group string, own bool) *message {
 	var events []api.Event
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(w waiting) bool {
@@ -138,6 +139,9 @@ func (t *target) compose(group string, own bool) *message {
 		tells[keyOf(e)] = Telling{State: e.State, Phase: e.Phase, Severity: e.Severity, Node: t.n.o.Node, At: now}
 	}
 	maps.DeleteFunc(tells, func(key string, telling Telling) bool {
+		if telling.Phase == api.PhaseEnds && t.Told[group][key].Phase != api.PhaseBegins {
+			return true
+		}
 		return t.Told.covers(group, t.n.o.Node, map[string]Telling{key: telling})
 	})
 	events = slices.DeleteFunc(events, func(e api.Event) bool { _, left := tells[keyOf(&e)]; return !left })
