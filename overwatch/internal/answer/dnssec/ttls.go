@@ -57,12 +57,13 @@ func (z *Zones) openTTLs() {
 	}
 }
 
-// ServeTTL stores the longest TTL of all answers before they are served, so that a later process knows for how long
-// caches hold them. A failure is logged; the process itself remembers the TTL.
+// ServeTTL stores the longest TTL of all answers, so that this process and a later one know for how long caches hold
+// them. A caller that raises the TTL calls it before these answers are served; a caller that lowers the TTL calls it
+// after the previous answers have been replaced. A failure is logged; the process itself remembers the TTL.
 func (z *Zones) ServeTTL(answers time.Duration) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if z.ttls.Answers.Serve(answers) {
+	if z.ttls.Answers.Replace(answers, z.now()) {
 		z.storeTTLs()
 	}
 }

@@ -81,13 +81,12 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	for _, why := range n.plan.mixtures {
 		p.log.Warn().Msg(why + ": the zone is signed")
 	}
-	p.longest.Store(max(p.longest.Load(), n.plan.longestTTL()))
-	if p.signing != nil {
-		p.signing.zones.ServeTTL(p.LongestTTL())
-	}
+	longest := n.plan.longestTTL()
+	p.serveTTL(max(p.longest.Load(), longest))
 	fresh := slices.Concat(n.view.Fresh(), by.writer.Fresh())
 	p.view.Store(n.view)
 	n.view.InForce()
+	p.serveTTL(longest)
 	if starts || len(n.plan.changed) > 0 {
 		p.reportAll(n.plan)
 	}
@@ -109,6 +108,14 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	p.metrics.zones.Set(float64(len(p.plan.zones)))
 	p.metrics.domains.Set(float64(len(p.domains)))
 	return nil
+}
+
+// serveTTL sets the longest TTL of all answers, in seconds.
+func (p *Publisher) serveTTL(seconds uint32) {
+	p.longest.Store(seconds)
+	if p.signing != nil {
+		p.signing.zones.ServeTTL(p.LongestTTL())
+	}
 }
 
 // decideAll decides the new and changed names of a view while another is in force. It uses one core, so that queries

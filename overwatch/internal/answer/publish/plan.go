@@ -260,16 +260,13 @@ func (p *plan) rulesFrom(c *config.Domain, regions []string) *policy.Rules {
 	return rules
 }
 
-// longestTTL returns the longest TTL of the plan's new and changed zones and domains, in seconds.
+// longestTTL returns the longest TTL of the plan's zones and domains, in seconds.
 func (p *plan) longestTTL() uint32 {
 	longest := max(p.settings.DNS.Apex(), uint32(max(p.settings.DNS.Negative(), 0)))
-	for _, d := range p.changed {
+	for _, d := range p.domains {
 		longest = max(longest, d.rules.TTL)
 	}
 	for _, z := range p.zones {
-		if z.plan != p {
-			continue
-		}
 		longest = max(longest, p.apexTTL(z), p.negativeTTL(z))
 		for _, rr := range z.Records {
 			longest = max(longest, rr.Header().Ttl)

@@ -21,7 +21,7 @@ type Publisher struct {
 	view   atomic.Pointer[zone.View]
 	latest atomic.Uint32 // serial
 
-	longest atomic.Uint32 // TTL of all that was published since the start, in seconds
+	longest atomic.Uint32 // TTL of all answers in force, in seconds
 
 	// The fields below belong to the publishing goroutine: that of New, then that of Run.
 	decider
@@ -82,7 +82,7 @@ func New(o Options) (*Publisher, error) {
 // View returns the view in force. It is never nil, and remains valid when another comes into force.
 func (p *Publisher) View() *zone.View { return p.view.Load() }
 
-// LongestTTL returns the longest time for which resolvers may keep any answer that was published since the start.
+// LongestTTL returns the longest TTL of all answers in force. Resolvers may hold earlier answers with longer TTLs.
 func (p *Publisher) LongestTTL() time.Duration { return time.Duration(p.longest.Load()) * time.Second }
 
 // Flush returns when every change marked before the call is in the answers, or with the error of ctx. It needs Run.

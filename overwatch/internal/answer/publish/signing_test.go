@@ -115,6 +115,53 @@ func TestServeTTL_IsStoredBeforeAnswersHaveIt(t *testing.T) {
 	}
 }
 
+// A change of keys waits for a TTL that a reload has lowered until no cache can hold it, and no longer.
+func TestServeTTL_ALowerTTLReplacesTheOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		high := testSettings()
+		high.Domains[0].TTL = 30_000
+		w := newSignedWorld(t, high)
+		defer w.run(t)()
+		if _, err := w.signing.zones.Signer("gslb.test."); err != nil {
+			t.Fatal(err)
+		}
+		wait := func() time.Duration {
+			t.Helper()
+			coming, err := w.signing.zones.PreviewRoll("gslb.test.", dnssec.RollOptions{TTL: roll.TTLs{DS: time.Hour,
+				Answers: w.LongestTTL()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return coming.Schedule[0].NotBefore.Sub(w.wall())
+		}
+		if err := w.Reconfigure(t.Context(), testSettings(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := wait(); got < 29_990*time.Second {
+			t.Errorf("after the reload a change of keys waits for %s: caches hold answers with the previous TTL", got)
+		}
+		w.setClock(30_001 * time.Second)
+		if got := wait(); got > 2*time.Hour {
+			t.Errorf("a change of keys waits for %s: no cache holds the previous TTL", got)
+		}
+		other := high // one domain changes, and another one keeps a higher TTL
+		other.Domains = slices.Clone(testSettings().Domains)
+		other.Domains[1].TTL = 20_000
+		third := other
+		third.Domains = slices.Clone(other.Domains)
+		third.Domains[0].TTL = 10
+		for _, s := range []Settings{other, third} {
+			if err := w.Reconfigure(t.Context(), s, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.setClock(24 * time.Hour)
+		if got := wait(); got < 19_990*time.Second {
+			t.Errorf("a change of keys waits for %s: a domain has a higher TTL", got)
+		}
+	})
+}
+
 // keyOf returns the DNSKEY records of a zone in the view.
 func keyOf(v *zone.View, apex string) []*dns.DNSKEY {
 	var keys []*dns.DNSKEY
