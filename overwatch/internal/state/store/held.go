@@ -90,20 +90,22 @@ func knownKind(kind string) bool {
 	return false
 }
 
-// screening sorts the objects of another node's offer. Its fields count the objects of the table
-// and those that the offer adds.
+// screening sorts the objects of other nodes' offers. Its fields count the objects of the table and the objects that
+// the offers add.
 type screening struct {
-	s                         *Store
-	objects, tombstones, held int
-	heldSize                  int
-	rejected                  []replica.Rejection
+	s                   *Store
+	objects, tombstones int
+	held                map[replica.Key]int // sizes of the objects without effect
+	heldSize            int                 // octets of all of them
+	rejected            []replica.Rejection
 }
 
 // screen begins a screening. The caller holds commitMu.
 func (s *Store) screen() *screening {
 	s.pruneHeld()
-	c := &screening{s: s, held: len(s.held)}
-	for _, h := range s.held {
+	c := &screening{s: s, held: make(map[replica.Key]int, len(s.held))}
+	for key, h := range s.held {
+		c.held[key] = h.size
 		c.heldSize += h.size
 	}
 	c.objects, c.tombstones = s.table.Count()
@@ -136,11 +138,8 @@ func (c *screening) stores(o *replica.Object) bool {
 	if there && (o.Version.Compare(here.Version) < 0 || o.Version == here.Version && bytes.Equal(o.Value, here.Value)) {
 		return true // it changes nothing
 	}
-	if before, held := c.s.held[o.Key]; held {
-		c.held, c.heldSize = c.held-1, c.heldSize-before.size
-	}
 	reason := c.s.admit(o)
-	if full := c.full(o, !there, reason != nil); full != nil {
+	if full := c.full(o, !there, there && here.Deleted, reason != nil); full != nil {
 		c.rejected = append(c.rejected, replica.Rejection{Object: *o, Reason: full})
 		return false
 	}
@@ -150,46 +149,65 @@ func (c *screening) stores(o *replica.Object) bool {
 	return true
 }
 
-// full returns an error if an object would exceed a bound, and counts the object otherwise.
-func (c *screening) full(o *replica.Object, added, held bool) error {
+// full returns an error if an object would exceed a bound, and counts the object otherwise. added: the table lacks the
+// object. restored: the table has a deletion of the object. rejected: the object has no effect. A deletion of an object
+// in the table is always stored.
+func (c *screening) full(o *replica.Object, added, restored, rejected bool) error {
+	before, wasHeld := c.held[o.Key]
+	number, size := len(c.held), c.heldSize-before
+	if wasHeld {
+		number--
+	}
 	switch {
-	case held && (c.held >= replica.MaxHeld || c.heldSize+len(o.Value) > replica.MaxHeldSize):
+	case rejected && (number >= replica.MaxHeld || size+len(o.Value) > replica.MaxHeldSize):
 		return fmt.Errorf("this node has stored %d objects without effect, of at most %d and %d octets: delete them on "+
-			"the node that has made them", c.held, replica.MaxHeld, replica.MaxHeldSize)
+			"the node that has made them", len(c.held), replica.MaxHeld, replica.MaxHeldSize)
 	case added && o.Deleted && c.tombstones >= replica.MaxTombstones:
 		return fmt.Errorf("this node remembers %d deletions, which is the most: shorten "+
 			"overwatch.replication.tombstone_retention on all nodes", c.tombstones)
-	case added && !o.Deleted && c.objects >= replica.MaxObjects:
+	case (added || restored) && !o.Deleted && c.objects >= replica.MaxObjects:
 		return fmt.Errorf("this node has %d objects, which is the most", c.objects)
+	case added && c.objects+c.tombstones >= replica.MaxObjects+replica.MaxTombstones:
+		return fmt.Errorf("this node has %d objects and remembers %d deletions, which is the most: shorten "+
+			"overwatch.replication.tombstone_retention on all nodes", c.objects, c.tombstones)
 	}
-	if held {
-		c.held, c.heldSize = c.held+1, c.heldSize+len(o.Value)
+	if delete(c.held, o.Key); rejected {
+		c.held[o.Key] = len(o.Value)
+		size += len(o.Value)
 	}
-	if added && o.Deleted {
+	c.heldSize = size
+	switch {
+	case added && o.Deleted:
 		c.tombstones++
-	} else if added {
+	case added:
 		c.objects++
+	case restored && !o.Deleted:
+		c.objects, c.tombstones = c.objects+1, c.tombstones-1
 	}
 	return nil
 }
 
 // settle returns the rejected objects that came into the table or stayed out of it, and stores those in the table.
 func (c *screening) settle(w *writer, m *replica.Merged) {
-	held := make(map[replica.Key]replica.Rejection)
+	held := make(map[replica.Key][]replica.Rejection)
 	for _, r := range c.rejected {
 		if r.Stored {
-			held[r.Object.Key] = r
+			held[r.Object.Key] = append(held[r.Object.Key], r)
 		} else {
 			m.Rejected = append(m.Rejected, r)
 		}
 	}
 	for i := range m.Taken {
 		o := &m.Taken[i]
-		r, is := held[o.Key]
-		if !is || r.Object.Version != o.Version {
+		at := slices.IndexFunc(held[o.Key], func(r replica.Rejection) bool {
+			return r.Object.Version == o.Version && bytes.Equal(r.Object.Value, o.Value)
+		})
+		if at < 0 {
+			delete(c.s.held, o.Key)
 			w.putObject(o)
 			continue
 		}
+		r := held[o.Key][at]
 		m.Rejected = append(m.Rejected, r)
 		w.putVersion(o)
 		c.s.held[o.Key] = heldObject{o.Version, len(o.Value), r.Reason}

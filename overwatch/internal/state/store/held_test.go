@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,5 +152,63 @@ func TestMerge_HeldObjectsAreBounded(t *testing.T) {
 	}
 	if again := mergeInto(t, s, objects...); len(again.Taken) != 0 || len(again.Rejected) != 10 {
 		t.Errorf("taken again: %d, rejected again: %d", len(again.Taken), len(again.Rejected))
+	}
+}
+
+// An offer may have several versions of an object, since it is sent in pages. None of them gets past the check.
+func TestMerge_EachVersionOfAnObjectIsChecked(t *testing.T) {
+	dir := t.TempDir()
+	s := openWith(t, dir, refuseTTL)
+	mergeInto(t, s, offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-5}`, 9),
+		offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-6}`, 5))
+	if ttl := ttlOf(t, s, "app.example"); ttl != -1 || len(s.Held()) != 1 {
+		t.Errorf("ttl %d is in a record, held %+v", ttl, s.Held())
+	}
+	mergeInto(t, s, offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-5}`, 4),
+		offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":7}`, 3))
+	if ttl := ttlOf(t, s, "app.example"); ttl != 7 || len(s.Held()) != 0 {
+		t.Errorf("ttl %d, held %+v", ttl, s.Held())
+	}
+}
+
+// Many versions of one object without effect make no room for others.
+func TestMerge_VersionsOfAHeldObjectMakeNoRoom(t *testing.T) {
+	s := openWith(t, t.TempDir(), nil)
+	large := `"` + strings.Repeat("x", replica.MaxValue-2) + `"`
+	mergeInto(t, s, offered("tunnel", "t", large, 99))
+	var objects []replica.Object
+	for age := range 20 {
+		objects = append(objects, offered("tunnel", "t", `{}`, 90-age))
+	}
+	for i := range 20 {
+		objects = append(objects, offered("tunnel", fmt.Sprint("t", i), large, 5))
+	}
+	mergeInto(t, s, objects...)
+	size := 0
+	for _, held := range s.Held() {
+		size += len(held.Object.Value)
+	}
+	if size > replica.MaxHeldSize {
+		t.Errorf("%d octets are held", size)
+	}
+}
+
+// A failed transaction leaves the objects without effect as they were.
+func TestMerge_AFailureEndsNoHold(t *testing.T) {
+	s := openWith(t, t.TempDir(), refuseTTL)
+	bad := offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-5}`, 5)
+	mergeInto(t, s, bad)
+	later := offered(store.KindDomain, "app.example", `{"name":"app.example","ttl":-6}`, 4)
+	m, err := s.Merge(replica.Offer{Node: "b", Objects: []replica.Object{later}},
+		func(*replica.Merged) store.MergeEntries {
+			return store.MergeEntries{Changes: []store.Entry{func(uint64, []byte) (uint64, []byte, error) {
+				return 0, nil, errors.New("full")
+			}}}
+		})
+	if !errors.Is(err, store.ErrNotDurable) || len(m.Taken)+len(m.Rejected) > 0 {
+		t.Fatalf("merged %+v, %v", m, err)
+	}
+	if o, _ := s.Object(bad.Key); o.Version != bad.Version || s.HeldReason(bad.Key) == nil || len(s.Held()) != 1 {
+		t.Errorf("stored %+v, held for %v", o, s.HeldReason(bad.Key))
 	}
 }

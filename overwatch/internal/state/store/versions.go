@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -137,8 +138,10 @@ func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged
 
 func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replica.Offer) replica.Merged,
 	audit func(*replica.Merged) MergeEntries) (m replica.Merged, err error) {
+	var heldBefore map[replica.Key]heldObject
 	err = s.keep(func(w *writer) {
 		c := s.screen()
+		heldBefore = maps.Clone(s.held)
 		sound := make([]replica.Offer, len(offers))
 		for i := range offers {
 			sound[i] = c.offer(offers[i])
@@ -158,7 +161,15 @@ func (s *Store) merge(offers []replica.Offer, with func(*replica.Table, []replic
 			w.appendMerge(audit(&m))
 		}
 	})
-	return m, err
+	if err != nil { // the table is that of before
+		s.commitMu.Lock()
+		defer s.commitMu.Unlock()
+		if heldBefore != nil {
+			s.held = heldBefore
+		}
+		return replica.Merged{}, err
+	}
+	return m, nil
 }
 
 func (w *writer) putSynced() {
