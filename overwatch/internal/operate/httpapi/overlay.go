@@ -137,7 +137,9 @@ func dropOverlay(kind, parameter string) handler {
 
 // undoOverlay undoes a change of an overlay, or puts back a deleted one.
 func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
-	before, after, err := states[definitions.Overlay](e)
+	entry := *e
+	entry.Before, entry.After = canonical(e, e.Before), canonical(e, e.After)
+	before, after, err := states[definitions.Overlay](&entry)
 	if err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
 	}
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		now := d.Now().Overlay(kind, name)
-		if err := unchangedSince(e, now); err != nil {
+		if err := unchangedSince(&entry, now); err != nil {
 			return err
 		}
 		if now != nil {

@@ -52,11 +52,11 @@ func (s *Server) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
 		return nil, err
 	}
 	for i, e := range list {
-		if equalBut(now, canonical(e.Resource, e.After), inForceField) {
+		if equalBut(now, canonical(e, e.After), inForceField) {
 			return list[i:], nil
 		}
 	}
-	if !equalBut(now, canonical(list[0].Resource, list[len(list)-1].Before), inForceField) {
+	if !equalBut(now, canonical(list[0], list[len(list)-1].Before), inForceField) {
 		return nil, s.laterChangeError(list[0])
 	}
 	return nil, nil
@@ -92,16 +92,27 @@ func encoded(object any) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// canonical returns the object of an audit entry in its stored form of this version.
-func canonical(resource string, object json.RawMessage) json.RawMessage {
-	if resource != kindDomain || len(object) == 0 || string(object) == "null" {
+// canonical returns an object of an audit entry, which version 0.9.0 may have written, in its stored form of this
+// version.
+func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
+	if len(object) == 0 || string(object) == "null" {
 		return object
 	}
-	d, err := model.Decode[model.Domain](object)
+	var now any
+	var err error
+	switch e.Resource {
+	case kindDomain:
+		now, err = model.Decode[model.Domain](object)
+	case "overlay":
+		kind, _, _ := definitions.SplitOverlay(e.ResourceID)
+		now, err = definitions.ParseOverlay(kind, object)
+	default:
+		return object
+	}
 	if err != nil {
 		return object // which is equal to nothing
 	}
-	text, err := model.Encode(d)
+	text, err := encoded(now)
 	if err != nil {
 		return object
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
 
@@ -107,6 +109,34 @@ func TestUndo_RestoresTheOwnerOfAMapping(t *testing.T) {
 	doc, err := w.client.Document(t.Context())
 	if err != nil || len(doc.Mappings) != 1 || doc.Mappings[0].Owner != "shop" {
 		t.Errorf("%+v, %v", doc.Mappings, err)
+	}
+}
+
+// Version 0.9.0 named the routing algorithm of a domain routing_policy in the overlays of its audit entries.
+func TestUndo_RevertsAnOverlayOfVersion090(t *testing.T) {
+	w := newWorld(t)
+	const key, path = "domain www.example", "/api/v1/domains/www.example"
+	overlay := func(algorithm string) json.RawMessage {
+		return json.RawMessage(`{"fields":{"routing_policy":"` + algorithm + `"},"by":"127.0.0.1",` +
+			`"updated_at":"2026-01-02T03:04:05Z"}`)
+	}
+	for _, algorithm := range []string{"weighted", "client-hash"} {
+		made := audit.Change{Action: api.AuditUpdate, Resource: "overlay", ResourceID: key, Actor: "127.0.0.1",
+			ActorType: api.ActorUser, RequestID: algorithm, After: overlay(algorithm)}
+		if algorithm != "weighted" {
+			made.Before = overlay("weighted")
+		}
+		w.must(w.defined.Define(w.audit.EntryOf(made), func(d *definitions.Draft) error {
+			d.PutSetting(key, overlay(algorithm))
+			return nil
+		}))
+	}
+	second := w.auditLog("").Entries[0].ID
+	w.want("the second change", w.undo(fmt.Sprint(second)), 200)
+	w.want("the value of the first", w.send("GET", path, ""), 200, `"routing_algorithm":"weighted"`)
+	w.want("the first change", w.undo(fmt.Sprint(second-1)), 200)
+	if r := w.send("GET", path, ""); strings.Contains(r.body, "overlay") {
+		t.Error(r.body)
 	}
 }
 

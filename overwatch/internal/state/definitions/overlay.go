@@ -47,14 +47,23 @@ func (s *Set) Overlay(kind, name string) *Overlay {
 	if value == nil {
 		return nil
 	}
-	o := new(Overlay)
-	if json.Unmarshal(value, o) != nil { // CheckOverlay tells of it
+	o, err := ParseOverlay(kind, value)
+	if err != nil { // CheckOverlay tells of it
 		return nil
+	}
+	return o
+}
+
+// ParseOverlay returns an overlay over an object of a kind. It accepts the field names of version 0.9.0.
+func ParseOverlay(kind string, value json.RawMessage) (*Overlay, error) {
+	o := new(Overlay)
+	if err := json.Unmarshal(value, o); err != nil {
+		return nil, err
 	}
 	if kind == OverDomain { // a region has a field routing_algorithm of its own
 		rename(o.Fields, legacyAlgorithm, algorithm)
 	}
-	return o
+	return o, nil
 }
 
 // Names of the routing algorithm of a domain. Overlays are stored with the name of version 0.9.0, which does not know
