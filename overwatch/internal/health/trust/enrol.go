@@ -216,7 +216,9 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 		a.tellPinned(pin, newly, slices.Concat(refused, full))
 	}
 	a.answers.forget(a.pinned.id)
-	a.troubles.end(a.pinned.id, a.sealed.KeyID)
+	if !a.pinned.isDuplicate(a.elapsed) { // else an earlier process still reports
+		a.troubles.end(a.pinned.id, a.sealed.KeyID)
+	}
 	a.pinned.session.Store(a.agreed)
 	message := a.believed()
 	message.NewlyPinned, message.Refused = newly, append(refused, full...)

@@ -94,6 +94,21 @@ func TestOpen_TheEarlierProcessMayReturnWhenTheLaterStops(t *testing.T) {
 	}
 }
 
+// Another Enrol of the later process, as after a reload, does not interrupt the report of the duplicate.
+func TestOpen_ADuplicateOutlastsAnEnrolOfTheLaterProcess(t *testing.T) {
+	r := newRig(t)
+	original := r.agent("a1")
+	copied := original.again()
+	original.enrol("app.test")
+	copied.enrol("app.test")
+	for range 2 {
+		r.advance(twinGrace)
+		r.refused(original.stated(), Reason(wire.CodeDuplicate.String()))
+	}
+	copied.enrol("app.test")
+	r.wantTrouble("after another Enrol", wire.CodeDuplicate)
+}
+
 // Neither a recording nor a forged message makes an agent a duplicate, nor does the last message of a process before an
 // ordinary restart.
 func TestOpen_OnlyNewAuthenticMessagesMakeADuplicate(t *testing.T) {
