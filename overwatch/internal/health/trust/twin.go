@@ -70,14 +70,14 @@ func (p *processes) isDuplicate(now time.Duration) bool {
 	return p.twinCount >= twinMessages && now-p.twinAt <= twinBeats*p.twinEvery
 }
 
-// latestSilent reports whether the latest process has deregistered, or has sent nothing for five quarters of a
-// heartbeat interval.
-func (p *processes) latestSilent(now, every time.Duration) bool {
-	return p.left || now-p.heard > every+every/4
+// latestSilent reports whether the latest process has sent nothing for five quarters of the heartbeat interval of the
+// earlier process.
+func (p *processes) latestSilent(now time.Duration) bool {
+	return now-p.heard > p.twinEvery+p.twinEvery/4
 }
 
 // overtaken refuses a message that is not newer than the last accepted one. If an earlier process of the agent sent it,
-// the process must wait, or to enroll with a later epoch once the latest process is silent. The message
+// the process must wait, or must enroll with a later epoch once the latest process is silent. The message
 // itself is never applied: only the later epoch proves that the process is alive, since a recording has none.
 func (a *attempt) overtaken() *Refusal {
 	p := a.pinned
@@ -100,7 +100,8 @@ func (a *attempt) overtaken() *Refusal {
 			a.troubles.put(Trouble{AgentID: p.id, Code: wire.CodeDuplicate, KeyID: a.sealed.KeyID, Detail: duplicateDetail,
 				From: a.origin.Addr(), Since: a.now, until: a.elapsed + twinBeats*p.processes.twinEvery}, a.elapsed)
 		}
-		silent = p.processes.latestSilent(a.elapsed, p.processes.twinEvery)
+		// Other messages do not state the interval, so they prove nothing about the silence of the latest process.
+		silent = p.processes.left || kind == wire.TypeHeartbeat && p.processes.latestSilent(a.elapsed)
 	}
 	newest := p.window.Epoch()
 	p.mu.Unlock()

@@ -94,6 +94,26 @@ func TestOpen_TheEarlierProcessMayReturnWhenTheLaterStops(t *testing.T) {
 	}
 }
 
+// Only a heartbeat states the interval, so no other message of the earlier process makes the later one count as silent.
+func TestOpen_OnlyAHeartbeatFindsTheLaterProcessSilent(t *testing.T) {
+	r := newRig(t)
+	original := r.agent("a1")
+	copied := original.again()
+	original.enrol("app.test")
+	copied.enrol("app.test")
+	duplicate := Reason(wire.CodeDuplicate.String())
+	for range 3 {
+		r.advance(5 * time.Second) // within the interval of 10 s
+		r.refused(original.seal(wire.TypeTransition, nil), duplicate)
+		r.advance(answerEvery)
+		r.refused(original.enrolment("app.test"), duplicate)
+		r.taken(copied.stated())
+	}
+	r.taken(copied.seal(wire.TypeDeregister, nil))
+	r.advance(answerEvery)
+	r.refused(original.enrolment("app.test"), Reason(wire.CodeNewEpoch.String()))
+}
+
 // Another Enrol of the later process, as after a reload, does not interrupt the report of the duplicate.
 func TestOpen_ADuplicateOutlastsAnEnrolOfTheLaterProcess(t *testing.T) {
 	r := newRig(t)
