@@ -33,7 +33,7 @@ type processes struct {
 	began  time.Duration     // when the first message of the latest process was accepted
 	heard  time.Duration     // when the last one was
 	left   bool              // the latest process has deregistered
-	former []identity.Window // of earlier processes; the latest last; at most maxFormer
+	former []identity.Window // of earlier processes, ordered by epoch; at most maxFormer
 
 	twinFrom  netip.Addr    // source of the last message of an earlier process
 	twinAt    time.Duration // when it came
@@ -53,15 +53,22 @@ func (p *processes) accepted(before identity.Window, epoch uint64, kind wire.Typ
 }
 
 // takeFormer reports whether a message of an earlier process is newer than all accepted ones of that process, and
-// accepts it if so. The caller has verified its signature.
+// accepts it if so. If there are maxFormer windows, it rejects processes before all of them: a message of such a process
+// may be a recording. The caller has verified the signature.
 func (p *processes) takeFormer(epoch, seq uint64) bool {
-	at := slices.IndexFunc(p.former, func(w identity.Window) bool { return w.Epoch() == epoch })
-	if at >= 0 {
+	at := slices.IndexFunc(p.former, func(w identity.Window) bool { return w.Epoch() >= epoch })
+	switch {
+	case at >= 0 && p.former[at].Epoch() == epoch:
 		return p.former[at].Accept(epoch, seq)
+	case at == 0 && len(p.former) >= maxFormer:
+		return false
+	case at < 0:
+		at = len(p.former)
 	}
 	var w identity.Window
 	w.Accept(epoch, seq)
-	p.former = append(p.former[max(len(p.former)+1-maxFormer, 0):], w)
+	p.former = slices.Insert(p.former, at, w)
+	p.former = p.former[max(len(p.former)-maxFormer, 0):]
 	return true
 }
 

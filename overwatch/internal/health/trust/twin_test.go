@@ -129,6 +129,27 @@ func TestOpen_ADuplicateOutlastsAnEnrolOfTheLaterProcess(t *testing.T) {
 	r.wantTrouble("after another Enrol", wire.CodeDuplicate)
 }
 
+// Recordings of processes that are older than the stored windows make no duplicate, however many restarts came after.
+func TestOpen_OldRecordingsMakeNoDuplicate(t *testing.T) {
+	r := newRig(t)
+	process := r.agent("a1")
+	var recordings [][]byte
+	for range maxFormer + 3 {
+		process.enrol("app.test")
+		recordings = append(recordings, process.stated())
+		r.taken(recordings[len(recordings)-1])
+		process = process.again()
+		r.advance(time.Minute)
+	}
+	for range 2 {
+		for _, recording := range recordings {
+			r.refused(recording, ReasonReplay)
+			r.advance(answerEvery)
+		}
+	}
+	r.wantTrouble("after the recordings", 0)
+}
+
 // Neither a recording nor a forged message makes an agent a duplicate, nor does the last message of a process before an
 // ordinary restart.
 func TestOpen_OnlyNewAuthenticMessagesMakeADuplicate(t *testing.T) {
