@@ -87,9 +87,12 @@ func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition
 	return condition{}, false
 }
 
-// lookAtConditions makes events of conditions that hold now and did not, or the reverse.
+// lookAtConditions makes events of conditions that hold now and did not, or the reverse. Conditions with the same kind
+// and subject of their events, such as a lost and refused agent, have one event: that of the worst severity, or else of
+// the first one.
 func (w *watch) lookAtConditions() {
 	table, orders, now := conditions(), w.orders(), map[string]bool{}
+	worst, keys := map[string]api.Event{}, []string(nil)
 	for _, c := range w.o.Standing() {
 		if c.Folded { // in the loss of a region: an event that has begun does not end by that
 			now[journal.Key(api.EventAgent, c.Subject)] = true
@@ -108,8 +111,17 @@ func (w *watch) lookAtConditions() {
 		} else if c.Kind == api.DrainInForce {
 			e.State, e.Cause = "draining", "its agent asks for it"
 		}
+		other, known := worst[key]
+		if !known {
+			keys = append(keys, key)
+		}
+		if !known || e.Severity.Rank() > other.Severity.Rank() {
+			worst[key] = e
+		}
+	}
+	for _, key := range keys {
 		now[key] = true
-		w.set(e, true)
+		w.set(worst[key], true)
 	}
 	for key, e := range w.held {
 		if row, known := rowOf(table, &e); known && !now[key] && (w.settled || row.early) {

@@ -94,6 +94,26 @@ func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 	}
 }
 
+// Two conditions of an agent have one event, which does not change with each look.
+func TestWatch_TwoConditionsOfAnAgentHaveOneEvent(t *testing.T) {
+	c := newClocked(t)
+	standing := []api.Condition{{Kind: api.AgentRefused, Subject: "eu-1"},
+		{Kind: api.AgentLost, Subject: "eu-1", State: ready.StateLost}}
+	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, agents: map[string]bool{"eu-1": false},
+		settled: true, o: Options{View: &registry.View{}, Standing: func() []api.Condition { return standing },
+			Pinned: func(string) (time.Time, bool) { return time.Time{}, true }, Heard: func(string) bool { return true }}}
+	w.lookAtConditions()
+	w.lookAtConditions()
+	standing = standing[:1]
+	w.lookAtConditions()
+	standing = nil
+	w.lookAtConditions()
+	want := "[agent eu-1 lost begins 0 agent eu-1 refused begins 0 agent eu-1 accepted ends 0]"
+	if got := fmt.Sprint(c.said()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // A lost region and its silent agents have one event. An agent that was silent before the loss of its region does not
 // come back by that loss.
 func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
