@@ -97,6 +97,33 @@ func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
 	}
 }
 
+// Health checks in settings of a peer are checked like those of the API. A check with an interval of 0 or less would stop
+// the node.
+func TestCheckObject_ChecksTheHealthChecksOfSettings(t *testing.T) {
+	const server, target = "server app.example:192.0.2.1:80", "target app.example:origin.example.net:80"
+	for _, c := range []struct{ name, value, want string }{
+		{server, `{"fields":{"health_check":{"interval":"1s"}}}`, ""},
+		{server, `{"fields":{"health_check":{"timeout":"20s"}}}`, ""},
+		{server, `{"fields":{"health_check":{"type":"tcp","path":"","enabled":false}}}`, ""},
+		{server, `{"fields":{"health_check":{"path":""}}}`, ""},
+		{server, `{"fields":{"health_check":{"expected_status":"200"}}}`, ""},
+		{server, `{"fields":{"health_check":{"interval":"-5s"}}}`, "interval"},
+		{server, `{"fields":{"health_check":{"interval":"1ns","timeout":"1ns"}}}`, "interval"},
+		{server, `{"fields":{"health_check":{"type":"smoke"}}}`, "type"},
+		{server, `{"fields":{"health_check":{"path":"no slash"}}}`, "path"},
+		{server, `{"fields":{"health_check":{"healthy_threshold":-1}}}`, "success_threshold"},
+		{target, `{"weight":7,"region":"eu","health_check":{"type":"grpc","path":"","interval":"5s","timeout":"2s"}}`, ""},
+		{target, `{"weight":7,"health_check":{"interval":"-5s"}}`, "interval"},
+		{target, `{"weight":7,"region":"e u"}`, "region"},
+		{target, `{"weight":7,"owner":"a\nb"}`, "owner"},
+	} {
+		err := control.CheckObject(peerObject(store.KindSetting, c.name, c.value))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v", c.name, c.value, err)
+		}
+	}
+}
+
 // Whatever a peer sends, the check of it ends, and what it accepts can be joined with a configuration.
 func FuzzCheckObject(f *testing.F) {
 	f.Add(store.KindDomain, "app.example", []byte(soundDomain))

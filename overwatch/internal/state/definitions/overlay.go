@@ -169,6 +169,12 @@ func CheckPeerSetting(key string, value json.RawMessage) error {
 			return err
 		}
 		return checkServerOverlay(&fields)
+	case kind == OverTarget:
+		t, err := targetOf(name, value)
+		if err != nil {
+			return err
+		}
+		return errors.Join(checkOptionalRegion(t.Region), CheckOwner(t.Owner), checkHealthCheck(t.HealthCheck))
 	}
 	return nil
 }
@@ -199,7 +205,28 @@ func checkServerOverlay(fields *ServerOver) (err error) {
 	if fields.Agent != nil {
 		err = errors.Join(err, CheckAgent(*fields.Agent))
 	}
-	return err
+	return errors.Join(err, checkHealthCheck(fields.HealthCheck))
+}
+
+// checkHealthCheck returns the first fault of changed fields of a health check; nil: no field is changed. Fields that are
+// not changed have values that go with the changed fields, since their values in the file are not known.
+func checkHealthCheck(change *api.HealthCheckChange) error {
+	if change == nil {
+		return nil
+	}
+	unknown := check.Spec{Type: check.HTTP, Path: "/", Interval: check.MaxInterval, Timeout: check.MinTimeout,
+		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold}
+	if change.Path != nil && *change.Path == "" {
+		unknown.Type = check.TCP
+	}
+	spec, err := config.ChangeCheck(unknown, change, &config.Validation{})
+	if err != nil {
+		return err
+	}
+	for _, p := range spec.Validate() {
+		return fmt.Errorf("health_check: %w", p)
+	}
+	return nil
 }
 
 // overlayFields returns the fields of an overlay as the body of PATCH.
