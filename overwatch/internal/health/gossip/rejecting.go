@@ -2,6 +2,7 @@ package gossip
 
 import (
 	"encoding/hex"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ const (
 	maxRejectingAgents = 64
 	// rejectedBeats is the number of heartbeat intervals after which the report of a silent agent ends.
 	rejectedBeats = 3
+	// maxRejectedInterval bounds the heartbeat interval of an agent, as its heartbeats state it.
+	maxRejectedInterval = time.Hour
 
 	// maxGreetings bounds the stored agents that read this node's Hello and send nothing.
 	maxGreetings = 1024
@@ -56,15 +59,30 @@ func (r *rejections) report(agentID string, m *wire.Heartbeat, now time.Time) {
 			delete(r.nodes, certificate)
 		}
 	}
-	until := now.Add(rejectedBeats * max(time.Duration(m.IntervalMillis)*time.Millisecond, time.Second))
+	every := time.Duration(m.IntervalMillis) * time.Millisecond
+	until := now.Add(rejectedBeats * min(max(every, time.Second), maxRejectedInterval))
 	for _, one := range m.Rejected {
 		agents := r.nodes[one]
+		if agents == nil && len(r.nodes) >= maxRejectedNodes || len(agents) >= maxRejectingAgents {
+			r.expire(now)
+			agents = r.nodes[one]
+		}
 		if agents == nil && len(r.nodes) < maxRejectedNodes && identity.ValidateID(one.NodeID) == nil {
 			agents = make(map[string]time.Time)
 			r.nodes[one] = agents
 		}
 		if agents != nil && len(agents) < maxRejectingAgents {
 			agents[agentID] = until
+		}
+	}
+}
+
+// expire removes the reports of silent agents. The caller holds mu.
+func (r *rejections) expire(now time.Time) {
+	for certificate, agents := range r.nodes {
+		maps.DeleteFunc(agents, func(_ string, until time.Time) bool { return !now.Before(until) })
+		if len(agents) == 0 {
+			delete(r.nodes, certificate)
 		}
 	}
 }

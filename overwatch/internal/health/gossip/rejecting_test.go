@@ -2,6 +2,7 @@ package gossip // inside: it uses rejections and greetings
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"testing"
 	"time"
@@ -44,6 +45,12 @@ func TestRejections_FollowTheHeartbeats(t *testing.T) {
 	if len(r.nodes) > maxRejectedNodes || len(r.nodes[of("ow-2").Rejected[0]]) > maxRejectingAgents {
 		t.Errorf("%d nodes are stored", len(r.nodes))
 	}
+	hasty := of("ow-4")
+	hasty.IntervalMillis = math.MaxUint32
+	now = now.Add(31 * time.Second)
+	r.report("a3", hasty, now)
+	want("after the silence of all", "ow-4[a3]", now)
+	want("the interval is bounded", "", now.Add(rejectedBeats*maxRejectedInterval))
 }
 
 // An agent that reads the Hello repeatedly and sends nothing rejects this node. One message ends that, and so does
