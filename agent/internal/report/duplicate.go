@@ -70,5 +70,6 @@ func (l *link) setDuplicate(duplicate bool) {
 	if l.duplicate != duplicate {
 		l.duplicate = duplicate
 		l.status.edit(func(s *NodeState) { s.Duplicate = duplicate })
+		l.metrics.duplicate.WithLabelValues(l.address).Set(map[bool]float64{true: 1}[duplicate])
 	}
 }

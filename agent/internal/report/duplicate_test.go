@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
 	"gslb.internal/shared/logging/logtest"
@@ -77,6 +78,9 @@ func TestReporter_TakesItsIdentityBackWhenACopyStops(t *testing.T) {
 		if s.Connected || !s.Duplicate || len(s.Rejects) != 1 || s.Rejects[0].Code != wire.CodeDuplicate {
 			t.Errorf("while the copy reports: %+v", s)
 		}
+		if got := testutil.ToFloat64(r.metrics.duplicate.WithLabelValues("ow:1")); got != 1 {
+			t.Errorf("metric %v while the copy reports", got)
+		}
 		if got := strings.Count(logs.String(), "another process uses this agent's identity"); got != 1 {
 			t.Errorf("%d log lines: %s", got, logs)
 		}
@@ -94,6 +98,9 @@ func TestReporter_TakesItsIdentityBackWhenACopyStops(t *testing.T) {
 		}
 		if s := r.Nodes()[0]; !s.Connected || s.Duplicate || len(s.Rejects) != 0 {
 			t.Errorf("after the copy has stopped: %+v", s)
+		}
+		if got := testutil.ToFloat64(r.metrics.duplicate.WithLabelValues("ow:1")); got != 0 {
+			t.Errorf("metric %v after the copy has stopped", got)
 		}
 	})
 }

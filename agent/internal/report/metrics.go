@@ -12,6 +12,7 @@ type metrics struct {
 	failed    *prometheus.CounterVec
 	connected *prometheus.GaugeVec
 	rtt       *prometheus.GaugeVec
+	duplicate *prometheus.GaugeVec
 	rejected  *prometheus.CounterVec
 	contact   *prometheus.CounterVec
 	dropped   *prometheus.CounterVec
@@ -30,6 +31,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			"Heartbeats that could not be sent or were not acknowledged, by overwatch node.", "node"),
 		connected: gauge("gslb_agent_overwatch_connected", "1 while the overwatch node takes this agent's messages, else 0."),
 		rtt:       gauge("gslb_agent_overwatch_rtt_seconds", "Round-trip time of the newest answered ping."),
+		duplicate: gauge("gslb_agent_duplicate_identity",
+			"1 while the overwatch node reports another process with this agent's identity, else 0."),
 		rejected: counter("gslb_agent_rejects_total",
 			"What overwatch nodes did not take from this agent, by node and reason.", "node", "code"),
 		contact: counter("gslb_agent_overwatch_contact_failures_total",
@@ -37,7 +40,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		dropped: counter("gslb_agent_gossip_dropped_total",
 			"Packets dropped because they are not what an overwatch node sends, by reason.", "reason"),
 	}
-	r.MustRegister(m.sent, m.failed, m.connected, m.rtt, m.rejected, m.contact, m.dropped)
+	r.MustRegister(m.sent, m.failed, m.connected, m.rtt, m.duplicate, m.rejected, m.contact, m.dropped)
 	for _, f := range []frame.Fault{frame.Size, frame.Label, frame.Cipher, frame.Key, frame.Malformed} {
 		m.dropped.WithLabelValues(string(f))
 	}
@@ -50,8 +53,9 @@ func (m *metrics) vanish(node string) {
 	for _, counter := range []*prometheus.CounterVec{m.sent, m.failed, m.rejected, m.contact} {
 		counter.DeletePartialMatch(of)
 	}
-	m.connected.DeletePartialMatch(of)
-	m.rtt.DeletePartialMatch(of)
+	for _, gauge := range []*prometheus.GaugeVec{m.connected, m.rtt, m.duplicate} {
+		gauge.DeletePartialMatch(of)
+	}
 }
 
 // appear creates the series of a node at 0, so that a rate includes the first event.
@@ -59,6 +63,7 @@ func (m *metrics) appear(node string) {
 	m.sent.WithLabelValues(node)
 	m.failed.WithLabelValues(node)
 	m.connected.WithLabelValues(node)
+	m.duplicate.WithLabelValues(node)
 	for _, r := range reasons {
 		m.contact.WithLabelValues(node, string(r))
 	}
