@@ -113,10 +113,11 @@ func (z *Zones) Mismatches() (all []ready.KeyMismatch) {
 	return all
 }
 
-// mismatch checks the present keys of a zone against each set of records that caches may hold:
+// mismatch checks the answers of a zone against each set of records that caches may hold. It takes the keys that
+// Validate has found in the answers; before that, the keys of the signer.
 //
 //	caches may hold            the present answers need
-//	DNSKEY records             a signature by one of these keys
+//	DNSKEY records             a valid signature by one of these keys
 //	answers that keys signed   one of these keys among the DNSKEY records
 //	DS records of the parent   one of their keys, published and signing
 //
@@ -135,10 +136,15 @@ func (z *Zones) mismatch(apex string, now time.Time) (worst ready.KeyMismatch, f
 		return worst, found
 	}
 	published, signing := namesOf(signer.keys), namesOf(signer.active)
+	if v := z.validated[apex]; v.signer == signer {
+		if published, signing = v.published, v.signing; !share(published, signing) {
+			return ready.KeyMismatch{Zone: apex, Problem: "answers have no valid signature by a published key"}, true
+		}
+	}
 	keyTTL, answerTTL := z.heldKeyTTL(now), z.ttls.Answers.Longest(now)
 	for _, p := range rec.Past {
 		if !share(p.Published, signing) {
-			report(p.Ended.Add(keyTTL), "caches may hold DNSKEY records with only %s, and answers have no signature by it",
+			report(p.Ended.Add(keyTTL), "caches may hold DNSKEY records with only %s, and answers have no valid signature by it",
 				tagList(p.Published))
 		}
 		if !share(p.Signers, published) {
@@ -148,7 +154,8 @@ func (z *Zones) mismatch(apex string, now time.Time) (worst ready.KeyMismatch, f
 	}
 	for _, ds := range rec.ParentDS {
 		if !slices.ContainsFunc(signer.active, func(k *Key) bool {
-			return slices.Contains(signer.keys, k) && ds.isOf(k)
+			own := []keyName{{k.tag, k.public}}
+			return share(own, published) && share(own, signing) && ds.isOf(k)
 		}) {
 			report(ds.Seen.Add(ds.TTL), "caches may hold the DS record %s, and its key does not sign", ds.Records[0])
 		}

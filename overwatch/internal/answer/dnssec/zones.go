@@ -47,6 +47,8 @@ type Zones struct {
 	looks   map[string]look // the last look at each roll, by apex
 	ttls    servedTTLs
 
+	validated map[string]validated // by apex
+
 	unsigned map[string]bool // apexes of the zones that are served unsigned, as their ways say
 	wayLooks map[string]look // the last look at each way, by apex
 }
@@ -70,6 +72,7 @@ func Open(o Options) (*Zones, error) {
 		log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
 		signers: make(map[string]*Signer), wanted: make(map[string]bool),
 		looks: make(map[string]look), unsigned: make(map[string]bool), wayLooks: make(map[string]look),
+		validated: make(map[string]validated),
 	}
 	z.openTTLs()
 	z.metrics = newMetrics(z)
@@ -122,6 +125,7 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 	if z.keyring.recordOf(apex).Way.Unsigned() {
 		z.endSigner(apex, z.signers[apex], now)
 		delete(z.signers, apex)
+		delete(z.validated, apex)
 		z.unsigned[apex], z.wanted[apex] = true, true
 		return nil, nil
 	}
@@ -246,6 +250,7 @@ func (z *Zones) Only(apexes map[string]bool) {
 	for apex := range z.signers {
 		if !apexes[apex] {
 			delete(z.signers, apex)
+			delete(z.validated, apex)
 		}
 	}
 	for apex := range z.unsigned {

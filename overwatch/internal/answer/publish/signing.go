@@ -2,22 +2,26 @@ package publish
 
 import (
 	"context"
+	"net/netip"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Intervals of the background's looks: for a wall clock that was set, for keys that begin or cease to sign, and for
-// signatures that are due to be renewed, which has days of time.
+// Intervals of the background's looks: for a wall clock that was set, for keys that begin or cease to sign, for
+// signatures that are due to be renewed, which has days of time, and for answers that resolvers cannot validate.
 const (
-	clockCheck = 5 * time.Second
-	keyCheck   = time.Minute
-	renewCheck = 10 * time.Minute
+	clockCheck    = 5 * time.Second
+	keyCheck      = time.Minute
+	renewCheck    = 10 * time.Minute
+	validateCheck = time.Minute
 )
 
 // signing makes the signatures of the view before a query needs them, and makes them again in time.
@@ -139,9 +143,11 @@ func notify(c chan struct{}) {
 // run makes signatures until ctx ends.
 func (s *signing) run(ctx context.Context) {
 	clocks, keys, renewals := time.NewTicker(clockCheck), time.NewTicker(keyCheck), time.NewTicker(renewCheck)
+	validations := time.NewTicker(validateCheck)
 	defer clocks.Stop()
 	defer keys.Stop()
 	defer renewals.Stop()
+	defer validations.Stop()
 	for {
 		select {
 		case <-s.wake:
@@ -156,6 +162,8 @@ func (s *signing) run(ctx context.Context) {
 			}
 		case <-renewals.C:
 			s.prepareAll(ctx)
+		case <-validations.C:
+			s.validate(ctx)
 		case <-ctx.Done():
 			return
 		}
@@ -198,6 +206,23 @@ func (s *signing) prepareAll(ctx context.Context) {
 	s.mu.Lock()
 	s.late = found
 	s.mu.Unlock()
+}
+
+// validate verifies the signatures of the DNSKEY and SOA records of each signed zone in the view, and lets queries go
+// first after each zone. A zone whose answers cannot be signed has another condition.
+func (s *signing) validate(ctx context.Context) {
+	view, turns := s.view(), zone.NewTurns(0, 0)
+	for _, apex := range s.zones.Signed() {
+		if ctx.Err() != nil {
+			return
+		}
+		keys := view.Resolve(apex, dns.TypeDNSKEY, true, netip.Addr{}, turns)
+		soa := view.Resolve(apex, dns.TypeSOA, true, netip.Addr{}, turns)
+		if keys.Kind == zone.Positive && soa.Kind == zone.Positive {
+			s.zones.Validate(apex, keys.Answer, soa.Answer)
+		}
+		runtime.Gosched()
+	}
 }
 
 // due reports whether all signatures are to be looked at.

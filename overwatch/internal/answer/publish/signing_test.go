@@ -359,6 +359,38 @@ func TestSigning_TheBackgroundGoesOnWhileNamesCome(t *testing.T) {
 	})
 }
 
+// The background validates the answers in the view. Signatures by keys that the view does not publish are a mismatch.
+func TestSigning_TheBackgroundValidatesAnswers(t *testing.T) {
+	for _, wrong := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w, other := newSignedWorld(t, testSettings()), newSignedWorld(t, testSettings())
+			if wrong {
+				var contents []*zone.Contents
+				for i, z := range w.plan.zones {
+					c := z.Contents
+					c.Signer = other.plan.zones[i].Signer
+					contents = append(contents, &c)
+				}
+				view, err := zone.New(contents, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.signing.view = func() *zone.View { return view }
+			}
+			defer w.run(t)()
+			time.Sleep(validateCheck) // of the bubble
+			synctest.Wait()
+			signed, want := w.signing.zones.Signed(), 0
+			if wrong {
+				want = len(signed)
+			}
+			if got := w.signing.zones.Mismatches(); len(signed) == 0 || len(got) != want {
+				t.Errorf("zones %v, wrong signatures: %t: %+v", signed, wrong, got)
+			}
+		})
+	}
+}
+
 // made returns the number of signatures made so far.
 func (w *signedWorld) made(t *testing.T) float64 {
 	t.Helper()

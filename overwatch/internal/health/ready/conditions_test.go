@@ -184,6 +184,25 @@ func (n *node) wantCondition(kind api.ConditionType) {
 	}
 }
 
+// The sentence of a mismatch has the end, if there is one, and a remedy.
+func TestConditions_DescribeMismatches(t *testing.T) {
+	for want, until := range map[string]time.Time{
+		"may answer SERVFAIL until 2030-01-02T03:04:05Z: no signature; restore": time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
+		"resolvers answer SERVFAIL: no signature; compare the clock":            {},
+	} {
+		inNode(t, func(n *node) {
+			n.o.KeyMismatches = func() []KeyMismatch {
+				return []KeyMismatch{{Zone: "a.example.", Problem: "no signature", Until: until}}
+			}
+			list := n.Conditions()
+			at := slices.IndexFunc(list, func(c api.Condition) bool { return c.Kind == api.SigningMismatch })
+			if at < 0 || !strings.Contains(list[at].Sentence, want) {
+				t.Errorf("%+v, want %q", list, want)
+			}
+		})
+	}
+}
+
 // The sentence of an order has one expiry, and tells if nothing declares its backend.
 func TestConditions_DescribeOrders(t *testing.T) {
 	inNode(t, func(n *node) {

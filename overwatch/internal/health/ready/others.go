@@ -32,15 +32,19 @@ type KeyRoll struct {
 type KeyMismatch struct {
 	Zone    string
 	Problem string    // the records in caches, and the missing part of the answers
-	Until   time.Time // time at which the last cache has dropped them
+	Until   time.Time // time at which the last cache has dropped them; zero: answers validate with no records
 }
 
 // walkKeyMismatches reports zones with answers that do not validate with cached records.
 func (j *Judge) walkKeyMismatches(to report) {
 	for _, m := range listed(j.o.KeyMismatches) {
-		to(api.SigningMismatch, m.Zone, fixed(fmt.Sprintf("%s: validating resolvers may answer SERVFAIL until %s: %s; "+
-			"restore the missing key files (*.aside, or a backup) and reload, or wait", m.Zone, moment(m.Until), m.Problem),
-			"gslbctl dnssec check "+strings.TrimSuffix(m.Zone, ".")))
+		sentence := fmt.Sprintf("%s: validating resolvers may answer SERVFAIL until %s: %s; restore the missing key files "+
+			"(*.aside, or a backup) and reload, or wait", m.Zone, moment(m.Until), m.Problem)
+		if m.Until.IsZero() {
+			sentence = fmt.Sprintf("%s: validating resolvers answer SERVFAIL: %s; compare the clock of this node with another "+
+				"one, and restart the node", m.Zone, m.Problem)
+		}
+		to(api.SigningMismatch, m.Zone, fixed(sentence, "gslbctl dnssec check "+strings.TrimSuffix(m.Zone, ".")))
 	}
 }
 
