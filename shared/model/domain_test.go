@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"gslb.internal/shared/model"
 )
@@ -53,6 +54,60 @@ func TestDecode_KeepsTheFieldsOfLaterVersions(t *testing.T) {
 	large := `{"name":"a.example","sticky":"` + strings.Repeat("x", model.MaxExtra) + `"}`
 	if _, err := model.Decode[model.Domain]([]byte(large)); err == nil {
 		t.Error("Decode accepts a large unknown field")
+	}
+}
+
+// SameAnswers compares each field with an effect on answers, also a field that is added later.
+func TestSameAnswers_ComparesAllFields(t *testing.T) {
+	ignored := map[string]bool{"name": true, "brake": true, "description": true, "tags": true, "owner": true,
+		"created_at": true, "updated_at": true}
+	plain, all := model.New[model.Domain](), model.FieldsOf(reflect.TypeFor[model.Domain]())
+	if !plain.SameAnswers(model.New[model.Domain]()) {
+		t.Error("two domains with defaults differ")
+	}
+	for i := range all.List {
+		f := &all.List[i]
+		changed := model.New[model.Domain]()
+		value := f.Value(reflect.ValueOf(changed).Elem())
+		leaves := []reflect.Value{value}
+		if inner := f.Inner(); inner != nil {
+			leaves = nil
+			for j := range inner.List {
+				leaves = append(leaves, inner.List[j].Value(value))
+			}
+		}
+		for _, leaf := range leaves {
+			was := reflect.New(leaf.Type()).Elem()
+			was.Set(leaf)
+			alter(t, leaf)
+			if same := plain.SameAnswers(changed); same != ignored[f.JSON] {
+				t.Errorf("%s = %v: SameAnswers returns %v", f.JSON, leaf, same)
+			}
+			leaf.Set(was)
+		}
+	}
+}
+
+// alter sets a field to a value that is not the default.
+func alter(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 1)
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Slice:
+		v.Set(reflect.ValueOf([]string{"x"}))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem())) // false, where nil means true
+	case reflect.Struct:
+		v.Set(reflect.ValueOf(time.Unix(1, 0)))
+	default:
+		t.Fatalf("no other value for %s", v.Type())
 	}
 }
 

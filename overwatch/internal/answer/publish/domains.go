@@ -12,7 +12,6 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/zonefile"
-	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
@@ -67,20 +66,7 @@ func find(next []*domain, name string, known map[string]*domain) (*domain, []*do
 
 // isUnchanged reports whether new settings and a new order of regions leave the answers of d unchanged.
 func (d *domain) isUnchanged(settings *config.Domain, regions []string) bool {
-	return slices.Equal(d.rules.Regions, regions) && sameAnswers(d.settings, settings)
-}
-
-// sameAnswers reports whether two domains have equal settings, except fields without effect on answers. It
-// compares all other fields by value, and therefore also the fields that later changes add.
-func sameAnswers(a, b *config.Domain) bool {
-	if a == b || reflect.DeepEqual(a, b) {
-		return true
-	}
-	x, y := *a, *b
-	for _, d := range []*config.Domain{&x, &y} {
-		d.Meta, d.Description, d.Tags = model.Meta{}, "", nil
-	}
-	return reflect.DeepEqual(&x, &y)
+	return d.settings.Name == settings.Name && slices.Equal(d.rules.Regions, regions) && d.settings.SameAnswers(settings)
 }
 
 // makeDomain makes a domain. It returns nil if the domain cannot be served or its name is there already.
@@ -105,7 +91,11 @@ func answersOf(c *config.Domain) int {
 
 // rules returns the rules of a domain. It shares the rules of the previous domain if they are equal.
 func (p *plan) rules(c *config.Domain) *policy.Rules {
-	if made := p.rulesFrom(c, p.regionsOf(c)); p.lastRule == nil || !reflect.DeepEqual(p.lastRule, made) {
+	if p.lastRule != nil && p.lastFrom.SameAnswers(c) {
+		return p.lastRule
+	}
+	p.lastFrom = c
+	if made := p.rulesFrom(c, p.regionsOf(c)); !reflect.DeepEqual(p.lastRule, made) {
 		p.lastRule = made
 	}
 	return p.lastRule

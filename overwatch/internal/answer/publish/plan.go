@@ -34,6 +34,7 @@ type plan struct {
 	relaid   bool               // zones were added or removed since the plan before
 	resigned bool               // a zone is signed and was not, or the reverse
 	lastRule *policy.Rules      // most domains have those of the one before
+	lastFrom *config.Domain     // the domain that lastRule was returned for
 
 	byPriority []string // regions in the order of their priorities; nil: all have the same
 }
