@@ -20,6 +20,10 @@ const (
 	lossPause = 50
 )
 
+// partlyBackFor is the time after which a loss ends although backends of it do not serve: each of them has a condition
+// of its own then.
+const partlyBackFor = 10 * time.Minute
+
 // The states of a lost region or agent, which are states of events.
 const (
 	StateLost       = "lost"        // no backend serves
@@ -40,6 +44,7 @@ type group struct {
 	agents  map[string]bool     // of a region: silent agents of its down and stale backends
 	regions map[string]bool     // of an agent: regions of its down and stale backends
 	lost    bool                // a loss that has not ended
+	partly  time.Time           // since when the loss is partly back; zero: it is not
 }
 
 // losses is the lost regions and agents at a time.
@@ -54,7 +59,7 @@ type losses struct {
 
 // findLosses returns the losses. A region is lost when no backend serves, or every serving one fails its checks; an
 // agent, when it is silent and has backends. A loss lasts until all of its backends serve and its agent reports, so
-// that a site that comes back one backend at a time has one end.
+// that a site that comes back one backend at a time has one end. A loss that is partly back for partlyBackFor ends.
 func (j *Judge) findLosses() *losses {
 	j.lossMu.Lock()
 	defer j.lossMu.Unlock()
@@ -80,13 +85,17 @@ func (j *Judge) findLosses() *losses {
 			}
 		}
 	}
-	l.judge(j.lost)
-	j.lost = map[string]bool{}
+	l.judge(j.lost, began)
+	j.lost = map[string]time.Time{}
 	for name, g := range l.regions {
-		j.lost["region "+name] = g.lost
+		if g.lost {
+			j.lost["region "+name] = g.partly
+		}
 	}
 	for id, g := range l.agents {
-		j.lost["agent "+id] = g.lost
+		if g.lost {
+			j.lost["agent "+id] = g.partly
+		}
 	}
 	j.lossFound, j.lossUntil = l, began
 	if took := j.o.Now().Sub(began); took > lossQuick {
@@ -140,25 +149,38 @@ func (g *group) add(b *registry.Backend) {
 	}
 }
 
-// judge sets lost of all groups. before has the losses of the search before.
-func (l *losses) judge(before map[string]bool) {
-	for key, lost := range before { // regions without a backend
-		if region, ok := strings.CutPrefix(key, "region "); ok && lost && l.hasSilentAgentIn(region) {
+// judge sets lost and partly of all groups. before has the losses of the search before, with their partly.
+func (l *losses) judge(before map[string]time.Time, now time.Time) {
+	for key := range before { // regions without a backend
+		if region, ok := strings.CutPrefix(key, "region "); ok && l.hasSilentAgentIn(region) {
 			groupOf(l.regions, region)
 		}
 	}
 	for name, g := range l.regions {
 		silent := g.total == 0 && l.hasSilentAgentIn(name)
-		begins := len(g.down) > 0 && g.unknown == 0 && g.serving == g.failing
-		g.lost = begins || before["region "+name] && (len(g.down) > 0 || silent)
+		if g.lost = len(g.down) > 0 && g.unknown == 0 && g.serving == g.failing; !g.lost {
+			g.endLoss(before, "region "+name, silent, g.serving > g.failing, now)
+		}
 	}
 	for id := range l.silent {
 		groupOf(l.agents, id)
 	}
 	for id, g := range l.agents {
 		_, silent := l.silent[id]
-		g.lost = len(g.stale) > 0 || before["agent "+id] && (len(g.down) > 0 || silent)
+		if g.lost = len(g.stale) > 0; !g.lost {
+			g.endLoss(before, "agent "+id, silent, !silent, now)
+		}
 	}
+}
+
+// endLoss sets lost and partly of a group whose loss does not begin now: it may last from before.
+func (g *group) endLoss(before map[string]time.Time, key string, silent, partly bool, now time.Time) {
+	since, was := before[key]
+	if g.lost = was && (len(g.down) > 0 || silent); !g.lost || !partly {
+		return
+	}
+	g.partly = cmp.Or(since, now)
+	g.lost = now.Sub(g.partly) < partlyBackFor
 }
 
 func (l *losses) hasSilentAgentIn(region string) bool {

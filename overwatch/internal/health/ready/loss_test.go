@@ -119,6 +119,24 @@ func TestLosses_ARegionHasOneConditionUntilAllServe(t *testing.T) {
 	})
 }
 
+// A loss ends although one backend stays broken. That backend has a condition of its own then.
+func TestLosses_OneBrokenBackendKeepsNoLoss(t *testing.T) {
+	inRegions(t, func(n *node) {
+		n.fail(0, 3)
+		n.fail(2, 3)
+		time.Sleep(2 * partlyBackFor)
+		n.wantKinds("lost", "region_lost eu")
+		n.check(0, check.Success, check.StateHealthy)
+		n.wantKinds("partly back", "region_lost eu")
+		time.Sleep(partlyBackFor - statusAge)
+		n.wantKinds("partly back for a while", "region_lost eu")
+		time.Sleep(statusAge)
+		n.wantKinds("the end", "backend_unwell b.example:192.0.2.1:80")
+		n.fail(0, 3)
+		n.wantKinds("lost again", "region_lost eu")
+	})
+}
+
 // What an operator stopped is no loss, and neither is what has no verdict yet.
 func TestLosses_OperatorsLoseNothing(t *testing.T) {
 	inRegions(t, func(n *node) {

@@ -106,7 +106,7 @@ type Judge struct {
 	until   time.Time // when status has to be judged again
 
 	lossMu    sync.Mutex
-	lost      map[string]bool // losses of the newest search, by kind and name
+	lost      map[string]time.Time // losses of the newest search, by kind and name, with group.partly
 	lossFound *losses
 	lossUntil time.Time // when the next search is due
 

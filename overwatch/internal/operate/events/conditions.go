@@ -3,6 +3,7 @@ package events
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -183,7 +184,7 @@ func (w *watch) end(before api.Event, row condition) {
 		e.Cause = "it was cleared, or its time is over"
 	}
 	switch _, heard := w.agents[e.Subject]; {
-	case e.Kind == api.EventAgent && before.State == "silent" && !heard:
+	case e.Kind == api.EventAgent && (before.State == ready.StateSilent || before.State == ready.StateLost) && !heard:
 		if _, pinned := w.o.Pinned(e.Subject); pinned {
 			return
 		}
@@ -194,6 +195,28 @@ func (w *watch) end(before api.Event, row condition) {
 	e.Sentence = fmt.Sprintf("%s %s: %s, after %s since %s", e.Kind, e.Subject, e.State, before.State,
 		before.Time.UTC().Format(time.RFC3339))
 	w.set(e, false)
+	switch before.State {
+	case ready.StateLost, ready.StateSilent, ready.StatePartlyBack:
+		w.repeatBackends(e)
+	}
+}
+
+// repeatBackends repeats the events of the backends of an ended loss that do not serve: notifications of the loss
+// included them.
+func (w *watch) repeatBackends(loss api.Event) {
+	for _, e := range w.held {
+		isIncluded := loss.Kind == api.EventRegion && e.Region == loss.Subject ||
+			loss.Kind == api.EventAgent && e.AgentID == loss.Subject
+		if e.Kind != api.EventBackend || e.Severity == api.EventInfo || !isIncluded {
+			continue
+		}
+		if slices.ContainsFunc(w.o.View.Service(e.Name), func(b *registry.Backend) bool {
+			return b.ID.String() == e.Subject && !b.MayServe
+		}) {
+			e.Time = w.now()
+			w.tell(e)
+		}
+	}
 }
 
 // order is the event state of an operator's order in force, and its author.

@@ -3,16 +3,22 @@ package events // inside: it uses tracker
 // In the package: names are looked at as Run does, with a clock of the test.
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
+	"unique"
+
+	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
 func one(status api.EffectiveStatus, reason string) []*registry.Backend {
@@ -147,6 +153,60 @@ func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 	if got := fmt.Sprint(c.said()); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// A backend that does not serve at the end of the loss of its region has an event again. A backend that serves, or that
+// an operator stopped, has none.
+func TestWatch_TheEndOfALossRepeatsItsBackends(t *testing.T) {
+	c := newClocked(t)
+	standing := []api.Condition{{Kind: api.RegionLost, Subject: "eu", State: ready.StateLost}}
+	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, settled: true, o: Options{
+		View: viewOfBroken(t), Standing: func() []api.Condition { return standing }}}
+	for i, severity := range []api.EventSeverity{api.EventWarning, api.EventWarning, api.EventInfo} {
+		e := backend(i+1, stopped)
+		e.Subject, e.Name = fmt.Sprintf("a.example:192.0.2.%d:80", i+1), "a.example"
+		e.Region, e.Severity = "eu", severity
+		w.set(e, true)
+	}
+	w.lookAtConditions()
+	before := len(c.said())
+	standing = nil
+	w.lookAtConditions()
+	want := "[region eu back ends 0 backend a.example:192.0.2.1:80 unhealthy begins 0]"
+	if got := fmt.Sprint(c.said()[before:]); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// viewOfBroken returns the view of a registry with three backends, of which the second one serves.
+func viewOfBroken(t *testing.T) *registry.View {
+	t.Helper()
+	r, err := registry.New(registry.Options{Logger: zerolog.Nop(), Changed: func(string) {},
+		Timing: registry.Timing{StaleThreshold: time.Hour, RemoveAfter: time.Hour, ValidationEnabled: true,
+			ValidationInterval: time.Hour}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = r.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	var all []registry.Declaration
+	for octet := byte(1); octet <= 3; octet++ {
+		all = append(all, registry.Declaration{Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP}),
+			ID: registry.ID{Service: "a.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80}})
+	}
+	if err := errors.Join(r.SetStatic(ctx, all), r.Validated(ctx, registry.Verdict{ID: all[1].ID,
+		State: check.StateHealthy, Outcome: check.Success, At: time.Now()})); err != nil {
+		t.Fatal(err)
+	}
+	return r.View()
 }
 
 // A backend that flaps has one state until it flaps no more, and each flap is an event that resolves nothing. One that

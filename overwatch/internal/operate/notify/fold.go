@@ -35,14 +35,11 @@ func (t *target) fold() {
 	})
 }
 
-// isLossTold reports whether the target was notified of the begin of a loss, or the notification waits.
+// isLossTold reports whether the target was notified of the begin of a loss, or the notification waits. A loss of which
+// the end waits includes no further events.
 func (t *target) isLossTold(key string) bool {
-	if isLoss(t.Told[key][key].State) || t.Message != nil && isLoss(t.Message.Tells[key].State) {
-		return true
-	}
-	return slices.ContainsFunc(t.Waiting, func(w waiting) bool {
-		return w.Group == key && keyOf(&w.Event) == key && isLoss(w.Event.State)
-	})
+	state, _ := t.latest(key, key)
+	return isLoss(state)
 }
 
 // isLoss reports whether a state of a region or an agent is a loss. Other states of agents, such as a rejected

@@ -54,7 +54,11 @@ func (t *target) take() (taken bool) {
 		e := &events[i]
 		t.Position = e.Sequence
 		w := waiting{Event: *e, Group: groupOf(e, t.n.o.Node), Own: isOwn(e, t.n.o.Node), Since: now}
-		if t.wants(e) || e.Phase != api.PhaseOnce && t.isOpen(w.Group, keyOf(e)) {
+		state, phase := t.latest(w.Group, keyOf(e))
+		if e.Phase == api.PhaseBegins && phase == api.PhaseBegins && state == e.State && e.Changes == 0 {
+			continue // a repeated event
+		}
+		if t.wants(e) || e.Phase != api.PhaseOnce && phase == api.PhaseBegins {
 			t.enqueue(w)
 			taken = true
 		}
@@ -62,20 +66,20 @@ func (t *target) take() (taken bool) {
 	return taken
 }
 
-// isOpen reports whether the target knows, or is about to be told, that a state has begun: then it must get its end
-// too.
-func (t *target) isOpen(group, key string) bool {
+// latest returns the state of which the target was notified last, or of which it will be notified. If it has begun, the
+// target must be notified of its end too.
+func (t *target) latest(group, key string) (state string, phase api.Phase) {
 	for i := len(t.Waiting) - 1; i >= 0; i-- {
 		if w := &t.Waiting[i]; w.Group == group && keyOf(&w.Event) == key {
-			return w.Event.Phase == api.PhaseBegins
+			return w.Event.State, w.Event.Phase
 		}
 	}
 	if t.Message != nil && t.Message.Group == group {
 		if telling, told := t.Message.Tells[key]; told {
-			return telling.Phase == api.PhaseBegins
+			return telling.State, telling.Phase
 		}
 	}
-	return t.Told[group][key].Phase == api.PhaseBegins
+	return t.Told[group][key].State, t.Told[group][key].Phase
 }
 
 // enqueue adds an event. If there are too many, it drops the oldest one of a state of which a later event waits too, or
