@@ -84,29 +84,16 @@ func (a *app) importGdnsdCommand() *cobra.Command {
 func (a *app) importRoute53Command() *cobra.Command {
 	var checks, into string
 	cmd := &cobra.Command{
-		Use:   "route53 <records>",
-		Short: "Write the records of a zone of Amazon Route 53 as a node takes them",
-		Long: "route53 reads the JSON of `aws route53 list-resource-record-sets` and, with --health-checks, that of\n" +
-			"`aws route53 list-health-checks`. It writes <zone>.zone and <zone>.yaml, which `includes` of a node's\n" +
-			"configuration can name. Of each set that it leaves out it says in a line why, and of each that is answered\n" +
-			"otherwise at times, how.",
-		Args: cobra.ExactArgs(1),
+		Use:   "route53 <records> ...",
+		Short: "Write the records of zones of Amazon Route 53 as a node takes them",
+		Long: "route53 reads the JSON of `aws route53 list-resource-record-sets`, a file for each zone, and, with\n" +
+			"--health-checks, that of `aws route53 list-health-checks`. It writes <zone>.zone for each zone and one\n" +
+			"configuration, <first zone>.yaml, which `includes` of a node's configuration can name. Give all zones at once:\n" +
+			"a node has one set of regions. Of each set that it leaves out it says in a line why, and of each that is\n" +
+			"answered otherwise at times, how.",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			records, err := os.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer func() { _ = records.Close() }()
-			var known io.Reader
-			if checks != "" {
-				file, err := os.Open(checks)
-				if err != nil {
-					return err
-				}
-				defer func() { _ = file.Close() }()
-				known = file
-			}
-			read, err := route53.Read(records, known)
+			read, err := readRoute53(args, checks)
 			if err != nil {
 				return err
 			}
@@ -116,6 +103,42 @@ func (a *app) importRoute53Command() *cobra.Command {
 	cmd.Flags().StringVar(&checks, "health-checks", "", "the `file` with the health checks")
 	cmd.Flags().StringVar(&into, "into", ".", "the `directory` to write to")
 	return cmd
+}
+
+// readRoute53 converts the zones in files, with the health checks in a file, "" for none.
+func readRoute53(zones []string, checks string) (*imports.Result, error) {
+	var importer *route53.Importer
+	var err error
+	if checks == "" {
+		importer, err = route53.New(nil)
+	} else {
+		err = readFrom(checks, func(known io.Reader) (err error) {
+			importer, err = route53.New(known)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range zones {
+		if err := readFrom(path, importer.Add); err != nil {
+			return nil, err
+		}
+	}
+	return importer.Result(), nil
+}
+
+// readFrom calls read with the content of a file.
+func readFrom(path string, read func(io.Reader) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if err := read(file); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // writeImport writes the files of an import and reports it.

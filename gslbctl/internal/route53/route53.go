@@ -1,4 +1,4 @@
-// Package route53 owns the conversion of a hosted zone of Amazon Route 53, in the JSON that `aws route53
+// Package route53 owns the conversion of hosted zones of Amazon Route 53, in the JSON that `aws route53
 // list-resource-record-sets` writes, into a configuration for an overwatch node. Package cli calls it (gslbctl import
 // route53). It makes no request and writes nothing.
 package route53
@@ -21,37 +21,62 @@ const (
 	anyPlace  = "default" // the region of clients whose place has no set
 )
 
-// reader reads one zone.
-type reader struct {
-	zone   *zoneData
+// Importer converts hosted zones, all with one set of regions.
+type Importer struct {
 	checks map[string]healthCheck
 	result imports.Result
 }
 
-// Read converts the records of one zone. checks is the JSON of `aws route53 list-health-checks`, nil if there is none.
-func Read(records, checks io.Reader) (*imports.Result, error) {
+// New returns an importer without zones. checks is the JSON of `aws route53 list-health-checks`, nil if there is none.
+func New(checks io.Reader) (*Importer, error) {
+	i := &Importer{checks: map[string]healthCheck{}}
+	if checks == nil {
+		return i, nil
+	}
+	var known struct{ HealthChecks []healthCheck }
+	if err := readJSON(checks, &known); err != nil {
+		return nil, err
+	}
+	for _, h := range known.HealthChecks {
+		i.checks[h.Id] = h
+	}
+	return i, nil
+}
+
+// Add converts the records of one zone. After an error the importer must not be used.
+func (i *Importer) Add(records io.Reader) error {
 	var file struct{ ResourceRecordSets []*recordSet }
 	if err := readJSON(records, &file); err != nil {
-		return nil, fmt.Errorf("records: %w", err)
+		return err
 	}
 	zone, err := newZone(file.ResourceRecordSets)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var known struct{ HealthChecks []healthCheck }
-	if checks != nil {
-		if err := readJSON(checks, &known); err != nil {
-			return nil, fmt.Errorf("health checks: %w", err)
-		}
+	name := strings.TrimSuffix(zone.zone, ".")
+	if slices.ContainsFunc(i.result.Config.DNS.Zones, func(z imports.Zone) bool { return z.Name == name }) {
+		return fmt.Errorf("another file has the zone %s too: give each zone once", name)
 	}
-	return convert(zone, known.HealthChecks)
+	return (&reader{zone: zone, checks: i.checks, result: &i.result}).convert()
 }
 
-func convert(zone *zoneData, checks []healthCheck) (*imports.Result, error) {
-	r := &reader{zone: zone, checks: map[string]healthCheck{}}
-	for _, h := range checks {
-		r.checks[h.Id] = h
-	}
+// Result returns the conversion of all zones. The caller calls it once, after the last Add.
+func (i *Importer) Result() *imports.Result {
+	elsewhere(&i.result)
+	i.result.Finish()
+	return &i.result
+}
+
+// reader converts one zone.
+type reader struct {
+	zone   *zoneData
+	checks map[string]healthCheck
+	result *imports.Result
+}
+
+// convert adds the zone to the result.
+func (r *reader) convert() error {
+	zone := r.zone
 	var records, copies []dns.RR
 	steered := map[string]bool{} // by name, as far as it has routed sets
 	for _, s := range zone.sets {
@@ -67,41 +92,36 @@ func convert(zone *zoneData, checks []healthCheck) (*imports.Result, error) {
 		}
 		more, err := s.records()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s, err)
+			return fmt.Errorf("%s: %w", s, err)
 		}
 		records = append(records, more...)
 		if s.Type == "NS" && s.Name == zone.zone && len(more) > 0 && strings.Contains(more[0].String(), ".awsdns-") {
 			r.result.Differs(s.String(), "they are still Amazon's servers: write the names of your nodes into the zone file")
 		}
 	}
-	r.elsewhere()
-	if err := r.result.AddZone(zone.zone, append(records, copies...)); err != nil {
-		return nil, err
-	}
-	r.result.Finish()
-	return &r.result, nil
+	return r.result.AddZone(zone.zone, append(records, copies...))
 }
 
 // elsewhere notes names for which some clients get another answer than before. A node has one set of regions for all
 // names, so a country that only one name has counts for the others too.
-func (r *reader) elsewhere() {
-	for _, d := range r.result.Config.Domains {
+func elsewhere(r *imports.Result) {
+	for _, d := range r.Config.Domains {
 		if d.Algorithm != "geolocation" {
 			continue
 		}
 		if d.Regions[0] != anyPlace {
-			r.result.Differs(d.Name, "clients of no location get %s, not an empty answer", d.Regions[0])
+			r.Differs(d.Name, "clients of no location get %s, not an empty answer", d.Regions[0])
 		}
 		if !slices.ContainsFunc(d.Regions, func(name string) bool { return strings.HasPrefix(name, "continent-") }) {
 			continue
 		}
-		if countries := r.countriesChecked(d); len(countries) > 0 {
-			r.result.Differs(d.Name, "when %s is down, clients there get the first of its regions that is up, not their "+
+		if countries := countriesChecked(r, d); len(countries) > 0 {
+			r.Differs(d.Name, "when %s is down, clients there get the first of its regions that is up, not their "+
 				"continent's answer", strings.Join(countries, " or "))
 		}
-		for _, region := range r.result.Config.Regions {
+		for _, region := range r.Config.Regions {
 			if len(region.Countries) > 0 && !slices.Contains(d.Regions, region.Name) {
-				r.result.Differs(d.Name, "clients in %s, which another name has, get %s, not their continent's answer", region.Name,
+				r.Differs(d.Name, "clients in %s, which another name has, get %s, not their continent's answer", region.Name,
 					d.Regions[0])
 			}
 		}
@@ -109,8 +129,8 @@ func (r *reader) elsewhere() {
 }
 
 // countriesChecked returns the countries among the regions of a domain where it has a server with a check.
-func (r *reader) countriesChecked(d *imports.Domain) (countries []string) {
-	for _, region := range r.result.Config.Regions {
+func countriesChecked(r *imports.Result, d *imports.Domain) (countries []string) {
+	for _, region := range r.Config.Regions {
 		if len(region.Countries) > 0 && slices.ContainsFunc(region.Servers, func(s *imports.Server) bool {
 			return s.Service == d.Name && checked(s)
 		}) {

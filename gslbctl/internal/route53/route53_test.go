@@ -1,6 +1,7 @@
 package route53_test
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -19,10 +20,24 @@ const (
 )
 
 func read(records, checks string) (*imports.Result, error) {
-	if checks == "" {
-		return route53.Read(strings.NewReader(records), nil)
+	return readZones(checks, records)
+}
+
+func readZones(checks string, zones ...string) (*imports.Result, error) {
+	var known io.Reader
+	if checks != "" {
+		known = strings.NewReader(checks)
 	}
-	return route53.Read(strings.NewReader(records), strings.NewReader(checks))
+	i, err := route53.New(known)
+	if err != nil {
+		return nil, err
+	}
+	for _, records := range zones {
+		if err := i.Add(strings.NewReader(records)); err != nil {
+			return nil, err
+		}
+	}
+	return i.Result(), nil
 }
 
 // sets returns the records of a zone: each line a name, a type, a value and further keys.
@@ -316,6 +331,36 @@ func TestRead_KeepsShortTTLs(t *testing.T) {
 		}) {
 			t.Errorf("nothing of %s in %+v", name, r.Differ)
 		}
+	}
+}
+
+// A node has one set of regions, so zones that use the same region share its declaration.
+func TestAdd_ZonesShareRegions(t *testing.T) {
+	first := sets(`g.example.com. A 192.0.2.8 "GeoLocation":{"ContinentCode":"EU"}`,
+		`g.example.com. A 192.0.2.9 "GeoLocation":{"CountryCode":"*"}`)
+	second := strings.ReplaceAll(sets(`h.example.com. A 192.0.2.7 "GeoLocation":{"CountryCode":"SE"}`,
+		`h.example.com. A 192.0.2.8 "GeoLocation":{"ContinentCode":"EU"}`), "example.com", "example.org")
+	r, err := readZones("", first, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, region := range r.Config.Regions {
+		for _, s := range region.Servers {
+			got = append(got, region.Name+" "+s.Service)
+		}
+	}
+	want := "continent-EU g.example.com, continent-EU h.example.org, default g.example.com, SE h.example.org"
+	if strings.Join(got, ", ") != want || len(r.Config.DNS.Zones) != 2 || len(r.Zones) != 2 {
+		t.Errorf("%q in zones %v", got, r.Config.DNS.Zones)
+	}
+	if !slices.ContainsFunc(r.Differ, func(d imports.Deviation) bool {
+		return d.Record == "g.example.com" && strings.HasPrefix(d.Why, "clients in SE, which another name has")
+	}) {
+		t.Errorf("no deviation for clients in SE: %+v", r.Differ)
+	}
+	if _, err := readZones("", first, first); err == nil || !strings.Contains(err.Error(), "give each zone once") {
+		t.Errorf("one zone twice: %v", err)
 	}
 }
 
