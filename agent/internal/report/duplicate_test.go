@@ -18,9 +18,16 @@ import (
 // startFaked runs a reporter with links to fake nodes, by address.
 func startFaked(t *testing.T, nodes map[string]*fakeNode, first ...string) (*Reporter, *logtest.Buffer, func()) {
 	t.Helper()
+	return startFakedIn(t, t.TempDir(), nodes, first...)
+}
+
+// startFakedIn is startFaked with a data directory.
+func startFakedIn(t *testing.T, dir string, nodes map[string]*fakeNode, first ...string) (*Reporter, *logtest.Buffer,
+	func()) {
+	t.Helper()
 	o := testOptions(t)
 	logs := &logtest.Buffer{}
-	o.Logger, o.Nodes = zerolog.New(logs), first
+	o.Logger, o.Nodes, o.DataDir = zerolog.New(logs), first, dir
 	if err := o.complete(); err != nil {
 		t.Fatal(err)
 	}

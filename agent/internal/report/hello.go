@@ -81,7 +81,7 @@ func (l *link) greeted(message []byte, now time.Time) error {
 	if err != nil {
 		return &contactError{reasonHello, err}
 	}
-	switch err := l.pins.check(l.address, node.KeyID); {
+	switch err := l.pins.check(l.address, node.KeyID, hello.NodeID); {
 	case errors.Is(err, errNotKept):
 		l.logger.Warn().Err(err).Msg("node accepted for now; make data_dir writable")
 	case err != nil:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -24,8 +25,8 @@ type stranger struct {
 
 // introduction is a certificate that another node has introduced.
 type introduction struct {
-	key identity.KeyID
-	by  string // id of that node
+	node wire.NodeCertificate
+	by   string // id of the introducing node
 }
 
 // add records the certificate that a node has shown.
@@ -63,16 +64,17 @@ func (r *strangers) introduce(introduced wire.NodeCertificate, by string) {
 	defer r.mu.Unlock()
 	for _, one := range r.nodes {
 		if one.shown == introduced {
-			one.link.introduced.Store(&introduction{key: introduced.KeyID, by: by})
+			one.link.introduced.Store(&introduction{node: introduced, by: by})
 			one.link.hurry()
 		}
 	}
 }
 
 // reject records that the node showed another certificate than the pinned one. A node with another id than before is
-// another node at this address, and no node can introduce it.
+// another node at this address, and no node can introduce it. The id is unknown only with a pin of version 0.9.0.
 func (l *link) reject(node *identity.Certificate, hello *wire.Hello) {
-	if known := l.status.read().NodeID; known == "" || known == hello.NodeID {
+	known := cmp.Or(l.pins.node(l.address), l.status.read().NodeID)
+	if known == "" || known == hello.NodeID {
 		l.strangers.add(l, wire.NodeCertificate{NodeID: hello.NodeID, KeyID: node.KeyID})
 	}
 }
@@ -89,12 +91,12 @@ func (l *link) introducedBy(ack *wire.Ack) {
 // acceptIntroduction replaces the pin of this link's node by the certificate that another node has introduced. It
 // reports whether it did.
 func (l *link) acceptIntroduction(in *introduction) bool {
-	if err := l.pins.replace(l.address, in.key, in.by); err != nil {
+	if err := l.pins.replace(l.address, in.node, in.by); err != nil {
 		l.logger.Error().Err(err).Msg("the new certificate of the overwatch node cannot be pinned")
 		return false
 	}
 	l.strangers.remove(l.address)
-	l.logger.Warn().Str("fingerprint", in.key.Fingerprint()).Str("introduced_by", in.by).
+	l.logger.Warn().Str("fingerprint", identity.KeyID(in.node.KeyID).Fingerprint()).Str("introduced_by", in.by).
 		Msg("the overwatch node has a new certificate, which another overwatch node has introduced: it is pinned now")
 	return true
 }

@@ -73,21 +73,32 @@ func TestReporter_ANewCertificateNeedsAnIntroduction(t *testing.T) {
 	})
 }
 
-// Another node at a known address is not introduced, even if it is genuine: the address leads to the wrong node.
+// Another node at a known address is not introduced, even if it is genuine: the address leads to the wrong node. A
+// restart of the agent does not change that.
 func TestReporter_AnotherNodeAtTheAddressIsNotNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		moved, other := newFakeNode(t), newFakeNode(t)
+		moved, other, dir := newFakeNode(t), newFakeNode(t), t.TempDir()
 		other.greetAs = "ow-2"
-		_, _, stop := startFaked(t, map[string]*fakeNode{"a:1": moved, "b:1": other}, "a:1", "b:1")
-		defer stop()
+		start := func() func() {
+			_, _, stop := startFakedIn(t, dir, map[string]*fakeNode{"a:1": moved, "b:1": other}, "a:1", "b:1")
+			return stop
+		}
+		stop := start()
 		after(15 * time.Second)
 		moved.set(func(n *fakeNode) { n.id, n.greetAs = testIdentity(t, "ow-3"), "ow-3" })
 		moved.restart()
-		var seen []wire.NodeCertificate
+		seen := []wire.NodeCertificate{{}} // replaced by the first heartbeat
 		other.introducing(&seen)
 		after(time.Minute)
 		if len(seen) != 0 {
 			t.Errorf("the heartbeats name %v", seen)
+		}
+		stop()
+		seen = []wire.NodeCertificate{{}}
+		defer start()()
+		after(time.Minute)
+		if len(seen) != 0 {
+			t.Errorf("after a restart, the heartbeats name %v", seen)
 		}
 	})
 }

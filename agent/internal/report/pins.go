@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"gslb.internal/shared/durable"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
 )
 
 // pinsDir is the directory under data_dir that holds one file per address of an overwatch node.
@@ -38,15 +40,15 @@ func openPins(dataDir string) (*pins, error) {
 // errOtherCertificate means that a node's certificate is not the pinned one.
 var errOtherCertificate = errors.New("another certificate than the pinned one")
 
-// check compares the certificate of the node at address with its pin, or pins it. An error that
-// wraps errNotKept means that the certificate is accepted but its pin is in memory only.
-func (p *pins) check(address string, shown identity.KeyID) error {
+// check compares the certificate of the node at address with its pin, or pins it. It stores the node id of an accepted
+// certificate. An error that wraps errNotKept means that the certificate is accepted but its pin is in memory only.
+func (p *pins) check(address string, shown identity.KeyID, nodeID string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	path := filepath.Join(p.dir, address)
-	pinned, err := readPin(path)
+	pinned, text, err := readPin(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p.first(path, address, shown)
+		return p.first(path, address, shown, nodeID)
 	}
 	if err != nil {
 		return err
@@ -55,13 +57,50 @@ func (p *pins) check(address string, shown identity.KeyID) error {
 		return fmt.Errorf("%w: it shows %s, pinned was %s; if the node was set up anew, delete %s",
 			errOtherCertificate, shown.Fingerprint(), pinned.Fingerprint(), path)
 	}
+	if nodeOf(text) != nodeID { // pinned by version 0.9.0, or the node was renamed
+		if changed := withNode(text, nodeID); changed != text && len(changed) <= maxPin {
+			_ = durable.WriteFile(path, []byte(changed), 0o600) // the next Hello retries it
+		}
+	}
 	return nil
+}
+
+// nodeLine begins the line of a pin file with the id of the node, a comment for version 0.9.0.
+const nodeLine = "# node_id: "
+
+// nodeOf returns the node id in the text of a pin file, "" if it has none.
+func nodeOf(text string) string {
+	for line := range strings.Lines(text) {
+		if id, found := strings.CutPrefix(line, nodeLine); found {
+			return strings.TrimSpace(id)
+		}
+	}
+	return ""
+}
+
+// withNode returns the text of a pin file with this node id only.
+func withNode(text, nodeID string) string {
+	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool {
+		return strings.HasPrefix(line, nodeLine)
+	})
+	if identity.ValidateID(nodeID) == nil {
+		lines = slices.Insert(lines, 0, nodeLine+nodeID+"\n")
+	}
+	return strings.Join(lines, "")
+}
+
+// node returns the id of the node that had the pinned certificate at an address, "" if it is unknown.
+func (p *pins) node(address string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, text, _ := readPin(filepath.Join(p.dir, address)) // check reports the error
+	return nodeOf(text)
 }
 
 // errNotKept means that a pin could not be written. It holds for this process.
 var errNotKept = errors.New("the pin of the node's certificate could not be stored")
 
-func (p *pins) first(path, address string, shown identity.KeyID) error {
+func (p *pins) first(path, address string, shown identity.KeyID, nodeID string) error {
 	if before, ok := p.unkept[address]; ok && before != shown {
 		return fmt.Errorf("%w: it shows %s, at first use it showed %s; if the node was set up anew, restart the agent",
 			errOtherCertificate, shown.Fingerprint(), before.Fingerprint())
@@ -70,7 +109,7 @@ func (p *pins) first(path, address string, shown identity.KeyID) error {
 		"# Certificate of the overwatch node at %s, pinned at first use.\n# Delete this file to let the agent accept "+
 			"another one.\n%s\n",
 		address, shown.Fingerprint())
-	if err := durable.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := durable.WriteFile(path, []byte(withNode(text, nodeID)), 0o600); err != nil {
 		p.unkept[address] = shown
 		return fmt.Errorf("%w: %w", errNotKept, err)
 	}
@@ -78,12 +117,13 @@ func (p *pins) first(path, address string, shown identity.KeyID) error {
 	return nil
 }
 
-// replace pins a certificate in place of the one that the node at address had. by is the node that introduced it.
-func (p *pins) replace(address string, key identity.KeyID, by string) error {
+// replace replaces the pinned certificate of the node at address. by is the node that introduced the new certificate.
+func (p *pins) replace(address string, introduced wire.NodeCertificate, by string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := fmt.Sprintf("# Certificate of the overwatch node at %s, introduced by the overwatch node %s.\n"+
-		"# Delete this file to let the agent accept another one.\n%s\n", address, by, key.Fingerprint())
+	fingerprint := identity.KeyID(introduced.KeyID).Fingerprint()
+	text := withNode(fmt.Sprintf("# Certificate of the overwatch node at %s, introduced by the overwatch node %s.\n"+
+		"# Delete this file to let the agent accept another one.\n%s\n", address, by, fingerprint), introduced.NodeID)
 	if err := durable.WriteFile(filepath.Join(p.dir, address), []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -94,14 +134,15 @@ func (p *pins) replace(address string, key identity.KeyID, by string) error {
 // maxPin bounds a pin file, in octets.
 const maxPin = 1024
 
-// readPin returns the key in a pin file: its only line that is no comment.
-func readPin(path string) (key identity.KeyID, err error) {
-	text, err := os.ReadFile(path)
+// readPin returns the text of a pin file, and the key in it: its only line that is no comment.
+func readPin(path string) (key identity.KeyID, text string, err error) {
+	content, err := os.ReadFile(path)
 	if err != nil {
-		return key, err
+		return key, "", err
 	}
+	text = string(content)
 	if len(text) <= maxPin {
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
 			if line == "" || line[0] == '#' {
 				continue
@@ -109,12 +150,12 @@ func readPin(path string) (key identity.KeyID, err error) {
 			digits, found := strings.CutPrefix(line, "sha256:")
 			n, err := hex.Decode(key[:], []byte(digits[:min(len(digits), 2*len(key))]))
 			if found && err == nil && n == len(key) && len(digits) == 2*len(key) {
-				return key, nil
+				return key, text, nil
 			}
 			break
 		}
 	}
-	return key,
+	return key, "",
 		fmt.Errorf(
 			"%s is damaged: it must hold sha256:<64 hexadecimal digits>; restore it, or delete it to pin the node's "+
 				"certificate anew", path)
