@@ -92,7 +92,7 @@ func (r *Replication) Answer(ctx context.Context, q Question, authorization stri
 	offer, err := r.o.Store.Page(q.Since, r.o.PageSize, limit)
 	if err == nil {
 		m := message{Instance: r.instance, Digest: r.digest(), Has: true, Offer: offer, Time: r.o.Store.Now(),
-			Facts: r.facts(q.Instance != r.instance)}
+			Facts: r.facts(instance != r.instance)}
 		var plain []byte
 		if plain, err = json.Marshal(&m); err == nil {
 			sealed, err = v.Seal(plain)

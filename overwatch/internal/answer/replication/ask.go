@@ -196,8 +196,25 @@ func (r *Replication) ask(ctx context.Context, guest *keysync.Guest, since, has 
 // parseMessage reads the plain text of an answer.
 func parseMessage(plain []byte) (*message, error) {
 	m := message{size: len(plain)}
-	if err := json.Unmarshal(plain, &m); err != nil {
+	var body struct {
+		*message
+		Offer struct {
+			*replica.Offer
+			Objects objects `json:"objects"`
+		} `json:"offer"`
+	}
+	body.message, body.Offer.Offer = &m, &m.Offer
+	switch err := json.Unmarshal(plain, &body); {
+	case errors.Is(err, errPageObjects):
+		return nil, err
+	case err != nil || len(m.Instance) > maxInstance:
 		return nil, errors.New("its answer cannot be read: run the same major version on all nodes")
+	}
+	if m.Offer.Objects = body.Offer.Objects; m.Offer.Final != nil {
+		if node := m.Offer.Final.Node; node != "" && !replica.IsNode(node) {
+			return nil, fmt.Errorf("the latest version that it knows has the node id %.64q: it must be 1 to %d octets that can "+
+				"be printed", node, replica.MaxNode)
+		}
 	}
 	if !replica.IsNode(m.Offer.Node) {
 		return nil, fmt.Errorf("its node id is %.64q: it must be 1 to %d octets that can be printed", m.Offer.Node,

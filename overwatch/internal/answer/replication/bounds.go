@@ -1,8 +1,11 @@
 package replication
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -15,6 +18,10 @@ const (
 	maxPages    = 1024
 	maxObjects  = replica.MaxObjects + replica.MaxTombstones
 	maxExchange = 128 << 20
+	// maxPageObjects bounds the objects of a page: a node counts 256 octets for an object beside its value.
+	maxPageObjects = pageSize/256 + 1
+	// maxInstance bounds the octets of the id of a process.
+	maxInstance = 64
 	// exchangeEvery is the mean time between two exchanges with a peer. exchangeBurst is the largest burst.
 	exchangeEvery = 100 * time.Millisecond
 	exchangeBurst = 50
@@ -53,6 +60,42 @@ func (p *pace) delay(now time.Time, octets int) time.Duration {
 // errNoAdvance reports a peer that announces more pages without end.
 var errNoAdvance = errors.New("it announces more pages and sends none: the exchange is rejected")
 
+// errPageObjects reports a page with more objects than any node sends.
+var errPageObjects = fmt.Errorf("it sends more than %d objects in a page: the exchange is rejected", maxPageObjects)
+
+// objects are the objects of a page.
+type objects []replica.Object
+
+// UnmarshalJSON returns errPageObjects for more than maxPageObjects objects. It does not read the rest then.
+func (o *objects) UnmarshalJSON(text []byte) error {
+	more, err := readList(text, func(d *json.Decoder) (bool, error) {
+		var one replica.Object
+		err := d.Decode(&one)
+		*o = append(*o, one)
+		return len(*o) < maxPageObjects, err
+	})
+	if err == nil && more {
+		err = errPageObjects
+	}
+	return err
+}
+
+// readList calls next for each element of a JSON list until next returns false or an error. more reports that there are
+// elements after them. null is an empty list.
+func readList(text []byte, next func(*json.Decoder) (bool, error)) (more bool, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	begin, err := d.Token()
+	if begin != json.Delim('[') {
+		return false, err
+	}
+	for goes := true; goes && d.More(); {
+		if goes, err = next(d); err != nil {
+			return false, err
+		}
+	}
+	return d.More(), nil
+}
+
 // gathered counts the pages, objects and octets of an exchange.
 type gathered struct{ pages, objects, octets int }
 
@@ -79,13 +122,15 @@ type rejection struct {
 }
 
 // noteRejected records the objects of a peer that have no effect here. It names at most maxRejections of the objects
-// that this node did not store. whole is true if the peer has sent all of its objects.
+// that this node did not store. It logs an object if the object or its reason is new. whole is true if the peer has sent
+// all of its objects.
 func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.Merged) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range m.Taken { // a later version may be sound
 		delete(r.rejected, m.Taken[i].Key)
 	}
+	known := maps.Clone(r.rejected)
 	unstored := 0
 	for key, one := range r.rejected {
 		switch {
@@ -104,9 +149,11 @@ func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.
 			}
 		}
 		key := one.Object.Key
-		r.o.Logger.Warn().Str("peer", node).Str("kind", clipped(key.Kind)).Str("name", clipped(key.Name)).
-			Str("reason", one.Reason.Error()).Bool("stored", one.Stored).
-			Msg("an object of another node was rejected: it has no effect here")
+		if before, is := known[key]; !is || before.Reason.Error() != one.Reason.Error() {
+			r.o.Logger.Warn().Str("peer", node).Str("kind", clipped(key.Kind)).Str("name", clipped(key.Name)).
+				Str("reason", one.Reason.Error()).Bool("stored", one.Stored).
+				Msg("an object of another node was rejected: it has no effect here")
+		}
 		one.Object.Value = nil
 		r.rejected[key] = rejection{p.url, node, one}
 	}
@@ -129,7 +176,7 @@ func (r *Replication) rejectedNow(held []replica.Rejection) (list []rejection) {
 
 // clipped returns a text of a peer for a log or an answer.
 func clipped(text string) string {
-	const most = 100
+	const most = 320 // a name of a server has a domain and an address
 	return strings.ToValidUTF8(text[:min(len(text), most)], "?")
 }
 

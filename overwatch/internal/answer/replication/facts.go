@@ -1,20 +1,42 @@
 package replication
 
 import (
+	"encoding/json"
 	"slices"
 
 	"gslb.internal/shared/identity"
 )
 
-// maxServing bounds the names in facts.
-const maxServing = 10_000
+// maxServing bounds the names in facts, and maxServed the octets of a name.
+const (
+	maxServing = 10_000
+	maxServed  = 255
+)
 
 // facts describe the answering node to a peer. A node of an earlier version sends none.
 type facts struct {
 	// Certificate is the key id of the certificate by which agents know the node.
 	Certificate []byte `json:"certificate,omitempty"`
 	// Serving lists names with a backend that may serve, maxServing at most. Only the first answer to a process has it.
-	Serving []string `json:"serving,omitempty"`
+	Serving names `json:"serving,omitempty"`
+}
+
+// names are names of domains.
+type names []string
+
+// UnmarshalJSON reads maxServing names at most. It omits texts that are longer than a name.
+func (n *names) UnmarshalJSON(text []byte) error {
+	_, err := readList(text, func(d *json.Decoder) (more bool, err error) {
+		var name string
+		if err := d.Decode(&name); err != nil {
+			return false, err
+		}
+		if len(name) <= maxServed {
+			*n = append(*n, name)
+		}
+		return len(*n) < maxServing, nil
+	})
+	return err
 }
 
 // facts returns the facts about this node. first is true for the first answer of this process to the peer.
@@ -36,7 +58,7 @@ func (f *facts) note(p *peer) {
 		p.certificate = identity.KeyID(f.Certificate)
 	}
 	if p.serving == nil && len(f.Serving) > 0 {
-		p.serving = f.Serving[:min(len(f.Serving), maxServing)]
+		p.serving = f.Serving
 	}
 }
 

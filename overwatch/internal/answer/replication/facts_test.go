@@ -2,6 +2,7 @@ package replication_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"gslb.internal/overwatch/internal/answer/replication"
@@ -56,4 +57,22 @@ func TestIntroduces_OnlyTheCertificateOfAProvedPeer(t *testing.T) {
 		names, pending := b.r.PeersServe()
 		return fmt.Sprint(names) == "[app.example from-a.example from-c.example]" && !pending
 	})
+}
+
+// Only the first answer to a process lists the names that the node serves.
+func TestAnswer_ListsServedNamesOnce(t *testing.T) {
+	var listed atomic.Int64
+	w := &network{nodes: make(map[string]*node), describe: func(_ string, o *replication.Options) {
+		o.Serving = func() []string { listed.Add(1); return []string{"app.example"} }
+	}}
+	_, nodes, _ := clusterOn(t, w)
+	alike(t, nodes...)
+	before := listed.Load()
+	for i := range 5 {
+		nodes[0].put(fmt.Sprint("d", i, ".example"), "")
+		alike(t, nodes...)
+	}
+	if after := listed.Load(); before == 0 || after != before {
+		t.Errorf("the names were listed %d times at the start, %d times in all", before, after)
+	}
 }

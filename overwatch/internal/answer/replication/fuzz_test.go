@@ -1,10 +1,14 @@
-package replication // inside: it uses clockedInstance, gathered, instanceOf, parseMessage and maxPages
+package replication // inside: it uses clockedInstance, gathered, instanceOf, parseMessage, rejection and maxPages
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
@@ -49,6 +53,52 @@ func FuzzParseMessage(f *testing.F) {
 			t.Fatalf("%q: %v", plain, err)
 		}
 	})
+}
+
+// The fields of a message are bounded, so that a peer can neither use up the memory of a node nor have it store or
+// forward a text without end.
+func TestParseMessage_BoundsEachField(t *testing.T) {
+	long, many := strings.Repeat("x", 300), strings.Repeat(",{}", maxPageObjects)
+	for name, c := range map[string]struct{ text, want string }{
+		"sound":            {`{"instance":"I","offer":{"node":"b","final":{"time":1,"node":"c"},"objects":[]}}`, ""},
+		"no final version": {`{"instance":"I","offer":{"node":"b","final":{"time":0,"node":""},"objects":null}}`, ""},
+		"final":            {`{"offer":{"node":"b","final":{"time":1,"node":"` + long + `"}}}`, "latest version"},
+		"instance":         {`{"instance":"` + long + `","offer":{"node":"b"}}`, "cannot be read"},
+		"node":             {`{"offer":{"node":"` + long + `"}}`, "its node id"},
+		"objects":          {`{"offer":{"node":"b","objects":[{}` + many + `]}}`, "objects in a page"},
+		"no list":          {`{"offer":{"node":"b","objects":{}}}`, ""},
+		"wrong objects":    {`{"offer":{"node":"b","objects":[7]}}`, "cannot be read"},
+	} {
+		m, err := parseMessage([]byte(c.text))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && (m.Offer.Node != "b" || len(m.Offer.Objects) > 0) {
+			t.Errorf("%s: %+v", name, m.Offer)
+		}
+	}
+	m, err := parseMessage([]byte(`{"instance":"I","offer":{"node":"b","changes":7,"objects":[{"kind":"domain","name":` +
+		`"a.example"},{"kind":"domain","name":"b.example"}]},"facts":{"serving":["` + long + `"` +
+		strings.Repeat(`,"a.example"`, 2*maxServing) + `]}}`))
+	if err != nil || m.Instance != "I" || m.Offer.Changes != 7 || len(m.Offer.Objects) != 2 ||
+		m.Offer.Objects[1].Name != "b.example" || len(m.Facts.Serving) != maxServing || m.Facts.Serving[0] != "a.example" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// A peer that sends a rejected object every minute causes one log line, until the reason is another.
+func TestNoteRejected_LogsAnObjectOnce(t *testing.T) {
+	var log bytes.Buffer
+	r := &Replication{o: Options{Logger: zerolog.New(&log)}, rejected: map[replica.Key]rejection{}}
+	p := &peer{url: "http://h"}
+	for _, reason := range []string{"too large", "too large", "too small"} {
+		m := replica.Merged{Rejected: []replica.Rejection{{Object: replica.Object{Key: replica.Key{Kind: "domain",
+			Name: "a.example"}}, Reason: errors.New(reason)}}}
+		r.noteRejected(p, "h", true, &m)
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != 2 || p.rejected != 3 {
+		t.Errorf("%d lines: %s", lines, log.String())
+	}
 }
 
 // Each bound ends an exchange.

@@ -126,18 +126,24 @@ func TestReplication_AWrongObjectIsRejectedAlone(t *testing.T) {
 		if asked == 1 {
 			offer.Whole = true
 			offer.Objects = []replica.Object{sentDomain("", 1), sentDomain("wrong.example", -5),
-				sentDomain("right.example", 7)}
+				sentDomain("right.example", 7), {Key: replica.Key{Kind: "tunnel", Name: "t"},
+					Version: replica.Version{Time: 1, Node: "h"}, Value: json.RawMessage(`{"key":"s3cret"}`)}}
 		}
 		return sent{Instance: "one", Time: time.Now(), Offer: offer}
 	}))
-	until(t, "the objects to come", func() bool { return n.store.Replicas().Objects == 2 })
+	until(t, "the objects to come", func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return n.followed[domain("right.example")] > 0
+	})
+	until(t, "the peer to be named", func() bool { return n.r.Status().Peers[0].NodeID == "h" })
 	status := n.r.Status()
-	if status.Peers[0].Rejected != 2 || len(status.Refused) != 2 {
+	if status.Peers[0].Rejected != 3 || len(status.Refused) != 3 {
 		t.Fatalf("status: %+v", status)
 	}
 	for _, one := range status.Refused {
 		if one.Node != "h" || one.Peer != "h" || !strings.Contains(one.Reason, "ttl is -5") &&
-			!strings.Contains(one.Reason, "its name is") {
+			!strings.Contains(one.Reason, "its name is") && one.Kind != "tunnel" {
 			t.Errorf("refused: %+v", one)
 		}
 	}
@@ -145,6 +151,14 @@ func TestReplication_AWrongObjectIsRejectedAlone(t *testing.T) {
 	defer n.mu.Unlock()
 	if n.followed[domain("right.example")] != 1 || n.followed[domain("wrong.example")] != 0 {
 		t.Errorf("put into force: %v", n.followed)
+	}
+	for _, c := range n.audited {
+		if text, err := json.Marshal(c.After); err != nil || strings.Contains(string(text), "s3cret") {
+			t.Errorf("the audit entry of an object that may have secrets has %s, %v", text, err)
+		}
+	}
+	if len(n.audited) != 3 {
+		t.Errorf("audit entries: %+v", n.audited)
 	}
 }
 

@@ -54,8 +54,12 @@ func resourceOf(kind string) string {
 	return kind
 }
 
-// shown returns the value of an object without secrets, which only that of a server may have.
+// shown returns the value of an object without secrets. Of the known kinds, only a server may have secrets. It omits a
+// value that this version cannot read, such as the value of an unknown kind.
 func shown(o *replica.Object) any {
+	if !store.Readable(o) {
+		return map[string]string{"omitted": "this version of gslb cannot read it"}
+	}
 	if o.Kind != store.KindServer {
 		return o.Value
 	}

@@ -47,19 +47,22 @@ func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) stor
 				e.Changes = append(e.Changes, r.o.Audit(c))
 			}
 		}
-		for _, c := range received(m, node) {
-			if p.trail.received.take(now, receivedEvery, auditBurst*receivedEvery) {
-				e.Received = append(e.Received, r.o.Audit(c))
-			} else {
+		hasRoom := func() bool {
+			room := p.trail.received.take(now, receivedEvery, auditBurst*receivedEvery)
+			if !room {
 				p.trail.left++
 			}
+			return room
+		}
+		for _, c := range received(m, node, hasRoom) {
+			e.Received = append(e.Received, r.o.Audit(c))
 		}
 		return e
 	}
 }
 
-// received describes, for the audit log, the changes that a peer sent.
-func received(m *replica.Merged, peer string) (list []audit.Change) {
+// received describes, for the audit log, the changes that a peer sent and for which hasRoom returns true.
+func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit.Change) {
 	rejected := make(map[replica.Key]error)
 	for i := range m.Rejected {
 		if m.Rejected[i].Stored {
@@ -67,6 +70,9 @@ func received(m *replica.Merged, peer string) (list []audit.Change) {
 		}
 	}
 	for i := range m.Taken {
+		if !hasRoom() {
+			continue
+		}
 		o := &m.Taken[i]
 		c := audit.Change{Action: api.AuditReceive, Resource: resourceOf(o.Kind), ResourceID: clipped(o.Name),
 			Actor: clipped(o.Version.Node), ActorType: api.ActorSystem, Peer: peer, Err: rejected[o.Key]}
@@ -76,6 +82,9 @@ func received(m *replica.Merged, peer string) (list []audit.Change) {
 		list = append(list, c)
 	}
 	for i := range m.Dropped {
+		if !hasRoom() {
+			continue
+		}
 		o := &m.Dropped[i]
 		list = append(list, audit.Change{Action: api.AuditReceive, Resource: resourceOf(o.Kind), ResourceID: o.Name,
 			Actor: audit.ActorNode, ActorType: api.ActorSystem, Peer: peer, Before: shown(o)})
