@@ -68,10 +68,11 @@ func TestRunbook_ALostRegion(t *testing.T) {
 	for _, s := range blocks[:3] {
 		r.do(t, s, first.Path, first, nil)
 	}
+	drained := time.Now()
 	testbed.Start(t, lost)
 	condition(t, first, api.RegionLost, false)
 	r.Status(t, first, lost, testbed.StartBound, testbed.WantSound)
-	if at := r.Watch.FirstWith(first, testbed.AppName, lost.At.Addr(), time.Now().Add(-time.Second)); !at.IsZero() {
+	if at := r.Watch.FirstWith(first, testbed.AppName, lost.At.Addr(), drained); !at.IsZero() {
 		t.Errorf("%s answers with a backend of the drained region", first.Name)
 	}
 	ended := time.Now()
