@@ -119,8 +119,12 @@ func (s *Sync) ttls() roll.TTLs {
 // BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
 func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
 	o.TTL = s.ttls()
-	o.TTL.DS = s.ttlOfDS(ctx, apex)
-	state, err := s.o.Zones.BeginRoll(apex, o)
+	state, err := s.o.Zones.PreviewRoll(apex, o)
+	if err != nil {
+		return state, err
+	}
+	o.TTL.DS = s.ttlOfDS(ctx, state.Zone)
+	state, err = s.o.Zones.BeginRoll(apex, o)
 	return s.rolled(ctx, state, err)
 }
 
@@ -128,17 +132,25 @@ func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions)
 // first stage.
 func (s *Sync) BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	ttl := s.ttls()
-	if way == roll.ToUnsigned {
-		ttl.DS = s.ttlOfDS(ctx, apex) // before the parent takes them out
+	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
+	if err != nil {
+		return state, err
 	}
-	state, err := s.o.Zones.BeginWay(apex, way, ttl)
+	if way == roll.ToUnsigned {
+		ttl.DS = s.ttlOfDS(ctx, state.Zone) // before the parent takes them out
+	}
+	state, err = s.o.Zones.BeginWay(apex, way, ttl)
 	return s.rolled(ctx, state, err)
 }
 
 // PreviewWay returns the state that BeginWay would, with the stages to come, and changes nothing.
 func (s *Sync) PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
 	ttl := s.ttls()
-	ttl.DS = s.ttlOfDS(ctx, apex)
+	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
+	if err != nil {
+		return state, err
+	}
+	ttl.DS = s.ttlOfDS(ctx, state.Zone)
 	return s.o.Zones.PreviewWay(apex, way, ttl)
 }
 
