@@ -132,15 +132,19 @@ func (z *Zones) beginRoll(apex string, o RollOptions, keep bool) (RollState, err
 }
 
 // newTarget returns the key that a roll leads to: a new key, which is not stored yet. A zone that has MaxKeys keys has
-// no place for a new key: a roll that is taken over leads to the same key as before. The caller holds mu.
+// no place for a new key: a roll that is taken over leads to the same key as before, if this key has the algorithm that
+// the options ask for. The caller holds mu.
 func (z *Zones) newTarget(apex string, o RollOptions, now time.Time) (*Key, error) {
-	keys := z.keyring.Keys(apex)
-	if p := z.keyring.recordOf(apex).Roll; p.UnderWay() && len(keys) >= MaxKeys {
-		if key := z.keyring.find(apex, p.Target); key != nil {
+	if len(z.keyring.Keys(apex)) < MaxKeys {
+		return z.newKeyOf(cmp.Or(o.Algorithm, z.algorithm), apex, now)
+	}
+	if p := z.keyring.recordOf(apex).Roll; p.UnderWay() {
+		key := z.keyring.find(apex, p.Target)
+		if key != nil && cmp.Or(o.Algorithm, key.Algorithm()) == key.Algorithm() {
 			return key, nil
 		}
 	}
-	return z.newKeyOf(cmp.Or(o.Algorithm, z.algorithm), apex, now)
+	return nil, fmt.Errorf("a new key of %s: %w (%d)", apex, ErrTooManyKeys, MaxKeys)
 }
 
 // rolling returns the error for a roll that cannot begin because of the roll p. It names the command that replaces p.

@@ -309,6 +309,11 @@ func TestBeginRoll_TakesARunningRollOver(t *testing.T) {
 					}
 					rounds(nodes, clock, dnssec.Parent{DS: dsOf(a.signer().DS()), TTL: time.Hour}, 8*time.Minute)
 				}
+				_, err = b.zones.PreviewRoll(rolled,
+					dnssec.RollOptions{Emergency: true, TakeOver: true, Algorithm: otherThan(b.zones.Rolls()[0].Target)})
+				if len(b.zones.Keys()) == dnssec.MaxKeys && !errors.Is(err, dnssec.ErrTooManyKeys) {
+					t.Errorf("a new key of another algorithm has no place: %v", err)
+				}
 				target := b.zones.Rolls()[0].Target.Tag()
 				for range 200 {
 					rounds(nodes, clock, dnssec.Parent{DS: dsOf(a.signer().DS()), TTL: time.Hour}, 4*time.Minute)
@@ -321,6 +326,14 @@ func TestBeginRoll_TakesARunningRollOver(t *testing.T) {
 			})
 		}
 	}
+}
+
+// otherThan returns an algorithm that a key does not have.
+func otherThan(k *dnssec.Key) dnssec.Algorithm {
+	if k.Algorithm() == dnssec.ED25519 {
+		return dnssec.ECDSAP256SHA256
+	}
+	return dnssec.ED25519
 }
 
 // at returns the stage of the roll of a node.
