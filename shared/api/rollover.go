@@ -96,8 +96,8 @@ type RollCreate struct {
 	Algorithm string `json:"algorithm,omitempty"`
 	// Emergency takes the shortest way that breaks no chain of trust: the old key may be known to others.
 	Emergency bool `json:"emergency,omitempty"`
-	// TakeOver replaces a roll that is under way. The key of that roll remains the new key if the zone has as
-	// many keys as can be published.
+	// TakeOver replaces a roll that is under way. It requires Emergency. The key of that roll remains the new key if
+	// the zone has as many keys as can be published.
 	TakeOver bool `json:"take_over,omitempty"`
 }
 

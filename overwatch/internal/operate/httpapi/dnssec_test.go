@@ -247,6 +247,17 @@ func TestDNSSEC_ParentDS(t *testing.T) {
 	w.wantError("another zone", w.send("GET", "/api/v1/dnssec/parent/other.test", ""), 404, "serves no zone of that name")
 }
 
+// take_over is a part of an emergency change.
+func TestDNSSEC_TakeOverRequiresEmergency(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys(), &keySync{} })
+	w.wantError("alone", w.send("POST", "/api/v1/dnssec/rollover", `{"zone":"example.com","take_over":true}`), 400,
+		"set emergency to true")
+	begin := api.RollCreate{Zone: "example.com", Emergency: true, TakeOver: true}
+	if state, err := w.client.BeginRoll(t.Context(), begin); err != nil || !state.Emergency {
+		t.Errorf("%+v, %v", state, err)
+	}
+}
+
 // A zone is told to go unsigned, which the audit log has; dry_run changes nothing, and its parent is to have no DS.
 func TestDNSSEC_AZoneGoesUnsigned(t *testing.T) {
 	sync := &keySync{}

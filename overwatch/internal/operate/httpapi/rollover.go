@@ -106,6 +106,10 @@ func (s *Server) postRoll(c *call) (answer, error) {
 		return answer{}, badRequest("algorithm is %.64q: it must be %s or %s", body.Algorithm, dnssec.ECDSAP256SHA256,
 			dnssec.ED25519)
 	}
+	if body.TakeOver && !body.Emergency {
+		return answer{}, badRequest("take_over is true: only an emergency change replaces a change that is under way: set " +
+			"emergency to true")
+	}
 	begin := s.o.KeySync.BeginRoll
 	if c.query.flag("dry_run") {
 		begin = s.o.KeySync.PreviewRoll
