@@ -33,7 +33,7 @@ type recent struct {
 	since time.Time
 	seen  int       // events in the window
 	more  int       // those of them that were folded
-	last  api.Event // the last folded one
+	last  api.Event // the last folded event: the last begin or end of a state, or else the last of all
 }
 
 // flood counts the events of one kind within floodWindow, as recent does.
@@ -76,7 +76,10 @@ func (t *tracker) tell(e api.Event) {
 		t.recent[key] = r
 	}
 	if r.seen++; r.seen > flapTold {
-		r.more, r.last = r.more+1, e
+		if isState := e.Phase == api.PhaseBegins || e.Phase == api.PhaseEnds; isState || r.last.Phase == "" {
+			r.last = e
+		}
+		r.more++
 		t.folded++
 		return
 	}

@@ -78,6 +78,21 @@ func TestTracker_FoldsWhatFlaps(t *testing.T) {
 }
 
 // The death of a site is a bounded number of events, and what ends one of them is always told.
+// An event without an end, such as a further flap, replaces no folded begin of a state.
+func TestTracker_KeepsTheBeginOfAFoldedState(t *testing.T) {
+	c := newClocked(t)
+	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "flapping"} {
+		c.set(backend(1, state), state != "healthy")
+	}
+	c.tell(backend(1, "started"))
+	c.tell(backend(1, "stopped"))
+	c.at = c.at.Add(flapWindow)
+	c.flush()
+	if got := c.said(); got[len(got)-1] != "backend b1 flapping begins 3" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTracker_BoundsAFlood(t *testing.T) {
 	c := newClocked(t)
 	const many = 3 * floodTold
