@@ -4,6 +4,7 @@ package zonefile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -22,10 +23,14 @@ const (
 	maxNames   = 1_000_000 // with those between a name and the apex, each of which takes some 500 octets
 	// the parser returns from what was included only at the next record, so each costs memory until then
 	maxFiles = 1000
+	// maxFileName bounds a quoted file name of $INCLUDE, in octets.
+	maxFileName = 1024
 )
 
 // generate is a directive of BIND. The library gives its records another TTL than BIND does.
 const generate = "$GENERATE"
+
+const include = "$INCLUDE"
 
 // Record is a record of a zone file, and the place where it ends.
 type Record struct {
@@ -152,6 +157,8 @@ type source struct {
 	lines  int
 	within bool   // the last octet is not the end of a line
 	begin  []byte // the first octets of the line
+	// beforeName: the line has $INCLUDE and blanks up to here. inName: in the quoted file name of an $INCLUDE.
+	beforeName, inName bool
 }
 
 // ReadByte implements io.ByteReader.
@@ -166,6 +173,11 @@ func (s *source) ReadByte() (byte, error) {
 	if err != nil {
 		return 0, err
 	}
+	if octet == '"' && s.skipsQuote() {
+		return s.ReadByte()
+	}
+	isBlank := octet == ' ' || octet == '\t'
+	s.beforeName = isBlank && (s.beforeName || strings.EqualFold(string(s.begin), include))
 	s.within = octet != '\n'
 	if !s.within {
 		s.lines++
@@ -176,6 +188,23 @@ func (s *source) ReadByte() (byte, error) {
 		}
 	}
 	return octet, nil
+}
+
+// skipsQuote reports whether a quotation mark that was just read is one of those around the file name of an $INCLUDE,
+// which the library does not read. Names with blanks or semicolons keep theirs, so that the library rejects them.
+func (s *source) skipsQuote() bool {
+	if s.inName {
+		s.inName = false
+		return true
+	}
+	if !s.beforeName {
+		return false
+	}
+	ahead, _ := s.reader.Peek(maxFileName)
+	name, rest, closed := bytes.Cut(ahead, []byte{'"'})
+	ends := len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n;"), rest[0]) >= 0
+	s.inName = closed && ends && len(name) > 0 && !bytes.ContainsAny(name, " \t\r\n;")
+	return s.inName
 }
 
 // Close implements fs.File. Files end in the reverse order of their opening.

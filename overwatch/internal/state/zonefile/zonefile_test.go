@@ -47,6 +47,32 @@ func TestRead_RecordsHaveTheirLines(t *testing.T) {
 	}
 }
 
+// BIND, NSD and Knot read quoted file names. The library does not.
+func TestRead_FileNamesOfIncludesMayHaveQuotes(t *testing.T) {
+	host := "h A 192.0.2.1\n"
+	for text, want := range map[string]string{
+		"$INCLUDE \"more/hosts\"\n":                   "h.example.test.:1",
+		"$Include \t\"more/hosts\" sub ; \"x\"\n":     "h.sub.example.test.:1",
+		"$INCLUDE \"more/hosts\"":                     "h.example.test.:1",
+		"\n$INCLUDE \"more/hosts\"; x\nb A 192.0.2.2": "h.example.test.:1 b.example.test.:3",
+		"$INCLUDE \"a b\"\n":                          "",
+		"$INCLUDE \"a\"b\n":                           "",
+		"$INCLUDE \"a\n\"\n":                          "",
+		"$INCLUDE \"\"\n":                             "",
+		"t TXT \"$INCLUDE \" \"more/hosts\"\n":        "t.example.test.:1",
+	} {
+		dir := write(t, map[string]string{"main": text, "more/hosts": host, "a": host, "ab": host})
+		list, err := zonefile.Read(filepath.Join(dir, "main"), "example.test", 7)
+		var got []string
+		for _, r := range list {
+			got = append(got, fmt.Sprintf("%s:%d", r.RR.Header().Name, r.Line))
+		}
+		if strings.Join(got, " ") != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q %v, want %q", text, got, err, want)
+		}
+	}
+}
+
 // deep returns records with 112 names above each that no other has.
 func deep(count int) string {
 	var b strings.Builder
@@ -93,6 +119,7 @@ func TestRead_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("$TTL 60\n@ SOA ns h 1 2 3 4 5\n$INCLUDE main\n$GENERATE 1-3 h$ A 192.0.2.$\n")
 	f.Add("a 5 IN TXT \"x\n")
+	f.Add("$INCLUDE \"main\" x\n$INCLUDE \"a b\"\n")
 	dir := write(f, nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		at := filepath.Join(dir, "main")
