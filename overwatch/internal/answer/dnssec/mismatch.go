@@ -16,6 +16,8 @@ const (
 	maxPast     = 8 // previous key sets
 	maxParentDS = 4 // DS sets of the parent
 	maxDS       = 8 // records in a DS set
+
+	maxDigest = 128 // hexadecimal digits of a digest: twice those of SHA-256
 )
 
 // pastKeys is a set of keys that a node has served. Caches may hold its DNSKEY records, and answers that it has signed.
@@ -74,17 +76,23 @@ func (z *Zones) endSigner(apex string, old *Signer, now time.Time) {
 	}
 }
 
-// noteDS stores the DS set of the parent. It writes the record only if the set has changed. The caller holds mu.
+// noteDS stores the DS set of the parent, which parent.DS has once for each server. It writes the record only if the set
+// has changed. It ignores a set with more than maxDS records or a digest longer than maxDigest. The caller holds mu.
 func (z *Zones) noteDS(apex string, parent *Parent, now time.Time) error {
-	if parent.TTL == 0 || len(parent.DS) == 0 || len(parent.DS) > maxDS {
-		return nil
-	}
 	var records []string
 	for _, ds := range parent.DS {
-		records = append(records, dsText(ds))
+		if record := dsText(ds); !slices.Contains(records, record) {
+			records = append(records, record)
+		}
+		if len(records) > maxDS || len(ds.Digest) > maxDigest {
+			return nil
+		}
+	}
+	if parent.TTL == 0 || len(records) == 0 {
+		return nil
 	}
 	slices.Sort(records)
-	seen := parentDS{slices.Compact(records), now, parent.TTL}
+	seen := parentDS{records, now, parent.TTL}
 	rec := z.keyring.recordOf(apex)
 	if last := len(rec.ParentDS) - 1; last >= 0 && slices.Equal(rec.ParentDS[last].Records, seen.Records) {
 		seen.TTL = max(seen.TTL, rec.ParentDS[last].TTL)

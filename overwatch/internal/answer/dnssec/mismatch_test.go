@@ -1,6 +1,7 @@
 package dnssec // inside: it uses privateEnding and publicEnding
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func TestMismatches_ADSRecordOfTheOldKey(t *testing.T) {
 	if _, err := w.BeginRoll(apex, RollOptions{TTL: roll.TTLs{DS: time.Hour}}); err != nil {
 		t.Fatal(err)
 	}
-	parent := Parent{DS: []*dns.DS{first.DS(0)}, TTL: time.Hour}
+	parent := Parent{DS: slices.Repeat([]*dns.DS{first.DS(0)}, 26), TTL: time.Hour} // of 13 servers with two addresses
 	at := func(stage roll.Stage) {
 		t.Helper()
 		for w.Rolls()[0].Stage != stage {
@@ -128,4 +129,29 @@ func TestMismatches_ADSRecordOfTheOldKey(t *testing.T) {
 	w.mismatched(t, "after a restart", "DS record")
 	w.time = w.time.Add(2 * time.Hour)
 	w.mismatched(t, "after the TTL", "")
+}
+
+// Large DS sets are not stored: the record of the zone remains readable.
+func TestNoteDS_Bounds(t *testing.T) {
+	t.Parallel()
+	w := open(t, t.TempDir())
+	w.signer(t)
+	w.time = w.time.Add(24 * time.Hour)
+	if _, err := w.BeginRoll(apex, RollOptions{TTL: roll.TTLs{DS: time.Hour}}); err != nil {
+		t.Fatal(err)
+	}
+	long := &dns.DS{KeyTag: 7, Algorithm: 13, DigestType: 2, Digest: strings.Repeat("ab", 30_000)}
+	var many []*dns.DS
+	for tag := range uint16(maxDS + 1) {
+		many = append(many, &dns.DS{KeyTag: tag, Algorithm: 13, DigestType: 2, Digest: "ab"})
+	}
+	for name, set := range map[string][]*dns.DS{"a long digest": {long}, "many records": many} {
+		parent := Parent{DS: set, TTL: time.Hour}
+		if _, err := w.StepRolls(Surroundings{Parent: func(string) Parent { return parent }}); err != nil {
+			t.Fatal(err)
+		}
+		if again := w.reopen(t); len(again.Rolls()) != 1 || len(again.keyring.recordOf(apex).ParentDS) > 0 {
+			t.Errorf("%s: after a restart the rolls are %+v", name, again.Rolls())
+		}
+	}
 }
