@@ -33,8 +33,8 @@ func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused)
 	for i := range file.Regions {
 		u.file[store.KindRegion+file.Regions[i].Name] = true
 	}
-	for i := range file.Domains {
-		u.file[store.KindDomain+file.Domains[i].Name] = true
+	for name := range definitions.NamesIn(file) {
+		u.file[store.KindDomain+name] = true
 	}
 	for i := range objects {
 		if o := &objects[i]; !o.Deleted {

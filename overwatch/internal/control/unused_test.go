@@ -66,3 +66,27 @@ func TestUnused_NamesWhatHasNoEffect(t *testing.T) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 }
+
+// A disabled domain of the file counts as a domain of the file.
+func TestUnused_KnowsTheDisabledDomainsOfTheFile(t *testing.T) {
+	kept, err := store.Open(t.TempDir(), store.Options{Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	batch, own := &store.Batch{}, model.New[model.Domain]()
+	own.Name = "off.example"
+	batch.PutDomain(own)
+	batch.PutSetting("domain off.example", []byte(`{"fields":{"ttl":7}}`))
+	if err := kept.Write(batch); err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.LoadText("mode: overwatch\ndomains:\n  - name: off.example\n    enabled: false\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused := stateOf(t, kept, file).Unused(kept.Objects())
+	if len(unused) != 1 || unused[0].Kind != store.KindDomain {
+		t.Errorf("got %+v, want the domain alone, which the file has too", unused)
+	}
+}
