@@ -292,7 +292,7 @@ func (s *Set) layObjects(c *config.Config) (*config.Config, error) {
 	list := c.Domains
 	laidOver.Disabled = c.Disabled()
 	if len(domains)+len(disabled) > 0 {
-		list, laidOver.Disabled = layDomains(slices.Concat(c.Domains, c.Disabled()), domains, known, spelled, disabled)
+		list, laidOver.Disabled = layDomains(c, domains, known, spelled, disabled)
 	}
 	over := c.WithOverlays(list, laidOver)
 	if len(regions) > 0 {
@@ -318,26 +318,28 @@ func (s *Set) regionNames(file *config.Config) map[string]bool {
 
 // layDomains returns the domains of a file with overlays, without the regions in off. Domains that are disabled come in
 // a list of their own.
-func layDomains(file []config.Domain, over map[string]model.Patch[model.Domain], known map[string]bool,
+func layDomains(file *config.Config, over map[string]model.Patch[model.Domain], known map[string]bool,
 	spelled config.RegionNames, off map[string]bool) (list, disabled []config.Domain) {
 	isOff := func(region string) bool { return off[region] }
-	list = make([]config.Domain, 0, len(file))
-	for _, d := range file {
-		if slices.ContainsFunc(d.Regions, isOff) {
-			d.Regions = slices.DeleteFunc(slices.Clone(d.Regions), isOff)
-		}
-		if patch, is := over[d.Name]; is {
-			if laid, err := layDomain(&d, patch); err == nil { // CheckOverlay reports the error
-				d = *laid
+	list = make([]config.Domain, 0, len(file.Domains)+len(file.Disabled()))
+	for _, all := range [][]config.Domain{file.Domains, file.Disabled()} {
+		for _, d := range all {
+			if slices.ContainsFunc(d.Regions, isOff) {
+				d.Regions = slices.DeleteFunc(slices.Clone(d.Regions), isOff)
 			}
-			if patch.Has("regions") { // like a domain of the API, without regions that do not exist
-				d.Regions = existing(d.Regions, known, spelled)
+			if patch, is := over[d.Name]; is {
+				if laid, err := layDomain(&d, patch); err == nil { // CheckOverlay reports the error
+					d = *laid
+				}
+				if patch.Has("regions") { // like a domain of the API, without regions that do not exist
+					d.Regions = existing(d.Regions, known, spelled)
+				}
 			}
-		}
-		if d.Enabled {
-			list = append(list, d)
-		} else {
-			disabled = append(disabled, d)
+			if d.Enabled {
+				list = append(list, d)
+			} else {
+				disabled = append(disabled, d)
+			}
 		}
 	}
 	return list, disabled
