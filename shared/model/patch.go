@@ -159,6 +159,48 @@ func (p Patch[T]) Merge(later Patch[T]) (Patch[T], error) {
 	return merged, nil
 }
 
+// Differing returns the fields of the patch whose values differ from those of an object, and within a block that a merge
+// patch merges, its members that differ. It keeps unknown fields and values that do not decode.
+func (p Patch[T]) Differing(from *T) (Patch[T], error) {
+	fields, err := p.raw()
+	if err != nil {
+		return nil, err
+	}
+	differing := make(Patch[T], len(fields))
+	for name, value := range differingFields(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(from).Elem(), fields) {
+		differing[name] = value
+	}
+	return differing, nil
+}
+
+// differingFields returns the fields of a patch that differ from those of the struct v.
+func differingFields(all *Fields, v reflect.Value, patch map[string]json.RawMessage) map[string]json.RawMessage {
+	differing := make(map[string]json.RawMessage, len(patch))
+	for name, value := range patch {
+		f := all.Find(name)
+		if f == nil {
+			differing[name] = value
+			continue
+		}
+		if f.inner != nil && !f.replace {
+			var members map[string]json.RawMessage
+			if json.Unmarshal(value, &members) == nil && members != nil {
+				members = differingFields(f.inner, f.Value(v), members)
+				encoded, err := json.Marshal(members)
+				if err == nil && len(members) > 0 {
+					differing[name] = encoded
+				}
+				continue
+			}
+		}
+		fresh := reflect.New(f.Type)
+		if json.Unmarshal(value, fresh.Interface()) != nil || !sameValue(fresh.Elem(), f.Value(v)) {
+			differing[name] = value
+		}
+	}
+	return differing
+}
+
 // resolveAliases replaces aliases by the names of their fields, in place. If both are present, the value of the name
 // wins.
 func resolveAliases(all *Fields, values map[string]json.RawMessage) map[string]json.RawMessage {

@@ -73,8 +73,18 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 		return err
 	}
 	file, _ := findConfigured(d.Bare(), name)
+	if regions := req.Texts("regions"); regions != nil {
+		req["regions"] = d.Now().RegionNames(d.File()).All(regions)
+	}
+	merge := func(before, change api.DomainChange) (api.DomainChange, error) {
+		merged, err := before.Merge(change)
+		if err != nil {
+			return nil, err
+		}
+		return merged.Differing(&file)
+	}
 	return layOver(s, c, d, ch, overlayRequest[api.DomainChange]{
-		kind: definitions.OverDomain, name: name, configured: model.All(&file), change: req, merge: api.DomainChange.Merge,
+		kind: definitions.OverDomain, name: name, configured: model.All(&file), change: req, merge: merge,
 		check: func(all api.DomainChange) error {
 			trial := file
 			if err := s.editDomain(&trial, all, model.FromOperator); err != nil || !req.Has("regions") {

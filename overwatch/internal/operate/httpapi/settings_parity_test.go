@@ -66,6 +66,20 @@ func TestDomain_NullResetsAFieldAndObjectsMerge(t *testing.T) {
 	w.wantError("an owner", w.send("PATCH", "/api/v1/domains/shop.example", `{"owner":"me"}`), 400, "unknown field")
 }
 
+// An overlay has only values that differ from the file, also inside a block, so that a later value of the file counts.
+// Regions in another case are those of the file.
+func TestOverlay_HasNoValueOfTheFile(t *testing.T) {
+	w := newWorld(t)
+	const path = "/api/v1/domains/www.example"
+	w.want("one of two differs", w.send("PATCH", path, `{"latency_config":{"min_samples":8,"max_latency_ms":500}}`), 200,
+		`"fields":{"latency_config":{"min_samples":8}}`)
+	w.want("other regions", w.send("PATCH", path, `{"regions":["EU"]}`), 200, `"regions":["eu"]`)
+	r := w.send("PATCH", path, `{"latency_config":{"min_samples":3},"regions":["EU","us"],"tags":[]}`)
+	if r.status != 200 || strings.Contains(r.body, "overlay") {
+		t.Errorf("the values of the file: %d %s", r.status, r.body)
+	}
+}
+
 // A document takes the name of version 0.9.0 for the routing algorithm, and is exported with the one of the file.
 func TestDocument_TakesBothNamesOfTheRoutingAlgorithm(t *testing.T) {
 	w := newWorld(t)
