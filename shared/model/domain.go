@@ -26,8 +26,8 @@ type Domain struct {
 	// `all`. Default: see `dns.return_last_healthy`.
 	OnAllDown string `key:"on_all_down" json:"on_all_down,omitempty" usage:"fallback answer: servfail, last_healthy or all (default: dns.return_last_healthy)"`
 	// The minimum number of the domain's backends, in all its regions, that must be able to serve: a number, `2`, or a
-	// share, `"50%"`, rounded up. With fewer, the answer is the fallback answer of `on_all_down`; `last_healthy` then includes the
-	// backends that failed last. A new backend counts after its first check result. 1 to 1000, or 1% to 100%.
+	// share, `"50%"`, rounded up. With fewer, the answer is the fallback answer of `on_all_down`; `last_healthy` then
+	// includes the backends that failed last. A new backend counts after its first check result. 1 to 1000, or 1% to 100%.
 	MinHealthy string `key:"min_healthy" json:"min_healthy,omitempty" usage:"backends that must be able to serve: a number, or a share such as 50%"`
 	// false: answers are unsigned although `overwatch.dnssec.enabled` is true. A zone is signed as a whole, so all domains
 	// of the zone need the same value, and the zone must have no `records`. Remove the DS records from the parent zone

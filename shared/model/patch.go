@@ -159,8 +159,8 @@ func (p Patch[T]) Merge(later Patch[T]) (Patch[T], error) {
 	return merged, nil
 }
 
-// Differing returns the fields of the patch whose values differ from those of an object, and within a block that a merge
-// patch merges, its members that differ. It keeps unknown fields and values that do not decode.
+// Differing returns the fields of the patch whose values differ from those of an object, and within a block that a
+// merge patch merges, its members that differ. It keeps unknown fields and values that do not decode.
 func (p Patch[T]) Differing(from *T) (Patch[T], error) {
 	fields, err := p.raw()
 	if err != nil {

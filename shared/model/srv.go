@@ -19,8 +19,8 @@ func (d *Domain) srvProblems() (found settings.Problems) {
 	case len(d.SRV) > maxSRV:
 		add("srv", fmt.Sprint(len(d.SRV)), "give at most %d services", maxSRV)
 	case d.AnswersNames():
-		add("srv", fmt.Sprint(d.SRV), "conflicts with answer: cname, since the target of an SRV record is no alias (RFC 2782): "+
-			"remove one of the two")
+		add("srv", fmt.Sprint(d.SRV), "conflicts with answer: cname, since the target of an SRV record is no alias "+
+			"(RFC 2782): remove one of the two")
 	case strings.HasPrefix(d.Name, "*"):
 		add("srv", fmt.Sprint(d.SRV), "the target of an SRV record is a single name, and %s is a wildcard: set srv of a "+
 			"domain without an asterisk", d.Name)

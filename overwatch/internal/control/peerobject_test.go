@@ -97,8 +97,8 @@ func TestCheckObject_RejectsWhatTheAPIRefuses(t *testing.T) {
 	}
 }
 
-// Health checks in settings of a peer are checked like those of the API. A check with an interval of 0 or less would stop
-// the node.
+// Health checks in settings of a peer are checked like those of the API. A check with an interval of 0 or less would
+// stop the node.
 func TestCheckObject_ChecksTheHealthChecksOfSettings(t *testing.T) {
 	const server, target = "server app.example:192.0.2.1:80", "target app.example:origin.example.net:80"
 	for _, c := range []struct{ name, value, want string }{

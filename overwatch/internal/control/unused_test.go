@@ -1,6 +1,7 @@
 package control // inside: it shares created_test.go
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -81,7 +82,8 @@ func TestUnused_KnowsTheDisabledDomainsOfTheFile(t *testing.T) {
 	if err := kept.Write(batch); err != nil {
 		t.Fatal(err)
 	}
-	file, err := config.LoadText("mode: overwatch\ndomains:\n  - name: off.example\n    enabled: false\n")
+	file, err := config.LoadText("mode: overwatch\ndomains:\n  - name: off.example\n    enabled: false\n" +
+		"overwatch:\n  gossip: {encryption_key: " + base64.StdEncoding.EncodeToString(make([]byte, 32)) + "}\n")
 	if err != nil {
 		t.Fatal(err)
 	}

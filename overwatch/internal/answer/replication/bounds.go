@@ -122,8 +122,8 @@ type rejection struct {
 }
 
 // noteRejected records the objects of a peer that have no effect here. It names at most maxRejections of the objects
-// that this node did not store. It logs an object if the object or its reason is new. whole is true if the peer has sent
-// all of its objects.
+// that this node did not store. It logs an object if the object or its reason is new. whole is true if the peer has
+// sent all of its objects.
 func (r *Replication) noteRejected(p *peer, node string, whole bool, m *replica.Merged) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

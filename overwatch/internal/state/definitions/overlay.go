@@ -208,8 +208,8 @@ func checkServerOverlay(fields *ServerOver) (err error) {
 	return errors.Join(err, checkHealthCheck(fields.HealthCheck))
 }
 
-// checkHealthCheck returns the first fault of changed fields of a health check; nil: no field is changed. Fields that are
-// not changed have values that go with the changed fields, since their values in the file are not known.
+// checkHealthCheck returns the first fault of changed fields of a health check; nil: no field is changed. Fields that
+// are not changed have values that go with the changed fields, since their values in the file are not known.
 func checkHealthCheck(change *api.HealthCheckChange) error {
 	if change == nil {
 		return nil

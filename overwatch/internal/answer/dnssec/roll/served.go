@@ -29,8 +29,8 @@ func (s *Served) Serve(ttl time.Duration) (changed bool) {
 	return true
 }
 
-// Replace ends all TTLs that are served now and adds the TTL that is served from now on. It reports whether the list has
-// changed.
+// Replace ends all TTLs that are served now and adds the TTL that is served from now on. It reports whether the list
+// has changed.
 func (s *Served) Replace(ttl time.Duration, now time.Time) (changed bool) {
 	if slices.ContainsFunc(*s, func(e ServedTTL) bool { return e.Until.IsZero() && e.TTL == ttl }) {
 		return false
