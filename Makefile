@@ -7,6 +7,7 @@ SHELL := /bin/bash
 MODULES  := shared overwatch agent gslbctl packaging/launcher packaging/release integration
 PROGRAMS := gslb-overwatch gslb-agent gslbctl gslb
 GOLANGCI := .tools/golangci-lint-v2.15.0
+ACTIONLINT := .tools/actionlint-v1.7.12
 GO       ?= go
 
 # A module's version: that of its newest tag <module>/vX.Y.Z, or of <module>/VERSION where this is newer.
@@ -153,8 +154,25 @@ $(GOLANGCI):
 	  $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(@:.tools/golangci-lint-%=%)
 	@mv .tools/golangci-lint $@
 
+$(ACTIONLINT):
+	@echo "building actionlint $(@:.tools/actionlint-%=%) into .tools/ (once)"
+	@GOWORK=off GOFLAGS= GOBIN="$(CURDIR)/.tools" \
+	  $(GO) install github.com/rhysd/actionlint/cmd/actionlint@$(@:.tools/actionlint-%=%)
+	@mv .tools/actionlint $@
+
+.PHONY: hooks
+hooks: check-tools ## check format, vet and the commit subject at each `git commit`
+	@git config core.hooksPath .githooks
+
+.PHONY: lint-commits
+# The subjects since the commit that introduced the rule.
+lint-commits: check-tools
+	@first=$$(git log --diff-filter=A --format=%H -- .githooks/subject.sh | tail -1); \
+	  [ -z "$$first" ] || git log --format=%s "$$first^..HEAD" | .githooks/subject.sh
+
 .PHONY: lint
-lint: check-tools $(GOLANGCI) ## gofmt and golangci-lint (pinned, built on first use)
+lint: check-tools lint-commits $(GOLANGCI) $(ACTIONLINT) ## gofmt, golangci-lint, actionlint, subjects of commits
+	@$(ACTIONLINT) -color=false
 	@failed=; for m in $(MODULES); do echo "== lint $$m"; \
 	  (cd $$m && "$(CURDIR)/$(GOLANGCI)" run --allow-parallel-runners --config "$(CURDIR)/.golangci.yml" ./...) || \
 	  failed="$$failed $$m"; done; \
