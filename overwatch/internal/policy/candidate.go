@@ -104,6 +104,14 @@ const (
 	IPv6
 )
 
+// QueryType returns the DNS type of the family: A or AAAA.
+func (f Family) QueryType() string {
+	if f == IPv6 {
+		return "AAAA"
+	}
+	return "A"
+}
+
 // Takes reports whether a candidate may answer questions for a family.
 func (r *Rules) Takes(f Family, c *Candidate) bool { return r.Names || f.Has(c.Address) }
 

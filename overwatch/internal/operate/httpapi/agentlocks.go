@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -15,7 +17,7 @@ import (
 
 // postRevokeAgent answers POST /overwatch/agents/{agent_id}/revoke.
 func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error) {
-	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
+	if err := objects.CheckText("reason", req.Reason, api.MaxReason); err != nil {
 		return answer{}, err
 	}
 	id := c.Param("agent_id")
@@ -23,7 +25,7 @@ func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error)
 	if !found {
 		return answer{}, unknownAgent(id)
 	}
-	done, err := s.safely(c, ofAgents(id))
+	done, err := s.safely(c, impact.OfAgents(id))
 	defer done()
 	if err != nil {
 		return answer{}, err
@@ -103,7 +105,7 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 		return ok(out), nil
 	}
 	if !selection.NeverReported { // those have no backends
-		done, err := s.safely(c, ofAgents(batch...))
+		done, err := s.safely(c, impact.OfAgents(batch...))
 		defer done()
 		if err != nil {
 			return answer{}, err

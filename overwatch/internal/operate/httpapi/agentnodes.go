@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -40,13 +42,13 @@ func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, erro
 
 // announced checks an announcement of an agent, but for its region, and returns the record to store.
 func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
-	if err := checkLabel(req.Name, wire.MaxID); err != nil {
+	if err := objects.CheckLabel(req.Name, wire.MaxID); err != nil {
 		return nil, err
 	}
 	n := &store.Node{ID: req.Name, Port: req.Port, Region: req.Region, Version: req.Version,
 		RegisteredAt: stamp(s.o.Now())}
 	if req.Address != "" {
-		address, err := parseAddress(req.Address)
+		address, err := objects.ParseAddress(req.Address)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +66,7 @@ func (s *Server) deleteAgentNode(c *call) (answer, error) {
 	if !pinned && announced == nil {
 		return answer{}, unknownNode(id)
 	}
-	done, err := s.safely(c, ofAgents(id))
+	done, err := s.safely(c, impact.OfAgents(id))
 	defer done()
 	if err != nil {
 		return answer{}, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
@@ -81,7 +82,7 @@ func (s *Server) changeAgent(c *call, ch *change, apply func(context.Context, st
 	if !found {
 		return answer{}, unknownAgent(ch.id)
 	}
-	done, err := s.safely(c, ofAgents(ch.id))
+	done, err := s.safely(c, impact.OfAgents(ch.id))
 	defer done()
 	if err != nil {
 		return answer{}, err

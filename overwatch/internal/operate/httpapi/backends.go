@@ -3,8 +3,8 @@ package httpapi
 import (
 	"iter"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -56,19 +56,7 @@ func (s *Server) getBackend(c *call) (answer, error) {
 
 // backendID reads the id that a path spreads over three segments.
 func backendID(c *call) (registry.ID, error) {
-	return parseID(c.Param("service") + ":" + c.Param("address") + ":" + c.Param("port"))
-}
-
-func parseID(text string) (registry.ID, error) {
-	if t, err := definitions.ParseTargetID(text); err == nil {
-		return registry.ID{}, badRequest("id is %.300q, with the host name %q: give the id of one of its addresses, such as "+
-			"app.example.com:192.0.2.1:443", text, t.Name)
-	}
-	id, err := registry.ParseID(text)
-	if err != nil {
-		return registry.ID{}, badRequest("%v", err)
-	}
-	return id, nil
+	return objects.ParseID(c.Param("service") + ":" + c.Param("address") + ":" + c.Param("port"))
 }
 
 func backendView(b *registry.Backend) api.Backend {

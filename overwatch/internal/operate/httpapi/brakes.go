@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -113,7 +114,7 @@ func (s *Server) deleteBrake(c *call) (answer, error) {
 	for _, state := range h.states {
 		before = append(before, s.brakeRecord(state))
 	}
-	done, err := s.safely(c, withdrawal{alter: explain.MarkDrained, takes: h.takes})
+	done, err := s.safely(c, impact.Withdrawal{Alter: explain.MarkDrained, Takes: h.takes})
 	defer done()
 	if err != nil {
 		return answer{}, err

@@ -87,9 +87,3 @@ func (s *Server) audit(c audit.Change) {
 		s.log.Error().Err(err).Str("request_id", c.RequestID).Msg("a change is not in the audit log")
 	}
 }
-
-// checkText refuses a text that is empty, has more than limit characters, or characters that would disturb a terminal
-// or a log.
-func checkText(field, text string, limit int) error {
-	return asBadRequest(definitions.CheckText(field, text, limit))
-}

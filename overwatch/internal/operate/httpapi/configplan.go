@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/shared/api"
 )
 
@@ -31,7 +33,7 @@ func (s *Server) postConfigPlan(c *call) (answer, error) {
 	for _, key := range slices.Concat(proposed.Changes, proposed.Restart) {
 		view.Changes = append(view.Changes, api.PlanChange{Action: api.PlanUpdate, Kind: "key", ID: key})
 	}
-	backends, err := backendsOf(s.o.View, proposed.Config)
+	backends, err := impact.UnderConfig(s.o.View, proposed.Config)
 	if err != nil {
 		return answer{}, fmt.Errorf("the servers of the configuration: %w", err)
 	}
@@ -46,6 +48,6 @@ func (s *Server) postConfigPlan(c *call) (answer, error) {
 	preview := func(wanted func(string) bool) (*zone.View, error) {
 		return s.o.Definitions.PreviewFile(proposed, backends, wanted)
 	}
-	view.Answers, err = s.compareAnswers(c.Request.Context(), sortedNames(names), preview)
+	view.Answers, err = s.impact.Compare(c.Request.Context(), slices.Sorted(maps.Keys(names)), preview)
 	return answer{http.StatusOK, view}, err
 }

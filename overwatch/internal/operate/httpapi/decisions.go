@@ -71,7 +71,7 @@ func (s *Server) listRoutingDecisions(c *call) (answer, error) {
 
 func decisionView(d *decisions.Past) api.RoutingDecision {
 	view := api.RoutingDecision{
-		ID: d.ID, Timestamp: stamp(d.At), Domain: wire.CanonicalService(d.Domain), QueryType: queryType(d.Family),
+		ID: d.ID, Timestamp: stamp(d.At), Domain: wire.CanonicalService(d.Domain), QueryType: d.Family.QueryType(),
 		ClientSubnet: d.Client.String(), ClientRegion: d.ClientRegion, Algorithm: d.Algorithm,
 		Outcome: api.RoutingDecisionKind(d.Outcome), Generation: d.Generation,
 	}

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -40,8 +41,8 @@ type objectLists struct {
 	Settings []json.RawMessage `json:"settings,omitempty"`
 }
 
-// objects holds the objects of a document, or those that the API has now, by their ids.
-type objects struct {
+// objectSet holds the objects of a document, or those that the API has now, by their ids.
+type objectSet struct {
 	regions  map[string]*store.Region
 	domains  map[string]*model.Domain
 	servers  map[registry.ID]*store.Server
@@ -92,7 +93,7 @@ func (p documentProblems) err(status int) error {
 }
 
 // readDocument decodes a document and checks each of its objects by itself. It stops when ctx ends.
-func (s *Server) readDocument(ctx context.Context, body documentBody) (*objects, error) {
+func (s *Server) readDocument(ctx context.Context, body documentBody) (*objectSet, error) {
 	if body.Owner != "" {
 		if remedy := settings.LabelRemedy(body.Owner, api.MaxOwner); remedy != "" {
 			return nil, badRequest("owner is %.70q: %s", body.Owner, remedy)
@@ -126,8 +127,8 @@ func (s *Server) readDocument(ctx context.Context, body documentBody) (*objects,
 	return r.found, r.problems.err(http.StatusBadRequest)
 }
 
-func newObjects() *objects {
-	return &objects{map[string]*store.Region{}, map[string]*model.Domain{}, map[registry.ID]*store.Server{},
+func newObjects() *objectSet {
+	return &objectSet{map[string]*store.Region{}, map[string]*model.Domain{}, map[registry.ID]*store.Server{},
 		map[definitions.TargetID]*definitions.TargetServer{}, map[netip.Prefix]*store.Mapping{}, map[string]*store.Node{},
 		map[string]*json.RawMessage{}, map[string]string{}}
 }
@@ -137,7 +138,7 @@ type documentReader struct {
 	s        *Server
 	ctx      context.Context //nolint:containedctx // of the request whose document it reads
 	cfg      *config.Config
-	found    *objects
+	found    *objectSet
 	names    config.RegionNames // of the regions that exist, and of the document
 	problems documentProblems
 }
@@ -165,7 +166,7 @@ func each[T any](r *documentReader, list string, raw []json.RawMessage, take fun
 }
 
 // place notes where an object stands in the document.
-func (o *objects) place(kind, name, place string) error {
+func (o *objectSet) place(kind, name, place string) error {
 	if before := o.places[kind+" "+name]; before != "" {
 		return fmt.Errorf("%s %s is there twice: also at %s", kind, name, before)
 	}
@@ -224,12 +225,12 @@ func (r *documentReader) server(req api.DocumentServer) (kind, name string, err 
 }
 
 func (r *documentReader) mapping(req api.DocumentMapping) (kind, name string, err error) {
-	network, err := parseNetwork(req.CIDR)
+	network, err := objects.ParseNetwork(req.CIDR)
 	if err != nil {
 		return "", "", err
 	}
 	if req.Comment != "" {
-		err = checkText("comment", req.Comment, api.MaxComment)
+		err = objects.CheckText("comment", req.Comment, api.MaxComment)
 	}
 	r.found.mappings[network] = &store.Mapping{CIDR: network.String(), Region: r.names.Of(req.Region),
 		Comment: req.Comment, Owner: req.Owner}
@@ -239,7 +240,7 @@ func (r *documentReader) mapping(req api.DocumentMapping) (kind, name string, er
 func checkOwner(owner string) error { return asBadRequest(definitions.CheckOwner(owner)) }
 
 // currentObjects returns the objects that the API has now.
-func (s *Server) currentObjects() *objects {
+func (s *Server) currentObjects() *objectSet {
 	set, _ := s.o.Definitions.Defined()
 	o := newObjects()
 	maps.Copy(o.regions, set.Regions)

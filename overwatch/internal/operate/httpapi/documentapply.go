@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -58,7 +59,7 @@ func (s *Server) postApply(c *call, req documentBody) (answer, error) {
 
 // plan compares the objects of a document with those that the API has, and describes the effect on answers. It stops
 // when ctx ends.
-func (s *Server) plan(ctx context.Context, req documentBody, wanted *objects) (p *documentPlan, view api.Plan,
+func (s *Server) plan(ctx context.Context, req documentBody, wanted *objectSet) (p *documentPlan, view api.Plan,
 	err error) {
 	if err := s.o.Flush(ctx); err != nil {
 		return nil, api.Plan{}, err
@@ -84,7 +85,7 @@ func (s *Server) plan(ctx context.Context, req documentBody, wanted *objects) (p
 func (p *documentPlan) forceReasons(losses []api.Consequence) []string {
 	reasons := []string{}
 	if len(losses) > 0 {
-		reasons = append(reasons, consequenceSentence(losses))
+		reasons = append(reasons, impact.Sentence(losses))
 	}
 	if p.owned >= api.OwnedFloor && p.touched*100 > p.owned*api.OwnedChange {
 		reasons = append(reasons, fmt.Sprintf("%d of the %d objects that %s has would change or go, more than %d %%",
@@ -94,7 +95,7 @@ func (p *documentPlan) forceReasons(losses []api.Consequence) []string {
 }
 
 // located names the objects of an error by their places in the document.
-func (o *objects) located(err error) error {
+func (o *objectSet) located(err error) error {
 	p, isProblem := errors.AsType[*problem](err)
 	if !isProblem || len(p.objects) == 0 {
 		return err

@@ -1,68 +1,24 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"maps"
-	"net/netip"
 	"slices"
-	"time"
 
-	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/zone"
-	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
-)
-
-const (
-	// flowsOfPlan is the period whose counted answers weight the effects of a plan.
-	flowsOfPlan = time.Hour
-	// maxPlanNames bounds the names that a plan looks at, and maxPlanRows the rows that it shows.
-	maxPlanNames, maxPlanRows = 10_000, 1_000
 )
 
 // effectsOf returns the effects of a plan on answers. An object that cannot be served is an error.
 func (s *Server) effectsOf(ctx context.Context, p *documentPlan) (api.PlanAnswers, error) {
 	if len(p.changes) == 0 {
-		return noEffects(), nil
+		return impact.NoEffects(), nil
 	}
-	return s.compareAnswers(ctx, p.names(s), func(wanted func(string) bool) (*zone.View, error) {
+	return s.impact.Compare(ctx, p.names(s), func(wanted func(string) bool) (*zone.View, error) {
 		return s.o.Definitions.Preview(p.change(s), p.backends(s.o.View), wanted)
 	})
-}
-
-func noEffects() api.PlanAnswers {
-	return api.PlanAnswers{Moves: []api.PlanMove{}, Names: []api.PlanName{}, Losses: []api.Consequence{},
-		Unused: []string{}}
-}
-
-// compareAnswers compares the present answers for names, which are in order, with those of the view that preview
-// returns. It stops when ctx ends.
-func (s *Server) compareAnswers(ctx context.Context, names []string,
-	preview func(wanted func(name string) bool) (*zone.View, error)) (api.PlanAnswers, error) {
-	e := &answerComparison{result: noEffects(), moves: map[explain.Move]float64{}}
-	if len(names) > maxPlanNames {
-		e.result.Skipped = len(names) - maxPlanNames
-		names = names[:maxPlanNames]
-	}
-	after, err := preview(func(name string) bool {
-		_, found := slices.BinarySearch(names, name)
-		return found
-	})
-	if err != nil {
-		return e.result, err
-	}
-	e.before, e.after = s.o.DNSView(), after
-	e.count(s)
-	for _, name := range names {
-		if err := ctx.Err(); err != nil {
-			return e.result, err
-		}
-		if err := e.name(name); err != nil {
-			return e.result, err
-		}
-	}
-	return e.finish(), nil
 }
 
 // names returns the names whose answers a plan can change, in order.
@@ -75,7 +31,7 @@ func (p *documentPlan) names(s *Server) []string {
 			all[d.Name] = true
 		}
 	}
-	for _, domains := range []*objects{p.put, p.gone} {
+	for _, domains := range []*objectSet{p.put, p.gone} {
 		for name := range domains.domains {
 			all[name] = true
 		}
@@ -86,173 +42,28 @@ func (p *documentPlan) names(s *Server) []string {
 			all[id.Service] = true
 		}
 	}
-	return sortedNames(all)
+	return slices.Sorted(maps.Keys(all))
 }
 
-func sortedNames(all map[string]bool) []string { return slices.Sorted(maps.Keys(all)) }
-
-// answerComparison compares the answers of names before and after a plan.
-type answerComparison struct {
-	before, after *zone.View
-	counts        map[string]map[string]uint64 // answers of the last hour by name and region of the clients
-	elsewhere     float64                      // answers
-	moves         map[explain.Move]float64     // answers
-	result        api.PlanAnswers
-}
-
-// count sums the answers of flowsOfPlan by name and region of the clients.
-func (e *answerComparison) count(s *Server) {
-	e.counts = map[string]map[string]uint64{}
-	for _, flow := range s.o.Decisions.Flows(s.o.Now().Add(-flowsOfPlan), time.Time{}) {
-		e.result.Total += flow.Count
-		if e.counts[flow.Domain] == nil {
-			e.counts[flow.Domain] = map[string]uint64{}
-		}
-		e.counts[flow.Domain][flow.Source] += flow.Count
+// backends returns the backends as they would be after a document's plan.
+func (p *documentPlan) backends(view *registry.View) *impact.Backends {
+	puts := make(map[registry.ID]impact.Server, len(p.put.servers))
+	for id, server := range p.put.servers {
+		puts[id] = impact.Server{Weight: server.Weight, Region: server.Region}
 	}
-}
-
-// name compares the answers of one name. Flows do not tell A from AAAA: they count for A where the name has both.
-func (e *answerComparison) name(name string) error {
-	counted := false
-	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
-		shifts, err := explain.Shifts(e.before, e.after, name, family)
-		if err != nil {
-			return err
-		}
-		if !answered(shifts) {
-			continue
-		}
-		for i := range shifts {
-			e.shift(name, family, &shifts[i], !counted)
-		}
-		counted = true
+	gone := make(map[registry.ID]bool, len(p.gone.servers))
+	for id := range p.gone.servers {
+		gone[id] = true
 	}
-	loss, loses, err := explain.Worse(e.before, e.after, name)
-	if err != nil {
-		return err
-	}
-	if loses {
-		e.result.Losses = append(e.result.Losses, consequence(name, loss))
-	}
-	return e.unused(name)
-}
-
-// answered reports whether any client gets an address, before or after.
-func answered(shifts []explain.Shift) bool {
-	return slices.ContainsFunc(shifts, func(s explain.Shift) bool { return len(s.Before)+len(s.After) > 0 })
-}
-
-func (e *answerComparison) shift(name string, family policy.Family, shift *explain.Shift, weigh bool) {
-	var n uint64
-	if weigh {
-		for region, count := range e.counts[name] {
-			if region == shift.Region || shift.Everybody {
-				n += count
-			}
+	for id, t := range p.put.targets { // those of its addresses that are known stay
+		for b := range impact.AddressesOf(view, id) {
+			puts[b.ID] = impact.Server{Weight: t.Weight, Region: t.Region}
 		}
 	}
-	e.result.Counted += n
-	if !shift.Differs() {
-		return
-	}
-	e.elsewhere += float64(n) * shift.Elsewhere
-	for move, part := range shift.Moves {
-		e.moves[move] += float64(n) * part
-	}
-	e.result.Names = append(e.result.Names, api.PlanName{Name: name, QueryType: queryType(family),
-		ClientRegion: shift.Region, Counted: n, Percent: percent(shift.Elsewhere), Before: routingShares(shift.Before),
-		After: routingShares(shift.After)})
-}
-
-// unused adds the servers of a name from which the plan takes the clients.
-func (e *answerComparison) unused(name string) error {
-	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
-		was, err := explain.ByRegion(e.before, name, family)
-		if err != nil {
-			return err
-		}
-		is, err := explain.ByRegion(e.after, name, family)
-		if err != nil {
-			return err
-		}
-		for _, server := range newlyUnused(was, is, family) {
-			e.result.Unused = append(e.result.Unused, name+":"+server.String())
+	for id := range p.gone.targets {
+		for b := range impact.AddressesOf(view, id) {
+			gone[b.ID] = true
 		}
 	}
-	return nil
-}
-
-// newlyUnused lists the servers of a name that no client is sent to after a change, without those that no client is
-// sent to before the change.
-func newlyUnused(was, is []explain.RegionAnswer, family policy.Family) []netip.AddrPort {
-	before := map[netip.AddrPort]bool{}
-	for _, server := range unusedServers(was, family) {
-		before[server] = true
-	}
-	return slices.DeleteFunc(unusedServers(is, family), func(server netip.AddrPort) bool { return before[server] })
-}
-
-// unusedServers lists the servers of a name that no client is sent to.
-func unusedServers(answers []explain.RegionAnswer, family policy.Family) (list []netip.AddrPort) {
-	if len(answers) == 0 {
-		return nil
-	}
-	used := map[string]bool{}
-	for _, a := range answers {
-		for _, due := range a.Decision.Due {
-			used[due.Name()] = true
-		}
-	}
-	for _, c := range answers[0].Decision.Basis.Candidates {
-		if !used[c.Address.String()] && !used[c.Target] && family.Has(c.Address) {
-			list = append(list, netip.AddrPortFrom(c.Address, c.Port))
-		}
-	}
-	return list
-}
-
-func (e *answerComparison) finish() api.PlanAnswers {
-	r := &e.result
-	if r.Total > 0 {
-		r.ElsewherePercent = percent(e.elsewhere / float64(r.Total))
-	}
-	for move, answers := range e.moves {
-		if r.Total > 0 && answers > 0 {
-			r.Moves = append(
-				r.Moves,
-				api.PlanMove{From: move.From, To: move.To, Percent: percent(answers / float64(r.Total))},
-			)
-		}
-	}
-	slices.SortFunc(r.Moves, func(a, b api.PlanMove) int {
-		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-	})
-	slices.SortStableFunc(r.Losses, worstFirst)
-	slices.SortStableFunc(r.Names, func(a, b api.PlanName) int { return cmp.Compare(b.Counted, a.Counted) })
-	r.Names = r.Names[:min(len(r.Names), maxPlanRows)]
-	r.Unused = r.Unused[:min(len(r.Unused), maxPlanRows)]
-	return *r
-}
-
-// worstFirst orders losses: names that nobody would answer, then those with the fewest serving backends.
-func worstFirst(a, b api.Consequence) int {
-	none := func(c api.Consequence) int {
-		if c.Answer == api.AnswerNone {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(none(a), none(b)), cmp.Compare(a.Serving, b.Serving), cmp.Compare(a.Name, b.Name))
-}
-
-// percent returns a part in percent, with three decimals.
-func percent(part float64) float64 { return float64(int64(part*100_000+0.5)) / 1000 }
-
-func routingShares(parts map[string]float64) []api.RoutingShare {
-	list := make([]api.RoutingShare, 0, len(parts))
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		list = append(list, api.RoutingShare{Address: name, Share: float64(int64(parts[name]*1e6+0.5)) / 1e6})
-	}
-	return list
+	return impact.NewBackends(view, api.SourceAPI, puts, func(id registry.ID) bool { return gone[id] })
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -25,20 +26,20 @@ type documentPlan struct {
 	ctx       context.Context //nolint:containedctx // of the request that plans
 	request   documentBody
 	now       time.Time
-	places    map[string]string // as objects.places has those of the document
+	places    map[string]string // as objectSet.places has those of the document
 	changes   []api.PlanChange
 	unchanged int
 	owned     int // objects that the owner has now
 	touched   int // those of them that change or go
 	problems  documentProblems
 
-	held *objects // as they were when the plan was made
-	put  *objects
-	gone *objects
+	held *objectSet // as they were when the plan was made
+	put  *objectSet
+	gone *objectSet
 }
 
 // planDocument makes the plan that turns the held objects into those of a document. It stops when ctx ends.
-func planDocument(ctx context.Context, request documentBody, wanted, held *objects, now time.Time) *documentPlan {
+func planDocument(ctx context.Context, request documentBody, wanted, held *objectSet, now time.Time) *documentPlan {
 	p := &documentPlan{ctx: ctx, request: request, now: now, places: wanted.places, held: held, put: newObjects(),
 		gone: newObjects()}
 	compareAll(p, kindRegion, wanted.regions, held.regions, p.put.regions, p.gone.regions,
@@ -421,7 +422,8 @@ func (p *documentPlan) mayName(regions map[string]bool, name string, before ...s
 	enabled, there := regions[name]
 	switch {
 	case !there:
-		return badRequest("region is %.64q: it must be one of %s", name, shortList(slices.Sorted(maps.Keys(regions))))
+		return badRequest("region is %.64q: it must be one of %s", name,
+			objects.ShortList(slices.Sorted(maps.Keys(regions))))
 	case !enabled && !slices.Contains(before, name) && p.put.regions[name] == nil:
 		return badRequest("region is %.64q, which is disabled: enable it first, or leave it out", name)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -77,7 +78,7 @@ func addTouched[K comparable, V any](to, now map[K]*V, touched ...map[K]*V) {
 	}
 }
 
-func (o *objects) listed() (list appliedObjects, err error) {
+func (o *objectSet) listed() (list appliedObjects, err error) {
 	for _, key := range sortedKeys(o.regions) {
 		list.Regions = append(list.Regions, o.regions[key])
 	}
@@ -110,7 +111,7 @@ func (o *objects) listed() (list appliedObjects, err error) {
 }
 
 // objects is the inverse of listed.
-func (l *appliedObjects) objects() (*objects, error) {
+func (l *appliedObjects) objects() (*objectSet, error) {
 	o := newObjects()
 	for _, r := range l.Regions {
 		o.regions[r.Name] = r
@@ -173,7 +174,7 @@ func decodeApplied(packed []byte) (a appliedState, err error) {
 
 // planRevert returns the plan that restores the objects of a state. now are the objects of the API. The error names an
 // object that has changed since the apply.
-func planRevert(ctx context.Context, state *appliedState, now *objects, owner string) (*documentPlan, error) {
+func planRevert(ctx context.Context, state *appliedState, now *objectSet, owner string) (*documentPlan, error) {
 	before, err := state.Before.objects()
 	if err != nil {
 		return nil, err
@@ -275,9 +276,8 @@ func (s *Server) undoApply(c *call, e *api.AuditEntry, ch *change) error {
 	}
 	if c.query.flag("if_safe") {
 		effects, err := s.effectsOf(c.Request.Context(), u.plan)
-		if err == nil && len(effects.Losses) > 0 {
-			err = &problem{status: http.StatusConflict, names: effects.Losses,
-				sentence: "nothing was changed: " + consequenceSentence(effects.Losses)}
+		if err == nil {
+			err = impact.Unsafe(effects.Losses)
 		}
 		if err != nil {
 			return conflictOf(e, err)

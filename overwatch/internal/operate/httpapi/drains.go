@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -12,7 +13,7 @@ import (
 
 // postDrain answers POST /servers/{id}/drain. The body may be left out.
 func (s *Server) postDrain(c *call) (answer, error) {
-	id, err := parseID(c.Param("id"))
+	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
 	}
@@ -72,7 +73,7 @@ func (s *Server) drainOf(id registry.ID) (d api.Drain) {
 // deleteDrain answers DELETE /servers/{id}/drain, which takes back a planned drain too, and one that an agent has left
 // at its goodbye. A drain by an agent that is there goes on, and the answer says so. Without any drain it answers 404.
 func (s *Server) deleteDrain(c *call) (answer, error) {
-	id, err := parseID(c.Param("id"))
+	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -21,7 +22,7 @@ func (s *Server) getHealthCheck(c *call) (answer, error) {
 	if id, is := targetID(c); is {
 		return s.getTargetCheck(c, id)
 	}
-	id, err := parseID(c.Param("id"))
+	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -42,33 +43,16 @@ type mappingRecord struct {
 
 func mappingRecordOf(m *store.Mapping) mappingRecord { return mappingRecord{mappingView(m), m.Owner} }
 
-// parseNetwork reads a network in canonical form. Bits beyond the prefix length are refused, as in the configuration.
-func parseNetwork(text string) (netip.Prefix, error) { return networkOf("cidr", text) }
-
-// networkOf reads the network of a field in its canonical form.
-func networkOf(field, text string) (netip.Prefix, error) {
-	network, err := netip.ParsePrefix(text)
-	if err != nil {
-		return network, badRequest("%s is %.64q: it must be a network such as 192.0.2.0/24 or 2001:db8::/32", field, text)
-	}
-	if network != network.Masked() {
-		return network,
-			badRequest("%s is %.64q: the address has bits behind the prefix: give %s, or %s for that one address",
-				field, text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
-	}
-	return definitions.Network(network), nil
-}
-
 // putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates or replaces a mapping, PATCH changes the fields that
 // the body has.
 func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error) {
 	patch := c.Request.Method == http.MethodPatch
-	network, err := parseNetwork(req.CIDR)
+	network, err := objects.ParseNetwork(req.CIDR)
 	if err != nil {
 		return answer{}, err
 	}
 	if text := valueOr(req.Comment, ""); text != "" {
-		if err := checkText("comment", text, api.MaxComment); err != nil {
+		if err := objects.CheckText("comment", text, api.MaxComment); err != nil {
 			return answer{}, err
 		}
 	}
@@ -112,7 +96,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 
 // deleteGeoMapping answers DELETE /geo/mappings/{cidr}. The slash of the network may be escaped.
 func (s *Server) deleteGeoMapping(c *call) (answer, error) {
-	network, err := parseNetwork(strings.TrimPrefix(c.Param("cidr"), "/"))
+	network, err := objects.ParseNetwork(strings.TrimPrefix(c.Param("cidr"), "/"))
 	if err != nil {
 		return answer{}, err
 	}

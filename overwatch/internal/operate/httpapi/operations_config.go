@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
@@ -111,5 +112,5 @@ func planConfigOperation() Operation {
 			"The text must be complete in itself, as for /config/validate. Nothing changes.",
 		YAML: true, Body: "mode: overwatch\n", Status: 200, Errors: []int{http.StatusTooManyRequests},
 		Answer: api.Plan{Changes: []api.PlanChange{{Action: api.PlanUpdate, Kind: "key", ID: "domains"}},
-			Force: []string{}, RestartRequired: []string{}, Answers: noEffects(), GeneratedAt: at()}}
+			Force: []string{}, RestartRequired: []string{}, Answers: impact.NoEffects(), GeneratedAt: at()}}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -42,13 +44,13 @@ func (s *Server) newOrder(c *call, kind api.OrderKind, t target, req orderReques
 		Reason: req.reason, Source: sourceAPI, CreatedBy: c.actor, CreatedAt: stamp(now), Begun: true,
 	}
 	if reasoned || req.reason != "" {
-		if err := checkText("reason", req.reason, api.MaxReason); err != nil {
+		if err := objects.CheckText("reason", req.reason, api.MaxReason); err != nil {
 			return o, err
 		}
 	}
 	if req.source != "" {
 		o.Source = req.source
-		if err := checkText("source", req.source, api.MaxSource); err != nil {
+		if err := objects.CheckText("source", req.source, api.MaxSource); err != nil {
 			return o, err
 		}
 	}
@@ -166,14 +168,14 @@ func plannedProblem(o registry.Order) error {
 }
 
 // taking returns the backends that an order takes traffic from; takes is false if it takes none away.
-func taking(o registry.Order) (g withdrawal, takes bool) {
-	g = withdrawal{o.Service, targetOf(o).has, explain.MarkDrained, ""}
+func taking(o registry.Order) (g impact.Withdrawal, takes bool) {
+	g = impact.Withdrawal{Service: o.Service, Takes: targetOf(o).has, Alter: explain.MarkDrained}
 	switch o.Kind {
 	case api.OrderOverride:
-		g.alter = forbidden
+		g.Alter = impact.Forbid
 		return g, !o.Healthy
 	case api.OrderWeight:
-		g.answer = api.AnswerZeroWeight
+		g.Answer = api.AnswerZeroWeight
 		return g, o.Weight == 0
 	}
 	return g, o.Share == 0

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -263,7 +264,7 @@ func TestDrain_GoesWithAHostNameThatServesOn(t *testing.T) {
 	w.validate(address, check.StateHealthy, "")
 	w.want("drain", w.send("POST", "/api/v1/servers/"+address+"/drain", ""), 202)
 	w.want("DELETE", w.send("DELETE", targetPath, ""), 204)
-	if id, err := parseID(address); err != nil || w.registry.View().Get(id) == nil {
+	if id, err := objects.ParseID(address); err != nil || w.registry.View().Get(id) == nil {
 		t.Errorf("it does not serve on, so that nothing is shown: %v", err)
 	}
 	if list := w.orders(); len(list) != 0 {

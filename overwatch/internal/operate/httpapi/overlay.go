@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -116,7 +118,7 @@ func dropOverlay(kind, parameter string) handler {
 		case definitions.OverDomain:
 			name = wire.CanonicalService(name)
 		case definitions.OverServer:
-			id, err := parseID(name)
+			id, err := objects.ParseID(name)
 			if err != nil {
 				return answer{}, err
 			}
@@ -146,7 +148,7 @@ func (s *Server) undoOverlay(c *call, e *api.AuditEntry, ch *change) error {
 	kind, name, _ := definitions.SplitOverlay(e.ResourceID)
 	disables := func(o *definitions.Overlay) bool { return o != nil && string(o.Fields["enabled"]) == "false" }
 	if kind == definitions.OverRegion && disables(before) && !disables(after) {
-		done, err := s.safely(c, ofRegion(name))
+		done, err := s.safely(c, impact.OfRegion(name))
 		defer done()
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -48,7 +49,7 @@ func overrideTarget(c *call) (target, error) {
 		}
 		t.port, text = withPort.Port(), withPort.Addr().String()
 	}
-	address, err := parseAddress(text)
+	address, err := objects.ParseAddress(text)
 	if err != nil {
 		return t, badRequest("address %.64q: it must be <ip> or <ip>:<port>, an IPv6 address before a port in brackets",
 			c.Param("address"))

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
@@ -119,7 +120,7 @@ func checkPreferences(p *api.Preferences) error {
 	}
 	for field, text := range map[string]string{"date_format": p.DateFormat, "time_format": p.TimeFormat,
 		"default_view": p.DefaultView} {
-		if err := checkText(field, text, maxPreference); err != nil {
+		if err := objects.CheckText(field, text, maxPreference); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -46,11 +47,20 @@ func notFound(format string, args ...any) *problem {
 	return problemf(http.StatusNotFound, format, args...)
 }
 
+// faultStatus has the status of each kind of rejection.
+var faultStatus = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.NotFound: http.StatusNotFound,
+	fault.Conflict: http.StatusConflict, fault.Precondition: http.StatusPreconditionFailed,
+	fault.Forbidden: http.StatusForbidden, fault.TooLarge: http.StatusRequestEntityTooLarge,
+	fault.Busy: http.StatusTooManyRequests, fault.Full: http.StatusInsufficientStorage}
+
 // problemOf turns an error of any owner into a status and a sentence; it is the one place that does. ok is false for
 // a fault of this node, of which the client learns nothing.
 func problemOf(err error) (p *problem, ok bool) {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p, true
+	}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return &problem{faultStatus[e.Kind], e.Text, e.Names, e.Objects, e.Undo}, true
 	}
 	if problems, ok := errors.AsType[settings.Problems](err); ok {
 		return badRequest("%s", problems.Error()), true

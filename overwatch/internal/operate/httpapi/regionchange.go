@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -41,7 +43,7 @@ func (s *Server) postRegion(c *call, req api.RegionChange) (answer, error) {
 // regionID returns the id of a new region, by which servers and domains name it. That is the name if it can be an id
 // and is in lower case or comes without a code; else the code; else an id made of the name.
 func regionID(name, code string) (string, error) {
-	if err := checkText("name", name, api.MaxRegionName); err != nil {
+	if err := objects.CheckText("name", name, api.MaxRegionName); err != nil {
 		return "", err
 	}
 	plain := settings.LabelRemedy(name, wire.MaxRegion) == ""
@@ -70,7 +72,7 @@ func regionID(name, code string) (string, error) {
 func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 	name := s.regionNames().Of(c.Param("id"))
 	if !valueOr(req.Enabled, true) {
-		done, err := s.safely(c, ofRegion(name))
+		done, err := s.safely(c, impact.OfRegion(name))
 		defer done()
 		if err != nil {
 			return answer{}, err

@@ -9,7 +9,6 @@ import (
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/zone"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -105,7 +104,7 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 // explanation converts an explanation into the API's form.
 func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 	r := api.RoutingResult{
-		Domain: wire.CanonicalService(e.Name), QueryType: queryType(e.Family), ClientRegion: e.Region,
+		Domain: wire.CanonicalService(e.Name), QueryType: e.Family.QueryType(), ClientRegion: e.Region,
 		LocatedBy:    locatedBy(e),
 		Alternatives: []api.RoutingBackend{}, Excluded: []api.RoutingExcluded{}, Factors: []api.RoutingFactor{},
 		WouldBe:  []api.RoutingWouldBe{},
@@ -161,13 +160,6 @@ func wouldBe(w explain.WouldBe) api.RoutingWouldBe {
 			Share: explain.Share(w.Decision.Due, due)})
 	}
 	return out
-}
-
-func queryType(f policy.Family) string {
-	if f == policy.IPv6 {
-		return "AAAA"
-	}
-	return "A"
 }
 
 // locatedBy names the source of the client's place.

@@ -33,7 +33,7 @@ func (s *Server) getRoutingAnswers(c *call) (answer, error) {
 	if len(given) == 0 {
 		return answer{}, notFound("no domain %.260q is steered here: GET /api/v1/domains lists them", c.query["domain"])
 	}
-	list := api.RoutingAnswerList{Domain: wire.CanonicalService(c.query["domain"]), QueryType: queryType(family),
+	list := api.RoutingAnswerList{Domain: wire.CanonicalService(c.query["domain"]), QueryType: family.QueryType(),
 		GeneratedAt: stamp(s.o.Now())}
 	for i := range given {
 		list.Answers = append(list.Answers, routingAnswer(&given[i]))

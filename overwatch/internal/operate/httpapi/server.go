@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/logging"
@@ -40,6 +41,7 @@ type Server struct {
 	http     *http.Server
 	tls      *httpserve.Certificates // nil: plain HTTP
 
+	impact    *impact.Assessor
 	byName    atomic.Pointer[domainsByName]
 	streams   atomic.Int64  // of events, that are open
 	stopping  chan struct{} // closed when the server stops: streams end
@@ -78,6 +80,8 @@ func New(o Options) (*Server, error) {
 		documents: newTurns(maxDocuments, maxWaitingDocuments),
 		tls:       certificates,
 	}
+	s.impact = impact.New(impact.Options{View: o.View, DNSView: o.DNSView, Flush: o.Flush, Decisions: o.Decisions,
+		Now: o.Now})
 	s.http = &http.Server{
 		Handler:                      &slowDisk{next: s.engine(), disk: o.DiskTakes},
 		ReadHeaderTimeout:            headerTimeout,

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -93,7 +93,7 @@ func newServerID(service string, req api.ServerCreate) (registry.ID, error) {
 	if len(req.AllowedCIDRs) > 0 {
 		return registry.ID{}, badRequest("allowed_cidrs is for the addresses of a target: give a target, or leave it out")
 	}
-	address, err := parseAddress(req.Address)
+	address, err := objects.ParseAddress(req.Address)
 	if err != nil {
 		return registry.ID{}, err
 	}
@@ -122,21 +122,9 @@ func checkRegion(cfg *config.Config, region string) error {
 	case slices.Contains(names, region):
 		return nil
 	case region == "":
-		return badRequest("region is missing: it must be one of %s", shortList(names))
+		return badRequest("region is missing: it must be one of %s", objects.ShortList(names))
 	}
-	return badRequest("region is %.64q: it must be one of %s", region, shortList(names))
-}
-
-// shortList lists at most twenty names for a sentence.
-func shortList(names []string) string {
-	const shown = 20
-	switch {
-	case len(names) == 0:
-		return "the configured regions, and there are none"
-	case len(names) > shown:
-		return strings.Join(names[:shown], ", ") + fmt.Sprintf(" or %d others", len(names)-shown)
-	}
-	return strings.Join(names, ", ")
+	return badRequest("region is %.64q: it must be one of %s", region, objects.ShortList(names))
 }
 
 // inRegion calls apply, which puts a server into a region, and keeps the region from being deleted until it returns.
@@ -207,7 +195,7 @@ func (s *Server) checkPatch(req api.ServerPatch) (err error) {
 
 // declaredServer returns the server of the path if the configuration declares it and the API has not created it.
 func (s *Server) declaredServer(c *call) (found config.StaticServer, ok bool) {
-	id, err := parseID(c.Param("id"))
+	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {
 		return found, false
 	}
@@ -300,7 +288,7 @@ func (s *Server) deleteServer(c *call) (answer, error) {
 func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
 	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
 	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, ofServer(id))
+	done, err := s.safely(c, impact.OfServer(id))
 	defer done()
 	if err != nil {
 		return answer{}, err
@@ -321,7 +309,7 @@ func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer,
 // ownServer reads the id of a server that the API has created. done completes the sentence of the error, such as
 // "deleted".
 func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
-	id, err := parseID(c.Param("id"))
+	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {
 		return id, err
 	}

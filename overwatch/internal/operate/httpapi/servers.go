@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -21,7 +22,7 @@ func (s *Server) getServer(c *call) (answer, error) {
 	if id, is := targetID(c); is {
 		return s.getTarget(c, id)
 	}
-	id, err := parseID(c.Param("id"))
+	id, err := objects.ParseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
 	}

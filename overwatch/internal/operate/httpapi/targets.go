@@ -3,12 +3,12 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"net/netip"
 	"reflect"
-	"slices"
 
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -24,31 +24,19 @@ func targetID(c *call) (id definitions.TargetID, is bool) {
 	return id, err == nil
 }
 
-// addressesOf yields the backends that are addresses of a server by host name of the API.
-func addressesOf(view *registry.View, id definitions.TargetID) iter.Seq[*registry.Backend] {
-	return filtered(slices.Values(view.Service(id.Service)), func(b *registry.Backend) bool {
-		return isAddressOf(b, id)
-	})
-}
-
-// targetBackends lists the ids of the backends that addressesOf yields.
+// targetBackends lists the ids of the backends that are addresses of a server by host name.
 func targetBackends(view *registry.View, id definitions.TargetID) (ids []registry.ID) {
-	for b := range addressesOf(view, id) {
+	for b := range impact.AddressesOf(view, id) {
 		ids = append(ids, b.ID)
 	}
 	return ids
-}
-
-func isAddressOf(b *registry.Backend, id definitions.TargetID) bool {
-	part := b.Part()
-	return part.Made && part.Target == id.Name && b.Port == id.Port && b.Service == id.Service
 }
 
 func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer) api.ServerTarget {
 	view := api.ServerTarget{ID: id.String(), Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: t.Weight,
 		Region: t.Region, Agent: t.Agent, AllowedCIDRs: writtenNetworks(t.AllowedCIDRs), Owner: t.Owner,
 		Addresses: []string{}, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
-	for b := range addressesOf(s.o.View, id) {
+	for b := range impact.AddressesOf(s.o.View, id) {
 		view.Addresses = append(view.Addresses, b.Address.String())
 	}
 	if s.o.TargetProblem != nil {
@@ -110,7 +98,7 @@ func newTarget(req api.ServerCreate) (id definitions.TargetID, t *definitions.Ta
 
 func parseNetworks(texts []string) (networks []netip.Prefix, err error) {
 	for _, text := range texts {
-		network, err := networkOf("allowed_cidrs", text)
+		network, err := objects.NetworkOf("allowed_cidrs", text)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +250,7 @@ func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) 
 func (s *Server) removeTarget(c *call, ch *change, id definitions.TargetID, edit func(*definitions.Draft) error) error {
 	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
 	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, ofTarget(id))
+	done, err := s.safely(c, impact.OfTarget(id))
 	defer done()
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
@@ -173,18 +174,13 @@ func (s *Server) undoSafely(c *call, steps []undoStep) error {
 		}
 		o, known := orderOf(*before, s.o.Now())
 		if g, takes := taking(o); known && takes {
-			for b := range filtered(slices.Values(s.o.View.Service(o.Service)), g.takes) {
+			for b := range filtered(slices.Values(s.o.View.Service(o.Service)), g.Takes) {
 				gone[b.ID] = true
 			}
 		}
 	}
-	names, err := s.losses(c.Request.Context(), withdrawal{takes: func(b *registry.Backend) bool { return gone[b.ID] },
-		alter: explain.MarkDrained})
-	if err == nil && len(names) > 0 {
-		err = &problem{status: http.StatusConflict, sentence: "nothing was changed: " + consequenceSentence(names),
-			names: names}
-	}
-	return err
+	return s.impact.Check(c.Request.Context(), impact.Withdrawal{
+		Takes: func(b *registry.Backend) bool { return gone[b.ID] }, Alter: explain.MarkDrained})
 }
 
 // entryToUndo returns the audit entry that a request names.

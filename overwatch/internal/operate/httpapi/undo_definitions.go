@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -57,7 +59,7 @@ func (s *Server) undoServer(c *call, e *api.AuditEntry, ch *change) error {
 func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id registry.ID) error {
 	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
 	defer s.o.OrderLock.Unlock()
-	done, err := s.safely(c, ofServer(id))
+	done, err := s.safely(c, impact.OfServer(id))
 	defer done()
 	if err != nil {
 		return err
@@ -167,7 +169,7 @@ func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
 	}
 	name := e.ResourceID
 	if before != nil && !before.Enabled && after != nil && after.Enabled {
-		done, err := s.safely(c, ofRegion(name))
+		done, err := s.safely(c, impact.OfRegion(name))
 		defer done()
 		if err != nil {
 			return err
@@ -202,7 +204,7 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 	if err != nil {
 		return err
 	}
-	network, err := parseNetwork(e.ResourceID)
+	network, err := objects.ParseNetwork(e.ResourceID)
 	if err != nil {
 		return cannotUndo(e, "it names no network")
 	}

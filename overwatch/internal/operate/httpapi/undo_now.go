@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -130,7 +131,7 @@ func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
 	case "region":
 		return set.Regions[e.ResourceID], nil
 	case "geo_mapping":
-		network, err := parseNetwork(e.ResourceID)
+		network, err := objects.ParseNetwork(e.ResourceID)
 		if err != nil {
 			return nil, cannotUndo(e, "it names no network")
 		}

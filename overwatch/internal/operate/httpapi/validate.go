@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -54,7 +55,7 @@ func validateFilter(c *call) (wants func(registry.ID) bool, all bool, err error)
 	port := c.query.number("port")
 	var address netip.Addr
 	if text := c.query["address"]; text != "" {
-		if address, err = parseAddress(text); err != nil {
+		if address, err = objects.ParseAddress(text); err != nil {
 			return nil, false, err
 		}
 	}
