@@ -21,7 +21,8 @@ func brakeOperations() []Operation {
 		{Method: get, Path: v1 + "/overwatch/brakes", handle: (*Server).listBrakes, Query: paged(),
 			Summary: "Mass-failure holds: reports of agents that would take too many backends at once", Status: 200,
 			Answer: api.BrakeList{Brakes: []api.Brake{brake}, Total: 1, GeneratedAt: at()}},
-		{Method: del, Path: v1 + "/overwatch/brakes/{service}", handle: (*Server).deleteBrake, Role: api.RoleOperate,
+		{Method: del, Path: v1 + "/overwatch/brakes/{service}", Changes: KindNode,
+			handle: (*Server).deleteBrake, Role: api.RoleOperate,
 			Summary: "Release a mass-failure hold",
 			Description: "Reports of the name's agents count from now on. With `scope` the " +
 				"last part of the path is the agent's id or the region. A request without a hold succeeds.",

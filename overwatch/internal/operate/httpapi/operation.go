@@ -13,12 +13,13 @@ import (
 // Operation is one method of one path: its role, its handler, its parameters and its description. Routes, roles,
 // checks of parameters and the OpenAPI document follow from the table of operations.
 type Operation struct {
-	Method string
-	Path   string   // as OpenAPI writes it, such as /api/v1/servers/{id}
-	Role   api.Role // the least role where tokens are used; empty: RoleRead for GET, RoleAdmin for changes
-	Public bool     // any client may use it, also from outside api.allowed_networks
-	nodes  bool     // without a token: another node proves itself to it by its Authorization
-	handle handler
+	Method  string
+	Path    string   // as OpenAPI writes it, such as /api/v1/servers/{id}
+	Role    api.Role // the least role where tokens are used; empty: RoleRead for GET, RoleAdmin for changes
+	Public  bool     // any client may use it, also from outside api.allowed_networks
+	Changes Kind     // of the objects that the operation changes; empty: it changes nothing
+	nodes   bool     // without a token: another node proves itself to it by its Authorization
+	handle  handler
 
 	Summary     string
 	Description string

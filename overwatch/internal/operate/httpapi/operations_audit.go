@@ -27,7 +27,8 @@ func auditOperations() []Operation {
 			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
 			Answer: api.AuditOne{Entry: entry}},
-		{Method: post, Path: v1 + "/audit-logs/{id}/undo", handle: (*Server).postUndo, Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/audit-logs/{id}/undo", Changes: KindSeveral,
+			handle: (*Server).postUndo, Role: api.RoleOperate,
 			Summary: "Undo a change",
 			Description: "Undoes overrides, weights and drains. With the role admin it also undoes that domains, servers, " +
 				"regions and mappings were made, changed or removed, and applies of documents. All entries with the same " +

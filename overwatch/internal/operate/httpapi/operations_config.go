@@ -3,9 +3,11 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -17,10 +19,12 @@ func sectionOperations() []Operation {
 	list := []Operation{
 		{Method: get, Path: v1 + "/preferences", handle: (*Server).getPreferences, Summary: "How people want the node shown",
 			Status: 200, Answer: preferences},
-		{Method: put, Path: v1 + "/preferences", handle: (*Server).putPreferences, Header: conditionsOf(false),
+		{Method: put, Path: v1 + "/preferences", Changes: KindNode,
+			handle: (*Server).putPreferences, Header: conditionsOf(false),
 			Summary: "Set preferences", Description: "What is left out takes its default.", Body: liked, Status: 200,
 			Answer: preferences, Errors: changes},
-		{Method: patch, Path: v1 + "/preferences", handle: (*Server).putPreferences, Header: conditionsOf(false),
+		{Method: patch, Path: v1 + "/preferences", Changes: KindNode,
+			handle: (*Server).putPreferences, Header: conditionsOf(false),
 			Summary: "Change preferences", Description: "What is left out stays.", Body: liked, Status: 200, Answer: preferences,
 			Errors: changes},
 		{Method: get, Path: v1 + "/config/system", handle: (*Server).getSystemConfig,
@@ -65,7 +69,8 @@ func sectionOperations() []Operation {
 
 // overlayOperation returns the operation that deletes the overlay of an object of the configuration.
 func overlayOperation(path, kind, parameter string) Operation {
-	return Operation{Method: del, Path: path + "/overlay", handle: dropOverlay(kind, parameter),
+	return Operation{Method: del, Path: path + "/overlay", Changes: KindSetting,
+		handle:  dropOverlay(kind, parameter),
 		Summary: "Let the file count again for a " + kind,
 		Description: "What PATCH and PUT have laid over what the configuration declares goes, also where the file does not " +
 			"have the " + kind + " any more. 404 if nothing is laid over it.",
@@ -81,7 +86,8 @@ func configOperations() []Operation {
 				ID: "app.example.com", Overlay: api.Overlay{Fields: map[string]json.RawMessage{"ttl": []byte("5")},
 					Configured: map[string]json.RawMessage{"ttl": []byte("30")}, By: "alice", UpdatedAt: at(), InForce: true}}},
 				Total: 1, GeneratedAt: at()}},
-		{Method: post, Path: v1 + "/config/reload", handle: (*Server).postReload, Summary: "Read the configuration again",
+		{Method: post, Path: v1 + "/config/reload", Changes: KindNode,
+			handle: (*Server).postReload, Summary: "Read the configuration again",
 			Description: "On any error the one before stays in force.", Status: 200,
 			Answer: api.Reload{Reloaded: true, Changes: []string{"domains"}, RestartRequired: []string{}}},
 	}
@@ -91,15 +97,21 @@ func configOperations() []Operation {
 // definitions stores it.
 func section(path, name, summary string, change, answered any) []Operation {
 	path = v1 + path
+	kind := KindNode
+	if slices.Contains(store.SharedSettings(), name) {
+		kind = KindSetting
+	}
 	return []Operation{
 		{Method: get, Path: path, handle: getSection(name), Summary: summary, Status: 200, Answer: answered},
-		{Method: put, Path: path, handle: putSection(name), Header: conditionsOf(false), Summary: "Set: " + summary,
+		{Method: put, Path: path, Changes: kind,
+			handle: putSection(name), Header: conditionsOf(false), Summary: "Set: " + summary,
 			Description: "It lies over the file, also after a restart. What is left out is the file's again.",
 			Body:        change, Status: 200, Answer: answered, Errors: changes},
-		{Method: patch, Path: path, handle: putSection(name), Header: conditionsOf(false), Summary: "Change: " + summary,
+		{Method: patch, Path: path, Changes: kind,
+			handle: putSection(name), Header: conditionsOf(false), Summary: "Change: " + summary,
 			Description: "It lies over the file, also after a restart. What is left out stays.",
 			Body:        change, Status: 200, Answer: answered, Errors: changes},
-		{Method: del, Path: path, handle: deleteSection(name), Header: conditionsOf(false),
+		{Method: del, Path: path, Changes: kind, handle: deleteSection(name), Header: conditionsOf(false),
 			Summary: "Let the file count again: " + summary, Status: 204, Errors: changes},
 	}
 }

@@ -29,7 +29,8 @@ func dnssecOperations() []Operation {
 			Answer: api.ParentDS{Zone: "example.com.", Configured: true, DSRecords: []api.DSRecord{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, DigestType: 2, Digest: "0F1E2D3C",
 					DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}}},
-		{Method: post, Path: v1 + "/dnssec/sync", handle: (*Server).postDNSSECSync, Role: api.RoleOperate,
+		{Method: post, Path: v1 + "/dnssec/sync", Changes: KindNode,
+			handle: (*Server).postDNSSECSync, Role: api.RoleOperate,
 			Summary: "Ask the other nodes for their keys now", Status: 200, Errors: []int{conflict, busy},
 			Answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{
 				{Peer: "http://overwatch-2.example.com:8080", OK: true, Imported: 1}}}},

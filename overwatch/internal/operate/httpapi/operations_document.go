@@ -34,7 +34,8 @@ func documentOperations() []Operation {
 				"answers of the last hour. Nothing changes. " + documentLimits,
 			Body: request, Required: []string{"document"}, MaxBody: api.MaxDocument, Status: 200, Answer: plan,
 			Errors: []int{conflict, tooMany, noStore}},
-		{Method: post, Path: v1 + "/document/apply", handle: documentTurn(decoded((*Server).postApply)),
+		{Method: post, Path: v1 + "/document/apply", Changes: KindSeveral,
+			handle:  documentTurn(decoded((*Server).postApply)),
 			Summary: "Make what the API holds what a document says",
 			Description: "All of it or nothing, in one publication. Objects that the document does not have stay, unless " +
 				"prune deletes those of the owner. 409 without force if a name would be left with too few backends, or " +

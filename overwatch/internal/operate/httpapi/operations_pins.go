@@ -6,7 +6,7 @@ import "gslb.internal/shared/api"
 func pinOperations() []Operation {
 	const service = "app.example.com"
 	return []Operation{
-		{Method: del, Path: v1 + "/overwatch/agents", handle: (*Server).deleteAgents,
+		{Method: del, Path: v1 + "/overwatch/agents", Changes: KindNode, handle: (*Server).deleteAgents,
 			Summary: "Delete the pins of many agents",
 			Description: "Of one service: those that never reported, or that were pinned since a time, at most 500 in a call. " +
 				"Revoked agents stay. Their processes may enrol again, if their tokens admit them.",
@@ -22,7 +22,7 @@ func pinOperations() []Operation {
 			Answer: api.TokenLockList{Locks: []api.TokenLock{
 				{Service: service, AgentID: "eu-west-host-1", Reason: "its key was stolen", LockedAt: at()},
 			}, Total: 1, GeneratedAt: at()}},
-		{Method: del, Path: v1 + "/overwatch/locks/{service}", handle: (*Server).deleteLock,
+		{Method: del, Path: v1 + "/overwatch/locks/{service}", Changes: KindLock, handle: (*Server).deleteLock,
 			Summary: "Have the locked tokens of a service admit new agents again", Status: 200,
 			Answer: api.Outcome{Success: true, Message: "the token of " + service + " admits new agents again"},
 			Errors: []int{noStore}},

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -11,15 +10,6 @@ import (
 
 // waitForPeers is the name of the parameter of changes that reach every node.
 const waitForPeers = "wait_for_peers"
-
-// replicatedPaths matches the paths of objects that are the same on all nodes.
-var replicatedPaths = regexp.MustCompile(`^/api/v1/(domains|servers|regions|geo/mappings|nodes/agent|document/apply|` +
-	`overrides|config/dns|config/health-check|audit-logs/\{id\}/undo|overwatch/(backends|agents/|locks|orders))`)
-
-// Replicates reports whether the operation is a change that reaches every node.
-func (o *Operation) Replicates() bool {
-	return changesState(o.Method) && replicatedPaths.MatchString(o.Path)
-}
 
 // withWait returns operations with the parameter waitForPeers added to those that reach every node.
 func withWait(list []Operation) []Operation {

@@ -3,6 +3,7 @@ package httpapi // inside: it shares world_test.go
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,5 +48,18 @@ func TestReached_AChangeNamesTheNodesThatHaveIt(t *testing.T) {
 	}
 	if len(replication.waited) != 2 {
 		t.Errorf("waited for what did not change: %v", replication.waited)
+	}
+}
+
+// An operation without a kind would never report which nodes have its change.
+func TestOperations_EachChangeNamesTheKindOfItsObjects(t *testing.T) {
+	reading := []string{"/config/validate", "/config/plan", "/document/plan", "/routing/test", "/routing/consequences",
+		"/overwatch/validate", "/notifications/test", "/gossip/generate-key"}
+	for _, o := range Operations() {
+		_, path, _ := strings.Cut(o.Path, v1)
+		changing := changesState(o.Method) && !slices.Contains(reading, path)
+		if changing != (o.Changes != "") {
+			t.Errorf("%s %s changes objects of the kind %q", o.Method, o.Path, o.Changes)
+		}
 	}
 }

@@ -35,6 +35,16 @@ func kinds() map[string]string {
 		bucketDrains: KindDrain, bucketNodes: KindAgent, bucketSettings: KindSetting}
 }
 
+// Replicates reports whether every node has the objects of a kind.
+func Replicates(kind string) bool {
+	for _, replicated := range kinds() {
+		if replicated == kind {
+			return true
+		}
+	}
+	return kind == KindRevocation || kind == KindLock
+}
+
 // SharedSettings lists the sections of settings that are the same on all nodes; each node has its own of the others.
 func SharedSettings() []string { return []string{"dns", "health-check"} }
 
