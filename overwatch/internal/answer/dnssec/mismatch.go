@@ -77,7 +77,8 @@ func (z *Zones) endSigner(apex string, old *Signer, now time.Time) {
 }
 
 // noteDS stores the DS set of the parent, which parent.DS has once for each server. It writes the record only if the
-// set has changed. It ignores a set with more than maxDS records or a digest longer than maxDigest. The caller holds mu.
+// set has changed. It ignores a set with more than maxDS records or a digest longer than maxDigest. The caller holds
+// mu.
 func (z *Zones) noteDS(apex string, parent *Parent, now time.Time) error {
 	var records []string
 	for _, ds := range parent.DS {

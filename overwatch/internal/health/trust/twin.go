@@ -53,8 +53,8 @@ func (p *processes) accepted(before identity.Window, epoch uint64, kind wire.Typ
 }
 
 // takeFormer reports whether a message of an earlier process is newer than all accepted ones of that process, and
-// accepts it if so. If there are maxFormer windows, it rejects processes before all of them: a message of such a process
-// may be a recording. The caller has verified the signature.
+// accepts it if so. If there are maxFormer windows, it rejects processes before all of them: a message of such a
+// process may be a recording. The caller has verified the signature.
 func (p *processes) takeFormer(epoch, seq uint64) bool {
 	at := slices.IndexFunc(p.former, func(w identity.Window) bool { return w.Epoch() >= epoch })
 	switch {
