@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"encoding/json"
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -101,11 +102,15 @@ func alter(t *testing.T, v reflect.Value) {
 	case reflect.Bool:
 		v.SetBool(!v.Bool())
 	case reflect.Slice:
-		v.Set(reflect.ValueOf([]string{"x"}))
+		v.Set(reflect.ValueOf([]string{"x"}).Convert(v.Type()))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem())) // false, where nil means true
 	case reflect.Struct:
-		v.Set(reflect.ValueOf(time.Unix(1, 0)))
+		if v.Type() == reflect.TypeFor[netip.Prefix]() {
+			v.Set(reflect.ValueOf(netip.MustParsePrefix("192.0.2.0/24")))
+			return
+		}
+		v.Set(reflect.ValueOf(time.Unix(1, 0).UTC()))
 	default:
 		t.Fatalf("no other value for %s", v.Type())
 	}

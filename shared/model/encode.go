@@ -22,8 +22,8 @@ type Meta struct {
 
 func (m *Meta) meta() *Meta { return m }
 
-// object is a pointer to a struct that embeds Meta.
-type object interface{ meta() *Meta }
+// extensible is a pointer to a struct that embeds Meta.
+type extensible interface{ meta() *Meta }
 
 // legacy converts an object from and to the stored form of version 0.9.0, so that nodes of both versions replicate.
 type legacy interface {
@@ -52,7 +52,7 @@ func Decode[T any](data []byte) (*T, error) {
 	if problems := patch.Apply(made, fromStore); len(problems) > 0 {
 		return nil, problems
 	}
-	o, ok := any(made).(object)
+	o, ok := any(made).(extensible)
 	if !ok {
 		return made, nil
 	}
@@ -77,7 +77,7 @@ func Decode[T any](data []byte) (*T, error) {
 // Encode returns the stored and replicated form of an object: the fields that differ from their defaults.
 func Encode[T any](of *T) ([]byte, error) {
 	fields := written(FieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(of).Elem(), fromStore)
-	if o, ok := any(of).(object); ok {
+	if o, ok := any(of).(extensible); ok {
 		for name, value := range o.meta().Extra {
 			fields[name] = value
 		}
