@@ -71,6 +71,9 @@ func (c *Continents) UnmarshalJSON(data []byte) error {
 // ContinentCodes returns the continents of regions.
 func ContinentCodes() []string { return []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"} }
 
+// IsContinent reports whether a code is that of a continent.
+func IsContinent(code string) bool { return slices.Contains(ContinentCodes(), code) }
+
 // IsCountry reports whether a code has the form of ISO 3166-1 alpha-2.
 func IsCountry(code string) bool {
 	capital := func(c byte) bool { return c >= 'A' && c <= 'Z' }
@@ -104,8 +107,7 @@ func (r *Region) Problems() (found settings.Problems) {
 		}
 	}
 	codes("countries", r.Countries, IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
-	codes("continents", r.Continents, func(code string) bool { return slices.Contains(ContinentCodes(), code) },
-		"use AF, AN, AS, EU, NA, OC or SA")
+	codes("continents", r.Continents, IsContinent, "use AF, AN, AS, EU, NA, OC or SA")
 	if (r.Latitude == nil) != (r.Longitude == nil) {
 		add("latitude", "", "only one of latitude and longitude is given: give both or none")
 	}

@@ -130,7 +130,7 @@ func putInto(d *definitions.Draft, key replica.Key, value json.RawMessage) error
 		if err != nil {
 			return fmt.Errorf("its name is no network: %w", err)
 		}
-		network = definitions.Network(network)
+		network = model.Network(network)
 		return putOne(key, value, func(m *store.Mapping) { d.PutMapping(network, m) },
 			func(string) { d.DeleteMapping(network) })
 	}

@@ -11,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // Unused lists the objects without effect: they refer to something that does not exist, or the file has the same
@@ -28,7 +29,7 @@ func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused)
 	file := shown.base.File()
 	u.targets = definitions.FileTargets(file)
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
-		u.file[store.KindMapping+definitions.Network(m.CIDR).String()] = true
+		u.file[store.KindMapping+model.Network(m.CIDR).String()] = true
 	}
 	for i := range file.Regions {
 		u.file[store.KindRegion+file.Regions[i].Name] = true
@@ -73,7 +74,7 @@ func (u *unused) reason(key replica.Key) string {
 		return u.unsteered(service)
 	case store.KindMapping:
 		network, err := netip.ParsePrefix(key.Name)
-		if m := u.set.Mappings[definitions.Network(network)]; err == nil && m != nil && !u.regions[u.spelled.Of(m.Region)] {
+		if m := u.set.Mappings[model.Network(network)]; err == nil && m != nil && !u.regions[u.spelled.Of(m.Region)] {
 			return fmt.Sprintf("there is no region %s, or it is disabled", m.Region)
 		}
 	case store.KindDomain:

@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
@@ -60,7 +61,7 @@ func NetworkOf(field, text string) (netip.Prefix, error) {
 			fault.Invalidf("%s is %.64q: the address has bits behind the prefix: give %s, or %s for that one "+
 				"address", field, text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
 	}
-	return definitions.Network(network), nil
+	return model.Network(network), nil
 }
 
 // ParseID reads the id of a backend. The id of a server by host name is rejected.

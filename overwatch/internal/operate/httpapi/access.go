@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/hostrule"
+	"gslb.internal/shared/model"
 )
 
 // access holds the rules for networks and hosts. It is compiled once from the configuration and never changed.
@@ -25,7 +25,7 @@ type access struct {
 func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 	a := &access{trustProxy: cfg.TrustProxyHeaders, hosts: hostrule.New(slices.Concat(cfg.AllowedHosts, names)...)}
 	for _, network := range cfg.AllowedNetworks {
-		a.networks = append(a.networks, definitions.Network(network))
+		a.networks = append(a.networks, model.Network(network))
 	}
 	a.checkHost = len(cfg.AllowedHosts) > 0
 	if tcp, ok := local.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {

@@ -12,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // listGeoMappings answers GET /geo/mappings: those of the configuration in its order, then those of the API by
@@ -20,7 +21,7 @@ func (s *Server) listGeoMappings(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	var all []api.GeoMapping
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
-		all = append(all, api.GeoMapping{CIDR: definitions.Network(m.CIDR).String(), Region: m.Region, Comment: m.Comment,
+		all = append(all, api.GeoMapping{CIDR: model.Network(m.CIDR).String(), Region: m.Region, Comment: m.Comment,
 			Source: api.GeoFromConfig})
 	}
 	for _, network := range set.Networks() {
@@ -119,7 +120,7 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 // the error, such as "deleted".
 func ownMapping(d *definitions.Draft, network netip.Prefix, done string, cond condition) (*store.Mapping, error) {
 	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
-		func(m config.CustomMapping) bool { return definitions.Network(m.CIDR) == network }) {
+		func(m config.CustomMapping) bool { return model.Network(m.CIDR) == network }) {
 		return nil, badRequest("the mapping of %s comes from the configuration: only mappings of the API can be %s here",
 			network, done)
 	}

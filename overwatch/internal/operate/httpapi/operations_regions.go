@@ -1,9 +1,9 @@
 package httpapi
 
 import (
-	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 func regionOperations() []Operation {
@@ -22,7 +22,7 @@ func regionOperations() []Operation {
 		{Method: get, Path: v1 + "/regions", handle: (*Server).listRegions, Summary: "Places with servers in them",
 			Status: 200,
 			Query: paged(flag("enabled", "only those that are, or are not"),
-				word("continent", "only of this continent", config.Continents())),
+				word("continent", "only of this continent", model.ContinentCodes())),
 			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/regions", Changes: KindRegion,
 			handle: decoded((*Server).postRegion), Summary: "Create a region",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -145,8 +146,8 @@ func (v *validator) regionNames() {
 			v.regions[r.Name] = int32(i)
 			v.sameButCase(key, r.Name, spelled)
 		}
-		v.codes(key+".countries", r.Countries, IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
-		v.codes(key+".continents", r.Continents, isContinent, "use AF, AN, AS, EU, NA, OC or SA")
+		v.codes(key+".countries", r.Countries, model.IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
+		v.codes(key+".continents", r.Continents, model.IsContinent, "use AF, AN, AS, EU, NA, OC or SA")
 		v.nearOnce(key+".countries", r.Countries, r.Name, countries)
 		v.nearOnce(key+".continents", r.Continents, r.Name, continents)
 		v.coordinates(key, r)
@@ -210,19 +211,6 @@ func (v *validator) codes(key string, list []string, valid func(string) bool, re
 	}
 	v.once(key, list)
 }
-
-// IsCountry reports whether a code has the form of ISO 3166-1 alpha-2.
-func IsCountry(code string) bool {
-	capital := func(c byte) bool { return c >= 'A' && c <= 'Z' }
-	return len(code) == 2 && capital(code[0]) && capital(code[1])
-}
-
-func isContinent(code string) bool {
-	return slices.Contains(Continents(), code)
-}
-
-// Continents returns the continent codes of regions.
-func Continents() []string { return []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"} }
 
 func (v *validator) coordinates(key string, r *Region) {
 	if v.HasProblem(key+".latitude") || v.HasProblem(key+".longitude") {

@@ -65,7 +65,7 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool, spelled config.RegionNames) {
 	written := make(map[netip.Prefix]bool, len(file.Overwatch.Geolocation.CustomMappings))
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
-		written[Network(m.CIDR)] = true
+		written[model.Network(m.CIDR)] = true
 	}
 	list := slices.Clip(file.Overwatch.Geolocation.CustomMappings)
 	for network, m := range s.Mappings {

@@ -6,11 +6,12 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -64,12 +65,12 @@ func checkRegionFields(r *store.Region) error {
 	if r.Priority < 0 || r.Priority > api.MaxRegionPriority {
 		return fmt.Errorf("priority is %d: it must be from 0 to %d", r.Priority, api.MaxRegionPriority)
 	}
-	if r.Continent != "" && !slices.Contains(config.Continents(), r.Continent) {
-		return fmt.Errorf("continent is %.64q: it must be one of %s", r.Continent, listed(config.Continents()))
+	if r.Continent != "" && !model.IsContinent(r.Continent) {
+		return fmt.Errorf("continent is %.64q: it must be one of %s", r.Continent, strings.Join(model.ContinentCodes(), ", "))
 	}
 	seen := make(map[string]bool)
 	for _, code := range r.Countries {
-		if !config.IsCountry(code) || seen[code] {
+		if !model.IsCountry(code) || seen[code] {
 			return fmt.Errorf(
 				"countries has %.64q: it must have each country once, by the two letters of ISO 3166-1 in capitals, such as DE",
 				code)
@@ -117,7 +118,7 @@ func checkOptionalRegion(id string) error {
 // CheckMapping returns the first fault of a mapping of the API that does not depend on other definitions.
 func CheckMapping(m *store.Mapping) error {
 	network, err := netip.ParsePrefix(m.CIDR)
-	if err != nil || Network(network).String() != m.CIDR {
+	if err != nil || model.Network(network).String() != m.CIDR {
 		return fmt.Errorf("cidr is %.64q: it must be a network in its canonical form, such as 192.0.2.0/24 or 2001:db8::/32",
 			m.CIDR)
 	}

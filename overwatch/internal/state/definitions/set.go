@@ -55,7 +55,7 @@ func New(from store.Definitions) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("stored mapping %q: %w", from.Mappings[i].CIDR, err)
 		}
-		s.Mappings[Network(network)] = &from.Mappings[i]
+		s.Mappings[model.Network(network)] = &from.Mappings[i]
 	}
 	for i := range from.Nodes {
 		s.Nodes[from.Nodes[i].ID] = &from.Nodes[i]
@@ -64,15 +64,6 @@ func New(from store.Definitions) (*Set, error) {
 		s.Settings[section] = value
 	}
 	return s, nil
-}
-
-// Network returns the canonical form of a network: an IPv4-mapped one as IPv4, with no bit set beyond its length.
-func Network(p netip.Prefix) netip.Prefix {
-	const mapped = 96 // bits of ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
-	if p.Addr().Is4In6() && p.Bits() >= mapped {
-		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
-	}
-	return p.Masked()
 }
 
 // Unhidden returns the Set without the definitions that a file hides because it has an object of the same name. names
@@ -90,7 +81,7 @@ func (s *Set) Unhidden(file *config.Config, names Names) *Set {
 		}
 	}
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
-		if network := Network(m.CIDR); d.next.Mappings[network] != nil {
+		if network := model.Network(m.CIDR); d.next.Mappings[network] != nil {
 			d.DeleteMapping(network)
 		}
 	}
