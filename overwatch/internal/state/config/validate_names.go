@@ -146,7 +146,8 @@ func (v *validator) regionNames() {
 			v.regions[r.Name] = int32(i)
 			v.sameButCase(key, r.Name, spelled)
 		}
-		v.codes(key+".countries", r.Countries, model.IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
+		v.codes(key+".countries", r.Countries, model.IsCountry,
+			"give the two letters of ISO 3166-1 in capitals, such as DE")
 		v.codes(key+".continents", r.Continents, model.IsContinent, "use AF, AN, AS, EU, NA, OC or SA")
 		v.nearOnce(key+".countries", r.Countries, r.Name, countries)
 		v.nearOnce(key+".continents", r.Continents, r.Name, continents)

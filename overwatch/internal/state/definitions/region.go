@@ -66,7 +66,8 @@ func checkRegionFields(r *store.Region) error {
 		return fmt.Errorf("priority is %d: it must be from 0 to %d", r.Priority, api.MaxRegionPriority)
 	}
 	if r.Continent != "" && !model.IsContinent(r.Continent) {
-		return fmt.Errorf("continent is %.64q: it must be one of %s", r.Continent, strings.Join(model.ContinentCodes(), ", "))
+		return fmt.Errorf("continent is %.64q: it must be one of %s", r.Continent,
+			strings.Join(model.ContinentCodes(), ", "))
 	}
 	seen := make(map[string]bool)
 	for _, code := range r.Countries {
