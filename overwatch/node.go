@@ -341,7 +341,7 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 
 func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error) {
 	n.validator, err = validation.New(validation.Options{
-		Targets: n.registry.View(), Report: n.validated, Settings: control.Checks(cfg),
+		Targets: n.registry.View(), Report: n.validated, Settings: validation.SettingsOf(cfg),
 		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.part("validation"),
 	})
 	return err

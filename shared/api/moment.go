@@ -16,10 +16,13 @@ func Moment(t time.Time) time.Time {
 	return t
 }
 
+// Stamp returns t as Moment does, in milliseconds.
+func Stamp(t time.Time) time.Time { return Moment(t).Truncate(time.Millisecond) }
+
 // MomentOrNull returns t as Moment does, in milliseconds, and nil for the zero time: JSON's null.
 func MomentOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	return new(Moment(t).Truncate(time.Millisecond))
+	return new(Stamp(t))
 }

@@ -6,7 +6,6 @@ import (
 
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
-	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/state/config"
 )
 
@@ -26,15 +25,6 @@ func Policies(cfg *config.Config) map[string][]netip.Prefix {
 		m[service] = policy.AllowedCIDRs
 	}
 	return m
-}
-
-// Checks returns the settings of the node's own checks.
-func Checks(cfg *config.Config) validation.Settings {
-	v := cfg.Overwatch.Validation
-	return validation.Settings{
-		Enabled: v.Enabled, Interval: v.CheckInterval, Timeout: v.CheckTimeout, FailureThreshold: v.FailureThreshold,
-		SuccessThreshold: v.SuccessThreshold, Concurrency: v.MaxConcurrentChecks,
-	}
 }
 
 // Timing returns the durations that the registry uses.

@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/answer/replication"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
 )
@@ -151,5 +152,5 @@ func (p *Plane) reconfigureChecks(ctx context.Context, cfg *config.Config) error
 	if err := p.o.Registry.Retime(ctx, Timing(cfg)); err != nil {
 		return err
 	}
-	return p.o.Validator.Reconfigure(Checks(cfg))
+	return p.o.Validator.Reconfigure(validation.SettingsOf(cfg))
 }

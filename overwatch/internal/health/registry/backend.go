@@ -120,6 +120,10 @@ func (b *Backend) Reduced() bool {
 // is none.
 func (b *Backend) CheckNote() string { return b.omitted.String() }
 
+// IsHealthy reports whether the backend works: its status is healthy, or its agent is silent and the node's own checks
+// succeed.
+func (b *Backend) IsHealthy() bool { return b.MayServe || b.Status == api.EffectiveHealthy }
+
 // Disputed reports whether the agent and this node's own check say different things, however old they are.
 func (b *Backend) Disputed() bool {
 	return b.Claim != nil && b.Validation.State != check.StateUnknown &&

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/check"
 )
 
@@ -61,4 +62,13 @@ func (s *Settings) Given(spec check.Spec) check.Spec {
 		spec.SuccessThreshold = s.SuccessThreshold
 	}
 	return spec
+}
+
+// SettingsOf returns the settings of the node's own checks under a configuration.
+func SettingsOf(cfg *config.Config) Settings {
+	v := cfg.Overwatch.Validation
+	return Settings{
+		Enabled: v.Enabled, Interval: v.CheckInterval, Timeout: v.CheckTimeout, FailureThreshold: v.FailureThreshold,
+		SuccessThreshold: v.SuccessThreshold, Concurrency: v.MaxConcurrentChecks,
+	}
 }

@@ -11,16 +11,15 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/wire"
 )
 
 // postAgentNode answers POST /nodes/agent: it announces an agent, which is pending until it proves its token. An
 // announcement gives no rights.
 func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, error) {
 	s.foldRegion(&req.Region)
-	made, err := s.announced(req)
+	made, err := s.edit.NewAgent(req)
 	if cfg, _ := s.o.Config(); err == nil && req.Region != "" {
-		err = checkRegion(cfg, req.Region)
+		err = objects.CheckRegion(cfg, req.Region)
 	}
 	if err != nil {
 		return answer{}, err
@@ -38,23 +37,6 @@ func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, erro
 		return nil
 	})
 	return answer{http.StatusCreated, pendingNode(made)}, err
-}
-
-// announced checks an announcement of an agent, but for its region, and returns the record to store.
-func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
-	if err := objects.CheckLabel(req.Name, wire.MaxID); err != nil {
-		return nil, err
-	}
-	n := &store.Node{ID: req.Name, Port: req.Port, Region: req.Region, Version: req.Version,
-		RegisteredAt: stamp(s.o.Now())}
-	if req.Address != "" {
-		address, err := objects.ParseAddress(req.Address)
-		if err != nil {
-			return nil, err
-		}
-		n.Address = address.String()
-	}
-	return n, asBadRequest(definitions.CheckNode(n))
 }
 
 // deleteAgentNode answers DELETE /nodes/agent/{id}: it deletes the pin and the announcement.

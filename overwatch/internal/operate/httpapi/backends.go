@@ -23,12 +23,6 @@ func ordered(v *registry.View) iter.Seq[*registry.Backend] {
 	}
 }
 
-// healthy reports whether a backend is believed to work: its status is healthy, or its agent is silent and the node's
-// own checks succeed.
-func healthy(b *registry.Backend) bool {
-	return b.MayServe || b.Status == api.EffectiveHealthy
-}
-
 // listBackends answers GET /overwatch/backends?service&region&status.
 func (s *Server) listBackends(c *call) (answer, error) {
 	service := wire.CanonicalService(c.query["service"])

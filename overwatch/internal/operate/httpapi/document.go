@@ -17,7 +17,6 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
@@ -176,7 +175,7 @@ func (o *objectSet) place(kind, name, place string) error {
 
 func (r *documentReader) region(req api.DocumentRegion) (kind, name string, err error) {
 	if name = req.ID; name == "" {
-		if name, err = regionID(valueOr(req.Name, ""), valueOr(req.Code, "")); err != nil {
+		if name, err = objects.RegionID(objects.ValueOr(req.Name, ""), objects.ValueOr(req.Code, "")); err != nil {
 			return "", "", err
 		}
 	}
@@ -188,11 +187,11 @@ func (r *documentReader) region(req api.DocumentRegion) (kind, name string, err 
 	}
 	made := &store.Region{Name: name, Enabled: true, Owner: req.Owner}
 	r.found.regions[name] = made
-	return kindRegion, name, errors.Join(editRegion(made, req.RegionChange), checkOwner(req.Owner))
+	return kindRegion, name, errors.Join(objects.EditRegion(made, req.RegionChange), checkOwner(req.Owner))
 }
 
 func (r *documentReader) domain(req api.DocumentDomain) (kind, name string, err error) {
-	made, err := r.s.newDomain(req, model.FromDocument)
+	made, err := r.s.edit.NewDomain(req, model.FromDocument)
 	if made == nil {
 		return "", "", err
 	}
@@ -210,16 +209,16 @@ func (r *documentReader) server(req api.DocumentServer) (kind, name string, err 
 	if remedy != "" {
 		return "", "", badRequest("service is %.260q: %s", req.Service, remedy)
 	}
-	id, err := newServerID(service, req.ServerCreate)
+	id, err := objects.NewServerID(service, req.ServerCreate)
 	if err != nil {
 		return "", "", err
 	}
 	made := &store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Region: req.Region, Agent: req.Agent,
-		Weight: valueOr(req.Weight, api.DefaultServerWeight), Owner: req.Owner}
+		Weight: objects.ValueOr(req.Weight, api.DefaultServerWeight), Owner: req.Owner}
 	r.found.servers[id] = made
-	err = errors.Join(checkWeight(made.Weight), checkAgent(req.Agent), checkOwner(req.Owner))
+	err = errors.Join(objects.CheckWeight(made.Weight), objects.CheckAgent(req.Agent), checkOwner(req.Owner))
 	if err == nil {
-		made.Check, err = r.s.checkOfNew(r.cfg, req.ServerCreate)
+		made.Check, err = r.s.edit.CheckOfNew(r.cfg, req.ServerCreate)
 	}
 	return kindServer, id.String(), err
 }
@@ -299,22 +298,17 @@ func (s *Server) getDocument(*call) (answer, error) {
 	return ok(doc), nil
 }
 
-// nonDefault returns a pointer to a value, nil for the default.
-func nonDefault[T comparable](value, byDefault T) *T {
-	if value == byDefault {
-		return nil
-	}
-	return &value
-}
-
 func writtenRegion(r *store.Region) api.DocumentRegion {
 	name := cmp.Or(r.Label, r.Name)
 	w := api.DocumentRegion{Owner: r.Owner, RegionChange: api.RegionChange{
-		Name: &name, Code: nonDefault(r.Code, ""), Description: nonDefault(r.Description, ""), Latitude: r.Latitude,
-		Longitude: r.Longitude, Continent: nonDefault(r.Continent, ""), Enabled: nonDefault(r.Enabled, true),
-		Priority: nonDefault(r.Priority, 0), RoutingAlgorithm: nonDefault(r.Pool, ""), ProximityBias: nonDefault(r.Bias, 0),
+		Name: &name, Code: objects.NonDefault(r.Code, ""), Description: objects.NonDefault(r.Description, ""),
+		Latitude:  r.Latitude,
+		Longitude: r.Longitude, Continent: objects.NonDefault(r.Continent, ""), Enabled: objects.NonDefault(r.Enabled,
+			true),
+		Priority: objects.NonDefault(r.Priority, 0), RoutingAlgorithm: objects.NonDefault(r.Pool, ""),
+		ProximityBias: objects.NonDefault(r.Bias, 0),
 	}}
-	if id, err := regionID(name, r.Code); err != nil || id != r.Name {
+	if id, err := objects.RegionID(name, r.Code); err != nil || id != r.Name {
 		w.ID = r.Name
 	}
 	if len(r.Countries) > 0 {
@@ -328,26 +322,7 @@ func (s *Server) writtenServer(cfg *config.Config, server *store.Server) api.Doc
 		Address: server.Address.String(), Port: int(server.Port), Weight: &server.Weight, Region: server.Region,
 		Agent: server.Agent}}
 	if server.Check != cfg.CheckIn(server.Region) {
-		w.HealthCheck = writtenCheck(server.Check)
-	}
-	return w
-}
-
-// writtenCheck converts a check into the body of PATCH. Default values are left out, and so are times that are the
-// node's own.
-func writtenCheck(spec check.Spec) *api.HealthCheckChange {
-	kind := string(spec.Type)
-	w := &api.HealthCheckChange{
-		Enabled:            nonDefault(!spec.Off, true),
-		Type:               &kind,
-		Path:               nonDefault(spec.Path, ""),
-		HealthyThreshold:   nonDefault(spec.SuccessThreshold, 0),
-		UnhealthyThreshold: nonDefault(spec.FailureThreshold, 0),
-		ExpectedStatus:     nonDefault(spec.Detail.Detail().ExpectedStatus, ""),
-	}
-	if spec.Interval != 0 {
-		interval, timeout := spec.Interval.String(), spec.Timeout.String()
-		w.Interval, w.Timeout = &interval, &timeout
+		w.HealthCheck = objects.CheckFields(server.Check)
 	}
 	return w
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func (r *documentReader) agent(req api.DocumentAgent) (kind, name string, err error) {
-	made, err := r.s.announced(req.AgentRegistration)
+	made, err := r.s.edit.NewAgent(req.AgentRegistration)
 	if err != nil {
 		return "", "", err
 	}

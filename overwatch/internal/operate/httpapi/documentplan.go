@@ -257,13 +257,13 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		delete(domains, name)
 	}
 	for name := range p.put.regions {
-		if regionAt(d.File(), name) >= 0 {
-			problems.add(kindRegion+" "+name, errOfFile)
+		if objects.RegionAt(d.File(), name) >= 0 {
+			problems.add(kindRegion+" "+name, objects.ErrOfFile)
 		}
 	}
 	for name, domain := range p.put.domains {
 		if d.InFile(name) {
-			problems.add(kindDomain+" "+name, errOfFile)
+			problems.add(kindDomain+" "+name, objects.ErrOfFile)
 		}
 		var named []string
 		if was := p.held.domains[name]; was != nil {
@@ -272,18 +272,18 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 		for _, region := range domain.Regions {
 			problems.check(kindDomain+" "+name, p.mayName(regions, region, named...))
 		}
-		problems.check(kindDomain+" "+name, checkEnabled(d, domain.Regions, named))
+		problems.check(kindDomain+" "+name, objects.CheckEnabled(d, domain.Regions, named))
 	}
 	for network, m := range p.put.mappings {
-		if _, err := ownMapping(d, network, "changed", condition{}); err != nil {
-			problems.add(kindMapping+" "+network.String(), errOfFile)
+		if _, err := objects.OwnMapping(d, network, "changed", nil); err != nil {
+			problems.add(kindMapping+" "+network.String(), objects.ErrOfFile)
 		}
 		var named []string
 		if was := p.held.mappings[network]; was != nil {
 			named = []string{was.Region}
 		}
 		problems.check(kindMapping+" "+network.String(), p.mayName(regions, m.Region, named...))
-		problems.check(kindMapping+" "+network.String(), checkEnabled(d, []string{m.Region}, named))
+		problems.check(kindMapping+" "+network.String(), objects.CheckEnabled(d, []string{m.Region}, named))
 	}
 	for id, n := range p.put.agents {
 		if was := p.held.agents[id]; n.Region != "" && (was == nil || was.Region != n.Region) {
@@ -330,10 +330,6 @@ func (p *documentPlan) check(s *Server, d *definitions.Draft) error {
 	}
 	return problems.err(http.StatusBadRequest)
 }
-
-var errOfFile = badRequest(
-	"it comes from the configuration file, which a document cannot change: take it out of one of them",
-)
 
 func (p *documentProblems) check(place string, err error) {
 	if err != nil {
@@ -464,7 +460,7 @@ func (s *Server) checkServer(d *definitions.Draft, server *store.Server, domains
 	}
 	if b := s.o.View.Get(registry.ID{Service: server.Service, Address: server.Address, Port: server.Port}); b != nil &&
 		b.Source == api.SourceStatic {
-		return errOfFile
+		return objects.ErrOfFile
 	}
 	return nil
 }

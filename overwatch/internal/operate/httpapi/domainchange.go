@@ -1,21 +1,18 @@
 package httpapi
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 
-	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
-	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
 // postDomain answers POST /domains.
 func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
-	made, err := s.newDomain(req, model.FromOperator)
+	made, err := s.edit.NewDomain(req, model.FromOperator)
 	if err != nil {
 		return answer{}, err
 	}
@@ -32,7 +29,7 @@ func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
 					definitions.MaxDomains)
 			}
 			made.Regions = d.Now().RegionNames(d.File()).All(made.Regions)
-			return made, checkRegionsIn(d, made.Regions, nil)
+			return made, objects.CheckRegions(d, made.Regions, nil)
 		})
 }
 
@@ -48,19 +45,19 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 			if d.InFile(name) {
 				return nil, s.layDomain(c, d, ch, name, req)
 			}
-			before, err := ownDomain(d, name, "changed", c.condition)
+			before, err := objects.OwnDomain(d, name, "changed", c.condition.holds)
 			if err != nil {
 				return nil, err
 			}
 			after := *before
-			if err := s.editDomain(&after, req, model.FromOperator); err != nil {
+			if err := s.edit.EditDomain(&after, req, model.FromOperator); err != nil {
 				return nil, err
 			}
 			after.UpdatedAt = stamp(s.o.Now())
 			ch.before = before
 			if req.Has("regions") {
 				after.Regions = d.Now().RegionNames(d.File()).All(after.Regions)
-				err = checkRegionsIn(d, after.Regions, before.Regions)
+				err = objects.CheckRegions(d, after.Regions, before.Regions)
 			}
 			return &after, err
 		})
@@ -68,11 +65,11 @@ func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 
 // layDomain lays the values of a request over a domain of the configuration.
 func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name string, req api.DomainChange) error {
-	now, _ := findConfigured(d.File(), name)
+	now, _ := objects.ConfiguredDomain(d.File(), name)
 	if err := c.condition.holds(tagOfDomain(d.Now(), now)); err != nil {
 		return err
 	}
-	file, _ := findConfigured(d.Bare(), name)
+	file, _ := objects.ConfiguredDomain(d.Bare(), name)
 	if regions := req.Texts("regions"); regions != nil {
 		req["regions"] = d.Now().RegionNames(d.File()).All(regions)
 	}
@@ -87,10 +84,10 @@ func (s *Server) layDomain(c *call, d *definitions.Draft, ch *change, name strin
 		kind: definitions.OverDomain, name: name, configured: model.All(&file), change: req, merge: merge,
 		check: func(all api.DomainChange) error {
 			trial := file
-			if err := s.editDomain(&trial, all, model.FromOperator); err != nil || !req.Has("regions") {
+			if err := s.edit.EditDomain(&trial, all, model.FromOperator); err != nil || !req.Has("regions") {
 				return err
 			}
-			return checkRegionsIn(d, trial.Regions, file.Regions)
+			return objects.CheckRegions(d, trial.Regions, file.Regions)
 		}})
 }
 
@@ -122,7 +119,7 @@ func (s *Server) deleteDomain(c *call) (answer, error) {
 	name := wire.CanonicalService(c.Param("name"))
 	ch := &change{action: "delete", resource: "domain", id: name}
 	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
-		before, err := ownDomain(d, name, "deleted", c.condition)
+		before, err := objects.OwnDomain(d, name, "deleted", c.condition.holds)
 		if err != nil {
 			return err
 		}
@@ -130,101 +127,4 @@ func (s *Server) deleteDomain(c *call) (answer, error) {
 		d.DeleteDomain(name)
 		return nil
 	})
-}
-
-// ownDomain returns a domain that the API has created, if it fulfils the condition. done completes the sentence of the
-// error, such as "deleted".
-func ownDomain(d *definitions.Draft, name, done string, cond condition) (*model.Domain, error) {
-	switch domain := d.Now().Domains[name]; {
-	case d.InFile(name):
-		return nil, badRequest("domain %.260q comes from the configuration: only domains of the API can be %s here", name,
-			done)
-	case domain == nil:
-		return nil, notFound("no domain %.260q is configured", name)
-	default:
-		return domain, cond.holds(domain)
-	}
-}
-
-// checkRegionsIn refuses a region that is neither configured nor created and enabled. before are those that the object
-// named before.
-func checkRegionsIn(d *definitions.Draft, regions, before []string) error {
-	if err := checkEnabled(d, regions, before); err != nil {
-		return err
-	}
-	for _, region := range regions {
-		if r := d.Now().Regions[region]; r != nil && r.Enabled {
-			continue
-		}
-		if err := checkRegion(d.File(), region); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkEnabled refuses a region of the file that is disabled, unless the object named it before.
-func checkEnabled(d *definitions.Draft, regions, before []string) error {
-	for _, region := range regions {
-		at := regionAt(d.File(), region)
-		if at >= 0 && d.File().Regions[at].Disabled() && !slices.Contains(before, region) {
-			return badRequest("region is %.64q, which is disabled: enable it first, or leave it out", region)
-		}
-	}
-	return nil
-}
-
-// newDomain returns the domain of a request, with the defaults of the fields that the request omits.
-func (s *Server) newDomain(req api.DomainChange, source string) (*model.Domain, error) {
-	given := req.Text("name")
-	name, remedy := settings.ParseService(given)
-	if remedy != "" {
-		return nil, badRequest("name is %.260q: %s", given, remedy)
-	}
-	made := model.New[model.Domain]()
-	made.Name = name
-	rest := maps.Clone(req)
-	delete(rest, "name")
-	return made, s.editDomain(made, rest, source)
-}
-
-// editDomain applies a request to d and checks the result.
-func (s *Server) editDomain(d *model.Domain, req api.DomainChange, source string) error {
-	if req.Text("answer") == config.AnswerCNAME {
-		if err := s.checkNamesOnly(d.Name); err != nil {
-			return err
-		}
-	}
-	if err := definitions.EditDomain(d, req, source); err != nil {
-		return asBadRequest(err)
-	}
-	if !req.Has("dnssec_enabled") {
-		return nil
-	}
-	var signed *bool
-	if err := req.Read("dnssec_enabled", &signed); err != nil {
-		return err
-	}
-	switch signs := s.o.SigningKeys != nil; {
-	case signed == nil:
-		d.DNSSECEnabled = nil
-	case *signed && !signs:
-		return badRequest("dnssec_enabled is true: the node signs nothing, since overwatch.dnssec.enabled is false")
-	case *signed:
-		d.DNSSECEnabled = nil
-	case signs: // a value without effect would surprise when the node begins to sign
-		d.DNSSECEnabled = signed
-	}
-	return nil
-}
-
-// checkNamesOnly returns an error if a declared server of a domain has an address instead of a host name.
-func (s *Server) checkNamesOnly(domain string) error {
-	for _, b := range s.o.View.Service(domain) {
-		if b.Source != api.SourceAgent && b.Part().Target == "" {
-			return badRequest("answer is cname, and server %s has an address, which would never be answered: remove it, and "+
-				"give the domain servers with a target", b.ID)
-		}
-	}
-	return nil
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
-	"gslb.internal/shared/wire"
 )
 
 // listDomains answers GET /domains.
@@ -93,33 +93,9 @@ func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*conf
 	return list
 }
 
-// findDomain finds a domain by its name, in any case, with or without its trailing dot.
-func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, bool) {
-	name = wire.CanonicalService(name)
-	set, _ := s.o.Definitions.Defined()
-	if d := set.Domains[name]; d != nil {
-		return *d, true
-	}
-	return findConfigured(cfg, name)
-}
-
-// findConfigured finds a domain of the configuration, also one that the API has disabled.
-func findConfigured(cfg *config.Config, name string) (config.Domain, bool) {
-	for _, list := range [][]config.Domain{cfg.Domains, cfg.Disabled()} {
-		if at := domainAt(list, name); at >= 0 {
-			return list[at], true
-		}
-	}
-	return config.Domain{}, false
-}
-
-func domainAt(list []config.Domain, name string) int {
-	return slices.IndexFunc(list, func(d config.Domain) bool { return d.Name == name })
-}
-
 // domainOf returns the domain that the path names.
 func (s *Server) domainOf(c *call, cfg *config.Config) (config.Domain, error) {
-	d, found := s.findDomain(cfg, c.Param("name"))
+	d, found := s.edit.FindDomain(cfg, c.Param("name"))
 	if !found {
 		return d, notFound("no domain %.260q is configured", c.Param("name"))
 	}
@@ -146,7 +122,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *model.
 			view.CreatedAt = stamp(at)
 		}
 		set, file := s.o.Definitions.Defined()
-		if view.Overlay = overlayView(set, file, definitions.OverDomain, view.Name); view.Overlay != nil &&
+		if view.Overlay = objects.OverlayView(set, file, definitions.OverDomain, view.Name); view.Overlay != nil &&
 			view.Overlay.InForce {
 			view.UpdatedAt = view.Overlay.UpdatedAt
 		}
@@ -157,7 +133,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *model.
 			view.HealthCheckID = b.ID.String()
 		}
 		view.BackendCount++
-		if healthy(b) {
+		if b.IsHealthy() {
 			view.HealthyBackends++
 		}
 	}
@@ -181,7 +157,7 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 				Weight:    b.Weight,
 				Priority:  priority(d.Regions, b.Region),
 				Region:    b.Region,
-				Healthy:   healthy(b),
+				Healthy:   b.IsHealthy(),
 				Enabled:   b.WeightInForce() > 0 && (!b.Draining || b.DrainTo > 0),
 				LastCheck: api.MomentOrNull(later(b.Report().CheckedAt, b.Validation.At)),
 			}

@@ -27,7 +27,7 @@ func serverHealth(b *registry.Backend) api.ServerHealth {
 		Address:              b.Address.String(),
 		Port:                 int(b.Port),
 		Region:               b.Region,
-		Healthy:              healthy(b),
+		Healthy:              b.IsHealthy(),
 		Status:               checkStatus(b),
 		LastCheck:            api.MomentOrNull(later(report.CheckedAt, b.Validation.At)),
 		LastHealthy:          api.MomentOrNull(b.LastHealthyAt),
@@ -48,7 +48,7 @@ func checkStatus(b *registry.Backend) api.CheckStatus {
 	switch {
 	case b.Reason == registry.ReasonUnknown:
 		return api.CheckUnknown
-	case healthy(b):
+	case b.IsHealthy():
 		return api.CheckHealthy
 	default:
 		return api.CheckUnhealthy
@@ -76,7 +76,7 @@ func later(a, b time.Time) time.Time {
 // listRegionHealth answers GET /health/regions: the configured regions and those that agents report from.
 func (s *Server) listRegionHealth(c *call) (answer, error) {
 	cfg, _ := s.o.Config()
-	counts := s.countServers()
+	counts := s.edit.CountServers()
 	for _, r := range cfg.Regions {
 		n := counts[r.Name]
 		counts[r.Name] = n // also one without servers
@@ -84,9 +84,10 @@ func (s *Server) listRegionHealth(c *call) (answer, error) {
 	list := api.RegionHealthList{Regions: []api.RegionHealth{}, Total: len(counts), GeneratedAt: stamp(s.o.Now())}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		n := counts[name]
-		r := api.RegionHealth{Name: name, TotalServers: n.all, HealthyCount: n.healthy, UnhealthyCount: n.all - n.healthy}
-		if n.all > 0 {
-			r.HealthPercent = 100 * float64(n.healthy) / float64(n.all)
+		r := api.RegionHealth{Name: name, TotalServers: n.All, HealthyCount: n.Healthy,
+			UnhealthyCount: n.All - n.Healthy}
+		if n.All > 0 {
+			r.HealthPercent = 100 * float64(n.Healthy) / float64(n.All)
 		}
 		list.Regions = append(list.Regions, r)
 	}

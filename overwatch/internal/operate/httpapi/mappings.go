@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/control/objects"
-	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -25,24 +24,12 @@ func (s *Server) listGeoMappings(c *call) (answer, error) {
 			Source: api.GeoFromConfig})
 	}
 	for _, network := range set.Networks() {
-		all = append(all, mappingView(set.Mappings[network]))
+		all = append(all, objects.MappingView(set.Mappings[network]))
 	}
 	list := api.GeoMappingList{GeneratedAt: stamp(s.o.Now())}
 	list.Mappings, list.Total = pageOf(slices.Values(all), c.page, func(m api.GeoMapping) api.GeoMapping { return m })
 	return ok(list), nil
 }
-
-func mappingView(m *store.Mapping) api.GeoMapping {
-	return api.GeoMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment, Source: api.GeoFromAPI}
-}
-
-// mappingRecord is a mapping as the audit log has it: with its owner, which undo restores too.
-type mappingRecord struct {
-	api.GeoMapping
-	Owner string `json:"owner,omitempty"`
-}
-
-func mappingRecordOf(m *store.Mapping) mappingRecord { return mappingRecord{mappingView(m), m.Owner} }
 
 // putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates or replaces a mapping, PATCH changes the fields that
 // the body has.
@@ -52,7 +39,7 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 	if err != nil {
 		return answer{}, err
 	}
-	if text := valueOr(req.Comment, ""); text != "" {
+	if text := objects.ValueOr(req.Comment, ""); text != "" {
 		if err := objects.CheckText("comment", text, api.MaxComment); err != nil {
 			return answer{}, err
 		}
@@ -63,18 +50,20 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 	ch := &change{resource: "geo_mapping", id: network.String()}
 	err = s.define(c, ch, func(d *definitions.Draft) error {
 		var named []string
-		before, err := ownMapping(d, network, "changed", c.condition)
+		before, err := objects.OwnMapping(d, network, "changed", c.condition.holds)
 		if err != nil {
 			return err
 		}
-		after = &store.Mapping{CIDR: network.String(), Region: valueOr(req.Region, ""), Comment: valueOr(req.Comment, "")}
+		after = &store.Mapping{CIDR: network.String(), Region: objects.ValueOr(req.Region, ""),
+			Comment: objects.ValueOr(req.Comment, "")}
 		ch.action, status = "create", http.StatusCreated
 		switch {
 		case before != nil:
-			ch.action, status, ch.before = "update", http.StatusOK, mappingRecordOf(before)
+			ch.action, status, ch.before = "update", http.StatusOK, objects.MappingRecordOf(before)
 			after.Owner, named = before.Owner, []string{before.Region}
 			if patch {
-				after.Region, after.Comment = valueOr(req.Region, before.Region), valueOr(req.Comment, before.Comment)
+				after.Region, after.Comment = objects.ValueOr(req.Region, before.Region), objects.ValueOr(req.Comment,
+					before.Comment)
 			}
 		case patch:
 			return notFound("no mapping of %s was created through the API", network)
@@ -82,17 +71,17 @@ func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error
 			return problemf(http.StatusInsufficientStorage, "the API has created %d mappings, which is the most",
 				definitions.MaxMappings)
 		}
-		if err := checkRegionsIn(d, []string{after.Region}, named); err != nil {
+		if err := objects.CheckRegions(d, []string{after.Region}, named); err != nil {
 			return err
 		}
-		ch.after = mappingRecordOf(after)
+		ch.after = objects.MappingRecordOf(after)
 		d.PutMapping(network, after)
 		return nil
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	return tagged(c, status, mappingView(after), *after), nil
+	return tagged(c, status, objects.MappingView(after), *after), nil
 }
 
 // deleteGeoMapping answers DELETE /geo/mappings/{cidr}. The slash of the network may be escaped.
@@ -103,32 +92,17 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	}
 	ch := &change{action: "delete", resource: "geo_mapping", id: network.String()}
 	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
-		before, err := ownMapping(d, network, "deleted", c.condition)
+		before, err := objects.OwnMapping(d, network, "deleted", c.condition.holds)
 		switch {
 		case err != nil:
 			return err
 		case before == nil:
 			return notFound("no mapping of %s was created through the API", network)
 		}
-		ch.before = mappingRecordOf(before)
+		ch.before = objects.MappingRecordOf(before)
 		d.DeleteMapping(network)
 		return nil
 	})
-}
-
-// ownMapping returns a mapping of the API, nil for none, if it fulfils the condition. done completes the sentence of
-// the error, such as "deleted".
-func ownMapping(d *definitions.Draft, network netip.Prefix, done string, cond condition) (*store.Mapping, error) {
-	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
-		func(m config.CustomMapping) bool { return model.Network(m.CIDR) == network }) {
-		return nil, badRequest("the mapping of %s comes from the configuration: only mappings of the API can be %s here",
-			network, done)
-	}
-	m := d.Now().Mappings[network]
-	if m == nil {
-		return nil, cond.holds(nil)
-	}
-	return m, cond.holds(*m)
 }
 
 // getGeoTest answers GET /geo/test from the table that DNS uses.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -207,7 +208,7 @@ func (s *Server) getRegionMetrics(c *call) (answer, error) {
 			continue
 		}
 		m.TotalServers++
-		if healthy(b) {
+		if b.IsHealthy() {
 			m.HealthyServers++
 		}
 		if b.Validation.State == check.StateUnknown {
@@ -220,7 +221,7 @@ func (s *Server) getRegionMetrics(c *call) (answer, error) {
 			times.Add(b.Validation.Latency, 1)
 		}
 	}
-	if cfg, _ := s.o.Config(); m.TotalServers == 0 && checkRegion(cfg, id) != nil {
+	if cfg, _ := s.o.Config(); m.TotalServers == 0 && objects.CheckRegion(cfg, id) != nil {
 		return answer{}, notFound("no region %.64q is configured", id)
 	}
 	if checked > 0 {

@@ -10,10 +10,8 @@ import (
 
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
-	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
 )
 
@@ -37,7 +35,7 @@ func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over
 			fields = maps.Clone(before.Fields)
 		}
 	}
-	file := setFields(o.configured)
+	file := objects.SetFields(o.configured)
 	if err := o.add(fields); err != nil {
 		return err
 	}
@@ -56,7 +54,10 @@ func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over
 	case before == nil && len(fields) > 0 && d.Now().CountOverlays() >= definitions.MaxOverlays:
 		return problemf(http.StatusInsufficientStorage, "the API has laid values over %d objects of the configuration, "+
 			"which is the most", definitions.MaxOverlays)
-	case before != nil && maps.EqualFunc(before.Fields, fields, sameJSON):
+	case before != nil && maps.EqualFunc(before.Fields, fields, func(a, b json.RawMessage) bool {
+		return bytes.Equal(a,
+			b)
+	}):
 		ch.after = before
 		return nil
 	}
@@ -66,7 +67,7 @@ func layOver[T any](s *Server, c *call, d *definitions.Draft, ch *change, o over
 // add adds the fields of the request to those of the overlay before.
 func (o *overlayRequest[T]) add(fields map[string]json.RawMessage) error {
 	if o.merge == nil {
-		maps.Copy(fields, setFields(o.change))
+		maps.Copy(fields, objects.SetFields(o.change))
 		return nil
 	}
 	encoded, err := json.Marshal(fields)
@@ -82,7 +83,7 @@ func (o *overlayRequest[T]) add(fields map[string]json.RawMessage) error {
 		return err
 	}
 	clear(fields)
-	maps.Copy(fields, setFields(merged))
+	maps.Copy(fields, objects.SetFields(merged))
 	return nil
 }
 
@@ -94,20 +95,6 @@ func putOverlay(d *definitions.Draft, ch *change, o *definitions.Overlay) error 
 	}
 	ch.after = o
 	return d.PutOverlay(ch.id, o)
-}
-
-func sameJSON(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
-
-// setFields returns the fields of a body of PATCH that are set.
-func setFields(body any) (fields map[string]json.RawMessage) {
-	encoded, err := json.Marshal(body)
-	if err == nil {
-		err = json.Unmarshal(encoded, &fields)
-	}
-	if err != nil {
-		panic(err) // what the API takes always encodes
-	}
-	return fields
 }
 
 // dropOverlay answers DELETE on the overlay of an object: the file's values count again.
@@ -182,7 +169,7 @@ func (s *Server) listOverlays(c *call) (answer, error) {
 	list.Overlays, list.Total = pageOf(slices.Values(keys), c.page, func(key string) api.OverlaidObject {
 		kind, name, _ := definitions.SplitOverlay(key)
 		one := api.OverlaidObject{Kind: kind, ID: name}
-		if o := overlayView(set, file, kind, name); o != nil {
+		if o := objects.OverlayView(set, file, kind, name); o != nil {
 			one.Overlay = *o
 		}
 		if !one.InForce {
@@ -192,38 +179,4 @@ func (s *Server) listOverlays(c *call) (answer, error) {
 		return one
 	})
 	return ok(list), nil
-}
-
-// configuredFields returns the file's values of an object, as the body of PATCH; there is false if the file does not
-// have it.
-func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
-	file := cfg.File()
-	switch kind {
-	case definitions.OverDomain:
-		if d, found := findConfigured(file, name); found {
-			return model.All(&d), true
-		}
-	case definitions.OverRegion:
-		if at := regionAt(file, name); at >= 0 {
-			return definitions.RegionFields(&file.Regions[at]), true
-		}
-	case definitions.OverServer:
-		if server, found := cfg.Declared(name); found {
-			return serverFields(server), true
-		}
-	}
-	return struct{}{}, false
-}
-
-// overlayView shows the overlay of an object, nil for none.
-func overlayView(set *definitions.Set, cfg *config.Config, kind, name string) *api.Overlay {
-	o := set.Overlay(kind, name)
-	if o == nil {
-		return nil
-	}
-	configured, there := configuredFields(cfg, kind, name)
-	file := setFields(configured)
-	maps.DeleteFunc(file, func(name string, _ json.RawMessage) bool { return o.Fields[name] == nil })
-	return &api.Overlay{Fields: o.Fields, Configured: file, By: o.By, UpdatedAt: o.UpdatedAt,
-		InForce: there && cfg.Laid(definitions.OverlayKey(kind, name))}
 }

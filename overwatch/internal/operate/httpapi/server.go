@@ -13,7 +13,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/logging"
 	"gslb.internal/shared/segment"
@@ -41,6 +43,7 @@ type Server struct {
 	http     *http.Server
 	tls      *httpserve.Certificates // nil: plain HTTP
 
+	edit      *objects.Editor
 	impact    *impact.Assessor
 	byName    atomic.Pointer[domainsByName]
 	streams   atomic.Int64  // of events, that are open
@@ -80,6 +83,10 @@ func New(o Options) (*Server, error) {
 		documents: newTurns(maxDocuments, maxWaitingDocuments),
 		tls:       certificates,
 	}
+	s.edit = &objects.Editor{Config: func() *config.Config {
+		cfg, _ := o.Config()
+		return cfg
+	}, Defined: o.Definitions.Defined, View: o.View, Signs: o.SigningKeys != nil, Now: o.Now}
 	s.impact = impact.New(impact.Options{View: o.View, DNSView: o.DNSView, Flush: o.Flush, Decisions: o.Decisions,
 		Now: o.Now})
 	s.http = &http.Server{

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
@@ -14,14 +13,13 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
 
 // postServer answers POST /servers.
 func (s *Server) postServer(c *call, req api.ServerCreate) (answer, error) {
 	cfg, _ := s.o.Config()
-	domain, found := s.findDomain(cfg, req.Service)
+	domain, found := s.edit.FindDomain(cfg, req.Service)
 	if !found {
 		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node", req.Service)
 	}
@@ -35,7 +33,7 @@ func (s *Server) postServer(c *call, req api.ServerCreate) (answer, error) {
 func (s *Server) createServer(c *call, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate,
 	weight int) (answer, error) {
 	s.foldRegion(&req.Region)
-	id, err := newServerID(domain.Name, req)
+	id, err := objects.NewServerID(domain.Name, req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -48,15 +46,15 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 	}
 	// A domain's backend needs no region where there are none.
 	placed := resource != "backend" || req.Region != "" || len(cfg.Regions) > 0
-	err = checkWeight(weight)
+	err = objects.CheckWeight(weight)
 	if placed {
-		err = errors.Join(err, checkRegion(cfg, req.Region))
+		err = errors.Join(err, objects.CheckRegion(cfg, req.Region))
 	}
-	err = errors.Join(err, checkAgent(req.Agent))
+	err = errors.Join(err, objects.CheckAgent(req.Agent))
 	if err != nil {
 		return answer{}, err
 	}
-	healthCheck, err := s.checkOfNew(cfg, req)
+	healthCheck, err := s.edit.CheckOfNew(cfg, req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -76,63 +74,12 @@ func (s *Server) createServer(c *call, resource string, cfg *config.Config, doma
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, err
 }
 
-// checkOfNew returns the health check of a new server: that of its region with the fields of the request.
-func (s *Server) checkOfNew(cfg *config.Config, req api.ServerCreate) (check.Spec, error) {
-	spec := cfg.CheckIn(req.Region)
-	if req.HealthCheck == nil {
-		return spec, nil
-	}
-	return s.editCheck(spec, *req.HealthCheck)
-}
-
-func newServerID(service string, req api.ServerCreate) (registry.ID, error) {
-	if req.Address == "" {
-		return registry.ID{}, badRequest("address is missing: it must be an IPv4 or IPv6 address, or give a host name " +
-			"as target")
-	}
-	if len(req.AllowedCIDRs) > 0 {
-		return registry.ID{}, badRequest("allowed_cidrs is for the addresses of a target: give a target, or leave it out")
-	}
-	address, err := objects.ParseAddress(req.Address)
-	if err != nil {
-		return registry.ID{}, err
-	}
-	if req.Port < 1 || req.Port > 65535 {
-		return registry.ID{}, badRequest("port is %d: it must be from 1 to 65535", req.Port)
-	}
-	id, err := registry.NewID(service, address, uint16(req.Port))
-	if err != nil {
-		return registry.ID{}, badRequest("%v", err)
-	}
-	return id, nil
-}
-
-func checkWeight(weight int) error { return asBadRequest(definitions.CheckWeight(weight)) }
-
-// checkAgent refuses a text that cannot be an agent's id; "" stands for none.
-func checkAgent(id string) error { return asBadRequest(definitions.CheckAgent(id)) }
-
-// checkRegion refuses a region that is not configured. With a mistyped region a server would never be near anyone.
-func checkRegion(cfg *config.Config, region string) error {
-	names := make([]string, len(cfg.Regions))
-	for i := range cfg.Regions {
-		names[i] = cfg.Regions[i].Name
-	}
-	switch {
-	case slices.Contains(names, region):
-		return nil
-	case region == "":
-		return badRequest("region is missing: it must be one of %s", objects.ShortList(names))
-	}
-	return badRequest("region is %.64q: it must be one of %s", region, objects.ShortList(names))
-}
-
 // inRegion calls apply, which puts a server into a region, and keeps the region from being deleted until it returns.
 func (s *Server) inRegion(region string, apply func() error) error {
 	s.regions.RLock()
 	defer s.regions.RUnlock()
 	cfg, _ := s.o.Config()
-	if err := checkRegion(cfg, region); err != nil {
+	if err := objects.CheckRegion(cfg, region); err != nil {
 		return err
 	}
 	return apply()
@@ -155,7 +102,7 @@ func (s *Server) patchServer(c *call) (answer, error) {
 		return answer{}, err
 	}
 	s.foldRegion(req.Region)
-	if err := s.checkPatch(req); err != nil {
+	if err := s.edit.CheckServerPatch(req); err != nil {
 		return answer{}, err
 	}
 	after, err := s.changeServer(c, id, req.Region, tagOfServer, func(server *store.Server) error {
@@ -174,23 +121,6 @@ func (s *Server) patchServer(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return tagged(c, http.StatusOK, api.Named{Message: "server changed", ID: id.String()}, tagOfServer(after)), nil
-}
-
-func (s *Server) checkPatch(req api.ServerPatch) (err error) {
-	cfg, _ := s.o.Config()
-	if req.Weight != nil {
-		err = checkWeight(*req.Weight)
-	}
-	if req.Region != nil {
-		err = errors.Join(err, checkRegion(cfg, *req.Region))
-	}
-	if req.Agent != nil {
-		err = errors.Join(err, checkAgent(*req.Agent))
-	}
-	if req.AllowedCIDRs != nil {
-		err = errors.Join(err, badRequest("allowed_cidrs is for the addresses of a target: this server has one address"))
-	}
-	return err
 }
 
 // declaredServer returns the server of the path if the configuration declares it and the API has not created it.
@@ -231,8 +161,8 @@ func (s *Server) layServer(c *call, file config.StaticServer) (answer, error) {
 			return err
 		}
 		return layOver(s, c, d, ch, overlayRequest[definitions.ServerOver]{kind: definitions.OverServer, name: id.String(),
-			configured: serverFields(file), change: req,
-			check: func(all definitions.ServerOver) error { return s.checkPatch(all.ServerPatch) }})
+			configured: objects.ServerFields(file), change: req,
+			check: func(all definitions.ServerOver) error { return s.edit.CheckServerPatch(all.ServerPatch) }})
 	})
 	if err != nil {
 		return answer{}, err
@@ -330,7 +260,7 @@ func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 // postDomainBackend answers POST /domains/{name}/backends.
 func (s *Server) postDomainBackend(c *call, req api.DomainBackendCreate) (answer, error) {
 	cfg, _ := s.o.Config()
-	domain, found := s.findDomain(cfg, c.Param("name"))
+	domain, found := s.edit.FindDomain(cfg, c.Param("name"))
 	if !found {
 		return answer{}, badRequest("no domain %.260q is configured", c.Param("name"))
 	}

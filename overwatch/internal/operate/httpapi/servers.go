@@ -44,7 +44,7 @@ func (s *Server) changeableServer(b *registry.Backend) any {
 func (s *Server) serverView(b *registry.Backend) api.Server {
 	set, file := s.o.Definitions.Defined()
 	return api.Server{
-		Overlay:         overlayView(set, file, definitions.OverServer, b.ID.String()),
+		Overlay:         objects.OverlayView(set, file, definitions.OverServer, b.ID.String()),
 		ID:              b.ID.String(),
 		Service:         b.Service,
 		Address:         b.Address.String(),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"reflect"
 
 	"gslb.internal/overwatch/internal/control/impact"
@@ -14,7 +13,6 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 )
 
@@ -34,7 +32,7 @@ func targetBackends(view *registry.View, id definitions.TargetID) (ids []registr
 
 func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer) api.ServerTarget {
 	view := api.ServerTarget{ID: id.String(), Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: t.Weight,
-		Region: t.Region, Agent: t.Agent, AllowedCIDRs: writtenNetworks(t.AllowedCIDRs), Owner: t.Owner,
+		Region: t.Region, Agent: t.Agent, AllowedCIDRs: objects.NetworkTexts(t.AllowedCIDRs), Owner: t.Owner,
 		Addresses: []string{}, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
 	for b := range impact.AddressesOf(s.o.View, id) {
 		view.Addresses = append(view.Addresses, b.Address.String())
@@ -43,13 +41,6 @@ func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer
 		view.Problem = s.o.TargetProblem(id)
 	}
 	return view
-}
-
-func writtenNetworks(networks []netip.Prefix) (list []string) {
-	for _, network := range networks {
-		list = append(list, network.String())
-	}
-	return list
 }
 
 // targetViews lists the servers by host name of the API.
@@ -66,64 +57,21 @@ func (s *Server) getTarget(c *call, id definitions.TargetID) (answer, error) {
 	set, _ := s.o.Definitions.Defined()
 	t := set.Target(id)
 	if t == nil {
-		return answer{}, unknownTarget(set, id)
+		return answer{}, objects.UnknownTarget(set, id)
 	}
 	return tagged(c, http.StatusOK, s.targetView(id, t), t), nil
-}
-
-func unknownTarget(set *definitions.Set, id definitions.TargetID) error {
-	for _, other := range set.Targets() {
-		if other.ID.Service == id.Service {
-			return notFound("the API has no server %s: of this service it has %s", id, other.ID)
-		}
-	}
-	return notFound("the API has no server %s; those of the configuration are changed there", id)
-}
-
-// newTarget returns the server by host name that a request describes.
-func newTarget(req api.ServerCreate) (id definitions.TargetID, t *definitions.TargetServer, err error) {
-	if req.Address != "" {
-		return id, nil, badRequest("address is %.64q beside a target: keep one of the two", req.Address)
-	}
-	if id, err = definitions.NewTargetID(req.Service, req.Target, req.Port); err != nil {
-		return id, nil, badRequest("%v", err)
-	}
-	t = &definitions.TargetServer{Region: req.Region, Weight: valueOr(req.Weight, api.DefaultServerWeight),
-		Agent: req.Agent, HealthCheck: req.HealthCheck}
-	if t.AllowedCIDRs, err = parseNetworks(req.AllowedCIDRs); err != nil {
-		return id, nil, err
-	}
-	return id, t, checkTarget(t)
-}
-
-func parseNetworks(texts []string) (networks []netip.Prefix, err error) {
-	for _, text := range texts {
-		network, err := objects.NetworkOf("allowed_cidrs", text)
-		if err != nil {
-			return nil, err
-		}
-		networks = append(networks, network)
-	}
-	return networks, nil
-}
-
-func checkTarget(t *definitions.TargetServer) error {
-	if err := t.Check(); err != nil {
-		return badRequest("%v", err)
-	}
-	return nil
 }
 
 // createTarget creates a server by host name for a domain. Its addresses serve once they are resolved and checked.
 func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreate) (answer, error) {
 	req.Service = domain.Name
 	s.foldRegion(&req.Region)
-	id, t, err := newTarget(req)
+	id, t, err := objects.NewTarget(req)
 	if err != nil {
 		return answer{}, err
 	}
 	cfg, _ := s.o.Config()
-	if _, err := s.checkOfNew(cfg, req); err != nil {
+	if _, err := s.edit.CheckOfNew(cfg, req); err != nil {
 		return answer{}, err
 	}
 	t.CreatedAt = stamp(s.o.Now())
@@ -137,7 +85,7 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 			return problemf(http.StatusInsufficientStorage, "the API has created %d servers by host name, which is the most",
 				definitions.MaxTargets)
 		}
-		if err := s.mayStand(d, id); err != nil {
+		if err := s.edit.CheckNewTarget(d, id); err != nil {
 			return err
 		}
 		return d.PutTarget(id, t)
@@ -146,23 +94,6 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 		return answer{}, err
 	}
 	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, nil
-}
-
-// mayStand refuses a server by host name that the file has already, or whose name is answered by this node.
-func (s *Server) mayStand(d *definitions.Draft, id definitions.TargetID) error {
-	if definitions.FileTargets(d.File())[id] {
-		return errOfFile
-	}
-	steered := make(map[string]bool)
-	cfg, _ := s.o.Config()
-	for domain := range cfg.AllDomains {
-		steered[domain.Name] = true
-	}
-	if config.Steers(steered, id.Name) {
-		return badRequest("target is %q, a name that this node answers itself, so it would lead to itself: give the name of "+
-			"the servers behind it", id.Name)
-	}
-	return nil
 }
 
 // defineTarget commits a change of a server by host name, and keeps its region from being deleted until that is done.
@@ -180,7 +111,7 @@ func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*de
 	set, _ := s.o.Definitions.Defined()
 	now := set.Target(id)
 	if now == nil {
-		return nil, unknownTarget(set, id)
+		return nil, objects.UnknownTarget(set, id)
 	}
 	changed := *now
 	if err := edit(&changed); err != nil {
@@ -190,13 +121,13 @@ func (s *Server) changeTarget(c *call, id definitions.TargetID, covered func(*de
 	err = s.defineTarget(c, ch, changed.Region, func(d *definitions.Draft) error {
 		before := d.Now().Target(id)
 		if before == nil {
-			return unknownTarget(d.Now(), id)
+			return objects.UnknownTarget(d.Now(), id)
 		}
 		if err := c.condition.holds(covered(before)); err != nil {
 			return err
 		}
 		next := *before
-		if err := errors.Join(edit(&next), checkTarget(&next)); err != nil {
+		if err := errors.Join(edit(&next), objects.CheckTarget(&next)); err != nil {
 			return err
 		}
 		next.UpdatedAt = stamp(s.o.Now())
@@ -216,10 +147,10 @@ func (s *Server) patchTarget(c *call, id definitions.TargetID) (answer, error) {
 	}
 	s.foldRegion(req.Region)
 	after, err := s.changeTarget(c, id, wholeTarget, func(t *definitions.TargetServer) (err error) {
-		t.Weight, t.Region, t.Agent = valueOr(req.Weight, t.Weight), valueOr(req.Region, t.Region),
-			valueOr(req.Agent, t.Agent)
+		t.Weight, t.Region, t.Agent = objects.ValueOr(req.Weight, t.Weight), objects.ValueOr(req.Region, t.Region),
+			objects.ValueOr(req.Agent, t.Agent)
 		if req.AllowedCIDRs != nil {
-			t.AllowedCIDRs, err = parseNetworks(*req.AllowedCIDRs)
+			t.AllowedCIDRs, err = objects.ParseNetworks(*req.AllowedCIDRs)
 		}
 		return err
 	})
@@ -235,7 +166,7 @@ func (s *Server) deleteTarget(c *call, id definitions.TargetID) (answer, error) 
 	return noContent(), s.removeTarget(c, ch, id, func(d *definitions.Draft) error {
 		before := d.Now().Target(id)
 		if before == nil {
-			return unknownTarget(d.Now(), id)
+			return objects.UnknownTarget(d.Now(), id)
 		}
 		if err := c.condition.holds(before); err != nil {
 			return err
@@ -269,7 +200,7 @@ func (s *Server) getTargetCheck(c *call, id definitions.TargetID) (answer, error
 	set, _ := s.o.Definitions.Defined()
 	t := set.Target(id)
 	if t == nil {
-		return answer{}, unknownTarget(set, id)
+		return answer{}, objects.UnknownTarget(set, id)
 	}
 	view := s.targetCheckView(id, t)
 	return tagged(c, http.StatusOK, view, view), nil
@@ -277,7 +208,7 @@ func (s *Server) getTargetCheck(c *call, id definitions.TargetID) (answer, error
 
 func (s *Server) targetCheckView(id definitions.TargetID, t *definitions.TargetServer) api.ServerHealthCheck {
 	cfg, _ := s.o.Config()
-	return s.healthCheckView(id, t.Spec(cfg))
+	return s.edit.HealthCheckView(id, t.Spec(cfg))
 }
 
 // putTargetCheck answers PUT and PATCH /servers/{id}/health-check of a server by host name.
@@ -291,10 +222,10 @@ func (s *Server) putTargetCheck(c *call, id definitions.TargetID) (answer, error
 	after, err := s.changeTarget(c, id, covered, func(t *definitions.TargetServer) error {
 		spec := t.Spec(cfg)
 		if c.Request.Method == http.MethodPut {
-			spec = defaultCheck()
+			spec = objects.DefaultCheck()
 		}
-		spec, err := s.editCheck(spec, req)
-		t.HealthCheck = ownCheck(spec, cfg.CheckIn(t.Region))
+		spec, err := s.edit.EditCheck(spec, req)
+		t.HealthCheck = objects.OwnCheck(spec, cfg.CheckIn(t.Region))
 		return err
 	})
 	if err != nil {
@@ -302,16 +233,6 @@ func (s *Server) putTargetCheck(c *call, id definitions.TargetID) (answer, error
 	}
 	view := s.targetCheckView(id, after)
 	return tagged(c, http.StatusOK, view, view), nil
-}
-
-// ownCheck returns the fields of a server's check, nil if the check is that of its region.
-func ownCheck(spec, ofRegion check.Spec) *api.HealthCheckChange {
-	if spec == ofRegion {
-		return nil
-	}
-	own := writtenCheck(spec)
-	own.Enabled, own.Path = new(!spec.Off), &spec.Path
-	return own
 }
 
 // undoTarget undoes a change of a server by host name.
@@ -322,7 +243,7 @@ func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitio
 	}
 	if before != nil {
 		cfg, _ := s.o.Config()
-		if _, found := s.findDomain(cfg, id.Service); !found {
+		if _, found := s.edit.FindDomain(cfg, id.Service); !found {
 			return cannotUndo(e, "there is no domain "+id.Service+" any more: undo its removal first")
 		}
 		ch.after = before
@@ -352,7 +273,7 @@ func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitio
 
 // target reads a server by host name of a document.
 func (r *documentReader) target(req api.DocumentServer) (kind, name string, err error) {
-	id, t, err := newTarget(req.ServerCreate)
+	id, t, err := objects.NewTarget(req.ServerCreate)
 	if err != nil {
 		return "", "", err
 	}
@@ -361,7 +282,7 @@ func (r *documentReader) target(req api.DocumentServer) (kind, name string, err 
 	r.found.targets[id] = t
 	err = checkOwner(req.Owner)
 	if err == nil {
-		_, err = r.s.checkOfNew(r.cfg, req.ServerCreate)
+		_, err = r.s.edit.CheckOfNew(r.cfg, req.ServerCreate)
 	}
 	return kindServer, id.String(), err
 }
@@ -370,7 +291,7 @@ func writtenTarget(id definitions.TargetID, t *definitions.TargetServer) api.Doc
 	return api.DocumentServer{Owner: t.Owner, ServerCreate: api.ServerCreate{HealthCheck: t.HealthCheck,
 
 		Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: &t.Weight, Region: t.Region, Agent: t.Agent,
-		AllowedCIDRs: writtenNetworks(t.AllowedCIDRs)}}
+		AllowedCIDRs: objects.NetworkTexts(t.AllowedCIDRs)}}
 }
 
 // newTargets counts the servers by host name that a plan makes.
@@ -408,6 +329,6 @@ func (p *documentPlan) checkTargets(s *Server, d *definitions.Draft, domains map
 		if was := p.held.targets[id]; was == nil || was.Region != t.Region {
 			problems.check(place, p.mayName(regions, t.Region))
 		}
-		problems.check(place, s.mayStand(d, id))
+		problems.check(place, s.edit.CheckNewTarget(d, id))
 	}
 }

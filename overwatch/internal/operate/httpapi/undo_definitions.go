@@ -81,7 +81,7 @@ func (s *Server) undoMadeServer(c *call, e *api.AuditEntry, ch *change, id regis
 
 func (s *Server) undoRemovedServer(c *call, e *api.AuditEntry, ch *change, before store.Server) error {
 	cfg, _ := s.o.Config()
-	if _, found := s.findDomain(cfg, before.Service); !found {
+	if _, found := s.edit.FindDomain(cfg, before.Service); !found {
 		return cannotUndo(e, "there is no domain "+before.Service+" any more: undo its removal first")
 	}
 	before, err := s.completed(e, before, check.Spec{})
@@ -152,7 +152,7 @@ func (s *Server) undoDomain(c *call, e *api.AuditEntry, ch *change) error {
 			d.DeleteDomain(name)
 			return nil
 		}
-		if err := checkRegionsIn(d, before.Regions, named); err != nil {
+		if err := objects.CheckRegions(d, before.Regions, named); err != nil {
 			return err
 		}
 		ch.after = before
@@ -179,14 +179,14 @@ func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
 	defer s.regions.Unlock()
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		now := d.Now().Regions[name]
-		if err := unchangedSince(e, now); err != nil || regionAt(d.File(), name) >= 0 {
+		if err := unchangedSince(e, now); err != nil || objects.RegionAt(d.File(), name) >= 0 {
 			return errChangedSince
 		}
 		if now != nil {
 			ch.before = now
 		}
 		if before == nil {
-			if err := s.unused(d, name); err != nil {
+			if err := s.edit.CheckUnusedRegion(d, name); err != nil {
 				return err
 			}
 			d.DeleteRegion(name)
@@ -200,7 +200,7 @@ func (s *Server) undoRegion(c *call, e *api.AuditEntry, ch *change) error {
 
 // undoMapping deletes a mapping that was created, or restores the one that the network had.
 func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
-	before, _, err := states[mappingRecord](e)
+	before, _, err := states[objects.MappingRecord](e)
 	if err != nil {
 		return err
 	}
@@ -211,12 +211,12 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 	return s.define(c, ch, func(d *definitions.Draft) error {
 		var view any
 		var named []string
-		now, err := ownMapping(d, network, "changed", condition{})
+		now, err := objects.OwnMapping(d, network, "changed", nil)
 		if err != nil {
 			return err
 		}
 		if now != nil {
-			view, named = mappingRecordOf(now), []string{now.Region}
+			view, named = objects.MappingRecordOf(now), []string{now.Region}
 		}
 		if err := unchangedSince(e, view); err != nil {
 			return err
@@ -226,7 +226,7 @@ func (s *Server) undoMapping(c *call, e *api.AuditEntry, ch *change) error {
 			d.DeleteMapping(network)
 			return nil
 		}
-		if err := checkRegionsIn(d, []string{before.Region}, named); err != nil {
+		if err := objects.CheckRegions(d, []string{before.Region}, named); err != nil {
 			return err
 		}
 		ch.after = *before

@@ -136,7 +136,7 @@ func (s *Server) liveObject(e *api.AuditEntry) (any, error) {
 			return nil, cannotUndo(e, "it names no network")
 		}
 		if m := set.Mappings[network]; m != nil {
-			return mappingRecordOf(m), nil
+			return objects.MappingRecordOf(m), nil
 		}
 		return nil, nil
 	case "overlay":

@@ -23,7 +23,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if !s.checks() {
+	if !s.edit.ChecksServers() {
 		return answer{}, problemf(http.StatusNotImplemented,
 			"this node makes no checks of its own: overwatch.validation.enabled is false")
 	}

@@ -1,0 +1,26 @@
+package objects
+
+import (
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// NewAgent checks an announcement of an agent, but for its region, and returns the record to store.
+func (e *Editor) NewAgent(req api.AgentRegistration) (*store.Node, error) {
+	if err := CheckLabel(req.Name, wire.MaxID); err != nil {
+		return nil, err
+	}
+	n := &store.Node{ID: req.Name, Port: req.Port, Region: req.Region, Version: req.Version,
+		RegisteredAt: api.Stamp(e.Now())}
+	if req.Address != "" {
+		address, err := ParseAddress(req.Address)
+		if err != nil {
+			return nil, err
+		}
+		n.Address = address.String()
+	}
+	return n, fault.FromCheck(definitions.CheckNode(n))
+}

@@ -1,0 +1,60 @@
+package objects
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+)
+
+func sameJSON(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+
+// SetFields returns the fields of a body of PATCH that are set.
+func SetFields(body any) (fields map[string]json.RawMessage) {
+	encoded, err := json.Marshal(body)
+	if err == nil {
+		err = json.Unmarshal(encoded, &fields)
+	}
+	if err != nil {
+		panic(err) // what the API takes always encodes
+	}
+	return fields
+}
+
+// configuredFields returns the file's values of an object, as the body of PATCH; there is false if the file does not
+// have it.
+func configuredFields(cfg *config.Config, kind, name string) (fields any, there bool) {
+	file := cfg.File()
+	switch kind {
+	case definitions.OverDomain:
+		if d, found := ConfiguredDomain(file, name); found {
+			return model.All(&d), true
+		}
+	case definitions.OverRegion:
+		if at := RegionAt(file, name); at >= 0 {
+			return definitions.RegionFields(&file.Regions[at]), true
+		}
+	case definitions.OverServer:
+		if server, found := cfg.Declared(name); found {
+			return ServerFields(server), true
+		}
+	}
+	return struct{}{}, false
+}
+
+// OverlayView shows the overlay of an object, nil for none.
+func OverlayView(set *definitions.Set, cfg *config.Config, kind, name string) *api.Overlay {
+	o := set.Overlay(kind, name)
+	if o == nil {
+		return nil
+	}
+	configured, there := configuredFields(cfg, kind, name)
+	file := SetFields(configured)
+	maps.DeleteFunc(file, func(name string, _ json.RawMessage) bool { return o.Fields[name] == nil })
+	return &api.Overlay{Fields: o.Fields, Configured: file, By: o.By, UpdatedAt: o.UpdatedAt,
+		InForce: there && cfg.Laid(definitions.OverlayKey(kind, name))}
+}

@@ -1,0 +1,164 @@
+package objects
+
+import (
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// RegionID returns the id of a new region, by which servers and domains name it. That is the name if it can be an id
+// and is in lower case or comes without a code; else the code; else an id made of the name.
+func RegionID(name, code string) (string, error) {
+	if err := CheckText("name", name, api.MaxRegionName); err != nil {
+		return "", err
+	}
+	plain := settings.LabelRemedy(name, wire.MaxRegion) == ""
+	switch {
+	case plain && (code == "" || name == strings.ToLower(name)):
+		return name, nil
+	case code != "":
+		if remedy := settings.LabelRemedy(code, wire.MaxRegion); remedy != "" {
+			return "", fault.Invalidf("code is %.64q: it becomes the id of the region %.100q: %s", code, name, remedy)
+		}
+		return code, nil
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return settings.LabelRemedy(string(r), wire.MaxRegion) != ""
+	})
+	id := strings.Join(words, "-")
+	if len(id) == 0 || len(id) > wire.MaxRegion {
+		return "",
+			fault.Invalidf("name is %.100q, which gives no id of 1 to %d letters, digits and hyphens: give a code, "+
+				"such as ap-1", name, wire.MaxRegion)
+	}
+	return id, nil
+}
+
+// EditRegion sets the fields of a request in r and checks the result.
+func EditRegion(r *store.Region, req api.RegionChange) error {
+	return fault.FromCheck(definitions.EditRegion(r, &req))
+}
+
+// CheckUnusedRegion rejects the deletion of a region that a server, a domain or a mapping names.
+func (e *Editor) CheckUnusedRegion(d *definitions.Draft, name string) error {
+	if n := e.CountServers()[name].All; n > 0 {
+		return fault.Conflictf("region %s has %d servers: delete them or move them to another region first",
+			name, n)
+	}
+	for _, t := range d.Now().Targets() {
+		if t.Region == name { // also where it has no address
+			return fault.Conflictf("server %s is in the region %s: delete it or move it first", t.ID, name)
+		}
+	}
+	for _, domain := range d.Now().Domains {
+		if slices.Contains(domain.Regions, name) {
+			return fault.Conflictf("domain %s names the region %s: change its regions first", domain.Name, name)
+		}
+	}
+	for domain := range d.File().AllDomains { // where the API has laid it over the file's regions
+		if slices.Contains(domain.Regions, name) {
+			return fault.Conflictf("the regions laid over domain %s name the region %s: change them first",
+				domain.Name, name)
+		}
+	}
+	for network, m := range d.Now().Mappings {
+		if m.Region == name {
+			return fault.Conflictf("the mapping of %s names the region %s: change or delete it first", network,
+				name)
+		}
+	}
+	return nil
+}
+
+// OwnRegion returns a region that the API has created, if it fulfils the condition. done completes the sentence of the
+// error, such as "deleted".
+func OwnRegion(d *definitions.Draft, name, done string, cond Condition) (*store.Region, error) {
+	switch r := d.Now().Regions[name]; {
+	case RegionAt(d.File(), name) >= 0:
+		return nil, fault.Invalidf("region %.64q comes from the configuration: only regions of the API can be %s here",
+			name,
+			done)
+	case r == nil:
+		return nil, UnknownRegion(d.Now(), name)
+	default:
+		return r, cond.Holds(*r)
+	}
+}
+
+// RegionAt returns the index of a region of a configuration, -1 if it has none of the name.
+func RegionAt(file *config.Config, name string) int {
+	return slices.IndexFunc(file.Regions, func(r config.Region) bool { return r.Name == name })
+}
+
+// FindRegion returns a region of the API or of the configuration.
+func FindRegion(set *definitions.Set, file *config.Config, name string) (store.Region, bool) {
+	if r := set.Regions[name]; r != nil {
+		return *r, true
+	}
+	at := RegionAt(file, name)
+	if at < 0 {
+		return store.Region{}, false
+	}
+	return ConfiguredRegion(set, file, at), true
+}
+
+// ConfiguredRegion returns a region of the configuration in the form of those of the API.
+func ConfiguredRegion(set *definitions.Set, file *config.Config, at int) store.Region {
+	r := &file.Regions[at]
+	texts := set.OverRegion(file, r.Name)
+	return store.Region{
+		Label: ValueOr(texts.Name, ""), Code: ValueOr(texts.Code, ""), Description: ValueOr(texts.Description, ""),
+		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
+		Countries: r.Countries, Enabled: !r.Disabled(),
+		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias, Priority: r.Priority,
+	}
+}
+
+// UnknownRegion returns the error for an id that no region has. If it is the name or code of a region, the error names
+// the region's id.
+func UnknownRegion(set *definitions.Set, id string) error {
+	for _, r := range set.Regions {
+		if id == r.Label || id == r.Code {
+			return fault.NotFoundf("no region has the id %.100q: did you mean %s?", id, r.Name)
+		}
+	}
+	return fault.NotFoundf("no region %.100q is known", id)
+}
+
+// AllRegions lists the regions of the configuration in its order, then those of the API by id.
+func AllRegions(set *definitions.Set, file *config.Config) []store.Region {
+	list := make([]store.Region, 0, len(file.Regions)+len(set.Regions))
+	for i := range file.Regions {
+		list = append(list, ConfiguredRegion(set, file, i))
+	}
+	own := len(list)
+	for _, r := range set.Regions {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list[own:], func(a, b store.Region) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// ServerCount counts the servers of a region.
+type ServerCount struct{ All, Healthy int }
+
+// CountServers counts the servers of each region.
+func (e *Editor) CountServers() map[string]ServerCount {
+	counts := map[string]ServerCount{}
+	for b := range e.View.Backends() {
+		n := counts[b.Region]
+		n.All++
+		if b.IsHealthy() {
+			n.Healthy++
+		}
+		counts[b.Region] = n
+	}
+	return counts
+}
