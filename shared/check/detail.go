@@ -64,8 +64,8 @@ func (d Details) Detail() Detail {
 	return d.handle.Value()
 }
 
-// hidden stands for what may be a password.
-const hidden = "[redacted]"
+// Redacted stands for a value that may be a password.
+const Redacted = "[redacted]"
 
 // Shown returns the Details as every reader of a log may see them: the values of headers, and what
 // is sent, may be passwords and are left out.
@@ -74,12 +74,12 @@ func (d Details) Shown() Details {
 	lines := strings.Split(shown.Headers, "\n")
 	for i, line := range lines {
 		if name, _, found := strings.Cut(line, ":"); found {
-			lines[i] = name + ": " + hidden
+			lines[i] = name + ": " + Redacted
 		}
 	}
 	shown.Headers = strings.Join(lines, "\n")
 	if shown.Send != "" {
-		shown.Send = hidden
+		shown.Send = Redacted
 	}
 	return shown.Details()
 }

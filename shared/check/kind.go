@@ -67,6 +67,11 @@ func (t Type) Takes(key string) bool {
 	return k != nil && slices.Contains(k.takes, key)
 }
 
+// Ignores reports whether other types use a key of health_check and this type does not.
+func (t Type) Ignores(key string) bool {
+	return !t.Takes(key) && slices.ContainsFunc(kinds, func(k kind) bool { return slices.Contains(k.takes, key) })
+}
+
 // Types lists the types, for messages.
 func Types() string {
 	var names []string

@@ -59,7 +59,7 @@ func shown(field, value string) string {
 	case "headers":
 		value, _, _ = strings.Cut(value, ":")
 	case "send":
-		value = hidden
+		value = Redacted
 	case "ca_file":
 		value = "certificates"
 	}

@@ -86,11 +86,12 @@ func (d *Domain) references() (list []Reference) {
 }
 
 // readLegacy converts the fields of version 0.9.0.
-func (d *Domain) readLegacy(fields map[string]any) {
+func (d *Domain) readLegacy(fields map[string]any) error {
 	unsigned, _ := fields["unsigned"].(json.RawMessage)
 	if delete(fields, "unsigned"); string(unsigned) == "true" {
 		fields["dnssec_enabled"] = json.RawMessage("false")
 	}
+	return nil
 }
 
 // writeLegacy adds the fields that version 0.9.0 needs.

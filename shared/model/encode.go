@@ -27,7 +27,7 @@ type extensible interface{ meta() *Meta }
 
 // legacy converts an object from and to the stored form of version 0.9.0, so that nodes of both versions replicate.
 type legacy interface {
-	readLegacy(fields map[string]any)
+	readLegacy(fields map[string]any) error
 	writeLegacy(fields map[string]any)
 }
 
@@ -47,7 +47,9 @@ func Decode[T any](data []byte) (*T, error) {
 		return nil, err
 	}
 	if l, ok := any(made).(legacy); ok {
-		l.readLegacy(patch)
+		if err := l.readLegacy(patch); err != nil {
+			return nil, err
+		}
 	}
 	if problems := patch.Apply(made, fromStore); len(problems) > 0 {
 		return nil, problems
@@ -116,7 +118,7 @@ func written(all *Fields, v reflect.Value, source string) map[string]any {
 		switch {
 		case source != fromStore && !f.settable(source):
 		case f.inner != nil:
-			if inner := written(f.inner, value, source); len(inner) > 0 {
+			if inner := written(f.inner, f.object(value), source); len(inner) > 0 {
 				fields[f.JSON] = inner
 			}
 		case f.always || !sameValue(value, f.Value(all.defaults)):

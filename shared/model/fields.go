@@ -26,6 +26,7 @@ type Field struct {
 
 	index     []int
 	zeroUnset bool
+	pointer   bool // to an object, nil for none
 	replace   bool
 	always    bool // written also if it has the default
 	bounds    func(reflect.Value) string
@@ -52,6 +53,11 @@ func FieldsOf(t reflect.Type) *Fields {
 	settings.SetDefaults(fresh.Interface())
 	f.defaults = fresh.Elem()
 	f.add(t, nil, "")
+	for i := range f.List {
+		if one := &f.List[i]; one.zeroUnset {
+			one.Value(f.defaults).SetZero() // the default is that of a configuration file
+		}
+	}
 	known, _ := declarations.LoadOrStore(t, f)
 	return known.(*Fields)
 }
@@ -82,8 +88,11 @@ func (f *Fields) add(t reflect.Type, index []int, block string) {
 			replace: s.Tag.Get("merge") == "replace", always: s.Tag.Get("write") == "always",
 			bounds: settings.BoundsOf(s), Holder: t.Name(), Name: s.Name, least: s.Tag.Get("min"),
 			most: s.Tag.Get("max")}
-		if isBlock(s.Type) {
+		switch {
+		case isBlock(s.Type):
 			one.inner = FieldsOf(s.Type)
+		case s.Type.Kind() == reflect.Pointer && isBlock(s.Type.Elem()):
+			one.inner, one.pointer = FieldsOf(s.Type.Elem()), true
 		}
 		f.byName[name] = len(f.List)
 		if one.Alias != "" {
@@ -146,3 +155,15 @@ func (f *Field) Bounds() (least, most string) { return f.least, f.most }
 
 // Value returns the field's value in the struct v.
 func (f *Field) Value(v reflect.Value) reflect.Value { return v.FieldByIndex(f.index) }
+
+// object returns the struct of a field that is an object. For a nil pointer it returns a struct with defaults, which
+// the caller must not change.
+func (f *Field) object(value reflect.Value) reflect.Value {
+	switch {
+	case !f.pointer:
+		return value
+	case value.IsNil():
+		return f.inner.defaults
+	}
+	return value.Elem()
+}

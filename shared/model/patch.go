@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func outside(all *Fields, v reflect.Value, prefix string, found *settings.Proble
 		f := &all.List[i]
 		value := f.Value(v)
 		if f.inner != nil {
-			outside(f.inner, value, prefix+f.JSON+".", found)
+			outside(f.inner, f.object(value), prefix+f.JSON+".", found)
 			continue
 		}
 		if f.bounds == nil || f.zeroUnset && value.IsZero() {
@@ -185,7 +186,7 @@ func differingFields(all *Fields, v reflect.Value, patch map[string]json.RawMess
 		if f.inner != nil && !f.replace {
 			var members map[string]json.RawMessage
 			if json.Unmarshal(value, &members) == nil && members != nil {
-				members = differingFields(f.inner, f.Value(v), members)
+				members = differingFields(f.inner, f.object(f.Value(v)), members)
 				encoded, err := json.Marshal(members)
 				if err == nil && len(members) > 0 {
 					differing[name] = encoded
@@ -246,6 +247,10 @@ func mergeJSON(value, patch json.RawMessage) json.RawMessage {
 func (p Patch[T]) raw() (map[string]json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage, len(p))
 	for name, value := range p {
+		if raw, decoded := value.(json.RawMessage); decoded {
+			fields[name] = raw
+			continue
+		}
 		encoded, err := json.Marshal(value)
 		if err != nil {
 			return nil, fmt.Errorf("encoding the field %s: %w", name, err)
@@ -303,10 +308,19 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 			a.add(key, value, "give an object with %s", strings.Join(f.inner.Names(a.source), ", "))
 			return
 		}
-		if f.replace {
-			v.Set(f.inner.defaults)
+		object := reflect.New(f.inner.Type).Elem() // a pointer may be that of another object too
+		if object.Set(f.object(v)); f.replace {
+			object.Set(f.inner.defaults)
 		}
-		a.apply(f.inner, v, patch, key+".")
+		a.apply(f.inner, object, patch, key+".")
+		if f.pointer {
+			object = object.Addr()
+		}
+		v.Set(object)
+		return
+	}
+	if f.Type == reflect.TypeFor[map[string]string]() {
+		a.mergeTexts(v, value, key)
 		return
 	}
 	fresh := reflect.New(f.Type)
@@ -323,6 +337,30 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 	if v.Set(fresh.Elem()); v.Kind() == reflect.Slice && v.Len() == 0 {
 		v.SetZero() // an empty list means the same as none
 	}
+}
+
+// mergeTexts sets a field that is an object of strings; null removes a member.
+func (a *applier) mergeTexts(v reflect.Value, value json.RawMessage, key string) {
+	var patch map[string]*string
+	if err := json.Unmarshal(value, &patch); err != nil {
+		a.add(key, value, "give an object of strings")
+		return
+	}
+	merged := maps.Clone(v.Interface().(map[string]string))
+	for name, text := range patch {
+		switch {
+		case text == nil:
+			delete(merged, name)
+		case merged == nil:
+			merged = map[string]string{name: *text}
+		default:
+			merged[name] = *text
+		}
+	}
+	if len(merged) == 0 {
+		merged = nil
+	}
+	v.Set(reflect.ValueOf(merged))
 }
 
 // remedy returns the correction of a value that is out of its bounds, or "" for a valid value.
@@ -346,6 +384,10 @@ func (a *applier) typeRemedy(f *Field, err error) string {
 		t = t.Elem()
 	}
 	switch {
+	case t == reflect.TypeFor[netip.Addr]():
+		return "give an IPv4 or IPv6 address"
+	case t == reflect.TypeFor[[]netip.Prefix]():
+		return "give a list of networks, such as 192.0.2.0/24 or 2001:db8::/32"
 	case t == reflect.TypeFor[settings.Duration]():
 		return "give a duration as a string, such as \"30s\""
 	case t.Kind() == reflect.String:

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
-	"gslb.internal/shared/settings/healthcheck"
 )
 
 // Mode is the value of the key `mode` in an agent's configuration.
@@ -118,7 +118,7 @@ type BackendsFrom struct {
 }
 
 // HealthCheck is the block of keys that defines a backend's health check.
-type HealthCheck = healthcheck.Block
+type HealthCheck = model.HealthCheck
 
 // Predictive is the early warning before checks fail.
 type Predictive struct {

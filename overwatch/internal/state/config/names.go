@@ -8,7 +8,6 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/zonefile"
 	"gslb.internal/shared/model"
-	"gslb.internal/shared/settings/healthcheck"
 )
 
 // DNS holds the keys of the DNS server and its zones.
@@ -155,34 +154,10 @@ type Region struct {
 	disabled bool // by the API
 }
 
-// Server is a backend that the configuration declares.
-type Server struct {
-	// IPv4 or IPv6. Required, or `target`.
-	Address netip.Addr `key:"address"`
-	// A host name in place of `address`, such as `app-1234.eu.example.net`: each address that it has, 32 at most, is a
-	// backend of its own, and they share `weight` equally. See [host names](routing.md#backends-by-host-name).
-	Target string `key:"target"`
-	// The networks where addresses of `target` may be. Default: where those of agents may be
-	// (`overwatch.agent_policies`), but never loopback, link-local and what clouds have for metadata.
-	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`
-	// Required.
-	Port uint16 `key:"port"`
-	// Share of the answers, relative to the others.
-	Weight int `key:"weight" default:"100" min:"1" max:"1000"`
-	// The domain that it serves. Left out: every domain that lists the region.
-	Service string `key:"service"`
-	// Host header of its http checks; a `host` in its own `health_check` comes first.
-	Host string `key:"host"`
-	// Id of the agent whose own server this is. What any other agent says does not count against the node's own checks
-	// that succeed, and its drains and warnings do not count at all: see
-	// [when a backend may answer](../README.md#when-a-backend-may-answer).
-	Agent string `key:"agent"`
-	// How this server is probed, in place of the region's block as a whole.
-	HealthCheck *HealthCheck `key:"health_check"`
-}
-
-// The declarations of a domain are those of package model.
+// The declarations of a domain and a server are those of package model.
 type (
+	Server        = model.Server
+	HealthCheck   = model.HealthCheck
 	Domain        = model.Domain
 	HTTPS         = model.HTTPS
 	Proximity     = model.Proximity
@@ -205,6 +180,3 @@ func Uses(d *Domain, holds func(*policy.Algorithm) bool) bool {
 	}
 	return false
 }
-
-// HealthCheck is the configuration of a check.
-type HealthCheck = healthcheck.Block

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"iter"
 	"net/netip"
 	"slices"
@@ -141,17 +140,10 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 // checkOf returns the check of a server: its own health_check, else its region's, else a tcp connection at the node's
 // interval.
 func (c *Config) checkOf(r *Region, s *Server) check.Spec {
-	switch {
-	case s.HealthCheck != nil:
-		spec := s.HealthCheck.Spec()
-		spec.Host = cmp.Or(spec.Host, s.Host)
-		return spec
-	case r.HealthCheck != nil:
-		spec := r.HealthCheck.Spec()
-		spec.Host = cmp.Or(s.Host, spec.Host)
-		return spec
+	if r.HealthCheck != nil {
+		return s.Check(r.HealthCheck.Spec())
 	}
-	return plainCheck()
+	return s.Check(plainCheck())
 }
 
 // CheckIn returns the check of a server of a region without one of its own. The region may be unknown. A check

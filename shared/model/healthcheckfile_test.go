@@ -1,4 +1,4 @@
-package healthcheck_test
+package model_test
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
-	"gslb.internal/shared/settings/healthcheck"
 )
 
-func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
-	var b healthcheck.Block
+func TestHealthCheck_IsTheCheckThatItDescribes(t *testing.T) {
+	var b model.HealthCheck
 	settings.SetDefaults(&b)
 	b.Type, b.Path, b.Host, b.ServerName, b.InsecureSkipVerify = "https", "/up", "h", "s", true
 	want := check.Spec{
@@ -31,8 +31,8 @@ func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
 	}
 }
 
-func TestBlock_DetailsAreThoseOfTheCheck(t *testing.T) {
-	var b healthcheck.Block
+func TestHealthCheck_DetailsAreThoseOfTheCheck(t *testing.T) {
+	var b model.HealthCheck
 	settings.SetDefaults(&b)
 	if b.Spec().Detail != (check.Details{}) {
 		t.Errorf("the defaults are %s", b.Spec().Detail)
@@ -50,7 +50,7 @@ func TestBlock_DetailsAreThoseOfTheCheck(t *testing.T) {
 }
 
 // What package check refuses is told with the key in the file, and what a type has no use for is refused.
-func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
+func TestHealthCheck_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       []string
@@ -91,7 +91,7 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 			}
 			var config struct {
 				Mode  string            `key:"mode"`
-				Check healthcheck.Block `key:"check"`
+				Check model.HealthCheck `key:"check"`
 			}
 			settings.SetDefaults(&config)
 			err := settings.Load(path, &config, settings.Options{Mode: "x",
@@ -111,7 +111,7 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 	}
 }
 
-func TestBlock_ReadsItsAuthorities(t *testing.T) {
+func TestHealthCheck_ReadsItsAuthorities(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -131,7 +131,7 @@ func TestBlock_ReadsItsAuthorities(t *testing.T) {
 		var config struct {
 			Mode string `key:"mode"`
 		}
-		var b healthcheck.Block
+		var b model.HealthCheck
 		settings.SetDefaults(&b)
 		b.Type, b.Path, b.CAFile = "https", "/", file
 		err := settings.Load(filepath.Join(dir, "x.yaml"), &config, settings.Options{Mode: "x",

@@ -1,0 +1,222 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/settings"
+)
+
+// HealthCheck holds the settings of a health check. In JSON, an interval, a timeout or a threshold that is not set is
+// that of the node; in a configuration file, it has its default.
+type HealthCheck struct {
+	// false: no check is made; the node then goes by agents alone, and a server without one serves. Not for an agent's
+	// backends.
+	Enabled *bool `key:"enabled" json:"enabled,omitempty" usage:"false: the nodes do not check the server, and go by agents alone"`
+	// How a backend is probed: `http`, `https`, `tcp`, `grpc`
+	// (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required in the block, but for one with `enabled: false`.
+	Type string `key:"type" json:"type,omitempty" usage:"how the server is probed: http, https, tcp, grpc or grpcs"`
+	// http, https: what is asked for, beginning with a slash. Required for these.
+	Path string `key:"path" json:"path,omitempty" usage:"http, https: path of the request"`
+	// not tcp: the Host header; default: the address.
+	Host string `key:"host" json:"host,omitempty" usage:"http, https, grpc, grpcs: Host header"`
+	// Probe this address instead of the backend's own, on its port.
+	Address netip.Addr `key:"address" json:"address,omitzero" usage:"address to probe in place of the server's own"`
+	// From the start of one check to the start of the next: 50ms to 24h.
+	Interval settings.Duration `key:"interval" json:"interval,omitempty" usage:"time between two checks, such as 5s" default:"5s" zero:"unset"`
+	// For the whole check; not longer than `interval`.
+	Timeout settings.Duration `key:"timeout" json:"timeout,omitempty" usage:"maximum time of one check, such as 2s" default:"2s" zero:"unset"`
+	// Failed checks in a row that make the backend unhealthy: 1 to 1000.
+	FailureThreshold int `key:"failure_threshold" json:"unhealthy_threshold,omitempty" usage:"failures in a row that make the server unhealthy" default:"3" zero:"unset"`
+	// Successful checks in a row that make it healthy again: 1 to 1000.
+	SuccessThreshold int `key:"success_threshold" json:"healthy_threshold,omitempty" usage:"successes in a row that make the server healthy" default:"2" zero:"unset"`
+	// https, grpcs: the name the certificate must be valid for; default: `host` without port, else the address.
+	ServerName string `key:"server_name" json:"server_name,omitempty" usage:"https, grpcs: name in the certificate of the server"`
+	// https, grpcs: accept any certificate. The check then does not tell whose server answers.
+	InsecureSkipVerify bool `key:"insecure_skip_verify" json:"insecure_skip_verify,omitempty" usage:"https, grpcs: accept any certificate"`
+
+	// http, https: `GET`, `HEAD` or `OPTIONS`; default: `GET`. Others are no checks, they change something.
+	Method string `key:"method" json:"method,omitempty" usage:"http, https: GET, HEAD or OPTIONS"`
+	// http, https: further headers of the request, at most 1024 octets in all.
+	Headers map[string]string `key:"headers" json:"headers,omitempty" usage:"http, https: headers of the request, such as Authorization=Bearer x"`
+	// http, https: the healthy statuses, such as `200,301-308`; default: 200 to 399.
+	ExpectedStatus string `key:"expected_status" json:"expected_status,omitempty" usage:"http, https: healthy statuses, such as 200,301-308"`
+	// http, https: a text that the body must have, at most 256 octets.
+	BodyContains string `key:"body_contains" json:"body_contains,omitempty" usage:"http, https: text that the body must have"`
+	// http, https: a regular expression (RE2) that must match within the first 64 KiB of the body: at most 256 octets,
+	// and 2000 instructions when compiled.
+	BodyMatches string `key:"body_matches" json:"body_matches,omitempty" usage:"http, https: regular expression that must match the body"`
+	// tcp: what is sent after connecting, at most 256 octets.
+	Send string `key:"send" json:"send,omitempty" usage:"tcp: text to send after connecting"`
+	// tcp: a text that must come within the first 4096 octets, at most 256 octets long.
+	Expect string `key:"expect" json:"expect,omitempty" usage:"tcp: text that the server must send"`
+	// grpc, grpcs: the service that is asked about; default: the server as a whole.
+	GRPCService string `key:"grpc_service" json:"grpc_service,omitempty" usage:"grpc, grpcs: service to ask about"`
+	// https, grpcs: a file with certificates in PEM form that are trusted in place of the system's, relative to the
+	// file that names it, at most 4096 octets.
+	CAFile string `key:"ca_file" json:"-"`
+	// Authorities has the certificates of ca_file. The API has no access to files of the node.
+	Authorities string `json:"ca_certificates,omitempty" usage:"https, grpcs: PEM certificates to trust in place of the system's"`
+	// `consecutive`: failures count in a row. `leaky`: failures count together although there are successes in between,
+	// until 10 successes in a row; this finds what fails every now and then.
+	Counting string `key:"counting" json:"counting,omitempty" usage:"how failures count: consecutive or leaky" default:"consecutive" zero:"unset"`
+}
+
+// Off reports whether no check is to be made.
+func (h *HealthCheck) Off() bool { return h.Enabled != nil && !*h.Enabled }
+
+// Spec returns the check that the settings describe. A time or threshold that is not set is 0.
+func (h *HealthCheck) Spec() check.Spec {
+	kind := check.Type(h.Type)
+	if h.Off() && kind == "" {
+		kind = check.TCP
+	}
+	return check.Spec{
+		Type: kind, Off: h.Off(), Path: h.Path, Host: h.Host, Address: h.Address,
+		Interval: time.Duration(h.Interval), Timeout: time.Duration(h.Timeout),
+		FailureThreshold: h.FailureThreshold, SuccessThreshold: h.SuccessThreshold,
+		ServerName: h.ServerName, InsecureSkipVerify: h.InsecureSkipVerify, Detail: h.detail().Details(),
+	}
+}
+
+// detail returns the rarely used settings. It omits defaults, so that equal checks compare equal.
+func (h *HealthCheck) detail() check.Detail {
+	d := check.Detail{
+		Method: h.Method, ExpectedStatus: h.ExpectedStatus, BodyContains: h.BodyContains, BodyMatches: h.BodyMatches,
+		Send: h.Send, Expect: h.Expect, GRPCService: h.GRPCService,
+		Authorities: h.Authorities, Counting: check.Counting(h.Counting),
+	}
+	if d.Counting == check.Consecutive {
+		d.Counting = ""
+	}
+	lines := make([]string, 0, len(h.Headers))
+	for _, name := range slices.Sorted(maps.Keys(h.Headers)) {
+		lines = append(lines, name+": "+h.Headers[name])
+	}
+	d.Headers = strings.Join(lines, "\n")
+	return d
+}
+
+// HealthCheckOf returns the settings that describe a check.
+func HealthCheckOf(spec check.Spec) *HealthCheck {
+	d := spec.Detail.Detail()
+	h := &HealthCheck{
+		Type: string(spec.Type), Path: spec.Path, Host: spec.Host, Address: spec.Address,
+		Interval: settings.Duration(spec.Interval), Timeout: settings.Duration(spec.Timeout),
+		FailureThreshold: spec.FailureThreshold, SuccessThreshold: spec.SuccessThreshold,
+		ServerName: spec.ServerName, InsecureSkipVerify: spec.InsecureSkipVerify,
+		Method: d.Method, ExpectedStatus: d.ExpectedStatus, BodyContains: d.BodyContains, BodyMatches: d.BodyMatches,
+		Send: d.Send, Expect: d.Expect, GRPCService: d.GRPCService, Authorities: d.Authorities,
+		Counting: string(d.Counting),
+	}
+	if spec.Off {
+		h.Enabled = new(bool)
+	}
+	for line := range strings.SplitSeq(d.Headers, "\n") {
+		if name, value, found := strings.Cut(line, ": "); found {
+			if h.Headers == nil {
+				h.Headers = map[string]string{}
+			}
+			h.Headers[name] = value
+		}
+	}
+	return h
+}
+
+// Over returns the settings of h, and those of base where h has none. It omits settings of base that the check type of h
+// does not use. h may be nil.
+func (h *HealthCheck) Over(base *HealthCheck) *HealthCheck {
+	over := *base
+	if h == nil {
+		return &over
+	}
+	fields := FieldsOf(reflect.TypeFor[HealthCheck]())
+	to, from := reflect.ValueOf(&over).Elem(), reflect.ValueOf(h).Elem()
+	for i := range fields.List {
+		f := &fields.List[i]
+		if value := f.Value(from); !value.IsZero() {
+			f.Value(to).Set(value)
+		} else if h.Type != "" && check.Type(h.Type).Ignores(checkKey(f)) {
+			f.Value(to).SetZero()
+		}
+	}
+	return &over
+}
+
+// checkKey returns the key of a field in the problems of package check.
+func checkKey(f *Field) string { return cmp.Or(f.Key, "ca_file") }
+
+// HealthCheckField returns the JSON name of a key of a health check.
+func HealthCheckField(key string) string {
+	fields := FieldsOf(reflect.TypeFor[HealthCheck]())
+	for i := range fields.List {
+		if f := &fields.List[i]; checkKey(f) == key {
+			return f.JSON
+		}
+	}
+	return key
+}
+
+// Shown returns the settings without secrets: the values of headers, and the text of send. h may be nil.
+func (h *HealthCheck) Shown() *HealthCheck {
+	if h == nil || len(h.Headers) == 0 && h.Send == "" {
+		return h
+	}
+	shown := *h
+	shown.Headers = maps.Clone(h.Headers)
+	for name := range shown.Headers {
+		shown.Headers[name] = check.Redacted
+	}
+	if shown.Send != "" {
+		shown.Send = check.Redacted
+	}
+	return &shown
+}
+
+// Restore returns the settings of h with the secrets that Shown has removed, from the first of others that has them. The
+// error names a secret that none has. h and others may be nil.
+func (h *HealthCheck) Restore(others ...*HealthCheck) (*HealthCheck, error) {
+	if !h.redacted() {
+		return h, nil
+	}
+	whole := *h
+	whole.Headers = maps.Clone(h.Headers)
+	for _, other := range others {
+		if other == nil || other.redacted() {
+			continue
+		}
+		for name, value := range whole.Headers {
+			if secret, known := other.Headers[name]; known && value == check.Redacted {
+				whole.Headers[name] = secret
+			}
+		}
+		if whole.Send == check.Redacted {
+			whole.Send = cmp.Or(other.Send, whole.Send)
+		}
+	}
+	if !whole.redacted() {
+		return &whole, nil
+	}
+	return nil, fmt.Errorf("headers or send is %s, which stands for a secret that is not known: give the value",
+		check.Redacted)
+}
+
+// redacted reports whether a secret is missing.
+func (h *HealthCheck) redacted() bool {
+	if h == nil {
+		return false
+	}
+	for _, value := range h.Headers {
+		if value == check.Redacted {
+			return true
+		}
+	}
+	return h.Send == check.Redacted
+}
