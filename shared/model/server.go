@@ -21,7 +21,7 @@ type Server struct {
 	// (`overwatch.agent_policies`), but never loopback, link-local and what clouds have for metadata.
 	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs" json:"allowed_cidrs,omitempty" usage:"networks where addresses of a host name may be, such as 10.0.0.0/8 (default: those of agents)"`
 	// Required.
-	Port uint16 `key:"port" json:"port" write:"always" usage:"port, from 1 to 65535"`
+	Port uint16 `key:"port" json:"port" write:"always" usage:"port, from 1 to 65535" min:"1" max:"65535"`
 	// Share of the answers, relative to the others.
 	Weight int `key:"weight" json:"weight" write:"always" usage:"share of the answers, relative to the others, from 1 to 1000" default:"100" min:"1" max:"1000"`
 	// The domain that it serves. Left out: every domain that lists the region.

@@ -62,8 +62,11 @@ func (b *bounds) remedy(v reflect.Value) string {
 }
 
 func less(a, b reflect.Value) bool {
-	if a.CanFloat() {
+	switch {
+	case a.CanFloat():
 		return a.Float() < b.Float()
+	case a.CanUint():
+		return a.Uint() < b.Uint()
 	}
 	return a.Int() < b.Int()
 }

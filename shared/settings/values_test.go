@@ -3,6 +3,7 @@ package settings // inside: it uses ascii
 import (
 	"encoding/base64"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -160,4 +161,17 @@ func FuzzCanonicalName(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestBoundsOf_ChecksNumbersWithoutASign(t *testing.T) {
+	field, _ := reflect.TypeFor[struct {
+		Port uint16 `min:"1" max:"60000"`
+	}]().FieldByName("Port")
+	check := BoundsOf(field)
+	for port, want := range map[uint16]string{0: "give a number from 1 to 60000", 1: "", 60000: "",
+		60001: "give a number from 1 to 60000"} {
+		if got := check(reflect.ValueOf(port)); got != want {
+			t.Errorf("%d: %q, want %q", port, got, want)
+		}
+	}
 }
