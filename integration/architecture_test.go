@@ -10,7 +10,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// named is a function of an overwatch node in ARCHITECTURE.md: `room/package` `Type.Function` or `Function`.
+// named is a function of an overwatch node in ARCHITECTURE.md: `layer/package` `Type.Function` or `Function`.
 var named = regexp.MustCompile("`([a-z]+(?:/[a-z]+)?)` `(?:([A-Za-z]+)\\.)?([A-Za-z]+)`")
 
 // The flows of ARCHITECTURE.md name functions. A reader looks for them, so they must be there.

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
 	"gslb.internal/overwatch/internal/answer/explain"
-	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/config"
 )

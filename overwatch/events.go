@@ -19,7 +19,7 @@ func (n *node) openEvents(_ context.Context, cfg *config.Config) error {
 	n.journal = journal.Open(journal.Options{Path: filepath.Join(cfg.DataDir, journalFile), Logger: n.part("events")})
 	n.core.run("journal", n.journal.Run)
 	o := events.Options{
-		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.state.Judged,
+		Node: cfg.Overwatch.Identity.NodeID, Journal: n.journal, View: n.registry.View(), Domains: n.judgedDomains,
 		Settings: func() any { return n.state.Config() }, Standing: n.judge.Standing,
 		Heard:  func(node string) bool { return n.gossip.Hears(node) || n.replication.Answers(node) },
 		Pinned: n.trust.Pinned,

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"gslb.internal/overwatch/internal/answer/geo"
-	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/shared/buildinfo"
 )

@@ -17,27 +17,27 @@ import (
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
-	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
-	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/control"
+	"gslb.internal/overwatch/internal/control/expiry"
 	"gslb.internal/overwatch/internal/health/brakes"
-	"gslb.internal/overwatch/internal/health/expiry"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
-	"gslb.internal/overwatch/internal/health/ready"
-	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/operate/events"
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/overwatch/internal/operate/metrics"
 	"gslb.internal/overwatch/internal/operate/notify"
+	"gslb.internal/overwatch/internal/operate/refusals"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/journal"
@@ -99,7 +99,7 @@ type health struct {
 	validator *validation.Validator
 	checks    atomic.Uint64 // number of checks that this node has made
 	cycled    atomic.Bool   // the answers follow the first cycle of these checks
-	judge     *ready.Judge
+	judge     *conditions.Judge
 }
 
 // answer holds the parts that turn a status into a packet.
@@ -216,7 +216,7 @@ func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
 		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.state.Unused, Audit: n.audit.EntryOf,
 		Certificate: n.identity.KeyID,
-		Serving:     func() []string { return ready.Serving(n.registry.View(), n.state.Judged()) },
+		Serving:     func() []string { return conditions.Serving(n.registry.View(), n.judgedDomains()) },
 		Registerer:  n.registerer, Logger: n.part("replication"),
 	})
 	return err
@@ -360,7 +360,7 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 // openJudge makes the judge of this node's state. The parts that it asks are open, but for API and notifications, which
 // it reaches through functions.
 func (n *node) openJudge(context.Context, *config.Config) (err error) {
-	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.cycled.Load, Domains: n.state.Judged,
+	o := conditions.Options{DNSServing: n.serving.Load, ChecksCycled: n.cycled.Load, Domains: n.judgedDomains,
 		View: n.registry.View(), Agents: n.trust.Agents, Locks: n.trust.Locks,
 		Troubles: n.trust.Troubles, Rejecting: n.gossip.Rejecting, Rejected: n.gossip.RejectedNodes,
 		PeersServe: n.replication.PeersServe}
@@ -384,7 +384,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 		o.KeysLost, o.KeysApart, o.SigningFails = n.zones.KeysLost, n.keySync.Apart, n.zones.Failing
 		o.KeySync, o.KeyRolls, o.KeyMismatches = n.keySync.Status, n.zones.Waiting, n.zones.Mismatches
 	}
-	n.judge, err = ready.New(o)
+	n.judge, err = conditions.New(o)
 	return err
 }
 
@@ -441,3 +441,5 @@ func fatal(part string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", part, err)
 }
+
+func (n *node) judgedDomains() []conditions.Domain { return conditions.DomainsOf(n.state.Config()) }

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
-	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
-	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/state/config"

@@ -14,8 +14,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/publish"
-	"gslb.internal/overwatch/internal/health/ready"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -121,22 +119,6 @@ func (s *State) Domains() []string {
 		names = append(names, d.Name)
 	}
 	return names
-}
-
-// Judged returns the steered domains, of the file and of the API, with the properties that their readiness depends on.
-func (s *State) Judged() []ready.Domain {
-	cfg := s.Config()
-	list := make([]ready.Domain, 0, cfg.CountDomains())
-	for d := range cfg.AllDomains {
-		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
-		last := policy.OnAllDown(d.OnAllDown)
-		if last == "" && cfg.DNS.ReturnLastHealthy {
-			last = policy.LastHealthy
-		}
-		list = append(list, ready.Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, OnAllDown: last,
-			Names: d.AnswersNames()})
-	}
-	return list
 }
 
 // DrainTime returns the duration of a drain that was ordered without one: the TTL of the service's domain.

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
-
-	"gslb.internal/overwatch/internal/health/ready"
 )
 
 // Bounds of the records that a node stores of a zone's caches.
@@ -109,8 +107,15 @@ func dsText(ds *dns.DS) string {
 	return fmt.Sprintf("%d %d %d %s", ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToLower(ds.Digest))
 }
 
+// KeyMismatch is a zone with answers that do not validate with records that caches may hold.
+type KeyMismatch struct {
+	Zone    string
+	Problem string    // the records in caches, and the missing part of the answers
+	Until   time.Time // time at which the last cache has dropped them; zero: answers validate with no records
+}
+
 // Mismatches returns the zones with answers that do not validate with records that caches may hold.
-func (z *Zones) Mismatches() (all []ready.KeyMismatch) {
+func (z *Zones) Mismatches() (all []KeyMismatch) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	now := z.wall()
@@ -131,11 +136,11 @@ func (z *Zones) Mismatches() (all []ready.KeyMismatch) {
 //	DS records of the parent   one of their keys, published and signing
 //
 // It returns the mismatch that lasts longest. The caller holds mu.
-func (z *Zones) mismatch(apex string, now time.Time) (worst ready.KeyMismatch, found bool) {
+func (z *Zones) mismatch(apex string, now time.Time) (worst KeyMismatch, found bool) {
 	rec, signer := z.keyring.recordOf(apex), z.signers[apex]
 	report := func(until time.Time, format string, args ...any) {
 		if now.Before(until) && until.After(worst.Until) {
-			worst, found = ready.KeyMismatch{Zone: apex, Problem: fmt.Sprintf(format, args...), Until: until}, true
+			worst, found = KeyMismatch{Zone: apex, Problem: fmt.Sprintf(format, args...), Until: until}, true
 		}
 	}
 	if signer == nil {
@@ -147,7 +152,7 @@ func (z *Zones) mismatch(apex string, now time.Time) (worst ready.KeyMismatch, f
 	published, signing := namesOf(signer.keys), namesOf(signer.active)
 	if v := z.validated[apex]; v.signer == signer {
 		if published, signing = v.published, v.signing; !share(published, signing) {
-			return ready.KeyMismatch{Zone: apex, Problem: "answers have no valid signature by a published key"}, true
+			return KeyMismatch{Zone: apex, Problem: "answers have no valid signature by a published key"}, true
 		}
 	}
 	keyTTL, answerTTL := z.heldKeyTTL(now), z.ttls.Answers.Longest(now)

@@ -11,7 +11,6 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/dnssec/roll"
-	"gslb.internal/overwatch/internal/health/ready"
 )
 
 // Errors of the methods that change a roll.
@@ -43,11 +42,19 @@ type RollState struct {
 	Advice   []roll.Advice
 }
 
+// KeyRoll is the change of a zone's signing key that waits for the parent or for another node.
+type KeyRoll struct {
+	Zone  string
+	Way   string    // "unsigned" or "signed" of a zone that goes there; empty: its key changes
+	Waits string    // what for
+	Since time.Time // when its stage began
+}
+
 // Waiting lists the changes of signing keys that wait for something else than time.
-func (z *Zones) Waiting() (waiting []ready.KeyRoll) {
+func (z *Zones) Waiting() (waiting []KeyRoll) {
 	for _, r := range z.Rolls() {
 		if r.Wait.For != "" && r.Wait.Until.IsZero() {
-			waiting = append(waiting, ready.KeyRoll{Zone: r.Zone, Way: string(r.Way), Waits: r.Wait.For, Since: r.Since})
+			waiting = append(waiting, KeyRoll{Zone: r.Zone, Way: string(r.Way), Waits: r.Wait.For, Since: r.Since})
 		}
 	}
 	return waiting

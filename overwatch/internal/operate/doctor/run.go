@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"

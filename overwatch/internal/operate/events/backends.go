@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
 )
@@ -63,7 +63,7 @@ func (w *watch) backend(b *registry.Backend) {
 	if b.Reason == registry.ReasonUnknown {
 		return
 	}
-	agent, own := agentSays(b), ready.OwnCheck(b)
+	agent, own := agentSays(b), conditions.OwnCheck(b)
 	holds := !b.MayServe && !b.Drained()
 	e := api.Event{Kind: api.EventBackend, State: string(b.Status), Severity: api.EventWarning, Subject: b.ID.String(),
 		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agent, Check: own}
@@ -93,7 +93,7 @@ func (w *watch) flap(b *registry.Backend, before []*registry.Backend) {
 		return
 	}
 	e := api.Event{Kind: api.EventBackend, State: "stopped", Severity: api.EventInfo, Subject: b.ID.String(),
-		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agentSays(b), Check: ready.OwnCheck(b)}
+		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agentSays(b), Check: conditions.OwnCheck(b)}
 	if b.MayServe {
 		e.State = "started"
 	}
@@ -137,7 +137,7 @@ func (w *watch) name(name string, backends []*registry.Backend) {
 		w.set(e, false)
 		return
 	}
-	kind, sentence := ready.Name(domain, backends)
+	kind, sentence := conditions.Name(domain, backends)
 	if _, fresh := w.fresh[name]; kind != "" && (fresh || !w.settled) && !anyKnown(backends) {
 		return
 	}

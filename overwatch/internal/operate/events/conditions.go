@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
 )
@@ -26,8 +26,8 @@ type condition struct {
 // orderBegun stands in the table for the state of an order, which has one of its own.
 const orderBegun = "ordered"
 
-// conditions returns the table of the conditions that are events. Those of names and backends have events of their own.
-func conditions() map[api.ConditionKind]condition {
+// conditionTable returns the conditions that are events. Names and backends have other events.
+func conditionTable() map[api.ConditionKind]condition {
 	const info, warning, bad, critical = api.EventInfo, api.EventWarning, api.EventError, api.EventCritical
 	return map[api.ConditionKind]condition{
 		api.DNSSilent:         {api.EventService, critical, "dns_silent", "dns_answers", false},
@@ -43,8 +43,8 @@ func conditions() map[api.ConditionKind]condition {
 		api.OverrideInForce:   {api.EventOverride, info, orderBegun, "ended", true},
 		api.WeightInForce:     {api.EventWeight, info, orderBegun, "ended", true},
 		api.DrainInForce:      {api.EventDrain, info, orderBegun, "ended", true},
-		api.RegionLost:        {api.EventRegion, bad, ready.StateLost, "back", false},
-		api.AgentLost:         {api.EventAgent, warning, ready.StateSilent, "back", false},
+		api.RegionLost:        {api.EventRegion, bad, conditions.StateLost, "back", false},
+		api.AgentLost:         {api.EventAgent, warning, conditions.StateSilent, "back", false},
 		api.DegradedShare:     {api.EventShare, warning, "reduced", "full", false},
 		api.RegionEmpty:       {api.EventRegion, warning, "empty", "filled", false},
 		api.RegionUnknown:     {api.EventRegion, warning, "unknown", "known", false},
@@ -75,10 +75,10 @@ func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition
 	}
 	state := e.State
 	switch {
-	case e.Kind == api.EventRegion && state == ready.StatePartlyBack:
-		state = ready.StateLost
-	case e.Kind == api.EventAgent && state == ready.StateLost:
-		state = ready.StateSilent
+	case e.Kind == api.EventRegion && state == conditions.StatePartlyBack:
+		state = conditions.StateLost
+	case e.Kind == api.EventAgent && state == conditions.StateLost:
+		state = conditions.StateSilent
 	}
 	for _, c := range table {
 		if c.kind == e.Kind && (c.begun == state || c.begun == orderBegun) {
@@ -92,7 +92,7 @@ func rowOf(table map[api.ConditionKind]condition, e *api.Event) (found condition
 // and subject of their events, such as a lost and refused agent, have one event: that of the worst severity, or else of
 // the first one.
 func (w *watch) lookAtConditions() {
-	table, orders, now := conditions(), w.orders(), map[string]bool{}
+	table, orders, now := conditionTable(), w.orders(), map[string]bool{}
 	worst, keys := map[string]api.Event{}, []string(nil)
 	for _, c := range w.o.Standing() {
 		if c.Folded { // in the loss of a region: an event that has begun does not end by that
@@ -138,7 +138,7 @@ func (w *watch) place(e *api.Event, c api.Condition) {
 	case api.RegionLost:
 		e.Region = c.Subject
 	case api.AgentLost, api.AgentSilent:
-		if c.State == ready.StateLost {
+		if c.State == conditions.StateLost {
 			e.Severity = api.EventError
 		}
 		a, _ := w.o.View.Agent(c.Subject)
@@ -184,7 +184,8 @@ func (w *watch) end(before api.Event, row condition) {
 		e.Cause = "it was cleared, or its time is over"
 	}
 	switch _, heard := w.agents[e.Subject]; {
-	case e.Kind == api.EventAgent && (before.State == ready.StateSilent || before.State == ready.StateLost) && !heard:
+	case e.Kind == api.EventAgent && !heard &&
+		(before.State == conditions.StateSilent || before.State == conditions.StateLost):
 		if _, pinned := w.o.Pinned(e.Subject); pinned {
 			return
 		}
@@ -196,7 +197,7 @@ func (w *watch) end(before api.Event, row condition) {
 		before.Time.UTC().Format(time.RFC3339))
 	w.set(e, false)
 	switch before.State {
-	case ready.StateLost, ready.StateSilent, ready.StatePartlyBack:
+	case conditions.StateLost, conditions.StateSilent, conditions.StatePartlyBack:
 		w.repeatBackends(e)
 	}
 }
@@ -237,7 +238,7 @@ func (w *watch) orders() map[string]order {
 			if o.Healthy {
 				by.state = string(api.EffectiveHealthy)
 			}
-			all[journal.Key(api.EventOverride, ready.Place(&o))] = by
+			all[journal.Key(api.EventOverride, conditions.Place(&o))] = by
 		case api.OrderWeight:
 			by.state = strconv.Itoa(o.Weight)
 			all[journal.Key(api.EventWeight, id.String())] = by

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -34,12 +34,12 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 	if !ok {
 		t.Fatal("1 is no minimum")
 	}
-	domains := []ready.Domain{{Name: "old.example", MinHealthy: minimum}}
+	domains := []conditions.Domain{{Name: "old.example", MinHealthy: minimum}}
 	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
-		o: Options{View: &registry.View{}, Domains: func() []ready.Domain { return domains }}, settled: true}
+		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return domains }}, settled: true}
 	w.readDomains()
 	w.fresh = map[string]time.Time{}
-	domains = append(domains, ready.Domain{Name: "a.example", MinHealthy: minimum})
+	domains = append(domains, conditions.Domain{Name: "a.example", MinHealthy: minimum})
 	w.readDomains()
 	w.name("old.example", nil)
 	w.name("a.example", nil)
@@ -56,7 +56,7 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 	if got := fmt.Sprint(c.said()[1:]); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	domains = append(domains, ready.Domain{Name: "b.example", MinHealthy: minimum})
+	domains = append(domains, conditions.Domain{Name: "b.example", MinHealthy: minimum})
 	w.readDomains()
 	delete(w.fresh, "a.example") // which the view does not have
 	c.at = c.at.Add(settled)
@@ -70,7 +70,7 @@ func TestWatch_ANameThatIsNewHasAWhile(t *testing.T) {
 func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 	c := newClocked(t)
 	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
-		o: Options{View: &registry.View{}, Domains: func() []ready.Domain { return nil }}, settled: true}
+		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return nil }}, settled: true}
 	state := func(status api.EffectiveStatus, serves bool, reason string) {
 		list := one(status, reason)
 		list[0].MayServe, list[0].Region, list[0].AgentID = serves, "eu", "eu-1"
@@ -104,7 +104,7 @@ func TestWatch_ABackendIsToldWhenItStopsAndStartsServing(t *testing.T) {
 func TestWatch_TwoConditionsOfAnAgentHaveOneEvent(t *testing.T) {
 	c := newClocked(t)
 	standing := []api.Condition{{Kind: api.AgentRefused, Subject: "eu-1"},
-		{Kind: api.AgentLost, Subject: "eu-1", State: ready.StateLost}}
+		{Kind: api.AgentLost, Subject: "eu-1", State: conditions.StateLost}}
 	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, agents: map[string]bool{"eu-1": false},
 		settled: true, o: Options{View: &registry.View{}, Standing: func() []api.Condition { return standing },
 			Pinned: func(string) (time.Time, bool) { return time.Time{}, true }, Heard: func(string) bool { return true }}}
@@ -134,18 +134,18 @@ func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 		c.at = c.at.Add(flapWindow)
 		w.flush()
 	}
-	region := api.Condition{Kind: api.RegionLost, Subject: "eu", Sentence: "s", State: ready.StateLost}
-	agent := api.Condition{Kind: api.AgentLost, Subject: "eu-1", Sentence: "s", State: ready.StateSilent}
+	region := api.Condition{Kind: api.RegionLost, Subject: "eu", Sentence: "s", State: conditions.StateLost}
+	agent := api.Condition{Kind: api.AgentLost, Subject: "eu-1", Sentence: "s", State: conditions.StateSilent}
 	folded := api.Condition{Kind: api.AgentLost, Subject: "eu-1", Folded: true}
 	look(region, folded)
-	region.State = ready.StatePartlyBack
+	region.State = conditions.StatePartlyBack
 	look(region, folded)
 	look()
 	look(agent)
-	region.State = ready.StateLost
+	region.State = conditions.StateLost
 	look(region, folded)
 	look(agent)
-	agent.State = ready.StateLost
+	agent.State = conditions.StateLost
 	look(agent)
 	look()
 	want := "[region eu lost begins 0 region eu partly_back begins 0 region eu back ends 0 agent eu-1 silent begins 0 " +
@@ -159,7 +159,7 @@ func TestWatch_ALostRegionIncludesItsAgents(t *testing.T) {
 // an operator stopped, has none.
 func TestWatch_TheEndOfALossRepeatsItsBackends(t *testing.T) {
 	c := newClocked(t)
-	standing := []api.Condition{{Kind: api.RegionLost, Subject: "eu", State: ready.StateLost}}
+	standing := []api.Condition{{Kind: api.RegionLost, Subject: "eu", State: conditions.StateLost}}
 	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, settled: true, o: Options{
 		View: viewOfBroken(t), Standing: func() []api.Condition { return standing }}}
 	for i, severity := range []api.EventSeverity{api.EventWarning, api.EventWarning, api.EventInfo} {
@@ -214,7 +214,7 @@ func viewOfBroken(t *testing.T) *registry.View {
 func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
 	c := newClocked(t)
 	w := &watch{tracker: c.tracker, began: c.at, services: map[string]seen{}, fresh: map[string]time.Time{},
-		o: Options{View: &registry.View{}, Domains: func() []ready.Domain { return nil }}, settled: true}
+		o: Options{View: &registry.View{}, Domains: func() []conditions.Domain { return nil }}, settled: true}
 	state := func(serves bool, reason, flaps string, share float64) {
 		status := api.EffectiveUnhealthy
 		if serves {

@@ -145,7 +145,7 @@ func TestConditions_AreAllTold(t *testing.T) {
 	own := map[api.ConditionKind]bool{api.NoNameAnswered: true, api.NameUnanswered: true, api.NameOnLastResort: true,
 		api.BackendUnwell: true, api.Flapping: true}
 	for _, c := range api.ConditionTypes() {
-		if row, told := conditions()[c.Kind]; told == own[c.Kind] || told && (row.begun == "" || row.over == "") {
+		if row, told := conditionTable()[c.Kind]; told == own[c.Kind] || told && (row.begun == "" || row.over == "") {
 			t.Errorf("%s: told %v, %+v", c.Kind, told, row)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
@@ -35,7 +35,7 @@ type Options struct {
 	Journal *journal.Journal
 	View    *registry.View
 	// Domains lists the steered names. Settings changes whenever Domains would return something else.
-	Domains  func() []ready.Domain
+	Domains  func() []conditions.Domain
 	Settings func() any
 	// Standing lists the conditions that hold, without those of names and backends.
 	Standing func() []api.Condition
@@ -108,7 +108,7 @@ type watch struct {
 	sweeps   uint64
 	swept    time.Time
 	settings any
-	domains  map[string]ready.Domain
+	domains  map[string]conditions.Domain
 	fresh    map[string]time.Time // names that are new, and when
 	settled  bool                 // agents had time to report since the start
 	agents   map[string]bool      // heard so far; true: it has said goodbye
@@ -180,7 +180,7 @@ func (w *watch) look() {
 
 func (w *watch) readDomains() {
 	list, before := w.o.Domains(), w.domains
-	w.domains = make(map[string]ready.Domain, len(list))
+	w.domains = make(map[string]conditions.Domain, len(list))
 	for _, d := range list {
 		w.domains[d.Name] = d
 		if _, known := before[d.Name]; !known && w.settled {

@@ -5,8 +5,8 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/shared/api"
 )
 
@@ -28,7 +28,7 @@ func (s Sources) Read() Reading {
 	r.Healthy, r.Unhealthy, r.Stale = s.View.Count(api.EffectiveHealthy), s.View.Count(api.EffectiveUnhealthy),
 		s.View.Count(api.EffectiveStale)
 	for _, a := range s.View.Agents() {
-		if ready.AgentStatus(a, r.At) != api.GossipDead {
+		if conditions.AgentStatus(a, r.At) != api.GossipDead {
 			r.Agents++
 		}
 	}

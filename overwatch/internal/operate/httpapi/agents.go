@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/control/impact"
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -118,6 +118,6 @@ func (s *Server) agentView(r trust.Record, troubles []trust.Trouble) api.Agent {
 		view.Backends = state.Backends
 		view.Region, view.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
 	}
-	view.Problems = ready.Problems(r.AgentID, troubles, refused)
+	view.Problems = conditions.Problems(r.AgentID, troubles, refused)
 	return view
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/zone"
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -21,8 +21,8 @@ import (
 func brakedWorld(t *testing.T) (*world, trust.Agent) {
 	yes := func() bool { return true }
 	w := newWorld(t, func(o *Options) {
-		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
-			Domains: func() []ready.Domain { return []ready.Domain{{Name: service}} }})
+		judge, err := conditions.New(conditions.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []conditions.Domain { return []conditions.Domain{{Name: service}} }})
 		if err != nil {
 			t.Fatal(err)
 		}

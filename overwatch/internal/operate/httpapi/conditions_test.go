@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -20,8 +20,8 @@ func TestConditions_AreListedWithASilentAgent(t *testing.T) {
 	yes := func() bool { return true }
 	var later atomic.Int64 // how far the judge's clock is ahead
 	w := newWorld(t, func(o *Options) {
-		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
-			Domains: func() []ready.Domain { return nil },
+		judge, err := conditions.New(conditions.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []conditions.Domain { return nil },
 			Now:     func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
 		if err != nil {
 			t.Fatal(err)
@@ -52,8 +52,8 @@ func TestConditions_AnAgentOfAnUnknownRegionIsNamed(t *testing.T) {
 	yes := func() bool { return true }
 	regions := []string{"eu"}
 	w := newWorld(t, func(o *Options) {
-		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
-			Domains: func() []ready.Domain { return nil }, Regions: func() []string { return regions }})
+		judge, err := conditions.New(conditions.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []conditions.Domain { return nil }, Regions: func() []string { return regions }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +80,8 @@ func TestConditions_NameTheRuleThatRefusesABackend(t *testing.T) {
 	yes := func() bool { return true }
 	minimum, _ := policy.ParseMinimum("1")
 	w := newWorld(t, func(o *Options) {
-		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
-			Domains: func() []ready.Domain { return []ready.Domain{{Name: service, MinHealthy: minimum}} }})
+		judge, err := conditions.New(conditions.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []conditions.Domain { return []conditions.Domain{{Name: service, MinHealthy: minimum}} }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,8 +104,8 @@ func TestConditions_NameTheRuleThatRefusesABackend(t *testing.T) {
 func TestConditions_ASilentAgentIncludesItsBackends(t *testing.T) {
 	yes := func() bool { return true }
 	w := newWorld(t, func(o *Options) {
-		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
-			Domains: func() []ready.Domain { return []ready.Domain{{Name: service}} }})
+		judge, err := conditions.New(conditions.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []conditions.Domain { return []conditions.Domain{{Name: service}} }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,8 +154,8 @@ func kindsOf(list api.ConditionList) string {
 func TestConditions_OfReducedSharesAndFlaps(t *testing.T) {
 	yes := func() bool { return true }
 	w := newWorld(t, func(o *Options) {
-		judge, err := ready.New(ready.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
-			Domains: func() []ready.Domain { return []ready.Domain{{Name: service}} }})
+		judge, err := conditions.New(conditions.Options{DNSServing: yes, ChecksCycled: yes, View: o.View,
+			Domains: func() []conditions.Domain { return []conditions.Domain{{Name: service}} }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/gossip"
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/shared/api"
 )
 
@@ -56,7 +56,7 @@ func (s *Server) gossipNodes() []api.GossipNode {
 	}
 	for _, a := range s.o.View.Agents() {
 		node := agentNode(a)
-		node.Status, node.JoinedAt = ready.AgentStatus(a, now), api.MomentOrNull(pins[a.ID].FirstSeen)
+		node.Status, node.JoinedAt = conditions.AgentStatus(a, now), api.MomentOrNull(pins[a.ID].FirstSeen)
 		node.Address, node.Port = parts(s.o.HeardFrom(pins[a.ID].KeyID))
 		nodes = append(nodes, node)
 	}

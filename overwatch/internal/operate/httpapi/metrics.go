@@ -7,9 +7,9 @@ import (
 
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/gossip"
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/leaf/histogram"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
@@ -172,7 +172,7 @@ func (s *Server) agentMetrics(a registry.AgentState) api.NodeMetrics {
 		ChecksTotal:   a.Figures.ChecksTotal, Memory: api.MemoryUse{Percent: float64(a.Figures.MemoryPercent) / 100},
 		CPU: api.CPUUse{UsedPercent: float64(a.Figures.CPUPercent) / 100, Cores: int(a.Figures.Cores)},
 	}
-	if ready.AgentStatus(a, s.o.Now()) == api.GossipDead {
+	if conditions.AgentStatus(a, s.o.Now()) == api.GossipDead {
 		m.Status = string(api.AgentOffline)
 	}
 	if seconds := a.Uptime.Seconds(); seconds > 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
@@ -91,7 +91,7 @@ func (s *Server) agentNodeView(r trust.Record, announced *store.Node) api.AgentN
 	if seconds := state.Uptime.Seconds(); seconds > 0 {
 		node.ChecksPerSec = float64(state.Figures.ChecksTotal) / seconds
 	}
-	if ready.AgentStatus(state, s.o.Now()) != api.GossipDead {
+	if conditions.AgentStatus(state, s.o.Now()) != api.GossipDead {
 		node.Status = api.AgentOnline
 	}
 	return node

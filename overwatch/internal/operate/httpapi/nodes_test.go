@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/shared/api"
 )
 

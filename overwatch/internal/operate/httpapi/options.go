@@ -17,10 +17,10 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/gossip"
-	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/operate/history"
+	"gslb.internal/overwatch/internal/operate/refusals"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -119,7 +119,7 @@ type Options struct {
 	Now    func() time.Time // nil is time.Now
 }
 
-// Fitness is the node's judgement of itself; ready.Judge implements it.
+// Fitness is the node's judgement of itself; conditions.Judge implements it.
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus

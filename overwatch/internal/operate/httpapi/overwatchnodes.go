@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/shared/api"
 )

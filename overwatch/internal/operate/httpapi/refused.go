@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"gslb.internal/overwatch/internal/health/refusals"
+	"gslb.internal/overwatch/internal/operate/refusals"
 )
 
 // Bounds of the texts that the audit entry of a refused request has of it, in bytes.

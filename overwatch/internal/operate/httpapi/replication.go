@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/shared/api"
 )

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -25,7 +25,7 @@ func (s *Server) getStats(c *call) (answer, error) {
 	}
 	stats.UniqueServices = len(stats.BackendsByService)
 	for _, a := range s.o.View.Agents() {
-		if ready.AgentStatus(a, now) != api.GossipDead {
+		if conditions.AgentStatus(a, now) != api.GossipDead {
 			stats.ActiveAgents++
 		}
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
 )
 
-// Fitness is the node's judgement of itself; ready.Judge implements it.
+// Fitness is the node's judgement of itself; conditions.Judge implements it.
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
@@ -129,7 +129,7 @@ func (from Sources) collectAgents(s scrape) {
 	now := time.Now()
 	for _, a := range from.View.Agents() {
 		switch {
-		case ready.AgentStatus(a, now) != api.GossipDead:
+		case conditions.AgentStatus(a, now) != api.GossipDead:
 			active++
 		case !a.Left():
 			stale++

@@ -3,7 +3,7 @@ package notify
 import (
 	"slices"
 
-	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/operate/conditions"
 	"gslb.internal/overwatch/internal/state/journal"
 	"gslb.internal/shared/api"
 )
@@ -45,7 +45,7 @@ func (t *target) isLossTold(key string) bool {
 // isLoss reports whether a state of a region or an agent is a loss. Other states of agents, such as a rejected
 // certificate, include no backends.
 func isLoss(state string) bool {
-	return state == ready.StateLost || state == ready.StateSilent || state == ready.StatePartlyBack
+	return state == conditions.StateLost || state == conditions.StateSilent || state == conditions.StatePartlyBack
 }
 
 // causes returns the groups of the losses that may include the waiting events of a group.

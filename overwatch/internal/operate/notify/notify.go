@@ -15,7 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/operate/notify/send"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/journal"

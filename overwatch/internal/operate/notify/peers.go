@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/answer/keysync"
-	"gslb.internal/overwatch/internal/answer/replication"
+	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/cluster/replication"
 	"gslb.internal/shared/api"
 )
 

@@ -1,0 +1,291 @@
+package keysync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnssec/roll"
+	"gslb.internal/overwatch/internal/cluster/delegation"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/shared/api"
+)
+
+// Pauses between rounds while the key of a zone changes.
+const (
+	rollPause  = time.Minute
+	duePause   = 10 * time.Second // after a failed step
+	peerPause  = 5 * time.Second  // while another node is about to take its step
+	peersFirst = 2 * time.Minute  // bounds the time of peerPause after the last step
+)
+
+// stepPause returns the pause until a roll may take its next step, at most rollPause.
+func stepPause(rolls []dnssec.RollState, now time.Time) time.Duration {
+	least := rollPause
+	for i := range rolls {
+		r := &rolls[i]
+		until := r.Wait.Until.Sub(now)
+		switch {
+		case !r.UnderWay():
+		case !r.Wait.Until.IsZero() && until > 0:
+			least = min(least, until)
+		case !r.Wait.Until.IsZero():
+			least = min(least, duePause)
+		case r.Wait.Peer && now.Sub(r.Since) < peersFirst:
+			least = min(least, peerPause)
+		}
+	}
+	return least
+}
+
+// otherWithin is the age of a key within which nodes begin to change its algorithm, each at a time of its own.
+const otherWithin = 10 * time.Minute
+
+// stepRolls takes the steps that the rolls of zones can take after a round. off is the reason why no keys are
+// exchanged, nil if they are.
+func (s *Sync) stepRolls(ctx context.Context, outcomes []outcome, off error) (stepped bool, err error) {
+	rolls := slices.DeleteFunc(s.o.Zones.Rolls(), func(r dnssec.RollState) bool { return r.Stage == roll.Done })
+	if len(rolls) == 0 || s.o.LongestTTL == nil {
+		return false, nil
+	}
+	began, settings := s.o.Now(), s.current().Roll
+	parents := make(map[string]dnssec.Parent)
+	for _, r := range rolls {
+		parents[r.Zone] = s.parents.Look(ctx,
+			delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, r.Zone)
+	}
+	var neighbours []dnssec.Neighbour
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.self {
+			continue
+		}
+		n := dnssec.Neighbour{Name: o.peer}
+		switch err := errors.Join(off, o.err); {
+		case err != nil:
+			n.Why = err.Error()
+		default:
+			n.Offer, n.Why = &o.offer, s.unseen(ctx, o, rolls)
+		}
+		neighbours = append(neighbours, n)
+	}
+	steps, err := s.o.Zones.StepRolls(dnssec.Surroundings{
+		Peers: neighbours, TTL: s.o.LongestTTL(), Margin: settings.Margin,
+		Parent: func(apex string) dnssec.Parent { return parents[apex] },
+	})
+	for _, step := range steps {
+		s.o.Logger.Warn().Msg(step)
+	}
+	if len(steps) > 0 {
+		err = errors.Join(err, s.o.Audit(audit.Change{
+			Action: "roll", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: "key sync", ActorType: api.ActorSystem,
+			After: map[string][]string{"steps": steps}, Err: err, Duration: s.o.Now().Sub(began),
+		}))
+	}
+	return len(steps) > 0, err
+}
+
+// Rolls lists the rolls of the served zones, ended ones included.
+func (s *Sync) Rolls() []dnssec.RollState { return s.o.Zones.Rolls() }
+
+// PreviewRoll returns the state that BeginRoll would, with the stages to come, and changes nothing. It asks the parent
+// for the TTL of its DS records.
+func (s *Sync) PreviewRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
+	o.TTL = s.ttls()
+	state, err := s.o.Zones.PreviewRoll(apex, o)
+	if err != nil {
+		return state, err
+	}
+	o.TTL.DS = s.ttlOfDS(ctx, state.Zone)
+	return s.o.Zones.PreviewRoll(apex, o)
+}
+
+// ttls returns the TTLs that are known without asking the parent.
+func (s *Sync) ttls() roll.TTLs {
+	if s.o.LongestTTL == nil {
+		return roll.TTLs{}
+	}
+	return roll.TTLs{Margin: s.current().Roll.Margin, Answers: s.o.LongestTTL()}
+}
+
+// BeginRoll begins the roll of a zone to a new key, and returns when it is in the answers.
+func (s *Sync) BeginRoll(ctx context.Context, apex string, o dnssec.RollOptions) (dnssec.RollState, error) {
+	o.TTL = s.ttls()
+	state, err := s.o.Zones.PreviewRoll(apex, o)
+	if err != nil {
+		return state, err
+	}
+	o.TTL.DS = s.ttlOfDS(ctx, state.Zone)
+	state, err = s.o.Zones.BeginRoll(apex, o)
+	return s.rolled(ctx, state, err)
+}
+
+// BeginWay begins to remove a zone's signatures, or to sign it again, and returns when the answers are those of the
+// first stage.
+func (s *Sync) BeginWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+	ttl := s.ttls()
+	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
+	if err != nil {
+		return state, err
+	}
+	if way == roll.ToUnsigned {
+		ttl.DS = s.ttlOfDS(ctx, state.Zone) // before the parent takes them out
+	}
+	state, err = s.o.Zones.BeginWay(apex, way, ttl)
+	return s.rolled(ctx, state, err)
+}
+
+// PreviewWay returns the state that BeginWay would, with the stages to come, and changes nothing.
+func (s *Sync) PreviewWay(ctx context.Context, apex string, way roll.Way) (dnssec.RollState, error) {
+	ttl := s.ttls()
+	state, err := s.o.Zones.PreviewWay(apex, way, ttl)
+	if err != nil {
+		return state, err
+	}
+	ttl.DS = s.ttlOfDS(ctx, state.Zone)
+	return s.o.Zones.PreviewWay(apex, way, ttl)
+}
+
+// Parent queries the servers of a zone's parent for its DS records. configured reports that the configuration names
+// the servers. A zone that this node does not serve is an error.
+func (s *Sync) Parent(ctx context.Context, apex string) (found dnssec.Parent, configured bool, err error) {
+	if !s.o.Zones.Serves(apex) {
+		return dnssec.Parent{}, false, dnssec.ErrNotSigned
+	}
+	select {
+	case s.looks <- struct{}{}:
+		defer func() { <-s.looks }()
+	case <-ctx.Done():
+		return dnssec.Parent{}, false, context.Cause(ctx)
+	}
+	settings := s.current().Roll
+	o := delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}
+	return delegation.NewWatch().Look(ctx, o, apex), len(o.Servers) > 0, nil
+}
+
+// ttlOfDS asks the parent of a zone for the TTL of its DS records; 0: it is not known.
+func (s *Sync) ttlOfDS(ctx context.Context, apex string) time.Duration {
+	settings := s.current().Roll
+	return delegation.NewWatch().Look(ctx,
+		delegation.Options{Resolver: settings.Resolver, Servers: settings.ParentServers}, apex).TTL
+}
+
+// CancelRoll takes the roll of a zone back.
+func (s *Sync) CancelRoll(ctx context.Context, apex string) (dnssec.RollState, error) {
+	state, err := s.o.Zones.CancelRoll(apex)
+	return s.rolled(ctx, state, err)
+}
+
+// ConfirmDS notes that an operator says that the parent has the new key's DS record and no other.
+func (s *Sync) ConfirmDS(ctx context.Context, apex string) (dnssec.RollState, error) {
+	state, err := s.o.Zones.ConfirmDS(apex)
+	return s.rolled(ctx, state, err)
+}
+
+// ForceRoll lets the roll or the way of a zone go on without the nodes of which nothing is heard, and returns them.
+func (s *Sync) ForceRoll(ctx context.Context, apex string, preview bool) (dnssec.RollState, []roll.Peer, error) {
+	state, without, err := s.o.Zones.ForceRoll(apex, preview)
+	if !preview {
+		state, err = s.rolled(ctx, state, err)
+	}
+	return state, without, err
+}
+
+func (s *Sync) rolled(ctx context.Context, state dnssec.RollState, err error) (dnssec.RollState, error) {
+	if err != nil {
+		return state, err
+	}
+	if err := s.o.Apply(ctx); err != nil {
+		return state, err
+	}
+	s.wakeUp()
+	return state, nil
+}
+
+// rollOld begins the roll of each zone whose key is older than it may be, or has another algorithm than all nodes want.
+// The nodes begin at times of their own within a tenth of that age, so that as a rule one of them does; of two that
+// began at once, the later one's key stays.
+func (s *Sync) rollOld(outcomes []outcome) (began bool, err error) {
+	settings := s.current()
+	if s.o.LongestTTL == nil {
+		return false, nil
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(s.o.NodeID))
+	part := float64(hash.Sum32()) / math.MaxUint32
+	most := settings.Roll.Every + time.Duration(part*float64(settings.Roll.Every/10))
+	agreed := !slices.ContainsFunc(outcomes, func(o outcome) bool {
+		return !o.self && (o.err != nil || o.about.Algorithm != settings.Algorithm)
+	})
+	youngest := make(map[string]dnssec.KeyState)
+	for _, k := range s.o.Zones.Keys() {
+		if y, there := youngest[k.Zone()]; !there || k.Created().After(y.Created()) {
+			youngest[k.Zone()] = k
+		}
+	}
+	not := append(s.o.Zones.Rolling(), s.o.Zones.Unsigned()...)
+	for zone, key := range youngest {
+		age := s.o.Zones.Now().Sub(key.Created())
+		old := settings.Roll.Every > 0 && age >= most
+		other := agreed && key.Algorithm() != settings.Algorithm && age >= time.Duration(part*float64(otherWithin))
+		if !old && !other || key.Provisional || slices.Contains(not, zone) {
+			continue
+		}
+		if _, failed := s.o.Zones.BeginRoll(zone, dnssec.RollOptions{}); failed != nil {
+			err = errors.Join(err, fmt.Errorf("the key of %s is to be changed, and cannot: %w", zone, failed))
+			continue
+		}
+		began = true
+	}
+	return began, err
+}
+
+// unseen returns the reason why a peer's DNS does not answer as its keys say; empty: it does. DNS is looked for at the
+// host of the peer's API.
+//
+// A peer that does not serve DNS yet, and so sends no port, is believed. So is one at whose host nothing takes DNS
+// connections, since its DNS is elsewhere: its API is behind a proxy or a tunnel, or on another network than its DNS.
+// No round would ever see it, and ForceRoll, the only way out, would leave out its stage as well. Its word is proved
+// and of this round, it comes from the process that answers DNS, and the time to wait begins with the stage that it
+// tells. If that process has just died, it answers nobody, and comes back at the stage that its record has. What is
+// lost is the proof that its answers have followed its keys: a peer that is silent or answers wrongly there is held.
+func (s *Sync) unseen(ctx context.Context, o *outcome, rolls []dnssec.RollState) string {
+	base, err := url.Parse(o.peer)
+	if err != nil || o.about.Port == 0 {
+		return ""
+	}
+	server := net.JoinHostPort(base.Hostname(), strconv.Itoa(int(o.about.Port)))
+	for i := range rolls {
+		err := seen(ctx, server, &rolls[i])
+		switch {
+		case delegation.NoServer(err):
+			return ""
+		case err != nil:
+			return fmt.Sprintf("its DNS at %s %v", server, err)
+		}
+	}
+	return ""
+}
+
+// seen returns an error unless a server answers as the stage of a roll asks for.
+func seen(ctx context.Context, server string, r *dnssec.RollState) error {
+	switch {
+	case r.Way == roll.ToSigned:
+		return delegation.SignedBy(ctx, server, r.Zone, delegation.Answers, 0)
+	case r.Way == roll.ToUnsigned && r.Stage == roll.Offered:
+		return delegation.OffersNoKey(ctx, server, r.Zone)
+	case r.Target == nil:
+		return nil
+	case r.Stage == roll.Signing:
+		return delegation.SignedBy(ctx, server, r.Zone, delegation.Answers, r.Target.Tag())
+	}
+	return delegation.SignedBy(ctx, server, r.Zone, delegation.Keys, r.Target.Tag())
+}

@@ -1,0 +1,262 @@
+package replication
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/cluster/keysync"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/replica"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/identity"
+)
+
+// Settings is the part of the configuration that a Replication uses. It must not be changed afterwards.
+type Settings struct {
+	Enabled bool
+	Peers   []string // base URLs of the nodes' API; this node may be among them
+	Secret  []byte   // nil: not set
+	TLS     keysync.TLSFiles
+}
+
+// SettingsOf returns the settings of a configuration.
+func SettingsOf(c *config.Config) Settings {
+	return Settings{Enabled: c.Overwatch.Replication.Enabled, Peers: c.Overwatch.ReplicationPeers(),
+		Secret: keysync.PeerSecret(c, "replication"), TLS: keysync.SettingsOf(c).TLS}
+}
+
+// The reasons why nothing is replicated.
+var (
+	errDisabled = errors.New("overwatch.replication.enabled is false")
+	errNoPeers  = errors.New("overwatch.dnssec.key_sync.peers and overwatch.peers name no other node")
+	errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set: set the same on all nodes; a secret that " +
+		"follows from tokens is one that an agent may have")
+)
+
+// Off returns the reason why nothing is replicated; nil: it is.
+func (s *Settings) Off() error {
+	switch {
+	case !s.Enabled:
+		return errDisabled
+	case len(s.Peers) == 0:
+		return errNoPeers
+	case len(s.Secret) == 0:
+		return errNoSecret
+	}
+	return nil
+}
+
+// Options configures a Replication.
+type Options struct {
+	NodeID   string
+	Settings Settings
+	Store    *store.Store
+	// Follow puts objects into force as the store has them now. It returns the reason for each that cannot be.
+	Follow func(context.Context, []replica.Key) map[replica.Key]error
+	// LeftOut returns the objects that are not in force, since they do not fit the configuration file.
+	LeftOut func() []replica.Key
+	// Unused returns those of the objects that refer to something that does not exist, or that the configuration file has
+	// too.
+	Unused func([]replica.Object) []api.ReplicationRefused
+	// Certificate is the key id of the certificate by which agents know this node; zero: they know none.
+	Certificate identity.KeyID
+	// Serving returns the names with a backend that may serve; nil: none.
+	Serving    func() []string
+	Audit      func(audit.Change) store.Entry // makes an entry of the audit log
+	Transport  http.RoundTripper              // nil: over the network
+	PageSize   int                            // octets of objects in one answer; 0: 4 MiB
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+}
+
+// Replication exchanges objects with the other nodes.
+type Replication struct {
+	o        Options
+	instance string // of this process, so that a node knows itself
+	door     *keysync.Door
+	wake     chan struct{} // holds one token when the settings have changed
+	settled  chan struct{} // holds one token when the clock has settled
+	ended    chan struct{} // closed when Run ends: requests are held no longer
+	merging  sync.Mutex    // held while an offer is merged and put into force
+	met      time.Time     // under merging: when it was last stored that a peer has the same objects
+
+	mu       sync.Mutex
+	settings Settings
+	off      string                 // as last logged
+	peers    map[string]*peer       // by base URL
+	visitors map[string]*visitor    // by node id
+	refused  map[replica.Key]string // reasons of objects that are not in force here
+	rejected map[replica.Key]rejection
+	// impersonated is the time of the last request of another node with the id of this node.
+	impersonated time.Time
+	heard        chan struct{} // closed when a visitor asks, and so shows its changes, or a peer was asked
+}
+
+// New makes a Replication that answers peers. Run asks them.
+func New(o Options) (*Replication, error) {
+	if o.Store == nil || o.Follow == nil || o.LeftOut == nil || o.Audit == nil {
+		return nil, errors.New("replication: Options.Store, Follow, LeftOut and Audit are needed")
+	}
+	o.PageSize = cmp.Or(o.PageSize, pageSize)
+	r := &Replication{o: o, instance: rand.Text(), door: keysync.NewDoor(), wake: make(chan struct{}, 1),
+		settled: make(chan struct{}, 1), ended: make(chan struct{}),
+		settings: o.Settings, peers: make(map[string]*peer), visitors: make(map[string]*visitor),
+		refused: make(map[replica.Key]string), rejected: make(map[replica.Key]rejection), heard: make(chan struct{})}
+	r.logOff(&o.Settings)
+	return r, o.Registerer.Register(newMetrics(r))
+}
+
+// Reconfigure puts other settings into force.
+func (r *Replication) Reconfigure(settings Settings) {
+	r.mu.Lock()
+	r.settings = settings
+	r.mu.Unlock()
+	r.logOff(&settings)
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Replication) current() Settings {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.settings
+}
+
+// logOff logs the reason why nothing is replicated where it was meant to be.
+func (r *Replication) logOff(settings *Settings) {
+	now := ""
+	if off := settings.Off(); errors.Is(off, errNoSecret) {
+		now = off.Error()
+	}
+	r.mu.Lock()
+	before := r.off
+	r.off = now
+	r.mu.Unlock()
+	if now != "" && now != before {
+		r.o.Logger.Error().Str("reason", now).Msg("what operators decide here does not reach other nodes")
+	}
+}
+
+// tendEvery is the pause between two calls of tend.
+const tendEvery = time.Minute
+
+// Run asks the peers until ctx ends. It returns nil. It must be called once.
+func (r *Replication) Run(ctx context.Context) error {
+	context.AfterFunc(ctx, func() { close(r.ended) })
+	for ctx.Err() == nil {
+		r.runSettings(ctx)
+	}
+	return nil
+}
+
+// runSettings asks the peers of the present settings until there are others.
+func (r *Replication) runSettings(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	settings := r.current()
+	r.setPeers(&settings)
+	if settings.Off() == nil {
+		client, err := client(r.o.Transport, settings.TLS)
+		if err != nil {
+			r.o.Logger.Error().Err(err).Msg("the other nodes are not asked for what operators decide there")
+		} else {
+			for _, url := range settings.Peers {
+				asking.Go(func() { r.watch(ctx, r.peer(url), client) })
+				asking.Go(func() {
+					r.follow(ctx, r.peer(url), &keysync.Guest{Node: r.o.NodeID, Peer: url,
+						Secret: settings.Secret, Client: client, Max: maxBody})
+				})
+			}
+		}
+	}
+	tend := time.NewTicker(tendEvery)
+	defer tend.Stop()
+	for {
+		r.tend(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+			return
+		case <-r.settled:
+		case <-tend.C:
+		}
+	}
+}
+
+// tend corrects versions of the future, forgets old deletions, and tries again to put refused objects into force.
+func (r *Replication) tend(ctx context.Context) {
+	mended, err := r.o.Store.TendReplicas(r.answering())
+	if err != nil {
+		r.o.Logger.Error().Err(err).Msg("old deletions cannot be forgotten")
+	}
+	if len(mended) > 0 {
+		r.o.Logger.Warn().Int("objects", len(mended)).Msg("objects had versions of the future: the clock of this " +
+			"node was wrong when they were changed, and no other node has stored them; they have the present time now")
+	}
+	r.countLeft(time.Now())
+	r.mu.Lock()
+	keys := make([]replica.Key, 0, len(r.refused))
+	for key := range r.refused {
+		keys = append(keys, key)
+	}
+	r.mu.Unlock()
+	if len(keys) > 0 {
+		r.enforce(ctx, keys)
+	}
+}
+
+// answering tells whether other nodes answer.
+func (r *Replication) answering() replica.Peers {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.settings.Off() != nil {
+		return replica.NoPeers
+	}
+	for _, p := range r.peers {
+		if p.connected && !p.self {
+			return replica.PeersAnswer
+		}
+	}
+	return replica.PeersSilent
+}
+
+// enforce puts objects into force, and notes the reasons of those that cannot be.
+func (r *Replication) enforce(ctx context.Context, keys []replica.Key) {
+	r.merging.Lock()
+	defer r.merging.Unlock()
+	r.enforceMerged(ctx, keys)
+}
+
+// enforceMerged is enforce for a caller that holds merging.
+func (r *Replication) enforceMerged(ctx context.Context, keys []replica.Key) {
+	failed := r.o.Follow(ctx, keys)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, key := range keys {
+		err := failed[key]
+		if err == nil {
+			delete(r.refused, key)
+			continue
+		}
+		if r.refused[key] != err.Error() {
+			r.o.Logger.Warn().Str("kind", key.Kind).Str("name", key.Name).Str("reason", err.Error()).
+				Msg("what another node's operator decided is kept and has no effect here")
+		}
+		r.refused[key] = err.Error()
+	}
+}

@@ -1,0 +1,149 @@
+package expiry_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/control/expiry"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+const service = "app.gslb.test"
+
+func open(t *testing.T) (*store.Store, *audit.Log) {
+	t.Helper()
+	kept, err := store.Open(t.TempDir(), store.Options{Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = kept.Close() })
+	log, err := audit.Open(audit.Options{Store: kept, Retention: time.Hour,
+		Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept, log
+}
+
+// finish lets a log write what waits.
+func finish(t *testing.T, l *expiry.Log) {
+	t.Helper()
+	over, end := context.WithCancel(t.Context())
+	end()
+	if err := l.Run(over); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An override that has expired is gone from the disk and in the audit log. Another one that has replaced it stays.
+func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
+	kept, log := open(t)
+	past, later := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
+	for address, ends := range map[string]*time.Time{"192.0.2.1": &past, "192.0.2.2:80": &later, "[2001:db8::3]:80": nil} {
+		if err := kept.PutOrder(store.Order{Kind: api.OrderOverride, Service: service, Address: address, Reason: "flaky",
+			ExpiresAt: ends}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := expiry.New(kept, log, zerolog.Nop())
+	for _, at := range []string{"192.0.2.1:0", "192.0.2.2:80", "[2001:db8::3]:80"} {
+		endpoint := netip.MustParseAddrPort(at)
+		l.Expired(registry.Order{Kind: api.OrderOverride, Service: service, Address: endpoint.Addr(),
+			Port: endpoint.Port(), Reason: "flaky", ExpiresAt: past})
+	}
+	finish(t, l)
+	left, err := kept.LoadOrders()
+	if err != nil || len(left) != 2 || left[0].Address == "192.0.2.1" || left[1].Address == "192.0.2.1" {
+		t.Errorf("stored: %+v %v", left, err)
+	}
+	var told []string
+	for e, err := range log.Oldest(audit.Changes) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, e.ResourceID)
+		if e.Action != api.AuditExpire || e.Resource != "override" || e.ActorType != api.ActorSystem ||
+			e.Status != api.AuditSuccess || !strings.Contains(string(e.Before), "flaky") || string(e.After) != "null" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if got := strings.Join(told, ", "); got != "app.gslb.test 192.0.2.1, app.gslb.test 192.0.2.2:80, "+
+		"app.gslb.test [2001:db8::3]:80" {
+		t.Errorf("told of %s", got)
+	}
+}
+
+// A window that begins is in the audit log, and the store knows it; another one that has replaced it has not begun.
+func TestBegan_IsKeptAndToldOf(t *testing.T) {
+	kept, log := open(t)
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	later := at.Add(time.Hour)
+	for address, starts := range map[string]*time.Time{"192.0.2.1:80": &at, "192.0.2.2:80": &later} {
+		if err := kept.PutOrder(store.Order{Kind: api.OrderWeight, Service: service, Address: address, Weight: 3,
+			StartsAt: starts}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := expiry.New(kept, log, zerolog.Nop())
+	for _, address := range []string{"192.0.2.1:80", "192.0.2.2:80"} {
+		endpoint := netip.MustParseAddrPort(address)
+		l.Began(registry.Order{Kind: api.OrderWeight, Service: service, Address: endpoint.Addr(), Port: endpoint.Port(),
+			Weight: 3, StartsAt: at, Begun: true})
+	}
+	finish(t, l)
+	list, err := kept.LoadOrders()
+	if err != nil || len(list) != 2 || !list[0].Begun || list[1].Begun {
+		t.Errorf("stored: %+v %v", list, err)
+	}
+	for e, err := range log.Newest(audit.Changes) {
+		if err != nil || e.Action != api.AuditBegin || e.Resource != "server" || e.ActorType != api.ActorSystem ||
+			e.ResourceID != service+":192.0.2.2:80" || !strings.Contains(string(e.After), `"weight":3`) {
+			t.Errorf("%+v %v", e, err)
+		}
+		break
+	}
+}
+
+// What the disk does not take is written later, in order.
+func TestNote_TriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, log := open(t)
+		l := expiry.New(nil, log, zerolog.Nop())
+		var working atomic.Bool
+		var forgotten []string
+		for _, name := range []string{"a", "b"} {
+			l.Note(expiry.Event{Write: func(store.Entry) error {
+				if !working.Load() {
+					return errors.New("the disk is full")
+				}
+				forgotten = append(forgotten, name)
+				return nil
+			}})
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(ctx) }()
+		synctest.Wait()
+		working.Store(true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if strings.Join(forgotten, "") != "ab" {
+			t.Errorf("forgotten: %v", forgotten)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,30 @@
+package conditions
+
+import (
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// Domain is a load-balanced name, with the properties that its conditions depend on.
+type Domain struct {
+	Name       string
+	MinHealthy policy.Minimum
+	OnAllDown  policy.OnAllDown // fallback answer with too few healthy backends; empty: none
+	Names      bool             // answers are names of targets: only backends that are addresses of targets count
+	Regions    []string         // regions in the configuration of the name
+}
+
+// DomainsOf returns the domains of a configuration.
+func DomainsOf(c *config.Config) []Domain {
+	list := make([]Domain, 0, c.CountDomains())
+	for d := range c.AllDomains {
+		minimum, _ := policy.ParseMinimum(d.MinHealthy) // checked by package config
+		fallback := policy.OnAllDown(d.OnAllDown)
+		if fallback == "" && c.DNS.ReturnLastHealthy {
+			fallback = policy.LastHealthy
+		}
+		list = append(list, Domain{Name: d.Name, Regions: d.Regions, MinHealthy: minimum, OnAllDown: fallback,
+			Names: d.AnswersNames()})
+	}
+	return list
+}

@@ -1,0 +1,111 @@
+package conditions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// walkSignatures reports signatures that are served until they end, since others could not be made.
+func (j *Judge) walkSignatures(to report) {
+	if j.o.SignaturesEnd == nil {
+		return
+	}
+	if count, first := j.o.SignaturesEnd(); count > 0 {
+		to(api.SignaturesEnd, "", fixed(fmt.Sprintf("%d signatures could not be made again in time; the first ends %s: "+
+			"the log of this node says why", count, moment(first)), "gslbctl dnssec status"))
+	}
+}
+
+// walkKeyMismatches reports zones with answers that do not validate with cached records.
+func (j *Judge) walkKeyMismatches(to report) {
+	for _, m := range listed(j.o.KeyMismatches) {
+		sentence := fmt.Sprintf("%s: validating resolvers may answer SERVFAIL until %s: %s; restore the missing key files "+
+			"(*.aside, or a backup) and reload, or wait", m.Zone, moment(m.Until), m.Problem)
+		if m.Until.IsZero() {
+			sentence = fmt.Sprintf("%s: validating resolvers answer SERVFAIL: %s; compare the clock of this node with another "+
+				"one, and restart the node", m.Zone, m.Problem)
+		}
+		to(api.SigningMismatch, m.Zone, fixed(sentence, "gslbctl dnssec check "+strings.TrimSuffix(m.Zone, ".")))
+	}
+}
+
+// rollWaitsFor is the time that a change of key may wait before it is reported: nodes and parents take minutes.
+const rollWaitsFor = 15 * time.Minute
+
+// walkKeyRolls reports changes of keys that wait for somebody.
+func (j *Judge) walkKeyRolls(to report) {
+	for _, r := range listed(j.o.KeyRolls) {
+		if j.o.Now().Sub(r.Since) >= rollWaitsFor {
+			what := "the change of the signing key of " + r.Zone
+			if r.Way != "" {
+				what = "the way of " + r.Zone + " to be " + r.Way
+			}
+			to(api.KeyRollWaits, r.Zone, fixed(fmt.Sprintf("%s waits since %s: %s", what, moment(r.Since), r.Waits),
+				"gslbctl dnssec rolls"))
+		}
+	}
+}
+
+// tlsEndsSoon is the remaining life of a certificate of the API from which on its end is reported.
+const tlsEndsSoon = 30 * 24 * time.Hour
+
+// walkCertificates reports certificates of the API that end.
+func (j *Judge) walkCertificates(to report) {
+	for _, c := range listed(j.o.Certificates) {
+		left := c.NotAfter.Sub(j.o.Now())
+		if left > tlsEndsSoon {
+			continue
+		}
+		to(api.TLSEnds, c.File+" "+c.Subject, func() (string, string) {
+			verb := "ends"
+			if left <= 0 {
+				verb = "has ended"
+			}
+			return fmt.Sprintf("the certificate of %s in %s %s %s: put a new one in its place, which counts at once",
+				c.Subject, c.File, verb, moment(c.NotAfter)), "openssl x509 -noout -enddate -in " + c.File
+		})
+	}
+}
+
+// walkRegions reports agents in regions that are not known: their backends serve, but no domain lists the region and no
+// client is near it.
+func (j *Judge) walkRegions(to report) {
+	if j.o.Regions == nil {
+		return
+	}
+	known := j.o.Regions()
+	for _, a := range j.o.View.Agents() {
+		isOwn := func(id string) bool { return strings.EqualFold(id, a.Region) }
+		if a.Region == "" || a.Left() || slices.ContainsFunc(known, isOwn) {
+			continue
+		}
+		to(api.RegionUnknown, a.ID, func() (string, string) {
+			return fmt.Sprintf("agent %s reports from region %q, which is not among regions: correct "+
+				"agent.identity.region, or declare the region", a.ID, a.Region), "gslbctl regions list"
+		})
+	}
+}
+
+// walkFiles reports files that the node cannot use as they are.
+func (j *Judge) walkFiles(to report) {
+	for _, file := range []struct {
+		kind             api.ConditionKind
+		fault            func() (path, reason string)
+		meaning, command string
+	}{
+		{api.ConfigInvalid, j.o.ConfigFault, "the node cannot use the configuration file, and a restart may fail",
+			"gslb-overwatch --validate --config "},
+		{api.DatabaseUnusable, j.o.DatabaseFault, "the geolocation database cannot be used", "ls -l "},
+	} {
+		if file.fault == nil {
+			continue
+		}
+		if path, reason := file.fault(); reason != "" {
+			to(file.kind, path, fixed(file.meaning+": "+reason, file.command+path))
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package conditions
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// reduced is the backends of an agent that serve with a reduced share.
+type reduced struct {
+	backends []*registry.Backend
+	names    map[string]bool
+	lowest   *registry.Backend
+	regions  map[string]bool // their regions
+}
+
+// countShare adds a serving backend to the reduced ones of its agent, or notes that its region has a full one.
+func (l *losses) countShare(b *registry.Backend) {
+	if !b.Reduced() {
+		l.full[b.Region] = l.full[b.Region] || b.MayServe
+		return
+	}
+	r := l.reduced[b.AgentID]
+	if r == nil {
+		r = &reduced{names: map[string]bool{}, lowest: b, regions: map[string]bool{}}
+		l.reduced[b.AgentID] = r
+	}
+	r.backends = append(r.backends, b)
+	r.names[b.Service] = true
+	r.regions[b.Region] = true
+	if b.Share < r.lowest.Share {
+		r.lowest = b
+	}
+}
+
+// walkShares reports agents with backends that serve with a reduced share.
+func (l *losses) walkShares(to report) {
+	for _, id := range slices.Sorted(maps.Keys(l.reduced)) {
+		to(api.DegradedShare, id, func() (string, string) { return l.describeShare(id), "gslbctl agents show " + id })
+	}
+}
+
+func (l *losses) describeShare(agent string) string {
+	r := l.reduced[agent]
+	why := "agent " + agent + " warned"
+	switch r.lowest.Reason {
+	case registry.ReasonWarnsOfCPU:
+		why = "agent " + agent + " warns of the processor's load"
+	case registry.ReasonWarnsOfMemory:
+		why = "agent " + agent + " warns of memory running out"
+	case registry.ReasonWarnsOfErrors:
+		why = "agent " + agent + " warns of failing checks"
+	}
+	text := fmt.Sprintf("%s: %s of %s serve with a reduced share, the lowest %.0f %% (%s)", why,
+		counted(len(r.backends), "backend"), counted(len(r.names), "name"), 100*r.lowest.Share, r.lowest.ID)
+	if problem := r.lowest.Report().LastError; problem != "" {
+		text += "; its last error: " + problem
+	}
+	var whole []string // regions without a full backend
+	for region := range r.regions {
+		if !l.full[region] {
+			whole = append(whole, region)
+		}
+	}
+	if slices.Sort(whole); len(whole) > 0 {
+		text += fmt.Sprintf("; every serving backend of region %s is reduced, so its clients stay there: shares are "+
+			"relative inside a region", strings.Join(whole, ", "))
+	}
+	return text
+}
+
+// walkFlapping reports backends that flap, and the region where several do. It omits backends of lost regions and
+// agents.
+func (l *losses) walkFlapping(to report) {
+	for _, region := range slices.Sorted(maps.Keys(l.flapping)) {
+		list := slices.DeleteFunc(slices.Clone(l.flapping[region]), l.folds)
+		if len(list) == 0 {
+			continue
+		}
+		first := list[0]
+		subject, what := first.ID.String(), fmt.Sprintf("%s in %s flaps: it", first.ID, region)
+		if len(list) > 1 {
+			subject = "region " + region
+			what = fmt.Sprintf("%d backends of region %s flap, such as %s: each", len(list), region, first.ID)
+		}
+		to(api.Flapping, subject, fixed(what+" stopped serving 3 times within 10 minutes; the last reason: "+
+			first.FlapReason, "gslbctl events --name "+first.Service))
+	}
+}
