@@ -185,7 +185,8 @@ func long(o options) (stages [][]step, err error) {
 		{
 			name: "replication", about: "2 000 random histories of replication with its stores, and somebody in between",
 			dir: "overwatch", tests: 1,
-			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/cluster/replication", "-histories=2000"),
+			argv: goTest("2h", "-count=1", "-run", "^TestSimulation_", "./internal/cluster/replication",
+				"-histories=2000"),
 		},
 		{
 			name: "rolls", about: "1 000 random histories of rolled keys, 1 000 of unsigned zones, as many cancelled halfway",

@@ -34,8 +34,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 		},
 		api.SigningMismatch: func(n *node) {
 			n.o.KeyMismatches = func() []dnssec.KeyMismatch {
-				return []dnssec.KeyMismatch{{Zone: "a.example.", Problem: "caches may hold DNSKEY records with only key 7, and answers " +
-					"have no signature by it", Until: time.Now().Add(time.Hour)}}
+				return []dnssec.KeyMismatch{{Zone: "a.example.",
+					Problem: "caches may hold DNSKEY records with only key 7, and answers " +
+						"have no signature by it", Until: time.Now().Add(time.Hour)}}
 			}
 		},
 		api.RegionEmpty: func(n *node) { n.regions = []string{"eu", "us"}; n.domains = n.domains[:1] },
@@ -53,7 +54,8 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.KeyRollWaits: func(n *node) {
 			now := time.Now()
 			n.o.KeyRolls = func() []dnssec.KeyRoll {
-				return []dnssec.KeyRoll{{Zone: "a.example.", Waits: "the parent has no DS record", Since: now.Add(-time.Hour)},
+				return []dnssec.KeyRoll{{Zone: "a.example.", Waits: "the parent has no DS record",
+					Since: now.Add(-time.Hour)},
 					{Zone: "b.example.", Waits: "the parent has no DS record", Since: now.Add(-time.Minute)}}
 			}
 		},

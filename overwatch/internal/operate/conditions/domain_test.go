@@ -15,7 +15,8 @@ func TestDomainsOf_HasTheFallbackAnswerOfEachName(t *testing.T) {
 			{Name: "b.example", Answer: config.AnswerCNAME, OnAllDown: string(policy.All)}}}
 		c.DNS.ReturnLastHealthy = lastHealthy
 		got := conditions.DomainsOf(c)
-		if len(got) != 2 || got[0].OnAllDown != inherited || got[0].Names || got[1].OnAllDown != policy.All || !got[1].Names {
+		if len(got) != 2 || got[0].OnAllDown != inherited || got[0].Names ||
+			got[1].OnAllDown != policy.All || !got[1].Names {
 			t.Errorf("return_last_healthy %v: %+v", lastHealthy, got)
 		}
 	}

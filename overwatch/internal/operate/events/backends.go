@@ -93,7 +93,8 @@ func (w *watch) flap(b *registry.Backend, before []*registry.Backend) {
 		return
 	}
 	e := api.Event{Kind: api.EventBackend, State: "stopped", Severity: api.EventInfo, Subject: b.ID.String(),
-		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agentSays(b), Check: conditions.OwnCheck(b)}
+		Name: b.Service, Region: b.Region, AgentID: b.AgentID, Cause: b.Reason, Agent: agentSays(b),
+		Check: conditions.OwnCheck(b)}
 	if b.MayServe {
 		e.State = "started"
 	}
