@@ -31,6 +31,8 @@ type legacy interface {
 	writeLegacy(fields map[string]any)
 }
 
+var _, _, _, _ legacy = (*Domain)(nil), (*Region)(nil), (*Mapping)(nil), (*Server)(nil)
+
 // New returns an object with the default of each field.
 func New[T any]() *T {
 	made := new(T)

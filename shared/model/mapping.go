@@ -46,7 +46,10 @@ func (m *Mapping) Problems() (found settings.Problems) {
 func (m *Mapping) references() []Reference { return []Reference{{"region", KindRegion, m.Region}} }
 
 // readLegacy removes a field of the audit log of version 0.9.0.
-func (m *Mapping) readLegacy(fields map[string]any) { delete(fields, "source") }
+func (m *Mapping) readLegacy(fields map[string]any) error {
+	delete(fields, "source")
+	return nil
+}
 
 // writeLegacy adds the fields that version 0.9.0 writes.
 func (m *Mapping) writeLegacy(fields map[string]any) { fields["comment"] = m.Comment }

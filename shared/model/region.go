@@ -127,12 +127,13 @@ func textRemedy(text string, limit int) string {
 }
 
 // readLegacy converts the stored form, which is that of version 0.9.0: the id is named name, and the name label.
-func (r *Region) readLegacy(fields map[string]any) {
+func (r *Region) readLegacy(fields map[string]any) error {
 	if _, there := fields["id"]; there {
-		return
+		return nil
 	}
 	move(fields, "name", "id")
 	move(fields, "label", "name")
+	return nil
 }
 
 // writeLegacy converts the fields to the stored form. Version 0.9.0 knows one continent.
