@@ -13,6 +13,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/strictjson"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 )
@@ -35,7 +37,7 @@ type call struct {
 }
 
 // decode reads the body, which must be an object with fields of the struct that into points to and no others.
-func (c *call) decode(into any) error { return decodeObject(c.body, into) }
+func (c *call) decode(into any) error { return strictjson.Decode(c.body, into) }
 
 // decoded returns the handler of an operation whose body is a T: it decodes the body and calls h.
 func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
@@ -52,8 +54,9 @@ func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
 func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
 	return audit.Change{
 		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: c.actor, ActorType: api.ActorUser,
-		ActorIP: c.client.String(), RequestID: c.id, Before: withoutSecrets(ch.before),
-		After: withoutSecrets(ch.after), Err: err, Duration: time.Since(began), Undoes: ch.undoes, Group: c.change,
+		ActorIP: c.client.String(), RequestID: c.id, Before: objects.WithoutSecrets(ch.before),
+		After: objects.WithoutSecrets(ch.after), Err: err, Duration: time.Since(began), Undoes: ch.undoes,
+		Group: c.change,
 	}
 }
 
@@ -83,7 +86,8 @@ func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 		return nil, tooLarge(most)
 	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
 		return nil, problemf(http.StatusUnsupportedMediaType,
-			"the body is encoded as %.64q: send it as it is, without Content-Encoding", r.Header.Get("Content-Encoding"))
+			"the body is encoded as %.64q: send it as it is, without Content-Encoding",
+			r.Header.Get("Content-Encoding"))
 	case len(body) > 0 && (malformed != nil || !slices.Contains(types, kind)):
 		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be %s",
 			r.Header.Get("Content-Type"), types[0])

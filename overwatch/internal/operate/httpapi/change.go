@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -34,7 +35,8 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 		c.noted = true
 		return c.entry(ch, began, nil)
 	}))
-	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout) // however long the change itself took
+	flushing, done := context.WithTimeout(context.WithoutCancel(ctx),
+		changeTimeout) // however long the change itself took
 	defer done()
 	if flushed := s.o.Flush(flushing); err == nil {
 		err = flushed
@@ -49,26 +51,17 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 	}
 	line.Str("request_id", c.id).Str("actor", c.actor).Str("actor_ip", c.client.String()).Str("action",
 		ch.action).Str("resource", ch.resource).
-		Str("resource_id", ch.id).Interface("before", withoutSecrets(ch.before)).
-		Interface("after", withoutSecrets(ch.after)).Str("status", status).Msg("change through the API")
+		Str("resource_id", ch.id).Interface("before", objects.WithoutSecrets(ch.before)).
+		Interface("after", objects.WithoutSecrets(ch.after)).Str("status", status).Msg("change through the API")
 	return err
-}
-
-// withoutSecrets returns an object as every reader of a log may see it. Of all objects of the API, only a server may
-// have a secret: what its check has from the configuration.
-func withoutSecrets(object any) any {
-	switch o := object.(type) {
-	case store.Server:
-		return o.Shown()
-	case *store.Server:
-		return o.Shown()
-	}
-	return object
 }
 
 // define commits a change of definitions. edit changes the draft; see Definitions.Define.
 func (s *Server) define(c *call, ch *change, edit func(*definitions.Draft) error) error {
-	return s.commit(c, ch, func(_ context.Context, note store.Entry) error { return s.o.Definitions.Define(note, edit) })
+	return s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note,
+			edit)
+	})
 }
 
 // note writes the outcome of a change into the audit log, unless it was refused and changed nothing: fail notes that

@@ -1,4 +1,4 @@
-package httpapi // inside: it uses elements, turns and the documents of a Server
+package httpapi // inside: it uses turns and the planner of a Server
 
 import (
 	"context"
@@ -12,21 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/document"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 )
-
-func TestElements_CountsThoseOfTheLists(t *testing.T) {
-	for text, want := range map[string]int{
-		`{}`: 0, `{"a":[]}`: 0, `{"a":[ ],"b":[ {} ]}`: 1, `{"a":[{},{}],"b":[1,"x,y",[3,4],null]}`: 6,
-		`{"a":{"b":1,"c":[1,2]},"d":[{"e":[1,2,3]}]}`: 1, `{"a":["\"",",]["]}`: 2, `[1,2]`: 0,
-	} {
-		if got := elements([]byte(text)); got != want {
-			t.Errorf("%s has %d elements, want %d", text, got, want)
-		}
-	}
-}
 
 // A body of millions of empty objects is refused without memory for each of them.
 func TestDocument_CountsObjectsBeforeItDecodesThem(t *testing.T) {
@@ -40,7 +30,7 @@ func TestDocument_CountsObjectsBeforeItDecodesThem(t *testing.T) {
 	body := []byte(`{"servers":[` + strings.Repeat("{},", 4<<20) + `{}]}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := w.server.readDocument(t.Context(), documentBody{Document: body})
+	_, err := w.server.planner.Read(t.Context(), document.Request{Document: body})
 	runtime.ReadMemStats(&after)
 	if p, known := problemOf(err); !known || p.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("got %v, want 413", err)
@@ -52,13 +42,13 @@ func TestDocument_CountsObjectsBeforeItDecodesThem(t *testing.T) {
 
 func TestDocument_ReportsAtMostAThousandProblems(t *testing.T) {
 	w := newWorld(t)
-	for name, document := range map[string]api.Document{
+	for name, doc := range map[string]api.Document{
 		"objects that cannot be read": {Servers: make([]api.DocumentServer, 1500)},
 		"objects that cannot be":      {Servers: serversOf("nobody.example", 1500)},
 	} {
-		_, err := w.client.Plan(t.Context(), api.ApplyRequest{Document: document})
+		_, err := w.client.Plan(t.Context(), api.ApplyRequest{Document: doc})
 		refusal, is := errors.AsType[*api.Error](err)
-		if !is || refusal.Status != http.StatusBadRequest || len(refusal.Problems) != maxDocumentProblems ||
+		if !is || refusal.Status != http.StatusBadRequest || len(refusal.Problems) != 1000 ||
 			!strings.Contains(refusal.Message, "at least 999 more problems") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -130,14 +120,14 @@ func TestDocument_EndsWithItsClient(t *testing.T) {
 	body, err := json.Marshal(api.Document{Servers: serversOf(service, 100)})
 	w.must(err)
 	gone, leave := context.WithCancel(t.Context())
-	request := documentBody{Document: body}
-	wanted, err := w.server.readDocument(gone, request)
+	request := document.Request{Document: body}
+	wanted, err := w.server.planner.Read(gone, request)
 	w.must(err)
 	leave()
-	if _, err := w.server.readDocument(gone, request); !errors.Is(err, context.Canceled) {
+	if _, err := w.server.planner.Read(gone, request); !errors.Is(err, context.Canceled) {
 		t.Errorf("reading: %v", err)
 	}
-	if p := planDocument(gone, request, wanted, newObjects(), time.Now()); len(p.changes) > 0 {
-		t.Errorf("%d objects were compared", len(p.changes))
+	if _, _, err := w.server.planner.Plan(gone, request, wanted); !errors.Is(err, context.Canceled) {
+		t.Errorf("planning: %v", err)
 	}
 }

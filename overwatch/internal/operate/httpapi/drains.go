@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/strictjson"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -36,7 +37,7 @@ func (s *Server) postDrain(c *call) (answer, error) {
 func (s *Server) newDrain(c *call, id registry.ID) (o registry.Order, err error) {
 	var req api.DrainRequest
 	if len(c.body) > 0 {
-		if err := decodeObject(c.body, &req); err != nil {
+		if err := strictjson.Decode(c.body, &req); err != nil {
 			return o, err
 		}
 	}

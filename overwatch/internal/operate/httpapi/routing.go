@@ -9,6 +9,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control/strictjson"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -25,7 +26,7 @@ func (s *Server) postRoutingTest(c *call) (answer, error) {
 // testRouting explains the answer to the query that a body describes.
 func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) {
 	var req routingTest
-	if err := decodeObject(body, &req); err != nil {
+	if err := strictjson.Decode(body, &req); err != nil {
 		return result, err
 	}
 	nearby, err := s.replacePlace(&req)
@@ -85,7 +86,8 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 			"client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7; or give place", r.ClientIP)
 	}
 	if q.Type = zone.ProbedType(r.kind()); q.Type == 0 {
-		return q, subnet, badRequest("query_type is %.64q: it must be A, AAAA, HTTPS or SRV, the types that are steered",
+		return q, subnet, badRequest("query_type is %.64q: it must be A, AAAA, HTTPS or SRV, the types that are "+
+			"steered",
 			r.QueryType)
 	}
 	if r.EDNS == nil || r.EDNS.ClientSubnet == "" {
@@ -95,7 +97,8 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	if err != nil || subnet != subnet.Masked() {
 		return q, subnet,
 			badRequest(
-				"edns.client_subnet is %.64q: it must be a network without bits behind its prefix, such as 203.0.113.0/24",
+				"edns.client_subnet is %.64q: it must be a network without bits behind its prefix, such as "+
+					"203.0.113.0/24",
 				r.EDNS.ClientSubnet)
 	}
 	return q, subnet, nil
@@ -124,7 +127,8 @@ func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 		b := &e.Backends[i]
 		switch {
 		case b.Excluded != "":
-			r.Excluded = append(r.Excluded, api.RoutingExcluded{Address: b.Address.String(), Port: int(b.Port), Region: b.Region,
+			r.Excluded = append(r.Excluded, api.RoutingExcluded{Address: b.Address.String(), Port: int(b.Port),
+				Region: b.Region,
 				Reason: b.Excluded})
 		case b == selected:
 			view := routingBackend(e, b)
@@ -134,7 +138,8 @@ func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 		}
 	}
 	for _, f := range e.Factors() {
-		r.Factors = append(r.Factors, api.RoutingFactor{Name: f.Name, Type: string(f.Type), Value: f.Value, Impact: f.Impact})
+		r.Factors = append(r.Factors, api.RoutingFactor{Name: f.Name, Type: string(f.Type), Value: f.Value,
+			Impact: f.Impact})
 	}
 	for _, w := range e.WouldBe {
 		r.WouldBe = append(r.WouldBe, wouldBe(w))

@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/control/document"
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
@@ -44,6 +45,7 @@ type Server struct {
 	tls      *httpserve.Certificates // nil: plain HTTP
 
 	edit      *objects.Editor
+	planner   *document.Planner
 	impact    *impact.Assessor
 	byName    atomic.Pointer[domainsByName]
 	streams   atomic.Int64  // of events, that are open
@@ -89,6 +91,8 @@ func New(o Options) (*Server, error) {
 	}, Defined: o.Definitions.Defined, View: o.View, Signs: o.SigningKeys != nil, Now: o.Now}
 	s.impact = impact.New(impact.Options{View: o.View, DNSView: o.DNSView, Flush: o.Flush, Decisions: o.Decisions,
 		Now: o.Now})
+	s.planner = document.New(document.Options{Edit: s.edit, Impact: s.impact, Definitions: o.Definitions,
+		Inventory: o.Inventory, View: o.View, Flush: o.Flush, Now: o.Now})
 	s.http = &http.Server{
 		Handler:                      &slowDisk{next: s.engine(), disk: o.DiskTakes},
 		ReadHeaderTimeout:            headerTimeout,
@@ -114,7 +118,8 @@ func (o *Options) certificates() (*httpserve.Certificates, error) {
 	files := httpserve.TLSFiles{Certificate: o.API.TLS.Certificate, Key: o.API.TLS.Key, ClientCA: o.API.TLS.ClientCA}
 	c, err := httpserve.LoadCertificates(files, func(err error) {
 		if err != nil {
-			o.Logger.Error().Err(err).Msg("the files of api.tls have changed and cannot be used: those before stay in use")
+			o.Logger.Error().Err(err).Msg("the files of api.tls have changed and cannot be used: those before stay in " +
+				"use")
 			return
 		}
 		o.Logger.Info().Msg("the files of api.tls have changed and are in use")

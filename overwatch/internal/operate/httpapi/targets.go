@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"reflect"
 
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/control/objects"
@@ -13,7 +12,6 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/model"
 )
 
 // targetID reads the id of a server by host name from the path; is reports whether it is one.
@@ -31,7 +29,8 @@ func targetBackends(view *registry.View, id definitions.TargetID) (ids []registr
 }
 
 func (s *Server) targetView(id definitions.TargetID, t *definitions.TargetServer) api.ServerTarget {
-	view := api.ServerTarget{ID: id.String(), Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: t.Weight,
+	view := api.ServerTarget{ID: id.String(), Service: id.Service, Target: id.Name, Port: int(id.Port),
+		Weight: t.Weight,
 		Region: t.Region, Agent: t.Agent, AllowedCIDRs: objects.NetworkTexts(t.AllowedCIDRs), Owner: t.Owner,
 		Addresses: []string{}, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
 	for b := range impact.AddressesOf(s.o.View, id) {
@@ -82,7 +81,8 @@ func (s *Server) createTarget(c *call, domain config.Domain, req api.ServerCreat
 		case d.Now().Target(id) != nil:
 			return badRequest("server %s exists already", id)
 		case len(d.Now().Targets()) >= definitions.MaxTargets:
-			return problemf(http.StatusInsufficientStorage, "the API has created %d servers by host name, which is the most",
+			return problemf(http.StatusInsufficientStorage, "the API has created %d servers by host name, which is "+
+				"the most",
 				definitions.MaxTargets)
 		}
 		if err := s.edit.CheckNewTarget(d, id); err != nil {
@@ -269,66 +269,4 @@ func (s *Server) undoTarget(c *call, e *api.AuditEntry, ch *change, id definitio
 		return s.defineTarget(c, ch, before.Region, back)
 	}
 	return s.removeTarget(c, ch, id, back)
-}
-
-// target reads a server by host name of a document.
-func (r *documentReader) target(req api.DocumentServer) (kind, name string, err error) {
-	id, t, err := objects.NewTarget(req.ServerCreate)
-	if err != nil {
-		return "", "", err
-	}
-	req.Region = r.names.Of(req.Region)
-	t.Owner, t.Region = req.Owner, req.Region
-	r.found.targets[id] = t
-	err = checkOwner(req.Owner)
-	if err == nil {
-		_, err = r.s.edit.CheckOfNew(r.cfg, req.ServerCreate)
-	}
-	return kindServer, id.String(), err
-}
-
-func writtenTarget(id definitions.TargetID, t *definitions.TargetServer) api.DocumentServer {
-	return api.DocumentServer{Owner: t.Owner, ServerCreate: api.ServerCreate{HealthCheck: t.HealthCheck,
-
-		Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: &t.Weight, Region: t.Region, Agent: t.Agent,
-		AllowedCIDRs: objects.NetworkTexts(t.AllowedCIDRs)}}
-}
-
-// newTargets counts the servers by host name that a plan makes.
-func (p *documentPlan) newTargets() (count int) {
-	for id := range p.put.targets {
-		if p.held.targets[id] == nil {
-			count++
-		}
-	}
-	return count
-}
-
-// staleTargets is stale for servers by host name.
-func (p *documentPlan) staleTargets(now *definitions.Set) bool {
-	for _, touched := range []map[definitions.TargetID]*definitions.TargetServer{p.put.targets, p.gone.targets} {
-		for id := range touched {
-			if !reflect.DeepEqual(p.held.targets[id], now.Target(id)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// checkTargets checks the servers by host name of a plan against the domains and regions after it.
-func (p *documentPlan) checkTargets(s *Server, d *definitions.Draft, domains map[string]*model.Domain,
-	regions map[string]bool, problems *documentProblems) {
-	for id, t := range p.put.targets {
-		place := kindServer + " " + id.String()
-		if domains[id.Service] == nil && !d.InFile(id.Service) {
-			problems.add(place, badRequest("service is %.260q: it must be the name of a domain of the document or of this node",
-				id.Service))
-			continue
-		}
-		if was := p.held.targets[id]; was == nil || was.Region != t.Region {
-			problems.check(place, p.mayName(regions, t.Region))
-		}
-		problems.check(place, s.edit.CheckNewTarget(d, id))
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
@@ -119,7 +119,8 @@ func (s *Server) undoSteps(c *call, e *api.AuditEntry, undone *api.Undone) ([]un
 		undo, need := s.undoOf(&entries[i])
 		switch {
 		case undo == nil:
-			return nil, cannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or removed no domain, "+
+			return nil, cannotUndo(&entries[i], "it is no override, weight or drain, and made, changed or removed no "+
+				"domain, "+
 				"server, region or mapping, applied no document, and laid nothing over the configuration")
 		case c.role != "" && slices.Index(api.Roles(), c.role) < slices.Index(api.Roles(), need):
 			return nil, problemf(http.StatusForbidden, "undoing entry %d needs a token of role %s", entries[i].ID, need)
@@ -145,12 +146,14 @@ func (s *Server) undoAll(c *call, steps []undoStep) error {
 	for i := range steps {
 		e := &steps[i].entry
 		c.noted = false // of the step before
-		err := steps[i].undo(c, e, &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID, undoes: e.ID})
+		err := steps[i].undo(c, e, &change{action: undoes(e.Action), resource: e.Resource, id: e.ResourceID,
+			undoes: e.ID})
 		if errors.Is(err, errChangedSince) {
 			err = s.laterChangeError(e)
 		}
 		if p, known := problemOf(err); err != nil && known && i > 0 {
-			return problemf(p.status, "%d of %d parts of the change are undone, and then: %s; undo it again for the rest", i,
+			return problemf(p.status, "%d of %d parts of the change are undone, and then: %s; undo it again for the "+
+				"rest", i,
 				len(steps), p.sentence)
 		}
 		if err != nil {
@@ -194,7 +197,8 @@ func (s *Server) entryToUndo(c *call) (e api.AuditEntry, err error) {
 	}
 	id, wrong := strconv.ParseUint(text, 10, 64)
 	if wrong != nil {
-		return e, badRequest("id is %.70q: it must be the number of an audit entry, %s, or %s and the id of a change", text,
+		return e, badRequest("id is %.70q: it must be the number of an audit entry, %s, or %s and the id of a change",
+			text,
 			lastChange, changePrefix)
 	}
 	e, err = s.o.Audit.Get(id)
@@ -363,24 +367,10 @@ func unchangedSince(e *api.AuditEntry, object any, passing ...string) error {
 	if err != nil {
 		return err
 	}
-	if !equalBut(now, e.After, passing...) {
+	if !objects.EqualBut(now, e.After, passing...) {
 		return errChangedSince
 	}
 	return nil
-}
-
-// equalBut reports whether two JSON texts are the same object, but for the fields in passing.
-func equalBut(a, b []byte, passing ...string) bool {
-	plain := func(encoded []byte) (v any) {
-		_ = json.Unmarshal(encoded, &v) // nothing where it is no JSON
-		if fields, is := v.(map[string]any); is {
-			for _, name := range passing {
-				delete(fields, name)
-			}
-		}
-		return v
-	}
-	return reflect.DeepEqual(plain(a), plain(b))
 }
 
 // laterChangeError returns an error that names a later change of the same object, which must be undone first.
@@ -390,7 +380,8 @@ func (s *Server) laterChangeError(e *api.AuditEntry) error {
 			break
 		}
 		if later.ResourceID == e.ResourceID && later.Status == api.AuditSuccess {
-			return cannotUndo(e, fmt.Sprintf("entry %d (%s by %s at %s) has changed it since: undo that first", later.ID,
+			return cannotUndo(e, fmt.Sprintf("entry %d (%s by %s at %s) has changed it since: undo that first",
+				later.ID,
 				later.Action, later.Actor, later.Timestamp.UTC().Format(time.RFC3339)))
 		}
 	}

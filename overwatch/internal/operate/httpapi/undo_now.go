@@ -27,7 +27,7 @@ func (s *Server) pendingUndo(entries []api.AuditEntry) (pending []api.AuditEntry
 	for _, list := range byObject {
 		left := list
 		if list[0].Action == api.AuditApply { // undoApply checks the objects
-			_, err = s.planUndoApply(list[0])
+			_, _, err = s.planUndoApply(list[0])
 		} else {
 			left, err = s.notUndone(list)
 		}
@@ -53,11 +53,11 @@ func (s *Server) notUndone(list []*api.AuditEntry) ([]*api.AuditEntry, error) {
 		return nil, err
 	}
 	for i, e := range list {
-		if equalBut(now, canonical(e, e.After), inForceField) {
+		if objects.EqualBut(now, canonical(e, e.After), inForceField) {
 			return list[i:], nil
 		}
 	}
-	if !equalBut(now, canonical(list[0], list[len(list)-1].Before), inForceField) {
+	if !objects.EqualBut(now, canonical(list[0], list[len(list)-1].Before), inForceField) {
 		return nil, s.laterChangeError(list[0])
 	}
 	return nil, nil
@@ -82,15 +82,7 @@ func (s *Server) objectNow(e *api.AuditEntry) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encoded(object)
-}
-
-// encoded returns the stored form of an object, null for a nil pointer.
-func encoded(object any) ([]byte, error) {
-	if d, is := object.(*model.Domain); is && d != nil {
-		return model.Encode(d)
-	}
-	return json.Marshal(object)
+	return objects.Encode(object)
 }
 
 // canonical returns an object of an audit entry, which version 0.9.0 may have written, in its stored form of this
@@ -102,7 +94,7 @@ func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
 	var now any
 	var err error
 	switch e.Resource {
-	case kindDomain:
+	case model.KindDomain:
 		now, err = model.Decode[model.Domain](object)
 	case "overlay":
 		kind, _, _ := definitions.SplitOverlay(e.ResourceID)
@@ -113,7 +105,7 @@ func canonical(e *api.AuditEntry, object json.RawMessage) json.RawMessage {
 	if err != nil {
 		return object // which is equal to nothing
 	}
-	text, err := encoded(now)
+	text, err := objects.Encode(now)
 	if err != nil {
 		return object
 	}

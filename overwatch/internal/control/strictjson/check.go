@@ -1,4 +1,4 @@
-package httpapi
+package strictjson
 
 import (
 	"bytes"
@@ -145,8 +145,8 @@ func firstTwice(names [][]byte) []byte {
 	return nil
 }
 
-// elements returns the number of elements in the lists of a JSON object. The text must be valid.
-func elements(body []byte) (count int) {
+// CountElements returns the number of CountElements in the lists of a JSON object. The text must be valid.
+func CountElements(body []byte) (count int) {
 	const inList = 2 // in an array, which is in an object
 	depth, list, begun := 0, false, false
 	for i := 0; i < len(body); i++ {

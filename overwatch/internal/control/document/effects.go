@@ -1,4 +1,4 @@
-package httpapi
+package document
 
 import (
 	"context"
@@ -11,27 +11,27 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// effectsOf returns the effects of a plan on answers. An object that cannot be served is an error.
-func (s *Server) effectsOf(ctx context.Context, p *documentPlan) (api.PlanAnswers, error) {
+// Effects returns the effects of a plan on answers. An object that cannot be served is an error.
+func (pl *Planner) Effects(ctx context.Context, p *Plan) (api.PlanAnswers, error) {
 	if len(p.changes) == 0 {
 		return impact.NoEffects(), nil
 	}
-	return s.impact.Compare(ctx, p.names(s), func(wanted func(string) bool) (*zone.View, error) {
-		return s.o.Definitions.Preview(p.change(s), p.backends(s.o.View), wanted)
+	return pl.o.Impact.Compare(ctx, p.names(pl), func(wanted func(string) bool) (*zone.View, error) {
+		return pl.o.Definitions.Preview(p.change(pl), p.backends(pl.o.View), wanted)
 	})
 }
 
 // names returns the names whose answers a plan can change, in order.
-func (p *documentPlan) names(s *Server) []string {
+func (p *Plan) names(pl *Planner) []string {
 	all := map[string]bool{}
 	if len(p.put.regions)+len(p.gone.regions)+len(p.put.mappings)+len(p.gone.mappings)+
 		len(p.put.settings) > 0 {
-		cfg, _ := s.o.Config()
+		cfg := pl.o.Edit.Config()
 		for d := range cfg.AllDomains {
 			all[d.Name] = true
 		}
 	}
-	for _, domains := range []*objectSet{p.put, p.gone} {
+	for _, domains := range []*Objects{p.put, p.gone} {
 		for name := range domains.domains {
 			all[name] = true
 		}
@@ -46,7 +46,7 @@ func (p *documentPlan) names(s *Server) []string {
 }
 
 // backends returns the backends as they would be after a document's plan.
-func (p *documentPlan) backends(view *registry.View) *impact.Backends {
+func (p *Plan) backends(view *registry.View) *impact.Backends {
 	puts := make(map[registry.ID]impact.Server, len(p.put.servers))
 	for id, server := range p.put.servers {
 		puts[id] = impact.Server{Weight: server.Weight, Region: server.Region}

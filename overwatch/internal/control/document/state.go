@@ -1,4 +1,4 @@
-package httpapi
+package document
 
 import (
 	"bytes"
@@ -8,28 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/netip"
 
-	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
 
-// AppliedStore stores the changes of applies, for their undo. A call returns when the change is on disk.
-type AppliedStore interface {
-	PutApplied(name string, state []byte) error
-	// Applied returns a stored state, or nil if the state is missing.
-	Applied(name string) ([]byte, error)
-	DeleteApplied(name string) error
-}
-
-// appliedState holds the changes of an apply: the objects before and after it, and the orders of removed servers.
-type appliedState struct {
+// state holds the changes of an apply: the objects before and after it, and the orders of removed servers.
+type state struct {
 	Before, After appliedObjects
 	Orders        []api.Order `json:",omitempty"`
 }
@@ -51,7 +41,7 @@ type appliedTarget struct {
 }
 
 // stateOf returns the changed objects of a plan, before and after the change, without the orders.
-func stateOf(p *documentPlan) (state appliedState, err error) {
+func stateOf(p *Plan) (st state, err error) {
 	before := newObjects()
 	addTouched(before.regions, p.held.regions, p.put.regions, p.gone.regions)
 	addTouched(before.domains, p.held.domains, p.put.domains, p.gone.domains)
@@ -60,11 +50,11 @@ func stateOf(p *documentPlan) (state appliedState, err error) {
 	addTouched(before.mappings, p.held.mappings, p.put.mappings, p.gone.mappings)
 	addTouched(before.agents, p.held.agents, p.put.agents, p.gone.agents)
 	addTouched(before.settings, p.held.settings, p.put.settings, p.gone.settings)
-	if state.Before, err = before.listed(); err != nil {
-		return state, err
+	if st.Before, err = before.listed(); err != nil {
+		return st, err
 	}
-	state.After, err = p.put.listed()
-	return state, err
+	st.After, err = p.put.listed()
+	return st, err
 }
 
 // addTouched adds the objects of now with the keys of the maps touched.
@@ -78,12 +68,12 @@ func addTouched[K comparable, V any](to, now map[K]*V, touched ...map[K]*V) {
 	}
 }
 
-func (o *objectSet) listed() (list appliedObjects, err error) {
+func (o *Objects) listed() (list appliedObjects, err error) {
 	for _, key := range sortedKeys(o.regions) {
 		list.Regions = append(list.Regions, o.regions[key])
 	}
 	for _, key := range sortedKeys(o.domains) {
-		text, err := encoded(o.domains[key])
+		text, err := objects.Encode(o.domains[key])
 		if err != nil {
 			return list, err
 		}
@@ -111,7 +101,7 @@ func (o *objectSet) listed() (list appliedObjects, err error) {
 }
 
 // objects is the inverse of listed.
-func (l *appliedObjects) objects() (*objectSet, error) {
+func (l *appliedObjects) objects() (*Objects, error) {
 	o := newObjects()
 	for _, r := range l.Regions {
 		o.regions[r.Name] = r
@@ -150,7 +140,7 @@ func (l *appliedObjects) objects() (*objectSet, error) {
 }
 
 // encode returns the state as compressed JSON.
-func (a *appliedState) encode() ([]byte, error) {
+func (a *state) encode() ([]byte, error) {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)
 	if err := errors.Join(json.NewEncoder(packed).Encode(a), packed.Close()); err != nil {
@@ -159,8 +149,8 @@ func (a *appliedState) encode() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// decodeApplied returns the state of compressed JSON.
-func decodeApplied(packed []byte) (a appliedState, err error) {
+// decodeState returns the state of compressed JSON.
+func decodeState(packed []byte) (a state, err error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return a, err
@@ -174,16 +164,16 @@ func decodeApplied(packed []byte) (a appliedState, err error) {
 
 // planRevert returns the plan that restores the objects of a state. now are the objects of the API. The error names an
 // object that has changed since the apply.
-func planRevert(ctx context.Context, state *appliedState, now *objectSet, owner string) (*documentPlan, error) {
-	before, err := state.Before.objects()
+func planRevert(ctx context.Context, st *state, now *Objects, owner string) (*Plan, error) {
+	before, err := st.Before.objects()
 	if err != nil {
 		return nil, err
 	}
-	after, err := state.After.objects()
+	after, err := st.After.objects()
 	if err != nil {
 		return nil, err
 	}
-	p := &documentPlan{ctx: ctx, request: documentBody{Owner: owner}, held: now, put: newObjects(), gone: newObjects()}
+	p := &Plan{ctx: ctx, request: Request{Owner: owner}, held: now, put: newObjects(), gone: newObjects()}
 	return p, errors.Join(
 		revertAll(p, kindRegion, before.regions, after.regions, now.regions, p.put.regions, p.gone.regions),
 		revertAll(p, kindDomain, before.domains, after.domains, now.domains, p.put.domains, p.gone.domains),
@@ -195,9 +185,9 @@ func planRevert(ctx context.Context, state *appliedState, now *objectSet, owner 
 }
 
 // revertAll adds the objects of a kind to a plan. The error names the first object that has changed since the apply.
-func revertAll[K comparable, V any](p *documentPlan, kind string, before, after, now, put, gone map[K]*V) error {
+func revertAll[K comparable, V any](p *Plan, kind string, before, after, now, put, gone map[K]*V) error {
 	for _, key := range sortedKeys(after) {
-		if !equalJSON(now[key], after[key]) {
+		if !objects.Equal(now[key], after[key]) {
 			return fmt.Errorf("%s %v has changed since", kind, key)
 		}
 		change := api.PlanChange{Action: api.PlanUpdate, Kind: kind, ID: fmt.Sprint(key)}
@@ -221,112 +211,30 @@ func revertAll[K comparable, V any](p *documentPlan, kind string, before, after,
 	return nil
 }
 
-func equalJSON(a, b any) bool {
-	one, err := encoded(a)
-	other, failed := encoded(b)
-	return err == nil && failed == nil && equalBut(one, other)
-}
-
-// appliedName returns the name of the state of an apply: the request's id, and for an undo the entry that it undoes.
-func appliedName(requestID, undoes string) string {
-	if undoes == "" || undoes == "0" {
-		return requestID
-	}
-	return requestID + "-" + undoes
-}
-
-// undoableApply is the effect of the undo of an apply.
-type undoableApply struct {
-	plan   *documentPlan
-	orders []api.Order
-}
-
-// planUndoApply returns the plan that undoes the apply of an audit entry.
-func (s *Server) planUndoApply(e *api.AuditEntry) (u undoableApply, err error) {
-	packed, err := s.o.Applied.Applied(appliedName(e.RequestID, e.Details["undoes"]))
+// State returns what a plan changes, for PlanUndo. orders are the weights and drains of the servers that the plan
+// deletes. The state is compressed JSON.
+func (p *Plan) State(orders []api.Order) ([]byte, error) {
+	st, err := stateOf(p)
 	if err != nil {
-		return u, err
+		return nil, fmt.Errorf("the changes of a document: %w", err)
 	}
-	if packed == nil {
-		return u, cannotUndo(e, fmt.Sprintf("what was before it is not kept: an earlier version made it, it was too large, "+
-			"or it is older than the last %d applies", store.MaxApplied))
-	}
-	state, err := decodeApplied(packed)
+	st.Orders = orders
+	return st.encode()
+}
+
+// ErrChanged is the error of PlanUndo for an object that has changed since the apply.
+type ErrChanged struct{ error }
+
+// PlanUndo returns the plan that undoes the apply of a state, and the weights and drains of the restored servers. owner
+// is the owner of the document. An object that has changed since the apply is an ErrChanged.
+func (pl *Planner) PlanUndo(packed []byte, owner string) (*Plan, []api.Order, error) {
+	st, err := decodeState(packed)
 	if err != nil {
-		return u, fmt.Errorf("the state before apply %d: %w", e.ID, err)
+		return nil, nil, err
 	}
-	p, err := planRevert(context.Background(), &state, s.currentObjects(), e.ResourceID)
+	p, err := planRevert(context.Background(), &st, pl.current(), owner)
 	if err != nil {
-		return u, cannotUndo(e, err.Error())
+		return nil, nil, ErrChanged{err}
 	}
-	return undoableApply{p, state.Orders}, nil
-}
-
-// undoApply reverts the apply of a document.
-func (s *Server) undoApply(c *call, e *api.AuditEntry, ch *change) error {
-	s.o.OrderLock.Lock() // before s.safe, as changes of orders do
-	defer s.o.OrderLock.Unlock()
-	s.safe.Lock()
-	defer s.safe.Unlock()
-	s.regions.Lock()
-	defer s.regions.Unlock()
-	u, err := s.planUndoApply(e)
-	if err != nil {
-		return err
-	}
-	if c.query.flag("if_safe") {
-		effects, err := s.effectsOf(c.Request.Context(), u.plan)
-		if err == nil {
-			err = impact.Unsafe(effects.Losses)
-		}
-		if err != nil {
-			return conflictOf(e, err)
-		}
-	}
-	ch.after = u.plan.summary()
-	return conflictOf(e, s.applyPlan(c, u.plan, ch, u.orders))
-}
-
-// conflictOf converts a bad request, caused by a restored object, to the conflict error of an undo. It returns other
-// errors unchanged.
-func conflictOf(e *api.AuditEntry, err error) error {
-	if p, is := errors.AsType[*problem](err); is && p.status == http.StatusBadRequest {
-		return cannotUndo(e, p.sentence)
-	}
-	return err
-}
-
-// ordersOf returns the weights and the drains of servers.
-func (s *Server) ordersOf(servers []registry.ID) (list []api.Order) {
-	of := make(map[registry.ID]bool, len(servers))
-	for _, id := range servers {
-		of[id] = true
-	}
-	for _, o := range s.o.View.Orders() {
-		if o.Kind != api.OrderOverride && of[registry.ID{Service: o.Service, Address: o.Address, Port: o.Port}] {
-			list = append(list, o.Record())
-		}
-	}
-	return list
-}
-
-// restoreOrders restores the orders of restored servers, without the expired orders. The caller holds
-// Options.OrderLock.
-func (s *Server) restoreOrders(ctx context.Context, orders []api.Order) error {
-	var failed []error
-	for _, record := range orders {
-		o, known := orderOf(record, s.o.Now())
-		if _, again := s.findOrder(o.Kind, targetOf(o)); !known || again ||
-			!o.ExpiresAt.IsZero() && !s.o.Now().Before(o.ExpiresAt) {
-			continue
-		}
-		if err := s.o.OrderStore.PutOrder(restore.Order(o)); err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		if err := s.o.Orders.SetOrder(ctx, o); err != nil {
-			failed = append(failed, s.o.OrderStore.DeleteOrder(o.Kind, o.Service, o.Endpoint()))
-		}
-	}
-	return errors.Join(failed...)
+	return p, st.Orders, nil
 }

@@ -1,4 +1,4 @@
-package httpapi
+package strictjson
 
 import (
 	"bytes"
@@ -11,48 +11,49 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/shared/model"
 )
 
-// decodeObject reads a body that must be one JSON object with no other fields than those of the struct that into
+// Decode reads a body that must be one JSON object with no other fields than those of the struct that into
 // points to. Names are compared exactly. Duplicate names, null and text that is not UTF-8 are refused.
 //
 // into may also point to a model.Patch. Its fields are checked when the patch is applied; null resets a field.
-func decodeObject(body []byte, into any) error {
-	fields := fieldsOf(into)
+func Decode(body []byte, into any) error {
+	fields := FieldsOf(into)
 	if err := notEmpty(body, fields); err != nil {
 		return err
 	}
 	if err := checkJSON(body); err != nil {
-		return badRequest("the body is not usable JSON: %v", err)
+		return fault.Invalidf("the body is not usable JSON: %v", err)
 	}
-	return decodeChecked(body, into, fields)
+	return DecodeChecked(body, into, fields)
 }
 
-// decodePart is decodeObject for a part of a body that checkJSON has accepted.
-func decodePart(body []byte, into any) error {
-	fields := fieldsOf(into)
+// DecodePart is Decode for a part of a body that checkJSON has accepted.
+func DecodePart(body []byte, into any) error {
+	fields := FieldsOf(into)
 	if err := notEmpty(body, fields); err != nil {
 		return err
 	}
-	return decodeChecked(body, into, fields)
+	return DecodeChecked(body, into, fields)
 }
 
-func notEmpty(body []byte, fields objectFields) error {
+func notEmpty(body []byte, fields Fields) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return badRequest("the body is empty: it must be a JSON object with %s", strings.Join(fields.names(), ", "))
+		return fault.Invalidf("the body is empty: it must be a JSON object with %s", strings.Join(fields.names(), ", "))
 	}
 	return nil
 }
 
-// decodeChecked decodes JSON that checkJSON has accepted. fields are those of into.
-func decodeChecked(body []byte, into any, known objectFields) error {
+// DecodeChecked decodes JSON that checkJSON has accepted. fields are those of into.
+func DecodeChecked(body []byte, into any, known Fields) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
 		if len(known) == 0 {
-			return badRequest("the body is not empty, as it must be here")
+			return fault.Invalidf("the body is not empty, as it must be here")
 		}
-		return badRequest("the body must be a JSON object with %s", strings.Join(known.names(), ", "))
+		return fault.Invalidf("the body must be a JSON object with %s", strings.Join(known.names(), ", "))
 	}
 	if _, isPatch := into.(declarer); isPatch {
 		return json.Unmarshal(body, into)
@@ -69,35 +70,35 @@ func decodeChecked(body []byte, into any, known objectFields) error {
 	return decodeInner(fields, known)
 }
 
-// decodeInner applies the rules of decodeObject to the objects inside an object.
-func decodeInner(fields map[string]json.RawMessage, known objectFields) error {
+// decodeInner applies the rules of Decode to the objects inside an object.
+func decodeInner(fields map[string]json.RawMessage, known Fields) error {
 	for _, f := range known {
 		inner := fields[f.name]
 		if inner == nil || string(inner) == "null" || f.of.Type.Kind() != reflect.Pointer ||
 			f.of.Type.Elem().Kind() != reflect.Struct || f.of.Type.Implements(reflect.TypeFor[json.Unmarshaler]()) {
 			continue
 		}
-		if err := decodePart(inner, reflect.New(f.of.Type.Elem()).Interface()); err != nil {
-			return badRequest("%s: %v", f.name, err)
+		if err := DecodePart(inner, reflect.New(f.of.Type.Elem()).Interface()); err != nil {
+			return fault.Invalidf("%s: %v", f.name, err)
 		}
 	}
 	return nil
 }
 
 // refuseNull refuses null for a field that is never null in answers: leaving the field out means the same.
-func refuseNull(fields map[string]json.RawMessage, known objectFields) error {
+func refuseNull(fields map[string]json.RawMessage, known Fields) error {
 	for _, f := range known {
 		shown := f.of.Tag.Get("json") == f.name &&
 			(f.of.Type.Kind() == reflect.Pointer || f.of.Type == reflect.TypeFor[json.RawMessage]())
 		if !shown && string(fields[f.name]) == "null" {
-			return badRequest("%s is null: give a value, or leave it out", f.name)
+			return fault.Invalidf("%s is null: give a value, or leave it out", f.name)
 		}
 	}
 	return nil
 }
 
 // refuseUnknown returns an error that lists the fields that are not in known, or nil.
-func refuseUnknown(fields map[string]json.RawMessage, known objectFields) error {
+func refuseUnknown(fields map[string]json.RawMessage, known Fields) error {
 	var unknown []string
 	for name := range fields {
 		if !known.has(name) {
@@ -109,12 +110,12 @@ func refuseUnknown(fields map[string]json.RawMessage, known objectFields) error 
 	}
 	slices.Sort(unknown)
 	const shown = 10
-	return badRequest("the body has unknown fields: %s; known are %s",
+	return fault.Invalidf("the body has unknown fields: %s; known are %s",
 		strings.Join(unknown[:min(len(unknown), shown)], ", "), cmp.Or(strings.Join(known.names(), ", "), "none"))
 }
 
-// objectFields are the JSON fields of a struct in their order, with those of embedded structs in their place.
-type objectFields []objectField
+// Fields are the JSON fields of a struct in their order, with those of embedded structs in their place.
+type Fields []objectField
 
 type objectField struct {
 	name string
@@ -124,8 +125,8 @@ type objectField struct {
 // declarer is a pointer to a model.Patch.
 type declarer interface{ Declared() *model.Fields }
 
-// fieldsOf returns the fields of the struct or the model.Patch that into points to. Those of a patch have only names.
-func fieldsOf(into any) (list objectFields) {
+// FieldsOf returns the fields of the struct or the model.Patch that into points to. Those of a patch have only names.
+func FieldsOf(into any) (list Fields) {
 	if patch, isPatch := into.(declarer); isPatch {
 		for _, name := range patch.Declared().Names(model.FromOperator) {
 			list = append(list, objectField{name: name})
@@ -141,7 +142,7 @@ func fieldsOf(into any) (list objectFields) {
 	return list
 }
 
-func (l objectFields) names() []string {
+func (l Fields) names() []string {
 	names := make([]string, len(l))
 	for i := range l {
 		names[i] = l[i].name
@@ -149,28 +150,28 @@ func (l objectFields) names() []string {
 	return names
 }
 
-func (l objectFields) has(name string) bool {
+func (l Fields) has(name string) bool {
 	return slices.ContainsFunc(l, func(f objectField) bool { return f.name == name })
 }
 
 // typeProblem returns an error that names the field whose value has the wrong type.
-func typeProblem(err error, fields map[string]json.RawMessage, known objectFields) error {
+func typeProblem(err error, fields map[string]json.RawMessage, known Fields) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		name, _, _ := strings.Cut(wrong.Field, ".")
 		subject := "it"
 		if known.isList(name) && wrong.Type.Kind() != reflect.Slice {
 			subject = "each element"
 		}
-		return badRequest("%s is %.64s: %s must be %s", wrong.Field, fields[name], subject, jsonType(wrong.Type))
+		return fault.Invalidf("%s is %.64s: %s must be %s", wrong.Field, fields[name], subject, jsonType(wrong.Type))
 	}
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
-		return badRequest("%.64s is not a time: it must be such as 2026-01-31T12:00:00Z", wrong.Value)
+		return fault.Invalidf("%.64s is not a time: it must be such as 2026-01-31T12:00:00Z", wrong.Value)
 	}
-	return badRequest("the body cannot be read: %v", err)
+	return fault.Invalidf("the body cannot be read: %v", err)
 }
 
 // isList reports whether a field is a list.
-func (l objectFields) isList(name string) bool {
+func (l Fields) isList(name string) bool {
 	return slices.ContainsFunc(l, func(f objectField) bool {
 		return f.name == name && (f.of.Type.Kind() == reflect.Slice ||
 			f.of.Type.Kind() == reflect.Pointer && f.of.Type.Elem().Kind() == reflect.Slice)

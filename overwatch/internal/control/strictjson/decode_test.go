@@ -1,17 +1,20 @@
-package httpapi // inside: it uses decodeObject, maxDepth and problemOf
+package strictjson // inside: it uses maxDepth
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/shared/api"
 )
 
-func TestDecodeObject_SaysWhatIsWrong(t *testing.T) {
+func TestDecode_SaysWhatIsWrong(t *testing.T) {
 	deep := strings.Repeat(`{"reason":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1)
 	for name, tc := range map[string]struct{ body, want string }{
-		"empty":          {"", "the body is empty: it must be a JSON object with healthy, reason, source, starts_at, expires_in"},
+		"empty": {"", "the body is empty: it must be a JSON object with healthy, reason, source, starts_at, " +
+			"expires_in"},
 		"blank":          {" \n", "the body is empty"},
 		"null":           {"null", "must be a JSON object"},
 		"list":           {`[{"healthy":true}]`, "must be a JSON object"},
@@ -34,20 +37,20 @@ func TestDecodeObject_SaysWhatIsWrong(t *testing.T) {
 		"null for a value": {`{"reason":null}`, "reason is null: give a value, or leave it out"},
 	} {
 		var req api.OverrideRequest
-		err := decodeObject([]byte(tc.body), &req)
+		err := Decode([]byte(tc.body), &req)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, tc.want)
 		}
-		if p, ok := problemOf(err); !ok || p.status != 400 {
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Kind != fault.Invalid {
 			t.Errorf("%s: %v is not the client's fault", name, err)
 		}
 	}
 }
 
-func TestDecodeObject_ReadsWhatIsRight(t *testing.T) {
+func TestDecode_ReadsWhatIsRight(t *testing.T) {
 	var req api.OverrideRequest
 	body := ` {"reason" : "düsseldorf \u00fc [x] {y} \"q\"", "healthy": false} `
-	if err := decodeObject([]byte(body), &req); err != nil {
+	if err := Decode([]byte(body), &req); err != nil {
 		t.Fatal(err)
 	}
 	if req.Healthy == nil || *req.Healthy || req.Reason != `düsseldorf ü [x] {y} "q"` || req.ExpiresIn != "" {
@@ -55,20 +58,21 @@ func TestDecodeObject_ReadsWhatIsRight(t *testing.T) {
 	}
 }
 
-// FuzzDecodeObject holds that any body is either refused with a sentence or
-// means the same to encoding/json without our rules.
-func FuzzDecodeObject(f *testing.F) {
+// FuzzDecode checks that each body is either rejected with a text, or means the same to encoding/json without further
+// rules.
+func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
-		`{"healthy":true,"reason":"r","source":"s","expires_in":"30m"}`, `{}`, `null`, `[]`, `{"a":{"b":[1,2,{"c":null}]}}`,
+		`{"healthy":true,"reason":"r","source":"s","expires_in":"30m"}`, `{}`, `null`, `[]`,
+		`{"a":{"b":[1,2,{"c":null}]}}`,
 		`{"healthy":true}{}`, "\xff", `{"reason":"\ud800"}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var req, plain api.OverrideRequest
-		if err := decodeObject(body, &req); err != nil {
-			if p, ok := problemOf(err); !ok || p.status != 400 || p.sentence == "" {
-				t.Fatalf("%q: %v is not a sentence for the client", body, err)
+		if err := Decode(body, &req); err != nil {
+			if e, ok := errors.AsType[*fault.Error](err); !ok || e.Kind != fault.Invalid || e.Text == "" {
+				t.Fatalf("%q: %v is not a rejection for the client", body, err)
 			}
 			return
 		}
@@ -80,4 +84,15 @@ func FuzzDecodeObject(f *testing.F) {
 			t.Fatalf("%q: %+v, plainly %+v", body, req, plain)
 		}
 	})
+}
+
+func TestCountElements_CountsElementsOfLists(t *testing.T) {
+	for text, want := range map[string]int{
+		`{}`: 0, `{"a":[]}`: 0, `{"a":[ ],"b":[ {} ]}`: 1, `{"a":[{},{}],"b":[1,"x,y",[3,4],null]}`: 6,
+		`{"a":{"b":1,"c":[1,2]},"d":[{"e":[1,2,3]}]}`: 1, `{"a":["\"",",]["]}`: 2, `[1,2]`: 0,
+	} {
+		if got := CountElements([]byte(text)); got != want {
+			t.Errorf("%s has %d elements, want %d", text, got, want)
+		}
+	}
 }

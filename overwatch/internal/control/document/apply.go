@@ -1,0 +1,142 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// Plan compares the objects of a document with those that the API has, and describes the effect on answers. It stops
+// when ctx ends.
+func (pl *Planner) Plan(ctx context.Context, req Request, wanted *Objects) (p *Plan, view api.Plan,
+	err error) {
+	if err := pl.o.Flush(ctx); err != nil {
+		return nil, api.Plan{}, err
+	}
+	p = compare(ctx, req, wanted, pl.current(), api.Stamp(pl.o.Now()))
+	if err := p.problems.err(fault.Conflict); err != nil {
+		return nil, api.Plan{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, api.Plan{}, err
+	}
+	view = api.Plan{Changes: append([]api.PlanChange{}, p.changes...), Unchanged: p.unchanged, Force: []string{},
+		GeneratedAt: api.Stamp(pl.o.Now())}
+	if view.Answers, err = pl.Effects(ctx, p); err != nil {
+		return nil, api.Plan{}, wanted.locate(err)
+	}
+	view.Force = p.forceReasons(view.Answers.Losses)
+	return p, view, nil
+}
+
+// NeedsForce rejects a plan that needs force, nil for a plan that does not.
+func NeedsForce(p *api.Plan) error {
+	if len(p.Force) == 0 {
+		return nil
+	}
+	err := fault.Conflictf("nothing was changed: %s; with force it is done all the same", strings.Join(p.Force, "; "))
+	err.Names = p.Answers.Losses
+	return err
+}
+
+// forceReasons returns the reasons why a plan needs force, the worst first: names that lose backends, then the part of
+// the owner's objects that would change.
+func (p *Plan) forceReasons(losses []api.Consequence) []string {
+	reasons := []string{}
+	if len(losses) > 0 {
+		reasons = append(reasons, impact.Sentence(losses))
+	}
+	if p.owned >= api.OwnedFloor && p.touched*100 > p.owned*api.OwnedChange {
+		reasons = append(reasons, fmt.Sprintf("%d of the %d objects that %s has would change or go, more than %d %%",
+			p.touched, p.owned, p.request.Owner, api.OwnedChange))
+	}
+	return reasons
+}
+
+// locate names the objects of an error by their places in the document.
+func (o *Objects) locate(err error) error {
+	p, isProblem := errors.AsType[*fault.Error](err)
+	if !isProblem || len(p.Objects) == 0 {
+		return err
+	}
+	found := make(problems, len(p.Objects))
+	for i, one := range p.Objects {
+		found[i] = one
+		if place := o.places[one.Object]; place != "" {
+			found[i].Object = place
+		}
+	}
+	return found.err(p.Kind)
+}
+
+// Store stores a plan and puts it into force, all of it or nothing. note is the audit entry of the change.
+func (pl *Planner) Store(ctx context.Context, p *Plan, note store.Entry) error {
+	if len(p.put.servers)+len(p.gone.servers) == 0 {
+		return pl.o.Definitions.DefineWith(note, p.change(pl), definitions.Attached{})
+	}
+	puts := make([]store.Server, 0, len(p.put.servers))
+	for _, server := range p.put.servers {
+		puts = append(puts, *server)
+	}
+	gone := slices.Collect(maps.Keys(p.gone.servers))
+	return pl.o.Inventory.Apply(ctx, puts, gone, func(servers definitions.Attached) error {
+		if err := p.staleServers(pl.o.Inventory); err != nil {
+			return err
+		}
+		return pl.o.Definitions.DefineWith(note, p.change(pl), servers)
+	})
+}
+
+// IsEmpty reports whether a plan changes nothing.
+func (p *Plan) IsEmpty() bool { return len(p.changes) == 0 }
+
+// Removed returns the backends of the servers that a plan deletes.
+func (p *Plan) Removed(view *registry.View) []registry.ID {
+	removed := slices.Collect(maps.Keys(p.gone.servers))
+	for id := range p.gone.targets {
+		for b := range impact.AddressesOf(view, id) {
+			removed = append(removed, b.ID)
+		}
+	}
+	return removed
+}
+
+// Summary is the summary of an apply in the audit log: at most maxSummary objects by what was done with them.
+type Summary struct {
+	Created, Updated, Deleted []string
+	More                      int `json:",omitempty"` // objects that are not listed
+}
+
+// maxSummary bounds the objects that one audit entry names.
+const maxSummary = 200
+
+// Summary returns the summary of a plan.
+func (p *Plan) Summary() Summary {
+	var sum Summary
+	for i, one := range p.changes {
+		if i == maxSummary {
+			sum.More = len(p.changes) - maxSummary
+			break
+		}
+		name := one.Kind + " " + one.ID
+		switch one.Action {
+		case api.PlanCreate:
+			sum.Created = append(sum.Created, name)
+		case api.PlanUpdate:
+			sum.Updated = append(sum.Updated, name)
+		default:
+			sum.Deleted = append(sum.Deleted, name)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,97 @@
+package document
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+)
+
+func writtenRegion(r *store.Region) api.DocumentRegion {
+	name := cmp.Or(r.Label, r.Name)
+	w := api.DocumentRegion{Owner: r.Owner, RegionChange: api.RegionChange{
+		Name: &name, Code: objects.NonDefault(r.Code, ""), Description: objects.NonDefault(r.Description, ""),
+		Latitude:  r.Latitude,
+		Longitude: r.Longitude, Continent: objects.NonDefault(r.Continent, ""), Enabled: objects.NonDefault(r.Enabled,
+			true),
+		Priority: objects.NonDefault(r.Priority, 0), RoutingAlgorithm: objects.NonDefault(r.Pool, ""),
+		ProximityBias: objects.NonDefault(r.Bias, 0),
+	}}
+	if id, err := objects.RegionID(name, r.Code); err != nil || id != r.Name {
+		w.ID = r.Name
+	}
+	if len(r.Countries) > 0 {
+		w.Countries = &r.Countries
+	}
+	return w
+}
+
+func writtenServer(cfg *config.Config, server *store.Server) api.DocumentServer {
+	w := api.DocumentServer{Owner: server.Owner, ServerCreate: api.ServerCreate{Service: server.Service,
+		Address: server.Address.String(), Port: int(server.Port), Weight: &server.Weight, Region: server.Region,
+		Agent: server.Agent}}
+	if server.Check != cfg.CheckIn(server.Region) {
+		w.HealthCheck = objects.CheckFields(server.Check)
+	}
+	return w
+}
+
+func writtenAgent(n *store.Node) api.DocumentAgent {
+	return api.DocumentAgent{Owner: n.Owner, AgentRegistration: api.AgentRegistration{Name: n.ID, Address: n.Address,
+		Port: n.Port, Region: n.Region, Version: n.Version}}
+}
+
+func writtenTarget(id definitions.TargetID, t *definitions.TargetServer) api.DocumentServer {
+	return api.DocumentServer{Owner: t.Owner, ServerCreate: api.ServerCreate{HealthCheck: t.HealthCheck,
+
+		Service: id.Service, Target: id.Name, Port: int(id.Port), Weight: &t.Weight, Region: t.Region, Agent: t.Agent,
+		AllowedCIDRs: objects.NetworkTexts(t.AllowedCIDRs)}}
+}
+
+// Export returns the objects of the API as a document.
+func (pl *Planner) Export() (doc api.Document, err error) {
+	held := pl.current()
+	cfg := pl.o.Edit.Config()
+	for _, name := range slices.Sorted(maps.Keys(held.regions)) {
+		doc.Regions = append(doc.Regions, writtenRegion(held.regions[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(held.domains)) {
+		doc.Domains = append(doc.Domains, model.Written(held.domains[name]))
+	}
+	for _, server := range pl.o.Inventory.All() {
+		doc.Servers = append(doc.Servers, writtenServer(cfg, &server))
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(held.targets), definitions.TargetID.Compare) {
+		doc.Servers = append(doc.Servers, writtenTarget(id, held.targets[id]))
+	}
+	for _, network := range slices.SortedFunc(maps.Keys(held.mappings), func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	}) {
+		m := held.mappings[network]
+		doc.Mappings = append(doc.Mappings, api.DocumentMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment,
+			Owner: m.Owner})
+	}
+	for _, id := range sortedKeys(held.agents) {
+		doc.Agents = append(doc.Agents, writtenAgent(held.agents[id]))
+	}
+	for _, section := range sortedKeys(held.settings) {
+		if valuesOf(held.settings[section]) == nil {
+			continue
+		}
+		w := api.DocumentSettings{Section: section}
+		if err := json.Unmarshal(*held.settings[section], &w.Values); err != nil {
+			return doc, fmt.Errorf("the stored settings of %s: %w", section, err)
+		}
+		doc.Settings = append(doc.Settings, w)
+	}
+	return doc, nil
+}

@@ -1,0 +1,54 @@
+// Package document compares documents with the objects of the API, and makes the API hold the objects of a document. A
+// document is a list of regions, domains, servers, mappings, agents and settings.
+package document
+
+import (
+	"context"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control/impact"
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// Definitions holds the definitions of the API; control.Plane implements it.
+type Definitions interface {
+	Defined() (*definitions.Set, *config.Config)
+	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
+	Draft(make func(*definitions.Draft) error) error
+	Preview(change func(*definitions.Draft) error, backends publish.Backends,
+		wanted func(name string) bool) (*zone.View,
+		error)
+}
+
+// Inventory holds the servers of the API; inventory.Inventory implements it.
+type Inventory interface {
+	Get(registry.ID) (store.Server, bool)
+	All() []store.Server
+	Apply(ctx context.Context, puts []store.Server, gone []registry.ID, commit func(definitions.Attached) error) error
+}
+
+// Options holds the parts that a Planner calls. Every field is required.
+type Options struct {
+	Edit        *objects.Editor
+	Impact      *impact.Assessor
+	Definitions Definitions
+	Inventory   Inventory
+	View        *registry.View
+	// Flush returns when all changes made before the call are in the answers of DNS.
+	Flush func(context.Context) error
+	// Now returns the time.
+	Now func() time.Time
+}
+
+// Planner reads documents and makes plans. It has no state of its own. The caller serializes Plan and Store of plans
+// that are stored.
+type Planner struct{ o Options }
+
+// New returns a Planner.
+func New(o Options) *Planner { return &Planner{o} }

@@ -1,0 +1,340 @@
+package document
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/objects"
+	"gslb.internal/overwatch/internal/control/strictjson"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// Request is api.ApplyRequest whose objects are not decoded yet, so that each error names its object.
+type Request struct {
+	Document json.RawMessage `json:"document"`
+	Owner    string          `json:"owner,omitempty"`
+	Prune    bool            `json:"prune,omitempty"`
+	Force    bool            `json:"force,omitempty"`
+}
+
+// objectLists are the lists of a document.
+type objectLists struct {
+	Regions  []json.RawMessage `json:"regions,omitempty"`
+	Domains  []json.RawMessage `json:"domains,omitempty"`
+	Servers  []json.RawMessage `json:"servers,omitempty"`
+	Mappings []json.RawMessage `json:"mappings,omitempty"`
+	Agents   []json.RawMessage `json:"agents,omitempty"`
+	Settings []json.RawMessage `json:"settings,omitempty"`
+}
+
+// Objects holds the objects of a document, or those that the API has now, by their ids.
+type Objects struct {
+	regions  map[string]*store.Region
+	domains  map[string]*model.Domain
+	servers  map[registry.ID]*store.Server
+	targets  map[definitions.TargetID]*definitions.TargetServer
+	mappings map[netip.Prefix]*store.Mapping
+	agents   map[string]*store.Node
+	settings map[string]*json.RawMessage
+	places   map[string]string // of those of a document in it, such as domains[3], by kind and name
+}
+
+// The kinds of objects, as a plan names them.
+const (
+	kindRegion   = "region"
+	kindDomain   = "domain"
+	kindServer   = "server"
+	kindMapping  = "mapping"
+	kindAgent    = "agent"
+	kindSettings = "settings"
+)
+
+// maxProblems bounds the problems in a response. The checks stop at this number.
+const maxProblems = 1000
+
+// problems collects the faults of objects, at most maxProblems.
+type problems []api.DocumentProblem
+
+func (p *problems) add(place string, err error) {
+	if !p.full() {
+		*p = append(*p, api.DocumentProblem{Object: place, Problem: err.Error()})
+	}
+}
+
+func (p *problems) full() bool { return len(*p) >= maxProblems }
+
+// err returns the problems as an error of a kind, nil if there are none.
+func (p problems) err(kind fault.Kind) error {
+	if len(p) == 0 {
+		return nil
+	}
+	first := p[0]
+	sentence := fmt.Sprintf("nothing was changed: %s: %s", first.Object, first.Problem)
+	if p.full() {
+		sentence += fmt.Sprintf(" (and at least %d more problems)", len(p)-1)
+	} else if more := len(p) - 1; more > 0 {
+		sentence += fmt.Sprintf(" (and %d more)", more)
+	}
+	e := fault.New(kind, "%s", sentence)
+	e.Objects = p
+	return e
+}
+
+// Read decodes a document and checks each of its objects by itself. It stops when ctx ends.
+func (pl *Planner) Read(ctx context.Context, body Request) (*Objects, error) {
+	if body.Owner != "" {
+		if remedy := settings.LabelRemedy(body.Owner, api.MaxOwner); remedy != "" {
+			return nil, fault.Invalidf("owner is %.70q: %s", body.Owner, remedy)
+		}
+	}
+	if body.Prune && body.Owner == "" {
+		return nil, fault.Invalidf("prune is true without an owner: it deletes what the owner has and the document " +
+			"has not")
+	}
+	if count := strictjson.CountElements(body.Document); count > maxObjects() {
+		return nil, fault.New(fault.TooLarge, "the document has %d objects: at most %d are allowed", count,
+			maxObjects())
+	}
+	var lists objectLists
+	if err := strictjson.DecodePart(body.Document, &lists); err != nil {
+		return nil, err
+	}
+	if err := lists.checkLengths(); err != nil {
+		return nil, err
+	}
+	set, file := pl.o.Definitions.Defined()
+	r := &reader{pl: pl, ctx: ctx, cfg: pl.o.Edit.Config(), found: newObjects(), names: set.RegionNames(file)}
+	each(r, "regions", lists.Regions, r.region)
+	each(r, "domains", lists.Domains, r.domain)
+	each(r, "servers", lists.Servers, r.server)
+	each(r, "mappings", lists.Mappings, r.mapping)
+	each(r, "agents", lists.Agents, r.agent)
+	each(r, "settings", lists.Settings, r.settings)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.found, r.problems.err(fault.Invalid)
+}
+
+func newObjects() *Objects {
+	return &Objects{map[string]*store.Region{}, map[string]*model.Domain{}, map[registry.ID]*store.Server{},
+		map[definitions.TargetID]*definitions.TargetServer{}, map[netip.Prefix]*store.Mapping{},
+		map[string]*store.Node{},
+		map[string]*json.RawMessage{}, map[string]string{}}
+}
+
+// reader makes the objects of a document.
+type reader struct {
+	pl       *Planner
+	ctx      context.Context //nolint:containedctx // of the request whose document it reads
+	cfg      *config.Config
+	found    *Objects
+	names    config.RegionNames // of the regions that exist, and of the document
+	problems problems
+}
+
+// each decodes the objects of a list and calls take with each. It notes their faults with their places.
+func each[T any](r *reader, list string, raw []json.RawMessage, take func(T) (kind, name string, err error)) {
+	fields := strictjson.FieldsOf(new(T))
+	for i, one := range raw {
+		if r.problems.full() || i%objectsPerLook == 0 && r.ctx.Err() != nil {
+			return
+		}
+		place := fmt.Sprintf("%s[%d]", list, i)
+		var object T
+		err := strictjson.DecodeChecked(one, &object, fields)
+		if err == nil {
+			var kind, name string
+			if kind, name, err = take(object); err == nil {
+				err = r.found.place(kind, name, place)
+			}
+		}
+		if err != nil {
+			r.problems.add(place, err)
+		}
+	}
+}
+
+// place notes where an object stands in the document.
+func (o *Objects) place(kind, name, place string) error {
+	if before := o.places[kind+" "+name]; before != "" {
+		return fmt.Errorf("%s %s is there twice: also at %s", kind, name, before)
+	}
+	o.places[kind+" "+name] = place
+	return nil
+}
+
+func (r *reader) region(req api.DocumentRegion) (kind, name string, err error) {
+	if name = req.ID; name == "" {
+		if name, err = objects.RegionID(objects.ValueOr(req.Name, ""), objects.ValueOr(req.Code, "")); err != nil {
+			return "", "", err
+		}
+	}
+	if remedy := settings.LabelRemedy(name, wire.MaxRegion); remedy != "" {
+		return "", "", fault.Invalidf("id is %.64q: %s", name, remedy)
+	}
+	if name = r.names.Of(name); r.found.regions[name] == nil {
+		r.names.Add(name)
+	}
+	made := &store.Region{Name: name, Enabled: true, Owner: req.Owner}
+	r.found.regions[name] = made
+	return kindRegion, name, errors.Join(objects.EditRegion(made, req.RegionChange), checkOwner(req.Owner))
+}
+
+func (r *reader) domain(req api.DocumentDomain) (kind, name string, err error) {
+	made, err := r.pl.o.Edit.NewDomain(req, model.FromDocument)
+	if made == nil {
+		return "", "", err
+	}
+	made.Regions = r.names.All(made.Regions)
+	r.found.domains[made.Name] = made
+	return kindDomain, made.Name, errors.Join(err, checkOwner(made.Owner))
+}
+
+func (r *reader) server(req api.DocumentServer) (kind, name string, err error) {
+	if req.Target != "" {
+		return r.target(req)
+	}
+	req.Region = r.names.Of(req.Region)
+	service, remedy := settings.ParseService(req.Service)
+	if remedy != "" {
+		return "", "", fault.Invalidf("service is %.260q: %s", req.Service, remedy)
+	}
+	id, err := objects.NewServerID(service, req.ServerCreate)
+	if err != nil {
+		return "", "", err
+	}
+	made := &store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Region: req.Region, Agent: req.Agent,
+		Weight: objects.ValueOr(req.Weight, api.DefaultServerWeight), Owner: req.Owner}
+	r.found.servers[id] = made
+	err = errors.Join(objects.CheckWeight(made.Weight), objects.CheckAgent(req.Agent), checkOwner(req.Owner))
+	if err == nil {
+		made.Check, err = r.pl.o.Edit.CheckOfNew(r.cfg, req.ServerCreate)
+	}
+	return kindServer, id.String(), err
+}
+
+func (r *reader) mapping(req api.DocumentMapping) (kind, name string, err error) {
+	network, err := objects.ParseNetwork(req.CIDR)
+	if err != nil {
+		return "", "", err
+	}
+	if req.Comment != "" {
+		err = objects.CheckText("comment", req.Comment, api.MaxComment)
+	}
+	r.found.mappings[network] = &store.Mapping{CIDR: network.String(), Region: r.names.Of(req.Region),
+		Comment: req.Comment, Owner: req.Owner}
+	return kindMapping, network.String(), errors.Join(err, checkOwner(req.Owner))
+}
+
+func checkOwner(owner string) error { return fault.FromCheck(definitions.CheckOwner(owner)) }
+
+// current returns the objects that the API has now.
+func (pl *Planner) current() *Objects {
+	set, _ := pl.o.Definitions.Defined()
+	o := newObjects()
+	maps.Copy(o.regions, set.Regions)
+	maps.Copy(o.domains, set.Domains)
+	maps.Copy(o.mappings, set.Mappings)
+	maps.Copy(o.agents, set.Nodes)
+	for _, t := range set.Targets() {
+		o.targets[t.ID] = t.TargetServer
+	}
+	for _, section := range store.SharedSettings() {
+		overlay := cmp.Or(string(set.Settings[section]), noValues)
+		o.settings[section] = new(json.RawMessage(overlay))
+	}
+	for _, server := range pl.o.Inventory.All() {
+		o.servers[registry.ID{Service: server.Service, Address: server.Address, Port: server.Port}] = &server
+	}
+	return o
+}
+
+func (r *reader) agent(req api.DocumentAgent) (kind, name string, err error) {
+	made, err := r.pl.o.Edit.NewAgent(req.AgentRegistration)
+	if err != nil {
+		return "", "", err
+	}
+	made.Owner, made.Region = req.Owner, r.names.Of(made.Region)
+	r.found.agents[made.ID] = made
+	return kindAgent, made.ID, checkOwner(req.Owner)
+}
+
+// rawSettings is api.DocumentSettings whose values are not decoded yet.
+type rawSettings struct {
+	Section string          `json:"section"`
+	Values  json.RawMessage `json:"values"`
+}
+
+// settings reads the settings of a section, and keeps the overlay that they make over the file. Sections that each node
+// has for itself cannot be in a document.
+func (r *reader) settings(req rawSettings) (kind, name string, err error) {
+	if shared := store.SharedSettings(); !slices.Contains(shared, req.Section) {
+		return "", "", fault.Invalidf("section is %.64q: it must be one of %s", req.Section, strings.Join(shared, ", "))
+	}
+	if req.Values == nil {
+		return "", "", fault.Invalidf("values is missing: the settings by name, or {} for those of the configuration " +
+			"file")
+	}
+	if before := r.found.places[kindSettings+" "+req.Section]; before != "" {
+		return "", "", fmt.Errorf("settings %s is there twice: also at %s", req.Section, before)
+	}
+	err = r.pl.o.Definitions.Draft(func(d *definitions.Draft) error {
+		wanted := definitions.View(req.Section, d.Bare())
+		if err := strictjson.DecodePart(req.Values, wanted); err != nil {
+			return err
+		}
+		for section, overlay := range r.found.settings {
+			d.PutSetting(section, valuesOf(overlay))
+		}
+		if err := d.PutSection(req.Section, wanted); err != nil {
+			return err
+		}
+		overlay := cmp.Or(string(d.Now().Settings[req.Section]), noValues)
+		r.found.settings[req.Section] = new(json.RawMessage(overlay))
+		return nil
+	})
+	return kindSettings, req.Section, err
+}
+
+// noValues stands for the overlay of a section without any values.
+const noValues = "{}"
+
+// valuesOf returns the overlay to store, nil for noValues.
+func valuesOf(overlay *json.RawMessage) json.RawMessage {
+	if string(*overlay) == noValues {
+		return nil
+	}
+	return *overlay
+}
+
+// target reads a server by host name of a document.
+func (r *reader) target(req api.DocumentServer) (kind, name string, err error) {
+	id, t, err := objects.NewTarget(req.ServerCreate)
+	if err != nil {
+		return "", "", err
+	}
+	req.Region = r.names.Of(req.Region)
+	t.Owner, t.Region = req.Owner, req.Region
+	r.found.targets[id] = t
+	err = checkOwner(req.Owner)
+	if err == nil {
+		_, err = r.pl.o.Edit.CheckOfNew(r.cfg, req.ServerCreate)
+	}
+	return kindServer, id.String(), err
+}
